@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { KEY } from '../support/gateway.ts';
 import { anthropicReply, geminiReply, json } from '../support/upstream.ts';
 import {
   CALLER_TOKEN,
@@ -93,6 +94,25 @@ describe('cost labels', () => {
     expect(sent('labels')).toEqual({ team: 'search_team', k__user: 'ann' });
     await house.chat({ model: 'gemini-2.5-flash', labels }, headers);
     expect(sent('labels')).toEqual({ ...labels, k__user: 'ann' });
+  });
+
+  it('made of metadata are in a body of Gemini’s own API, too', async () => {
+    const send = (body: object) =>
+      fetch(`${house.gateway.url}/v1beta/models/gemini-2.5-flash:generateContent`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-gateway-api-key': KEY,
+          authorization: CALLER_TOKEN,
+          'x-gateway-config': 'derived',
+          'x-gateway-metadata': '{"Team":"Search Team"}',
+        },
+        body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }], ...body }),
+      });
+    expect((await send({})).status).toBe(200);
+    expect(sent('labels')).toEqual({ team: 'search_team' });
+    await send({ labels });
+    expect(sent('labels')).toEqual(labels);
   });
 
   it('are reported as lost if the target has none', async () => {

@@ -245,6 +245,15 @@ describe('the reserve of a request is no less than its highest bill', () => {
     expect(await reserveOf(CHAT, body, 'USD')).toBeGreaterThanOrEqual(0.1);
   });
 
+  it.each(['generationConfig', 'generation_config'])('a limit that %s has twice is refused', async (name) => {
+    const reply = await fetch(gateway.url + GEMINI, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': KEY, 'content-type': 'application/json' },
+      body: `{"contents":[],"${name}":{"maxOutputTokens":90000,"maxOutputTokens":1}}`,
+    });
+    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('twice')]);
+  });
+
   it('a further model without a price is refused by its name', async () => {
     const reply = await fetch(gateway.url + CHAT, {
       method: 'POST',

@@ -27,6 +27,7 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
+const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
 /** The fields with a number of answers. */
 const ANSWERS = ['n', 'best_of', 'candidateCount', 'candidate_count'];
 /** A prompt, conversation or cache that the vendor keeps: the prompt is longer than the body. */
@@ -89,14 +90,20 @@ export function readRequestSize(
 /** Reads a field of an object in the body. */
 type ReadField = (name: string) => unknown;
 
-/** The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. */
+/**
+ * The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. Throws
+ * GatewayError `duplicate_parameter` for a bound that occurs twice: the upstream may read another one than the reserve.
+ */
 function objectsOf(body: Attempt['body'], format: FormatName, lifted: readonly string[]): readonly ReadField[] {
   const within = (name: string): readonly ReadField[] => {
     const object = objectOf(body.value(name));
     return object ? [(field) => object[field]] : [];
   };
   if (format !== 'gemini') return [(name) => body.value(name), ...lifted.flatMap(within)];
-  return ['generationConfig', 'generation_config'].flatMap(within);
+  return GENERATION_CONFIG.flatMap((name) => {
+    body.refuseRepeatsIn(name);
+    return within(name);
+  });
 }
 
 /** A limit of the first object counts; those of others raise it only, because an upstream may ignore them. */

@@ -1,22 +1,39 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Cleaning, RequestTarget, SearchableBody } from '../format.ts';
-import { isObject } from '../json/object.ts';
+import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
+import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
+import { labelsFor } from './labels.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
 import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient } from './thought-signature.ts';
 import { asList, bothSpellings, pick } from './wire.ts';
+
+/** Adds the labels of the caller's metadata to a body for Gemini, and removes what other providers have signed. Throws RequestFault. */
+export function clean(body: SearchableBody, target: CleanedFor): Cleaning | undefined {
+  const losses = new LossReport();
+  const edits = [...withoutForeign(body, target, losses), ...withLabels(body, target, losses)];
+  return edits.length > 0 ? { edits, losses: losses.list() } : undefined;
+}
+
+type CleanedFor = Pick<RequestTarget, 'model' | 'host' | 'labels' | 'boundLabels'>;
+
+/** A value that is no object stays: Vertex AI refuses it. */
+function withLabels(body: SearchableBody, target: CleanedFor, losses: LossReport): readonly BodyEdit[] {
+  if (target.host !== 'vertex' || Object.keys(target.labels ?? {}).length === 0) return [];
+  const given = (body.has('labels') ? body.value('labels') : undefined) ?? undefined;
+  if (given !== undefined && !isObject(given)) return [];
+  return [{ path: ['labels'], value: labelsFor(objectOf(given), target, losses), source: 'gateway' }];
+}
 
 /**
  * Removes the signatures and thoughts of other providers from a body for Gemini, which refuses them. They are in
  * envelopes, which this gateway wrote into earlier replies (docs/protocols/replies.md#foreign-signatures). Gemini 3
  * demands a signature on the first call of a turn: a call that loses it gets the documented escape value.
  */
-export function clean(body: SearchableBody, { model }: Pick<RequestTarget, 'model'>): Cleaning | undefined {
-  if (!body.contains(SIGN_OF_ENVELOPE)) return undefined;
-  const losses = new LossReport();
+function withoutForeign(body: SearchableBody, { model }: CleanedFor, losses: LossReport): readonly BodyEdit[] {
+  if (!body.contains(SIGN_OF_ENVELOPE)) return [];
   const { third } = traitsOf(model);
   const contents = asList(body.value('contents')).flatMap((content, at) => {
     if (!isObject(content)) return [content];
@@ -25,9 +42,7 @@ export function clean(body: SearchableBody, { model }: Pick<RequestTarget, 'mode
     if (kept.every((part, index) => part === parts[index]) && kept.length === parts.length) return [content];
     return kept.length > 0 ? [{ ...content, parts: third ? withEscape(kept) : kept }] : [];
   });
-  const list = losses.list();
-  if (list.length === 0) return undefined;
-  return { edits: [{ path: ['contents'], value: contents, source: 'gateway' }], losses: list };
+  return losses.list().length === 0 ? [] : [{ path: ['contents'], value: contents, source: 'gateway' }];
 }
 
 const FIELD = bothSpellings('thoughtSignature');
