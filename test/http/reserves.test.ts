@@ -254,6 +254,12 @@ describe('the reserve of a request is no less than its highest bill', () => {
     expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('twice')]);
   });
 
+  it('the models of its tools, beside that of the request', async () => {
+    const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'dear' }];
+    const body = { ...messages({ type: 'text', text: 'a' }), max_tokens: 100, tools };
+    expect(await reserveOf('/v1/messages', body, 'USD')).toBeGreaterThanOrEqual(0.1);
+  });
+
   it('a further model without a price is refused by its name', async () => {
     const reply = await fetch(gateway.url + CHAT, {
       method: 'POST',

@@ -1,4 +1,4 @@
-import { furtherModelsIn } from '../../catalog/check-models.ts';
+import { furtherModelsIn, type FurtherModel } from '../../catalog/further-models.ts';
 import { knownModel } from '../../catalog/model-table/model-table.ts';
 import { objectOf } from '../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../plugin/index.ts';
@@ -12,8 +12,8 @@ import { namedMedia } from './prompt-media.ts';
 /** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
   readonly request: RequestSize;
-  /** Models that the upstream may call in place of the target's. */
-  readonly furtherModels: readonly string[];
+  /** Models that the upstream may call in place of the target's, and as its tools. */
+  readonly furtherModels: readonly FurtherModel[];
   /** The client set no length of the answer: the gateway chose one, or there is none. */
   readonly openEnded: boolean;
   /** Media may be among the bytes, which then say little about tokens. */

@@ -13,6 +13,8 @@ export interface FieldTable {
   readonly lifted: readonly string[];
   /** Top-level fields with names of further models, which some upstreams call in place of `model`. */
   readonly models: readonly string[];
+  /** Lists of tools, `tools` or `input[].tools`. A tool may name a model, which the upstream calls beside that of the body. */
+  readonly toolLists?: readonly string[];
   /**
    * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
    * list.
@@ -31,6 +33,12 @@ const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content
  * (https://docs.litellm.ai/docs/completion/provider_specific_params).
  */
 const LIFTED = ['extra_body'] as const;
+
+/**
+ * Anthropic's advisor and OpenAI's image generation have a `model` (docs/protocols/anthropic-messages.md#server-tools,
+ * docs/protocols/openai-responses.md#request).
+ */
+const TOOLS = ['tools'] as const;
 
 /**
  * Fields that the conversation holds, besides the model, the messages and `stream`. The decoder keeps every other field
@@ -102,6 +110,7 @@ export const chatFields: FieldTable = {
   bothCases: false,
   lifted: LIFTED,
   models: MODEL_LISTS,
+  toolLists: TOOLS,
   freeMaps: [
     'metadata',
     'labels',
@@ -304,6 +313,7 @@ export const messagesFields: FieldTable = {
   bothCases: false,
   lifted: [],
   models: MODEL_LISTS,
+  toolLists: TOOLS,
   freeMaps: [
     'metadata',
     'labels',
@@ -367,6 +377,8 @@ export const responsesFields: FieldTable = {
   bothCases: false,
   lifted: LIFTED,
   models: MODEL_LISTS,
+  // Items such as `additional_tools` have tools of their own.
+  toolLists: [...TOOLS, 'input[].tools'],
   freeMaps: [
     'metadata',
     'labels',
