@@ -1,3 +1,5 @@
+import { sharedNames, type SharedName } from './shared-parameters.ts';
+
 /** The names of a request body's fields, for code that reads or edits single fields without decoding the body. */
 export interface FieldTable {
   /**
@@ -5,6 +7,8 @@ export interface FieldTable {
    * `model`: a key that folds to one of these is refused.
    */
   readonly read: readonly string[];
+  /** Parameters that other APIs have too, by all of their names. */
+  readonly shared?: ReadonlyMap<string, SharedName>;
   /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
   readonly synonyms: readonly (readonly string[])[];
   /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
@@ -79,6 +83,7 @@ export const CHAT_SETTINGS = [
 
 /** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {
+  shared: sharedNames('chat'),
   read: [
     'model',
     'messages',
@@ -201,6 +206,7 @@ const passed = (read: readonly string[]): FieldTable => ({
 
 /** POST /v1/completions (docs/protocols/completions.md). */
 export const completionsFields: FieldTable = {
+  shared: sharedNames('completions'),
   ...passed([
     'prompt',
     'suffix',
@@ -294,6 +300,7 @@ export const MESSAGES_CONVERSATION = [
 
 /** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {
+  shared: sharedNames('messages'),
   read: [
     ...MESSAGES_CONVERSATION,
     'speed',
@@ -357,6 +364,7 @@ export const RESPONSES_CONVERSATION = [
 
 /** POST /v1/responses and its token count (docs/protocols/openai-responses.md#request). */
 export const responsesFields: FieldTable = {
+  shared: sharedNames('responses'),
   read: [
     ...RESPONSES_CONVERSATION,
     'previous_response_id',
@@ -395,6 +403,7 @@ export const responsesFields: FieldTable = {
 
 /** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
 export const geminiFields: FieldTable = {
+  shared: sharedNames('gemini'),
   read: [
     'model',
     'stream',
