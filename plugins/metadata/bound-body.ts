@@ -14,8 +14,14 @@ const USER_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 const FREE_METADATA: ReadonlySet<string> = new Set(['openai-chat', 'openai-responses']);
 
 /**
+ * The APIs whose requests have cost labels. A label of a bound key's name goes where it differs: a label has an alphabet of its own, and
+ * the config says which metadata become labels.
+ */
+const WITH_LABELS: ReadonlySet<string> = new Set(['openai-chat', 'gemini']);
+
+/**
  * The edits that put the key's own values in place of others that the body has for them: `user` of the key's metadata in the API's field
- * for the user, and each of its keys in the body's `metadata`. Nothing is added that the client did not send.
+ * for the user, and each of its keys in the body's `metadata`; differing labels go. Nothing is added that the client did not send.
  */
 export function boundEdits({ operation, request }: Exchange, { keyId }: Caller, bound: BoundMetadata): Edits {
   const { body } = request;
@@ -27,14 +33,23 @@ export function boundEdits({ operation, request }: Exchange, { keyId }: Caller, 
     ...(FREE_METADATA.has(format)
       ? Object.entries(bound).map(([key, value]) => ({ path: ['metadata', key], value }))
       : []),
+    ...(WITH_LABELS.has(format)
+      ? Object.entries(bound).map(([key, value]) => ({ path: ['labels', key], value, isRemoved: true }))
+      : []),
   ];
-  return wanted.flatMap(({ path: [top = '', inner], value }) => {
+  return wanted.flatMap(({ path: [top = '', inner], value, isRemoved = false }: WantedField) => {
     if (!body.has(top)) return [];
     const given = body.value(top);
     const now = inner === undefined ? given : memberOf(given, inner);
     if (now === undefined || now === value) return [];
-    return [{ path: inner === undefined ? [top] : [top, inner], value, source }];
+    return [{ path: inner === undefined ? [top] : [top, inner], value: isRemoved ? undefined : value, source }];
   });
+}
+
+interface WantedField {
+  readonly path: readonly string[];
+  readonly value: string | undefined;
+  readonly isRemoved?: boolean;
 }
 
 const memberOf = (value: unknown, key: string): unknown =>

@@ -163,6 +163,9 @@ describe('metadata', () => {
     ['openai-chat', { user: 5 }, { user: 'ann' }, 1],
     ['openai-chat', { model: 'm' }, { model: 'm' }, undefined],
     ['gemini', { user: 'eve' }, { user: 'eve' }, undefined],
+    ['gemini', { labels: { team: 'ads', own: 'x' } }, { labels: { own: 'x' } }, 1],
+    ['gemini', { labels: { team: 'search' } }, { labels: { team: 'search' } }, undefined],
+    ['openai-chat', { labels: { user: 'eve' } }, { labels: {} }, 1],
   ])(
     "puts the key's own values into the fields of the body that have others: %s %j",
     async (format, body, sent, dropped) => {

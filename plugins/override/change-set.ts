@@ -68,5 +68,5 @@ export function applySet<T extends Editable<T>>(subject: T, set: ChangeSet, spel
   );
 }
 
-const isSame = (one: KeyPath, other: KeyPath): boolean =>
+export const isSame = (one: KeyPath, other: KeyPath): boolean =>
   one.length === other.length && one.every((key, index) => key === other[index]);

@@ -1,14 +1,15 @@
 import {
-  mergeEdits,
+  isObject,
   mergeLevels,
   spellingsOf,
   type Edit,
   type FieldTable,
+  type KeyPath,
   type RequestBody,
   type Spellings,
   type Target,
 } from '../../src/plugin/index.ts';
-import { ChangeSet, type FieldChange } from './change-set.ts';
+import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';
 
 /** The changes that a target makes to bodies of one API, compiled once. */
@@ -21,23 +22,64 @@ export function compileChanges(target: Target, table: FieldTable | undefined): C
   const spellings = spellingsOf(table);
   const { defaultParams = {}, overrideLevels, dropParams, path } = target;
   const drops = dropParams.map((field): Edit => ({ path: field, value: undefined, source: `${path} drop_params` }));
-  const defaults = mergeEdits(defaultParams, `${path} default_params`).filter(({ value }) => value !== undefined);
-  const overrides = mergeLevels(overrideLevels, `${path} override_params`);
-  const change = (edit: Edit, own: readonly Edit[]): FieldChange => {
-    const others = spellings.synonymsOf(edit.path);
+  const rename = (edits: readonly Edit[]): readonly Edit[] => inOwnNames(edits, spellings);
+  const defaults = mergeLevels([defaultParams], `${path} default_params`, rename).filter(
+    ({ value }) => value !== undefined,
+  );
+  const overrides = mergeLevels(overrideLevels, `${path} override_params`, rename);
+  const isOverridden = ({ path: field }: Edit): boolean => overrides.some((one) => isSame(one.path, field));
+  const change = (edit: Edit, own: readonly Edit[], isDeletion = false): FieldChange => {
+    const shared = spellings.sharedName(edit.path);
+    const others = [
+      ...spellings.synonymsOf(edit.path),
+      ...(shared && (isDeletion || shared.isSettable) ? shared.others : []),
+    ];
     return { edit, synonyms: others.filter((other) => !own.some((one) => spellings.overlaps(one.path, other))) };
   };
   const set = new ChangeSet(
     defaults.map((edit) => change(edit, [])),
     // A field that the target itself sets is not deleted as a synonym.
     [
-      ...overrides.map((edit) => change(edit, overrides)),
-      ...drops.map((edit) => change(edit, [...overrides, ...defaults])),
+      ...overrides.map((edit) => change(edit, overrides, edit.value === undefined)),
+      ...drops
+        .filter((edit) => writes(overrideLevels, edit.path) || !isOverridden(edit))
+        .map((edit) => change(edit, [...overrides, ...defaults], true)),
     ],
     new Set(drops.map((edit) => edit.path.join('.'))),
   );
   return { placed: placeChanges(set, spellings, table ?? {}), spellings };
 }
+
+/**
+ * Edits under the names that the API has. A name of another API gives way to one of this API at the same level. One of two such names is
+ * enough: the later one.
+ */
+function inOwnNames(edits: readonly Edit[], spellings: Spellings): readonly Edit[] {
+  const renamed = edits.map((edit): Edit => {
+    const shared = spellings.sharedName(edit.path);
+    if (!shared?.own || isSpelled(edit.path, shared.own, spellings)) return edit;
+    return {
+      ...edit,
+      path: shared.own,
+      value: shared.isList && typeof edit.value === 'string' ? [edit.value] : edit.value,
+    };
+  });
+  const isOfApi = (index: number): boolean => renamed[index] === edits[index];
+  return renamed.filter((edit, index) => {
+    if (isOfApi(index)) return true;
+    const { others = [] } = spellings.sharedName(edit.path) ?? {};
+    const isAlike = (one: Edit): boolean => [edit.path, ...others].some((name) => isSpelled(one.path, name, spellings));
+    return !renamed.some((one, at) => at !== index && isAlike(one) && (isOfApi(at) || at > index));
+  });
+}
+
+const isSpelled = (path: KeyPath, name: KeyPath, spellings: Spellings): boolean =>
+  path.length === name.length && spellings.overlaps(path, name);
+
+/** Whether a level writes this very name. */
+const writes = (levels: readonly unknown[], [key, ...inner]: KeyPath): boolean =>
+  key === undefined ||
+  levels.some((params) => isObject(params) && Object.hasOwn(params, key) && writes([params[key]], inner));
 
 /** The body with the target's changes. */
 export const applyChanges = (body: RequestBody, { placed, spellings }: Changes): RequestBody =>

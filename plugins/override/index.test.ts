@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldTable } from '../../src/formats/fields/field-table.ts';
-import { imagesFields } from '../../src/formats/fields/field-tables.ts';
+import {
+  chatFields,
+  imagesFields,
+  messagesFields,
+  responsesFields,
+  speechFields,
+} from '../../src/formats/fields/field-tables.ts';
 import {
   geminiCountFields,
   geminiEmbedBatchFields,
   geminiEmbedFields,
+  geminiFields,
   geminiPredictFields,
 } from '../../src/formats/fields/gemini-fields.ts';
 import { applyEdit, mergeEdits, type BodyFault, type Operation, type Target } from '../../src/plugin/index.ts';
@@ -171,6 +178,132 @@ describe('override', () => {
       const nested = (value: number) => path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
       const params = nested(2) as Record<string, unknown>;
       expect((await applied(nested(1) as Record<string, unknown>, params, images)).attempt.body.json()).toEqual(params);
+    });
+  });
+
+  describe('for a parameter that several APIs have', () => {
+    const doorOf = (fields: FieldTable) => ({ fields, validate: () => undefined }) as unknown as Operation;
+    type Body = Record<string, unknown>;
+
+    it.each<[string, FieldTable, Body, Partial<Target>, Body]>([
+      [
+        'sets the limit of Responses',
+        responsesFields,
+        { max_output_tokens: 90_000 },
+        { overrideParams: { max_tokens: 7 } },
+        { max_output_tokens: 7 },
+      ],
+      [
+        'sets the limit of Gemini',
+        geminiFields,
+        { generation_config: { max_output_tokens: 60_000, temperature: 2 } },
+        { overrideParams: { max_tokens: 7, temperature: 0 } },
+        { generation_config: { max_output_tokens: 7, temperature: 0 } },
+      ],
+      [
+        'sets the limit of Gemini where there is none',
+        geminiFields,
+        {},
+        { overrideParams: { max_completion_tokens: 7 } },
+        { generationConfig: { maxOutputTokens: 7 } },
+      ],
+      [
+        'reads Gemini’s names in either case',
+        messagesFields,
+        { max_tokens: 9 },
+        { overrideParams: { generation_config: { max_output_tokens: 7 } } },
+        { max_tokens: 7 },
+      ],
+      [
+        'removes names of other APIs',
+        responsesFields,
+        { max_tokens: 9, generationConfig: { maxOutputTokens: 9, seed: 1 } },
+        { overrideParams: { max_tokens: 7 } },
+        { generationConfig: { seed: 1 }, max_output_tokens: 7 },
+      ],
+      [
+        'prefers the name of the API at one level',
+        responsesFields,
+        {},
+        { overrideParams: { max_output_tokens: 7, max_tokens: 9 } },
+        { max_output_tokens: 7 },
+      ],
+      [
+        'takes the last of two other names',
+        responsesFields,
+        {},
+        { overrideParams: { max_tokens: 9, max_completion_tokens: 7 } },
+        { max_output_tokens: 7 },
+      ],
+      [
+        'prefers the nearer level',
+        responsesFields,
+        {},
+        { overrideParams: {}, overrideLevels: [{ max_output_tokens: 9 }, { max_tokens: 7 }] },
+        { max_output_tokens: 7 },
+      ],
+      [
+        'makes a list of a text for stop',
+        messagesFields,
+        {},
+        { overrideParams: { stop: 'END' } },
+        { stop_sequences: ['END'] },
+      ],
+      [
+        'applies no default beside a name of the API',
+        geminiFields,
+        { generationConfig: { maxOutputTokens: 5 } },
+        { defaultParams: { max_tokens: 9, temperature: 1 } },
+        { generationConfig: { maxOutputTokens: 5, temperature: 1 } },
+      ],
+      [
+        'drops every name',
+        geminiFields,
+        { generationConfig: { maxOutputTokens: 5, responseMimeType: 'x', responseSchema: {}, topP: 1 } },
+        { dropParams: [['max_tokens'], ['response_format']] },
+        { generationConfig: { topP: 1 } },
+      ],
+      [
+        'keeps a limit that it sets beside a drop of another name',
+        responsesFields,
+        { max_output_tokens: 9 },
+        { overrideParams: { max_tokens: 7 }, dropParams: [['max_output_tokens']] },
+        { max_output_tokens: 7 },
+      ],
+      [
+        'leaves the members of an object that it drops',
+        chatFields,
+        { max_tokens: 9, generationConfig: {} },
+        { dropParams: [['generationConfig']] },
+        { max_tokens: 9 },
+      ],
+      [
+        'sets a form of an answer under its own name alone',
+        responsesFields,
+        { text: { format: { type: 'text' } } },
+        { overrideParams: { response_format: { type: 'json_object' } } },
+        { text: { format: { type: 'text' } }, response_format: { type: 'json_object' } },
+      ],
+      [
+        'keeps the names of an API without the parameter',
+        speechFields,
+        { response_format: 'mp3' },
+        { dropParams: [['text', 'format']] },
+        { response_format: 'mp3' },
+      ],
+    ])('%s', async (_, fields, json, target, expected) => {
+      expect((await changed(json, target, doorOf(fields))).attempt.body.json()).toEqual(expected);
+    });
+
+    it('names what it set', async () => {
+      const { attempt } = await changed({}, { overrideParams: { max_tokens: 7 } }, doorOf(geminiFields));
+      expect(attempt.body.edits).toEqual([
+        {
+          path: ['generationConfig', 'maxOutputTokens'],
+          value: 7,
+          source: 'config.targets[1] override_params',
+        },
+      ]);
     });
   });
 

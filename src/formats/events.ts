@@ -56,6 +56,14 @@ export interface Usage {
   readonly rejectedPrediction?: number;
   /** Seconds of sound, of a model that counts no tokens (docs/protocols/audio.md#usage). The counts of tokens are 0 then. */
   readonly seconds?: number;
+  /** What further models used that the provider called for this one, such as an advisor. It is in none of the counts above. */
+  readonly otherModels?: readonly UsageOfModel[];
+}
+
+interface UsageOfModel {
+  /** Undefined: the provider does not name it. */
+  readonly model: string | undefined;
+  readonly usage: Usage;
 }
 
 /** The tier of a usage; undefined for standard ones and for tiers without prices of their own, such as OpenAI's `scale`. */

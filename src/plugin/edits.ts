@@ -66,9 +66,14 @@ export function mergeEdits(
 /**
  * The edits that merge several levels into a body in order, each level over the result of those before it. Edits that a
  * later one overrides are omitted.
+ * @param rename the edits of one level, with the paths that they have in the body
  */
-export function mergeLevels(levels: readonly Readonly<Record<string, unknown>>[], source: string): Edit[] {
-  const edits = levels.flatMap((params) => mergeEdits(params, source));
+export function mergeLevels(
+  levels: readonly Readonly<Record<string, unknown>>[],
+  source: string,
+  rename: (edits: readonly Edit[]) => readonly Edit[] = (edits) => edits,
+): Edit[] {
+  const edits = levels.flatMap((params) => rename(mergeEdits(params, source)));
   return edits.filter((edit, index) => !isVoid(edit, edits.slice(index + 1)));
 }
 

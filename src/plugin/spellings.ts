@@ -1,4 +1,5 @@
 import type { FieldTable } from '../formats/fields/field-table.ts';
+import type { SharedName } from '../formats/fields/shared-parameters.ts';
 import { FieldNames } from './field-names.ts';
 import type { GatewayConfig, Route } from './settings.ts';
 import { isObject } from '../formats/json/object.ts';
@@ -15,8 +16,15 @@ export class Spellings {
   readonly #synonyms: readonly (readonly KeyPath[])[];
   readonly #bothCases: boolean;
   readonly #lifted: readonly string[];
+  readonly #shared: FieldTable['shared'];
 
-  constructor({ synonyms, bothCases, lifted }: Pick<FieldTable, 'synonyms' | 'bothCases' | 'lifted'>) {
+  constructor({
+    shared,
+    synonyms,
+    bothCases,
+    lifted,
+  }: Pick<FieldTable, 'shared' | 'synonyms' | 'bothCases' | 'lifted'>) {
+    this.#shared = shared;
     this.#synonyms = synonyms.map((group) => group.map((path) => path.split('.')));
     this.#bothCases = bothCases;
     this.#lifted = lifted;
@@ -52,6 +60,14 @@ export class Spellings {
     return [...named, ...objects.flatMap((object) => [path, ...named].map((one) => [object, ...one]))];
   }
 
+  /**
+   * The names that the parameter at `path` has in all APIs, if it is one that several APIs have. Undefined for other paths: an enclosing
+   * object has further fields.
+   */
+  sharedName(path: KeyPath): SharedName | undefined {
+    return this.#shared?.get(path.map(toSnake).join('.'));
+  }
+
   #namesOf(path: KeyPath): readonly KeyPath[] {
     return this.#synonyms
       .filter((group) => group.some((one) => this.overlaps(path, one)))
@@ -79,7 +95,7 @@ export function namesOf(paths: Iterable<KeyPath>, table: FieldTable | undefined)
   const freeMaps = [...maps, ...(table?.lifted ?? []).flatMap((object) => maps.map((place) => [object, ...place]))];
   const all: KeyPath[] = [];
   for (const path of paths) {
-    for (const field of [path, ...spellings.synonymsOf(path)]) {
+    for (const field of [path, ...spellings.synonymsOf(path), ...(spellings.sharedName(path)?.others ?? [])]) {
       const map = freeMaps.find((place) => spellings.beginsWith(field, place));
       // The caller chooses a map's keys, which may differ only in case.
       all.push(map ?? field);

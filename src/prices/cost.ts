@@ -5,8 +5,12 @@ import type { Rates, Rating } from './rates.ts';
 /** Tokens of the whole prompt, which decide whether it is a long one. */
 export const promptTokens = ({ input }: Usage): number => input;
 
+/** The tokens of all models that the provider called. */
+export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
+  otherModels.reduce((sum, { usage }) => sum + usage.total, total);
+
 /**
- * The cost of what was used. Kinds are disjoint, so that no token is paid twice: what a provider reports as a part of the input is
+ * The cost of what was used by one model. Kinds are disjoint, so that no token is paid twice: what a provider reports as a part of the input is
  * subtracted from it. Undefined if a kind that was used has no price.
  */
 export function costOf(usage: Usage, { rates, tokens, units, searches }: Rating): Nano | undefined {

@@ -28,8 +28,19 @@ export function placeOf(
 export const geoOf = (provider: string, region: string | undefined): string | undefined =>
   provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
 
-/** By the model that answered; if it has no price, by the model of the request. */
+/** Of all models that the provider called. It is unknown where the price of one is. */
 export function priceOf(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
+  let cost = priceOfModel(prices, usage, place);
+  for (const { model, usage: used } of usage.otherModels ?? []) {
+    if (typeof cost === 'string') break;
+    const other = model === undefined ? 'model' : prices.cost(used, { ...place, model, geo: used.geo ?? place.geo });
+    cost = typeof other === 'string' ? other : cost + other;
+  }
+  return cost;
+}
+
+/** By the model that answered; if it has no price, by the model of the request. */
+function priceOfModel(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
   const { model, asked } = place;
   const cost = prices.cost(usage, place);
   return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });

@@ -28,6 +28,7 @@ import { settledCost } from './recorded-cost.ts';
 /** Tokens of a prompt that is not a long one. */
 const INPUT = 100_000;
 const usage = { input: INPUT, output: 0, total: INPUT };
+const advised = (model: string | undefined) => ({ ...usage, otherModels: [{ model, usage }] });
 const whole = signalsOf({ usage, ended: true });
 const sent = [tryOf(5, 100)];
 /** A try that got no answer in time. */
@@ -80,6 +81,27 @@ describe('the cost of an attempt', () => {
       endOf(),
       'generate',
       reported(0.3),
+    ],
+    [
+      'has that of an advisor, at the price of its model',
+      { ...answered, signals: signalsOf({ usage: advised('claude-opus-5'), ended: true }) },
+      endOf(),
+      'generate',
+      reported(0.8),
+    ],
+    [
+      'is unknown where the model of an advisor has no price',
+      { ...answered, signals: signalsOf({ usage: advised('unheard-of'), ended: true }) },
+      endOf(),
+      'generate',
+      unknown('model'),
+    ],
+    [
+      'is unknown where an advisor has no name',
+      { ...answered, signals: signalsOf({ usage: advised(undefined), ended: true }) },
+      endOf(),
+      'generate',
+      unknown('model'),
     ],
     [
       'follows a rule for the entry',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { KEY } from '../support/gateway.ts';
 import { anthropicReply, geminiReply, json } from '../support/upstream.ts';
 import {
   CALLER_TOKEN,
@@ -23,6 +24,7 @@ beforeAll(async () => {
     gateway: {
       labelled: { provider: '@gemini', override_params: { labels: { team: 'search', stage: 'prod' } } },
       derived: { provider: '@gemini', metadata: { labels: true } },
+      capped: { provider: '@claude', override_params: { model: 'claude-sonnet-4-5', max_tokens: 7 } },
       lax: { provider: '@gemini', strict_open_ai_compliance: false },
     },
   });
@@ -44,6 +46,25 @@ const blocks = () => (sent('messages') as { content: Json[] }[])[0]!.content;
 const dropped = (headers: Headers) => headers.get('x-gateway-dropped-params');
 /** Paths of requests to the upstream so far. */
 const asked = () => house.upstream.seen.length;
+
+describe('a limit that a config sets', () => {
+  const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
+
+  it.each<[string, object]>([
+    ['/v1/chat/completions', { messages: [user('hi')], max_completion_tokens: 90_000 }],
+    ['/v1/messages', { messages: [user('hi')], max_tokens: 90_000 }],
+    ['/v1/responses', { input: 'hi', max_output_tokens: 90_000 }],
+    ['/v1beta/models/any:generateContent', { contents, generationConfig: { maxOutputTokens: 60_000 } }],
+    ['/v1beta/models/any:generateContent', { contents, generation_config: { max_output_tokens: 60_000 } }],
+  ])('holds at the door %s', async (path, body) => {
+    const reply = await fetch(house.gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'x-gateway-config': 'capped' },
+      body: JSON.stringify({ model: 'any', ...body }),
+    });
+    expect([reply.status, house.seen().json['max_tokens']]).toEqual([200, 7]);
+  });
+});
 
 describe('a thinking budget of 0', () => {
   const thinking = { type: 'enabled', budget_tokens: 0 };
@@ -93,6 +114,25 @@ describe('cost labels', () => {
     expect(sent('labels')).toEqual({ team: 'search_team', k__user: 'ann' });
     await house.chat({ model: 'gemini-2.5-flash', labels }, headers);
     expect(sent('labels')).toEqual({ ...labels, k__user: 'ann' });
+  });
+
+  it('made of metadata are in a body of Gemini’s own API, too', async () => {
+    const send = (body: object) =>
+      fetch(`${house.gateway.url}/v1beta/models/gemini-2.5-flash:generateContent`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-gateway-api-key': KEY,
+          authorization: CALLER_TOKEN,
+          'x-gateway-config': 'derived',
+          'x-gateway-metadata': '{"Team":"Search Team"}',
+        },
+        body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }], ...body }),
+      });
+    expect((await send({})).status).toBe(200);
+    expect(sent('labels')).toEqual({ team: 'search_team' });
+    await send({ labels });
+    expect(sent('labels')).toEqual(labels);
   });
 
   it('are reported as lost if the target has none', async () => {

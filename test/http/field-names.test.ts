@@ -201,11 +201,54 @@ describe('further models that a body names', () => {
     ['a place in the catalog', { models: ['@openai/gpt-5-nano'] }, 'models[0]'],
     ['the model of `extra_body`', { extra_body: { model: 'o3-pro' } }, 'extra_body.model'],
     ['a list of `extra_body`', { extra_body: { fallbacks: ['o3-pro'] } }, 'extra_body.fallbacks[0]'],
+    ['a tool', { tools: [{ type: 'x' }, { type: 'image_generation', model: 'o3-pro' }] }, 'tools[1].model'],
+    ['a tool in capitals', { tools: [{ type: 'x', Model: 'o3-pro' }] }, 'tools[0].Model'],
+    [
+      'a tool of `extra_body`',
+      { extra_body: { tools: [{ type: 'x', model: 'o3-pro' }] } },
+      'extra_body.tools[0].model',
+    ],
   ])('are held to the models of the key: %s', async (_, fields, param) => {
     const { upstream, gateway } = await answers();
     const { status, error } = await post(gateway.url, { model: '@openai/gpt-5-mini', messages, ...fields }, NARROW);
     expect([status, error?.['code'], error?.['param']]).toEqual([403, 'model_not_allowed', param]);
     expect(upstream.seen).toEqual([]);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    [
+      '/v1/messages',
+      { max_tokens: 5, tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'o3-pro' }] },
+      'tools[0].model',
+    ],
+    ['/v1/responses', { input: 'x', tools: [{ type: 'image_generation', model: 'o3-pro' }] }, 'tools[0].model'],
+    [
+      '/v1/responses',
+      { input: 'x', tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'image_generation', model: 'o3-pro' }] }] },
+      'tools[0].tools[0].model',
+    ],
+    [
+      '/v1/responses',
+      { input: [{ type: 'additional_tools', tools: [{ type: 'image_generation', model: 'o3-pro' }] }] },
+      'input[0].tools[0].model',
+    ],
+  ])('are held to the models of the key in the tools of %s', async (path, fields, param) => {
+    const { upstream, gateway } = await answers();
+    const body = { model: '@openai/gpt-5-mini', ...(path === '/v1/messages' && { messages }), ...fields };
+    const escaped = JSON.stringify(body).replaceAll('"model":"o3', '"\\u006dodel":"o3');
+    for (const sent of [body, escaped]) {
+      const { error } = await post(gateway.url, sent, { ...NARROW, path });
+      expect(error?.['message']).toContain(`may not use the model "o3-pro" of \`${param}\``);
+    }
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('pass in a function whose parameters or name are called like them', async () => {
+    const { upstream, gateway } = await answers();
+    const parameters = { type: 'object', properties: { model: { type: 'string', const: 'o3-pro' } } };
+    const tools = [{ type: 'function', function: { name: 'model', parameters } }];
+    expect((await post(gateway.url, { model: '@openai/gpt-5-mini', messages, tools }, NARROW)).status).toBe(200);
+    expect(upstream.seen).toHaveLength(1);
   });
 
   it('are refused where a list names one of them twice', async () => {

@@ -245,6 +245,21 @@ describe('the reserve of a request is no less than its highest bill', () => {
     expect(await reserveOf(CHAT, body, 'USD')).toBeGreaterThanOrEqual(0.1);
   });
 
+  it.each(['generationConfig', 'generation_config'])('a limit that %s has twice is refused', async (name) => {
+    const reply = await fetch(gateway.url + GEMINI, {
+      method: 'POST',
+      headers: { 'x-gateway-api-key': KEY, 'content-type': 'application/json' },
+      body: `{"contents":[],"${name}":{"maxOutputTokens":90000,"maxOutputTokens":1}}`,
+    });
+    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('twice')]);
+  });
+
+  it('the models of its tools, beside that of the request', async () => {
+    const tools = [{ type: 'advisor_20260301', name: 'advisor', model: 'dear' }];
+    const body = { ...messages({ type: 'text', text: 'a' }), max_tokens: 100, tools };
+    expect(await reserveOf('/v1/messages', body, 'USD')).toBeGreaterThanOrEqual(0.1);
+  });
+
   it('a further model without a price is refused by its name', async () => {
     const reply = await fetch(gateway.url + CHAT, {
       method: 'POST',

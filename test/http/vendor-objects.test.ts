@@ -229,6 +229,13 @@ describe('an object in the account of the vendor', () => {
       expect(await post('/v1/responses', body)).toMatchObject({ status: 400, isSent: false });
   });
 
+  it('is refused where its item has two types', async () => {
+    const twice = '{"type":"item_reference","id":"msg_1","type":"message","role":"user","content":"x"}';
+    const refused = await post('/v1/responses', `{"model":"@native/m","input":[${twice}]}`);
+    expect(refused).toMatchObject({ status: 400, isSent: false });
+    expect(refused.text).toContain('duplicate_parameter');
+  });
+
   it('is refused by the rules of the catalog entry, whatever the key may send', async () => {
     const body = { model: '@strict/m', ...says({ type: 'file', file: { file_id: 'file-1' } }) };
     const refused = await post('/v1/chat/completions', body, FREE);

@@ -2,6 +2,7 @@ import { nearest, foldCase } from '../../plugin/index.ts';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { FIELD_TABLES } from '../../formats/fields/field-tables.ts';
 import { toSnake } from '../../formats/json/field-names.ts';
+import { NAMES_OF_ONE_API, SHARED_NAMES } from '../../formats/fields/shared-parameters.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 
 /** The key `[]` stands for every item of a list. */
@@ -61,6 +62,9 @@ export function meantField({ keys: [name = '', ...rest], anywhere }: FieldPath):
   return `${anywhere ? ANYWHERE : ''}${meant}${inner}`;
 }
 
+/** Fields whose value has a form of its own in each API: a config that sets one sets it at one door alone. */
+export const FIELDS_OF_ONE_API: readonly (readonly string[])[] = NAMES_OF_ONE_API.map((name) => name.split('.'));
+
 /** The fields of an object or of a list's items, by name. */
 export interface FieldNode {
   readonly fields: ReadonlyMap<string, FieldNode>;
@@ -118,12 +122,15 @@ export const exactName =
   (key: string): string =>
     bothCases ? toSnake(key) : key;
 
-/** The path and its synonyms: every other name that the API has for its first field, also inside lifted objects and nested bodies. */
+/**
+ * The path and its synonyms: every other name that its first field has in this API or in another, also inside lifted objects and nested
+ * bodies.
+ */
 export function withSynonyms(
   path: readonly string[],
-  table: Pick<FieldTable, 'synonyms' | 'lifted' | 'nested'>,
+  table: Pick<FieldTable, 'shared' | 'synonyms' | 'lifted' | 'nested'>,
 ): (readonly string[])[] {
-  const all = withNames(path, table.synonyms);
+  const all = withNames(path, table.shared ? [...table.synonyms, ...SHARED_NAMES] : table.synonyms);
   return [...all, ...innerPlaces(table).flatMap((place) => all.map((one) => [...place, ...one]))];
 }
 
@@ -136,10 +143,17 @@ export const innerPlaces = ({
   ...nested.map(({ at }) => (at.endsWith(ITEM) ? [at.slice(0, -ITEM.length), ITEM] : [at])),
 ];
 
+const keysOf = (text: string): readonly string[] => {
+  const path = readFieldPath(text);
+  return 'message' in path ? [] : path.keys;
+};
+
 function withNames(path: readonly string[], synonyms: FieldTable['synonyms']): (readonly string[])[] {
   const all = [path];
-  for (const group of synonyms.map((one) => one.map((text) => text.split('.')))) {
-    const own = group.find((one) => one.every((key, index) => path[index] === key));
+  for (const group of synonyms.map((one) => one.map(keysOf))) {
+    const own = group.find((one) =>
+      one.every((key, index) => index < path.length && toSnake(path[index]!) === toSnake(key)),
+    );
     if (!own) continue;
     for (const other of group) if (other !== own) all.push([...other, ...path.slice(own.length)]);
   }

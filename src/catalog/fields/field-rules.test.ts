@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
-import { chatFields, messagesFields } from '../../formats/fields/field-tables.ts';
+import { chatFields, imagesFields, messagesFields, responsesFields } from '../../formats/fields/field-tables.ts';
 import {
   geminiCountFields,
   geminiEmbedBatchFields,
@@ -19,6 +19,48 @@ const offenceOf = (body: unknown, settings: FieldSettings, table: FieldTable = c
     Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
     new FieldRules(settings, 'This key').for(table),
   )?.param;
+
+describe('a rule for a parameter that several APIs have', () => {
+  it.each<[string, FieldTable, unknown, string]>([
+    ['max_tokens', responsesFields, { max_output_tokens: 9 }, 'max_output_tokens'],
+    ['max_tokens', responsesFields, { extra_body: { max_output_tokens: 9 } }, 'extra_body.max_output_tokens'],
+    ['max_tokens', geminiFields, { generationConfig: { maxOutputTokens: 9 } }, 'generationConfig.maxOutputTokens'],
+    [
+      'max_tokens',
+      geminiFields,
+      { generation_config: { max_output_tokens: 9 } },
+      'generation_config.max_output_tokens',
+    ],
+    ['**.max_tokens', geminiFields, { generationConfig: { maxOutputTokens: 9 } }, 'generationConfig.maxOutputTokens'],
+    ['temperature', geminiFields, { generationConfig: { temperature: 1 } }, 'generationConfig.temperature'],
+    ['generation_config.temperature', chatFields, { temperature: 1 }, 'temperature'],
+    ['stop', messagesFields, { stop_sequences: ['x'] }, 'stop_sequences'],
+    ['stop', geminiFields, { generationConfig: { stopSequences: ['x'] } }, 'generationConfig.stopSequences'],
+    ['tools', responsesFields, { input: [{ type: 'additional_tools', tools: [] }] }, 'input[0].tools'],
+    ['tools[].container', responsesFields, { input: [{ tools: [{ container: 'x' }] }] }, 'input[0].tools[0].container'],
+    ['response_format', responsesFields, { text: { verbosity: 'low', format: {} } }, 'text.format'],
+    ['response_format', messagesFields, { output_config: { format: {} } }, 'output_config.format'],
+    [
+      'response_format',
+      geminiFields,
+      { generationConfig: { responseMimeType: 'x' } },
+      'generationConfig.responseMimeType',
+    ],
+  ])('%s is a rule for its name in every API', (path, table, body, param) => {
+    expect(offenceOf(body, { deny: [path] }, table)).toBe(param);
+    const top = Object.keys(body as object)[0]!;
+    if (!param.includes('extra_body'))
+      expect(offenceOf(body, { allow: [path, ...without(top)] }, table)).toBeUndefined();
+  });
+
+  /** Fields beside the parameter in the same object. */
+  const without = (top: string): string[] =>
+    top === 'input' ? ['input[].type'] : top === 'text' ? ['text.verbosity'] : [];
+
+  it('leaves a parameter of the same name in other APIs', () => {
+    expect(offenceOf({ response_format: 'url' }, { deny: ['text.format'] }, imagesFields)).toBeUndefined();
+  });
+});
 
 describe('the path of a rule', () => {
   it.each([

@@ -76,7 +76,8 @@ function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
   const exact = noting(nameOf);
   const loose = noting(looseName);
   const placed = (paths: readonly FieldPath[]) =>
-    paths.filter(({ anywhere }) => !anywhere).flatMap(({ keys }) => withSynonyms(keys, table));
+    // `**.max_tokens` covers the parameter under its other names, too.
+    paths.flatMap(({ keys, anywhere }) => withSynonyms(keys, table).slice(anywhere ? 1 : 0));
   const anywhere = (paths: readonly FieldPath[], nameOf: (key: string) => string) =>
     new Set(paths.flatMap(({ keys, anywhere: any }) => (any ? nameOf(keys[0]!) : [])));
   const objects = objectRules(settings, table, loose);

@@ -68,6 +68,18 @@ describe('an object of the vendor', () => {
       'image_url.url',
     ],
     ['the same with a port', { url: ' HTTPS://generativelanguage.googleapis.com:443/v1beta/files/x' }, 'url'],
+    [
+      'the same with an escaped slash',
+      { image_url: 'https://generativelanguage.googleapis.com/v1beta/files%2Fx' },
+      'image_url',
+    ],
+    ['the same with an escaped letter', { url: 'https://generativelanguage.googleapis.com/v1beta/%66iles/x' }, 'url'],
+    ['the same with an escaped host', { url: 'https://generativelanguage%2Egoogleapis.com/v1beta/files/x' }, 'url'],
+    [
+      'the same behind a long path',
+      { url: `https://generativelanguage.googleapis.com/${'./'.repeat(150)}v1beta/files/x` },
+      'url',
+    ],
     ['text about it', { content: 'https://generativelanguage.googleapis.com/v1beta/files/x' }, undefined],
     ['a bucket', { image_url: { url: 'gs://any/a.png' } }, 'image_url.url'],
     ['metadata', { metadata: { file_id: 'f', container: 'c' } }, undefined],

@@ -1,5 +1,5 @@
 import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
-import { GOOGLE_FILE, namesVendorObject, type VendorObject } from '../../formats/fields/vendor-objects.ts';
+import { namesGoogleFile, namesVendorObject, type VendorObject } from '../../formats/fields/vendor-objects.ts';
 import type { CompiledRules } from './field-rules.ts';
 import { fieldOf, itemOf, type FieldNode } from './field-path.ts';
 import {
@@ -192,7 +192,7 @@ class RuleChecker {
     const isGoogles = objects?.kinds.has('files') === true && MAY_BEGIN_URL.has(first);
     if (!isGoogles && !MAY_BEGIN_ADDRESS.has(first)) return;
     const text = textOf();
-    if (isGoogles && GOOGLE_FILE.test(text)) throw new ViolationFound({ param: this.#param(), object: FILES });
+    if (isGoogles && namesGoogleFile(text)) throw new ViolationFound({ param: this.#param(), object: FILES });
     const address = ADDRESS.exec(text);
     if (!address) return;
     const [, bucket = '', path = ''] = address;

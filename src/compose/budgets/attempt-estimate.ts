@@ -9,6 +9,7 @@ import {
   type Exchange,
   type ResolvedTarget,
 } from '../../plugin/index.ts';
+import { totalOfAll } from '../../prices/cost.ts';
 import type { LearnedOf, LearnedSizes } from '../../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../prices/money.ts';
 import type { PricesInForce } from '../../prices/prices-in-force.ts';
@@ -100,17 +101,20 @@ export class AttemptEstimator {
     };
   }
 
-  /** That of the dearest model that the upstream may call, or of the first one without a known price. */
+  /**
+   * That of the dearest model that the upstream may call, with one call of each model of its tools; or of the first model without a known
+   * price.
+   */
   #dearest(exchange: Exchange, resolved: ResolvedTarget, size: AttemptSize, rules: BudgetRules): ModelPrice {
     const learned = this.#setup.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
     let price = this.#priceOf(exchange, resolved, size, { learned, mode: size.openEnded ? rules.reserve : 'bound' });
-    for (const model of size.furtherModels) {
+    for (const { name, isTool } of size.furtherModels) {
       if (typeof price === 'string') break;
-      const other = { ...resolved, model };
-      const request = { ...size.request, ...limitsOf(other.provider, model) };
+      const other = { ...resolved, model: name };
+      const request = { ...size.request, ...limitsOf(other.provider, name) };
       const further = this.#priceOf(exchange, other, { request }, {});
       if (typeof further === 'string') return { price: further, resolved: other };
-      price = Math.max(price, further);
+      price = isTool ? price + further : Math.max(price, further);
     }
     return { price, resolved };
   }
@@ -156,11 +160,13 @@ export function amountsOf(
   nano: SettledCost['nano'] | UnknownPrice,
   usage: Usage | undefined,
 ): Amounts {
-  const tokens = usage ? count(usage.total) : amounts.tokens;
+  const tokens = usage ? count(totalOfAll(usage)) : amounts.tokens;
   if (typeof nano === 'number') return { usd: nano, tokens };
   if (unpriced === 'admit_and_alarm') return { usd: 0, tokens };
   if (!unpriced || !usage) return { usd: amounts.usd, tokens };
-  return { usd: assumed(count(usage.input), count(usage.output), unpriced), tokens };
+  const others = (usage.otherModels ?? []).map((other) => other.usage);
+  const sum = (name: 'input' | 'output') => others.reduce((all, other) => all + other[name], usage[name]);
+  return { usd: assumed(count(sum('input')), count(sum('output')), unpriced), tokens };
 }
 
 /** At the price that the settings assume. */

@@ -1,4 +1,4 @@
-import { furtherModelsIn } from '../../catalog/check-models.ts';
+import { furtherModelsIn, type FurtherModel } from '../../catalog/further-models.ts';
 import { knownModel } from '../../catalog/model-table/model-table.ts';
 import { objectOf } from '../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../plugin/index.ts';
@@ -12,8 +12,8 @@ import { namedMedia } from './prompt-media.ts';
 /** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
   readonly request: RequestSize;
-  /** Models that the upstream may call in place of the target's. */
-  readonly furtherModels: readonly string[];
+  /** Models that the upstream may call in place of the target's, and as its tools. */
+  readonly furtherModels: readonly FurtherModel[];
   /** The client set no length of the answer: the gateway chose one, or there is none. */
   readonly openEnded: boolean;
   /** Media may be among the bytes, which then say little about tokens. */
@@ -27,6 +27,7 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
+const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
 /** The fields with a number of answers. */
 const ANSWERS = ['n', 'best_of', 'candidateCount', 'candidate_count'];
 /** A prompt, conversation or cache that the vendor keeps: the prompt is longer than the body. */
@@ -89,14 +90,20 @@ export function readRequestSize(
 /** Reads a field of an object in the body. */
 type ReadField = (name: string) => unknown;
 
-/** The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. */
+/**
+ * The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. Throws
+ * GatewayError `duplicate_parameter` for a bound that occurs twice: the upstream may read another one than the reserve.
+ */
 function objectsOf(body: Attempt['body'], format: FormatName, lifted: readonly string[]): readonly ReadField[] {
   const within = (name: string): readonly ReadField[] => {
     const object = objectOf(body.value(name));
     return object ? [(field) => object[field]] : [];
   };
   if (format !== 'gemini') return [(name) => body.value(name), ...lifted.flatMap(within)];
-  return ['generationConfig', 'generation_config'].flatMap(within);
+  return GENERATION_CONFIG.flatMap((name) => {
+    body.refuseRepeatsIn(name);
+    return within(name);
+  });
 }
 
 /** A limit of the first object counts; those of others raise it only, because an upstream may ignore them. */

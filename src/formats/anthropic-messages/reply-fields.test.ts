@@ -48,10 +48,34 @@ describe('the usage of a reply', () => {
 
   it('adds up the runs where the top level leaves compaction out', () => {
     const iterations = [run('compaction', 1000, 100), run('message', 20, 5), run('advisor_message', 7, 7)];
-    expect(toUsage({ input_tokens: 20, output_tokens: 5, iterations })).toEqual({
+    expect(toUsage({ input_tokens: 20, output_tokens: 5, iterations })).toMatchObject({
       input: 1020,
       output: 105,
       total: 1125,
+    });
+  });
+
+  it('has the runs of each advisor apart, by its model', () => {
+    const advisor = (model: string | undefined, parts: JsonObject) => ({
+      ...run('advisor_message', 7, 2),
+      model,
+      ...parts,
+    });
+    const iterations = [
+      run('message', 20, 5),
+      advisor('claude-opus-4-6', { cache_read_input_tokens: 100 }),
+      advisor('claude-opus-4-6', {}),
+      advisor(undefined, {}),
+    ];
+    expect(toUsage({ input_tokens: 20, output_tokens: 5, service_tier: 'priority', iterations })).toEqual({
+      input: 20,
+      output: 5,
+      total: 25,
+      tier: 'priority',
+      otherModels: [
+        { model: 'claude-opus-4-6', usage: { input: 114, output: 4, total: 118, cacheRead: 100, tier: 'priority' } },
+        { model: undefined, usage: { input: 7, output: 2, total: 9, tier: 'priority' } },
+      ],
     });
   });
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { pricedTier, type Usage, type FinishReason } from '../events.ts';
 import { isObject, objectOf, setField } from '../json/object.ts';
-import { listOf, numberOf } from '../json/read.ts';
+import { listOf, numberOf, stringOf } from '../json/read.ts';
 
 interface Counts {
   readonly fresh: number | undefined;
@@ -23,6 +23,7 @@ export class MessagesUsageReader {
   readonly raw: JsonObject = {};
   #ofRuns: Counts | undefined;
   #cacheParts: number | undefined;
+  #ofAdvisors: Usage['otherModels'];
 
   /** Undefined while there is no count at all, so that "not reported" is never read as zero. */
   read(later: JsonObject): Usage | undefined {
@@ -30,43 +31,50 @@ export class MessagesUsageReader {
       const value = Object.hasOwn(later, key) ? later[key] : undefined;
       if (value !== null && value !== undefined) setField(this.raw, key, value);
     }
-    if (listOf(later.iterations)) this.#ofRuns = countRuns(this.raw);
+    if (listOf(later.iterations)) {
+      this.#ofRuns = countRuns(this.raw);
+      this.#ofAdvisors = countAdvisors(this.raw);
+    }
     if (objectOf(later.cache_creation)) this.#cacheParts = cacheParts(this.raw);
-    return normalise(this.#ofRuns ?? countRun(this.raw, this.#cacheParts), this.raw);
+    const usage = normalise(this.#ofRuns ?? countRun(this.raw, this.#cacheParts), this.raw);
+    return usage && this.#ofAdvisors ? { ...usage, otherModels: this.#ofAdvisors } : usage;
   }
 }
 
 /** Anthropic's `input_tokens` leaves cached tokens out; neutral input is the whole prompt (docs/protocols/replies.md#usage). */
-function normalise({ fresh, output, cacheRead, cacheWrite, cacheWrite1h }: Counts, raw: JsonObject): Usage | undefined {
-  if (fresh === undefined && output === undefined) return undefined;
+function normalise(counts: Counts, raw: JsonObject): Usage | undefined {
+  if (counts.fresh === undefined && counts.output === undefined) return undefined;
   const reasoning = numberOf(objectOf(raw.output_tokens_details)?.thinking_tokens);
-  const input = (fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+  return { ...tokensOf(counts), ...(reasoning !== undefined && { reasoning }), ...pricedBy(raw) };
+}
+
+function tokensOf({ fresh = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }: Counts): Usage {
+  const input = fresh + (cacheRead ?? 0) + (cacheWrite ?? 0);
   return {
     input,
-    output: output ?? 0,
-    total: input + (output ?? 0),
+    output,
+    total: input + output,
     ...(cacheRead !== undefined && { cacheRead }),
     ...(cacheWrite !== undefined && { cacheWrite }),
     // Most writes are for 5 minutes.
     ...(cacheWrite1h && { cacheWrite1h }),
-    ...(reasoning !== undefined && { reasoning }),
-    ...pricedBy(raw),
   };
 }
 
 /** What prices depend on besides counts. */
 function pricedBy(raw: JsonObject): Pick<Usage, 'tier' | 'geo' | 'fast' | 'searches'> | undefined {
   const searches = numberOf(objectOf(raw.server_tool_use)?.web_search_requests);
+  const isFast = raw.speed === 'fast';
+  const place = placeOf(raw);
+  if (!searches && !isFast) return place;
+  return { ...(searches && { searches }), ...place, ...(isFast && { fast: true }) };
+}
+
+function placeOf(raw: JsonObject): Pick<Usage, 'tier' | 'geo'> | undefined {
   const tier = pricedTier(raw.service_tier);
   const isUs = raw.inference_geo === 'us';
-  const isFast = raw.speed === 'fast';
-  if (!searches && !tier && !isUs && !isFast) return undefined;
-  return {
-    ...(searches && { searches }),
-    ...(tier && { tier }),
-    ...(isUs && { geo: 'us' as const }),
-    ...(isFast && { fast: true }),
-  };
+  if (!tier && !isUs) return undefined;
+  return { ...(tier && { tier }), ...(isUs && { geo: 'us' as const }) };
 }
 
 /**
@@ -81,6 +89,18 @@ function countRuns(raw: JsonObject): Counts | undefined {
     .filter(({ type }) => type === 'message' || type === 'compaction')
     .map((run) => countRun(run, cacheParts(run)))
     .reduce(addCounts, NOTHING_COUNTED);
+}
+
+/** An advisor is a model of its own, whose runs the top level leaves out (docs/protocols/anthropic-messages.md#usage-iterations). */
+function countAdvisors(raw: JsonObject): Usage['otherModels'] {
+  const byModel = new Map<string | undefined, Counts>();
+  for (const run of (listOf(raw.iterations) ?? []).filter(isObject)) {
+    if (run.type !== 'advisor_message') continue;
+    const model = stringOf(run.model);
+    byModel.set(model, addCounts(byModel.get(model) ?? NOTHING_COUNTED, countRun(run, cacheParts(run))));
+  }
+  if (byModel.size === 0) return undefined;
+  return [...byModel].map(([model, counts]) => ({ model, usage: { ...tokensOf(counts), ...placeOf(raw) } }));
 }
 
 const NOTHING_COUNTED: Counts = {

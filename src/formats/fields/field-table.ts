@@ -1,3 +1,5 @@
+import type { SharedName } from './shared-parameters.ts';
+
 /** The names of a request body's fields, for code that reads or edits single fields without decoding the body. */
 export interface FieldTable {
   /**
@@ -5,6 +7,8 @@ export interface FieldTable {
    * `model`: a key that folds to one of these is refused.
    */
   readonly read: readonly string[];
+  /** Parameters that other APIs have too, by all of their names. */
+  readonly shared?: ReadonlyMap<string, SharedName>;
   /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
   readonly synonyms: readonly (readonly string[])[];
   /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
@@ -13,6 +17,8 @@ export interface FieldTable {
   readonly lifted: readonly string[];
   /** Top-level fields with names of further models, which some upstreams call in place of `model`. */
   readonly models: readonly string[];
+  /** Lists of tools, `tools` or `input[].tools`. A tool may name a model, which the upstream calls beside that of the body. */
+  readonly toolLists?: readonly string[];
   /**
    * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
    * list.

@@ -6,6 +6,7 @@ import {
   geminiFields,
   geminiPredictFields,
 } from './gemini-fields.ts';
+import { sharedNames } from './shared-parameters.ts';
 
 /**
  * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
@@ -18,6 +19,12 @@ const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content
  * (https://docs.litellm.ai/docs/completion/provider_specific_params).
  */
 const LIFTED = ['extra_body'] as const;
+
+/**
+ * Anthropic's advisor and OpenAI's image generation have a `model` (docs/protocols/anthropic-messages.md#server-tools,
+ * docs/protocols/openai-responses.md#request).
+ */
+const TOOLS = ['tools'] as const;
 
 /**
  * Fields that the conversation holds, besides the model, the messages and `stream`. The decoder keeps every other field
@@ -58,6 +65,7 @@ export const CHAT_SETTINGS = [
 
 /** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {
+  shared: sharedNames('chat'),
   read: [
     'model',
     'messages',
@@ -89,6 +97,7 @@ export const chatFields: FieldTable = {
   bothCases: false,
   lifted: LIFTED,
   models: MODEL_LISTS,
+  toolLists: TOOLS,
   freeMaps: [
     'metadata',
     'labels',
@@ -179,6 +188,7 @@ const passed = (read: readonly string[]): FieldTable => ({
 
 /** POST /v1/completions (docs/protocols/completions.md). */
 export const completionsFields: FieldTable = {
+  shared: sharedNames('completions'),
   ...passed([
     'prompt',
     'suffix',
@@ -272,6 +282,7 @@ export const MESSAGES_CONVERSATION = [
 
 /** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {
+  shared: sharedNames('messages'),
   read: [
     ...MESSAGES_CONVERSATION,
     'speed',
@@ -291,6 +302,7 @@ export const messagesFields: FieldTable = {
   bothCases: false,
   lifted: [],
   models: MODEL_LISTS,
+  toolLists: TOOLS,
   freeMaps: [
     'metadata',
     'labels',
@@ -334,6 +346,7 @@ export const RESPONSES_CONVERSATION = [
 
 /** POST /v1/responses and its token count (docs/protocols/openai-responses.md#request). */
 export const responsesFields: FieldTable = {
+  shared: sharedNames('responses'),
   read: [
     ...RESPONSES_CONVERSATION,
     'previous_response_id',
@@ -354,6 +367,8 @@ export const responsesFields: FieldTable = {
   bothCases: false,
   lifted: LIFTED,
   models: MODEL_LISTS,
+  // Items such as `additional_tools` have tools of their own.
+  toolLists: [...TOOLS, 'input[].tools'],
   freeMaps: [
     'metadata',
     'labels',

@@ -1,7 +1,9 @@
 import type { FieldTable } from './field-table.ts';
+import { sharedNames } from './shared-parameters.ts';
 
 /** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
 export const geminiFields: FieldTable = {
+  shared: sharedNames('gemini'),
   read: [
     'model',
     'stream',

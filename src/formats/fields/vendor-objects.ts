@@ -80,12 +80,17 @@ export function namesVendorObject({ kind, ids }: VendorObject, text: string): bo
   return ids === undefined || ids.test(text);
 }
 
-/** Some parts take an address in place of an id; Google's own are found by `GOOGLE_FILE`. */
+/** Some parts take an address in place of an id; Google's own are found by `namesGoogleFile`. */
 const isNoVendorFile = (id: string): boolean => STORED_FILE_ID.test(id) || /^(?:https?|gs|data):/i.test(id);
 
 /**
- * A file of Gemini's Files API, in any field with an address: callers of other APIs write it into `image_url.url`, which becomes
- * `fileData.fileUri`.
+ * Whether a text is the address of a file of Gemini's Files API, in any field with an address: callers of other APIs write it into
+ * `image_url.url`, which becomes `fileData.fileUri`. Servers decode `%2F` and `%66` in a path (RFC 3986, section 2.4).
  */
-export const GOOGLE_FILE =
-  /^\s*https?:\/\/[^/]{0,200}generativelanguage[^/]{0,40}\.googleapis\.com\.?(?::\d+)?\/(?:[^?#]{0,200}\/)?files\/(?!file-gh[0-9a-f]{32}$)/i;
+export const namesGoogleFile = (text: string): boolean =>
+  GOOGLE_FILE.test(text.includes('%') ? text.replaceAll(ESCAPED_ASCII, unescaped) : text);
+
+const GOOGLE_FILE =
+  /^\s*https?:\/\/[^/]{0,200}generativelanguage[^/]{0,40}\.googleapis\.com\.?(?::\d+)?\/(?:[^?#]*\/)?files\/(?!file-gh[0-9a-f]{32}$)/i;
+const ESCAPED_ASCII = /%([0-7][0-9a-f])/gi;
+const unescaped = (_: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));

@@ -5,27 +5,43 @@ import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
 import { NESTED } from './count-request.ts';
+import { labelsFor } from './labels.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
 import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient } from './thought-signature.ts';
 import { asList, bothSpellings, pick } from './wire.ts';
+
+/** Adds the labels of the caller's metadata to a body for Gemini, and removes what other providers have signed. Throws RequestFault. */
+export function clean(body: SearchableBody, target: CleanedFor): Cleaning | undefined {
+  const losses = new LossReport();
+  const edits = [...withoutForeign(body, target, losses), ...withLabels(body, target, losses)];
+  return edits.length > 0 ? { edits, losses: losses.list() } : undefined;
+}
+
+type CleanedFor = Pick<RequestTarget, 'model' | 'host' | 'labels' | 'boundLabels'>;
+
+/** A value that is no object stays: Vertex AI refuses it. */
+function withLabels(body: SearchableBody, target: CleanedFor, losses: LossReport): readonly BodyEdit[] {
+  if (target.host !== 'vertex' || Object.keys(target.labels ?? {}).length === 0) return [];
+  const given = (body.has('labels') ? body.value('labels') : undefined) ?? undefined;
+  if (given !== undefined && !isObject(given)) return [];
+  return [{ path: ['labels'], value: labelsFor(objectOf(given), target, losses), source: 'gateway' }];
+}
 
 /**
  * Removes the signatures and thoughts of other providers from a body for Gemini, which refuses them. They are in
  * envelopes, which this gateway wrote into earlier replies (docs/protocols/replies.md#foreign-signatures). Gemini 3
  * demands a signature on the first call of a turn: a call that loses it gets the documented escape value.
  */
-export function clean(body: SearchableBody, { model }: Pick<RequestTarget, 'model'>): Cleaning | undefined {
-  if (!body.contains(SIGN_OF_ENVELOPE)) return undefined;
-  const losses = new LossReport();
+function withoutForeign(body: SearchableBody, { model }: CleanedFor, losses: LossReport): readonly BodyEdit[] {
+  if (!body.contains(SIGN_OF_ENVELOPE)) return [];
   const { third } = traitsOf(model);
-  const edits = placesOf(body).flatMap(({ path, contents }): BodyEdit[] => {
+  return placesOf(body).flatMap(({ path, contents }): BodyEdit[] => {
     const cleaned = cleanContents(asList(contents), { place: path.join('.'), third, losses });
     // An edit writes the parsed values anew. Without one, the bytes can hide a signature under a repeated key.
     if (!cleaned) body.refuseRepeatsIn(path[0]);
     return cleaned ? [{ path, value: cleaned, source: 'gateway' }] : [];
   });
-  return edits.length === 0 ? undefined : { edits, losses: losses.list() };
 }
 
 interface ContentsPlace {

@@ -3,7 +3,7 @@ import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
-import { addDerived, checkLabels } from './labels.ts';
+import { labelsFor } from './labels.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { traitsOf } from './models.ts';
@@ -39,7 +39,8 @@ export function* encodeInSteps(
   if (toolConfig) body.toolConfig = toolConfig;
   if (conversation.safetySettings) body.safetySettings = conversation.safetySettings;
   if (Object.keys(generationConfig).length > 0) body.generationConfig = generationConfig;
-  absorb(body, encodeLabels(conversation.labels, target, losses));
+  const labels = labelsFor(conversation.labels, target, losses);
+  if (labels) body.labels = labels;
   if (tier?.body) absorb(body, tier.body);
   const hint = conversation.tools && hintOfComputerUse(conversation, target);
   return {
@@ -82,18 +83,6 @@ function reportMetadata(metadata: JsonObject, { host, labels }: RequestTarget, l
     const carried = Object.hasOwn(labels, name) && labels[name] === value;
     if (!carried) losses.dropped(`metadata.${name}`, 'no cost label is derived from it, and Gemini has no metadata');
   }
-}
-
-/** Derived labels apply only to hosts that have labels. Elsewhere they are omitted, which loses nothing. */
-function encodeLabels(explicit: JsonObject | undefined, target: RequestTarget, losses: LossReport): JsonObject {
-  const checked = explicit && checkLabels(explicit);
-  if (target.host !== 'vertex') {
-    if (checked) losses.dropped('labels', 'only Vertex AI has cost labels');
-    return {};
-  }
-  const { labels: derived, boundLabels } = target;
-  const labels = derived ? addDerived(checked ?? {}, { labels: derived, boundLabels }, losses) : checked;
-  return labels && (checked || Object.keys(labels).length > 0) ? { labels } : {};
 }
 
 const TIERS = new Map([

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 
 /**
@@ -28,6 +28,24 @@ export function checkLabels(labels: JsonObject): JsonObject {
 
 function fail(param: string, reason: string): never {
   throw new RequestFault('invalid_value', `${param} is not a valid label: ${reason}.`, param);
+}
+
+/**
+ * The labels of a request: those that the caller wrote, and those of its metadata. Derived labels apply only to hosts that have
+ * labels; elsewhere they are omitted, which loses nothing.
+ */
+export function labelsFor(
+  explicit: JsonObject | undefined,
+  { host, labels: derived, boundLabels }: Pick<RequestTarget, 'host' | 'labels' | 'boundLabels'>,
+  losses: LossReport,
+): JsonObject | undefined {
+  const checked = explicit && checkLabels(explicit);
+  if (host !== 'vertex') {
+    if (checked) losses.dropped('labels', 'only Vertex AI has cost labels');
+    return undefined;
+  }
+  const labels = derived ? addDerived(checked ?? {}, { labels: derived, boundLabels }, losses) : checked;
+  return labels && (checked || Object.keys(labels).length > 0) ? labels : undefined;
 }
 
 interface DerivedLabels {

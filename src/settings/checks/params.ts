@@ -1,4 +1,5 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import { FIELDS_OF_ONE_API } from '../../catalog/fields/field-path.ts';
 import type { Report } from '../../plugin/index.ts';
 import { showValue } from '../problems/show.ts';
 import type { Check } from './check.ts';
@@ -11,6 +12,8 @@ export const checkParams: Check = () => ({
   node({ file }, report) {
     checkModel(file, 'override_params', report);
     checkModel(file, 'default_params', report);
+    checkForms(file, 'override_params', report);
+    checkForms(file, 'default_params', report);
     for (const [index, field] of (file.drop_params ?? []).entries()) {
       const path = ['drop_params', index];
       if (field === 'model') report({ path, message: 'a request cannot be sent without its `model`' });
@@ -41,6 +44,15 @@ function checkModel(file: GatewayFile | TargetFile, key: 'override_params' | 'de
       ? '`model: null` removes the model from the request, which cannot be sent without one'
       : `\`model\` must be the name of a model, not ${showValue(model, undefined)}`;
   report({ path: [key, 'model'], message });
+}
+
+/** A form of an answer has no name by which it could be set at all doors. */
+function checkForms(file: GatewayFile | TargetFile, key: 'override_params' | 'default_params', report: Report): void {
+  for (const field of FIELDS_OF_ONE_API) {
+    if (!isSet(file[key], field)) continue;
+    const message = `\`${field.join('.')}\` is set in requests of its own API alone, because each API has another form of it`;
+    report({ path: [key, ...field], on: 'key', severity: 'warning', message });
+  }
 }
 
 function isSet(params: unknown, [key, ...inner]: readonly string[]): boolean {

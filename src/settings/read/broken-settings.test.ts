@@ -103,6 +103,21 @@ group('the encoding of a file', () => {
     expect(await problemsOf({ 'gateway/a.yaml': written })).toBe(expected);
   });
 
+  test('may set a form of an answer, which reaches one API alone', async () => {
+    const written = (name: string, value: string) => ({
+      'gateway/a.yaml': `strict_open_ai_compliance: false\n${name}: ${value}\n`,
+    });
+    expect(await problemsOf(written('override_params', '{ response_format: { type: json_object } }'))).toMatch(
+      /:2:20: warning: `response_format` is set in requests of its own API alone/,
+    );
+    expect(await problemsOf(written('default_params', '{ text: { format: { type: text } } }'))).toContain(
+      'warning: `text.format` is set',
+    );
+    expect(await problemsOf(written('override_params', '{ response_format: null, max_tokens: 5, tools: [] }'))).toBe(
+      '',
+    );
+  });
+
   test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])(
     'may have no content where nothing is required: %j',
     async (written) => {
