@@ -65,8 +65,8 @@ interface Collected extends Offer {
 }
 
 /**
- * `name`: name of the function tool that requests the built-in tool in an OpenAI body, or the kind of a hosted tool. `search`: place of a hosted search
- * tool in the caller's body.
+ * `name`: name of the function tool that requests the built-in tool in an OpenAI body, or the kind of a hosted tool.
+ * `search`: place of a hosted search tool in the caller's body.
  */
 type NamedBuiltin = EncodedBuiltin & { readonly name?: string; readonly search?: string };
 

@@ -33,6 +33,7 @@ export class ItemDecoder {
   readonly #calls = new Map<string, BodyPlace>();
   /** All ids of calls: a result may come twice, but not without its call. */
   readonly #called = new Set<string>();
+  /** Outputs of opaque calls that wait for the results of other calls. */
   #held: (readonly [part: Part, path: BodyPlace])[] = [];
   /** The signature of the next part. */
   #signature: Signature | undefined;
