@@ -69,6 +69,10 @@ export const DOORS: readonly Door[] = operations.map((operation) => {
   return { title: titleOf(operation), operation, place: placeOf(operation), feature };
 });
 
+/** The features that a door has: at Vertex AI's path for plain replies the body asks for no stream. */
+export const featuresOf = ({ operation: { id, path } }: Door): readonly Feature[] =>
+  FEATURES.filter((feature) => PROBES[id]?.[feature] && !(feature === 'stream' && path.endsWith(':rawPredict')));
+
 interface Ask {
   /** Default: the first one of the door. */
   readonly feature?: Feature | undefined;
