@@ -83,8 +83,9 @@ interface Ask {
 
 /** Sends a request that the door takes. */
 export function knock(url: string, door: Door, { feature = door.feature, headers, query }: Ask): Promise<Response> {
-  const { operation, place } = door;
+  const { operation } = door;
   const { method, header } = operation;
+  const place = placeFor(door, feature);
   const kind = bodyKind(operation);
   const path = pathAt(operation, place);
   const body = bodyOf(operation, place, feature);
@@ -98,6 +99,12 @@ export function knock(url: string, door: Door, { feature = door.feature, headers
     },
     ...(kind !== 'none' && { body: kind === 'json' ? JSON.stringify(body) : formOf(body) }),
   });
+}
+
+/** Some features have a model of their own. */
+function placeFor({ operation: { id }, place }: Door, feature: Feature | undefined): Place {
+  const model = feature && PROBES[id]?.[feature]?.models?.[place.slug];
+  return model === undefined ? place : { ...place, model };
 }
 
 /** Bodies name their feature, which the scripted upstream reads. What has its model in the path has none in the body. */
