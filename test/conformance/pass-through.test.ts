@@ -1,16 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  corpusIsThere,
-  forAll,
-  judges,
-  modelOf,
-  ownKeyFindings,
-  refusesOwnKey,
-  ReplayedFamily,
-  type Answer,
-  type Recording,
-} from './recordings.ts';
+import { errorFindings } from './error-findings.ts';
+import { corpusIsThere, forAll, judges, modelOf, ReplayedFamily } from './recordings.ts';
 
 /** Families that clients of the same API are served from, by the operation of theirs that the gateway has. */
 const FAMILIES = [
@@ -48,15 +39,4 @@ describe.skipIf(!corpusIsThere).each(FAMILIES)('recorded exchanges of %s through
 function wanted(asked: Readonly<Record<string, unknown>>): object {
   if (asked['stream'] !== true || !('messages' in asked)) return asked;
   return { ...asked, stream_options: { ...Object(asked['stream_options']), include_usage: true } };
-}
-
-/** An error keeps its status, message, code and parameter; its type is one the API has. */
-function errorFindings(record: Recording, answer: Answer): object[] {
-  if (refusesOwnKey(record)) return ownKeyFindings(record, answer);
-  const { status, body } = answer;
-  const { error: recorded } = record.response_body as { error: Record<string, unknown> };
-  const { error: reported } = body as { error: Record<string, unknown> };
-  const same = ['message', 'param'].every((key) => (reported[key] ?? null) === (recorded[key] ?? null));
-  const sameCode = recorded['code'] === null || recorded['code'] === undefined || reported['code'] === recorded['code'];
-  return status === record.response_status && same && sameCode ? [] : [{ rule: 'error', recorded, reported, status }];
 }

@@ -167,7 +167,7 @@ export const REFUSALS: readonly Row[] = [
     deed: refuse({ status: 400, message: 'The prompt was filtered.', code: 'content_filter' }),
     code: 'content_filter',
     status: 400,
-    dialects: ['openai'],
+    dialects: ['openai', 'responses'],
     outcome: everywhere(reported()),
   },
   { fault: 'content filter, as an answer', deed: blocked, outcome: everywhere(primary()) },
@@ -183,7 +183,7 @@ export const REFUSALS: readonly Row[] = [
     deed: refuse({ status: 401, message: 'invalid key', code: 'invalid_api_key' }),
     code: 'upstream_credentials_refused',
     status: 502,
-    dialects: ['openai', 'anthropic'],
+    dialects: ['openai', 'responses', 'anthropic'],
     outcome: everywhere(reported()),
   },
   {
@@ -351,8 +351,9 @@ export const AFTER_CONTENT: readonly Row[] = [
 
 /** The fallback speaks another dialect than the primary. */
 export const FALLBACK_OF: Readonly<Record<DialectName, DialectName>> = {
-  openai: 'anthropic',
-  anthropic: 'gemini',
+  openai: 'gemini',
+  responses: 'anthropic',
+  anthropic: 'responses',
   gemini: 'openai',
 };
 

@@ -8,6 +8,7 @@ import { openAiCompletions } from '../../src/providers/openai/completions.ts';
 import { openAiImages } from '../../src/providers/openai/images.ts';
 import { openAiModerations } from '../../src/providers/openai/moderations.ts';
 import { openAiSpeech } from '../../src/providers/openai/speech.ts';
+import { openAiTranscriptions } from '../../src/providers/openai/transcriptions.ts';
 import { embedContentCodec } from '../../src/providers/vertex-ai/embeddings/embed-content.ts';
 import { multimodalCodec } from '../../src/providers/vertex-ai/embeddings/multimodal.ts';
 import { textCodec } from '../../src/providers/vertex-ai/embeddings/text.ts';
@@ -88,6 +89,15 @@ const MEDIA: readonly TaskReplyWork[] = [
   ),
   passed('many results', openAiModerations, (n) => `{"results":${list(fill(n, () => '{"flagged":true}'))}}`),
   passed('sound', openAiSpeech, letters),
+  passed('a long transcript', openAiTranscriptions, (n) => `{"text":"${letters(n)}"}`),
+  passed(
+    'a transcript of many words',
+    openAiTranscriptions,
+    (n) => `{"text":"a","words":${list(fill(n, () => '{"word":"a"}'))}}`,
+  ),
+  passed('a stream of a transcript', openAiTranscriptions, (n) =>
+    fill(n, () => 'data: {"type":"transcript.text.delta","delta":"a"}\n\n').join(''),
+  ),
   passed('a stream of sound', openAiSpeech, (n) => fill(n, () => `data: ${done}\n\n`).join('')),
 ];
 

@@ -69,6 +69,10 @@ export const DOORS: readonly Door[] = operations.map((operation) => {
   return { title: titleOf(operation), operation, place: placeOf(operation), feature };
 });
 
+/** The features that a door has: at Vertex AI's path for plain replies the body asks for no stream. */
+export const featuresOf = ({ operation: { id, path } }: Door): readonly Feature[] =>
+  FEATURES.filter((feature) => PROBES[id]?.[feature] && !(feature === 'stream' && path.endsWith(':rawPredict')));
+
 interface Ask {
   /** Default: the first one of the door. */
   readonly feature?: Feature | undefined;
@@ -79,8 +83,9 @@ interface Ask {
 
 /** Sends a request that the door takes. */
 export function knock(url: string, door: Door, { feature = door.feature, headers, query }: Ask): Promise<Response> {
-  const { operation, place } = door;
+  const { operation } = door;
   const { method, header } = operation;
+  const place = placeFor(door, feature);
   const kind = bodyKind(operation);
   const path = pathAt(operation, place);
   const body = bodyOf(operation, place, feature);
@@ -94,6 +99,12 @@ export function knock(url: string, door: Door, { feature = door.feature, headers
     },
     ...(kind !== 'none' && { body: kind === 'json' ? JSON.stringify(body) : formOf(body) }),
   });
+}
+
+/** Some features have a model of their own. */
+function placeFor({ operation: { id }, place }: Door, feature: Feature | undefined): Place {
+  const model = feature && PROBES[id]?.[feature]?.models?.[place.slug];
+  return model === undefined ? place : { ...place, model };
 }
 
 /** Bodies name their feature, which the scripted upstream reads. What has its model in the path has none in the body. */

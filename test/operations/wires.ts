@@ -74,10 +74,10 @@ const openai: Wire = {
   refusal: OPENAI_ERROR,
 };
 
-const geminiReply = (parts: readonly object[]): object => ({
+const geminiReply = (parts: readonly object[], finish: object = { finishReason: 'STOP' }): object => ({
   responseId: 'r',
   modelVersion: 'm',
-  candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts } }],
+  candidates: [{ index: 0, ...finish, content: { role: 'model', parts } }],
   usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
 });
 
@@ -87,7 +87,7 @@ const gemini: Wire = {
       ...(feature === 'thinking' ? [{ text: THOUGHT, thought: true }] : []),
       feature === 'tools' ? { functionCall: { name: CALL.name, args: CALL.arguments } } : { text: TEXT },
     ]),
-  stream: () => sse(geminiReply([{ text: TEXT }])).replaceAll('\n', '\r\n'),
+  stream: () => sse(geminiReply([{ text: TEXT }], {}), geminiReply([{ text: '' }])).replaceAll('\n', '\r\n'),
   refusal: GOOGLE_ERROR,
 };
 
@@ -295,9 +295,24 @@ const WIRES: readonly (readonly [RegExp, Wire])[] = [
   [/\/chat\/completions(?:\?|$)|publishers\/mistralai\//, openai],
 ];
 
+const wireAt = (url: string): Wire | undefined => WIRES.find(([path]) => path.test(url))?.[1];
+
+const BEGINNINGS = [TEXT, 'AAAA'];
+const BLANK_LINE = /\r?\n\r?\n/;
+
+/** The stream of a path up to its first piece of an answer. Throws where there is none, or nothing behind it. */
+export function streamBegun(url: string): string {
+  const stream = wireAt(url)?.stream?.('stream') ?? '';
+  const content = BEGINNINGS.map((one) => stream.indexOf(one)).find((at) => at >= 0) ?? stream.length;
+  const rest = BLANK_LINE.exec(stream.slice(content));
+  const end = content + (rest ? rest.index + rest[0].length : 0);
+  if (end >= stream.length || end === content) throw new Error(`nothing of a stream is scripted for ${url}`);
+  return stream.slice(0, end);
+}
+
 /** Answers with the feature the request says it is about. */
 export function answer(request: SeenRequest, res: ServerResponse): void {
-  const wire = WIRES.find(([path]) => path.test(request.url))?.[1];
+  const wire = wireAt(request.url);
   const feature = FEATURES.find((one) => request.text.includes(`feature: ${one}`));
   if (!wire || !feature) return void res.writeHead(418).end(`nothing is scripted for ${request.url}`);
   if (feature === 'media' && !request.text.includes(PNG)) return void res.writeHead(418).end('the picture is missing');

@@ -13,7 +13,10 @@ import {
 import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
 import { RESPONSES_NESTED, RESPONSES_TOP_LEVEL } from './responses-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
+import { operations } from '../../src/operations/index.ts';
 import { observe } from './observe.ts';
+import { EMBEDDING_PROBES, IMAGE_PROBES, PASSED_PROBES } from './task-probes.ts';
+import { operationOf } from './outbound.ts';
 
 const schemaOf = (name: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, `../../schemas/${name}.json`), 'utf8')) as {
@@ -90,7 +93,49 @@ describe('the tables of request fields', () => {
     const fields = Object.keys(schemaOf('generate-content').properties).filter((name) => !name.includes('_'));
     expect(fields.filter((name) => !topLevel(GEMINI_TOP_LEVEL).includes(name))).toEqual([]);
   });
+
+  it('have every operation whose fields have rules', () => {
+    const probes = [
+      ...TOP_LEVEL,
+      ...MESSAGES_TOP_LEVEL,
+      ...RESPONSES_TOP_LEVEL,
+      ...GEMINI_TOP_LEVEL,
+      ...EMBEDDING_PROBES,
+      ...IMAGE_PROBES,
+      ...PASSED_PROBES,
+    ];
+    const listed = new Set(probes.map(({ client = 'chat' }) => operationOf(client).id));
+    const missing = operations.filter(({ id, fields }) => fields && !listed.has(id)).map(({ id }) => id);
+    expect([...new Set(missing)].toSorted()).toEqual(TOLD_IN_WORDS);
+  });
+
+  it('have every field that the gateway reads of an operation that is no conversation', () => {
+    const lists = new Set(['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks']);
+    const rows = Map.groupBy([...EMBEDDING_PROBES, ...IMAGE_PROBES, ...PASSED_PROBES], ({ client = 'chat' }) => client);
+    for (const [client, probes] of rows) {
+      const shown = new Set(probes.map(({ path, field }) => (field.endsWith('[]') ? field : String(path[0]))));
+      // `stream` is in the path of Gemini's API, and two fields of /v1/embeddings have a second spelling.
+      const ignored = new Set(['stream', 'taskType', 'autoTruncate']);
+      const missing = operationOf(client)
+        .fields!.read.map((name) => name.split('.')[0]!)
+        .filter((name) => !shown.has(name) && !lists.has(name) && !ignored.has(name));
+      expect(missing, client).toEqual([]);
+    }
+  });
 });
+
+/** Their fields are those of another operation, and the document says in a sentence how they differ. */
+const TOLD_IN_WORDS = [
+  'chat.completions.count_tokens',
+  'gemini.count_tokens',
+  'gemini.stream_generate_content',
+  'messages.count_tokens',
+  'prompts.completions',
+  'prompts.render',
+  'responses.compact',
+  'responses.input_tokens',
+  'vertex.count_tokens',
+];
 
 async function silentIn(probes: readonly Probe[], columns: readonly Column[]): Promise<readonly string[]> {
   const silent = new Set<string>();

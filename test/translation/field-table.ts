@@ -9,6 +9,8 @@ import { NESTED, TOP_LEVEL, type Probe } from './field-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
 import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
 import { RESPONSES_NESTED, RESPONSES_TOP_LEVEL } from './responses-probes.ts';
+import { EMBEDDING_PROBES, IMAGE_PROBES, PASSED_PROBES } from './task-probes.ts';
+import { operationOf } from './outbound.ts';
 import { observe, type Effect, type Observed, type Upstream } from './observe.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -61,6 +63,25 @@ export const RESPONSES_COLUMNS: readonly Column[] = [
   CLAUDE,
 ];
 export const GEMINI_COLUMNS: readonly Column[] = [GEMINI, CLAUDE, OPENAI];
+
+const one = (title: string, family: Upstream['family'], model: string): Column => ({
+  title,
+  upstreams: [{ name: title, family, model }],
+});
+const SERVER = one('OpenAI-compatible', 'openai', 'any-model');
+export const EMBEDDING_COLUMNS: readonly Column[] = [
+  SERVER,
+  one('Vertex AI, text-embedding', 'vertex', 'text-embedding-005'),
+  one('Vertex AI, gemini-embedding-2', 'vertex', 'gemini-embedding-2'),
+  one('Vertex AI, multimodalembedding', 'vertex', 'multimodalembedding@001'),
+  one('Google AI Studio', 'studio', 'gemini-embedding-001'),
+];
+export const IMAGE_COLUMNS: readonly Column[] = [
+  SERVER,
+  one('Imagen', 'vertex', 'imagen-4.0-generate-001'),
+  one('Gemini', 'vertex', 'gemini-2.5-flash-image'),
+];
+export const PASSED_COLUMNS: readonly Column[] = [SERVER];
 
 export interface Row {
   readonly field: string;
@@ -145,6 +166,18 @@ async function table(probes: readonly Probe[], columns: readonly Column[]): Prom
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** The same for several operations, one after the other. */
+async function tableOfOperations(probes: readonly Probe[], columns: readonly Column[]): Promise<string> {
+  const head = ['Request', 'Field', ...columns.map(({ title }) => title)];
+  const lines = [];
+  for (const [client = 'chat', own] of Map.groupBy(probes, (probe) => probe.client))
+    for (const { field, cells } of await observeRows(own, columns))
+      lines.push([`\`${nameOf(operationOf(client).path)}\``, `\`${field}\``, ...cells]);
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+const nameOf = (path: string): string => /:\w+$/.exec(path)?.[0] ?? path;
+
 /** `claude-opus-4-7 (*4.7*)` */
 const models = ({ upstreams }: Column): string =>
   upstreams.map(({ name, model }) => `${model.replace(/^(anthropic|meta)\./, '')} (*${name}*)`).join(', ');
@@ -170,6 +203,18 @@ const RESPONSES =
   'A request of `POST /v1/responses`, over HTTP or in a WebSocket. Ids of [kept responses and items](../protocols/openai-responses.md#kept-responses) ' +
   'become items first: the rows show ids that the gateway does not know, and a compaction of an upstream.';
 const GEMINI_API = "A request of Gemini's API (`generateContent`, `streamGenerateContent`):";
+
+const EMBEDDINGS =
+  "Requests of `POST /v1/embeddings`, and of Gemini's API. Each field is also read in the other of camelCase and snake_case. The gateway writes the `encoding_format` of models of Google.";
+const IMAGES =
+  'A request of `POST /v1/images/generations`. Each field is also read in the other of camelCase and snake_case.';
+const PASSED =
+  'Requests that only servers with the API of OpenAI serve. Of a form the table has the text fields; files are sent unread, and so is any other field.';
+const COUNTS =
+  'A count of tokens (`…/count_tokens`, `…/input_tokens`, `:countTokens`) takes the fields of the request that it counts, and sends those that the ' +
+  "target's own count has. `:countTokens` also takes a whole request in `generateContentRequest`. " +
+  '`POST /v1/responses/compact` takes the fields of `POST /v1/responses` and sends no tools to a model of another API. ' +
+  'A request of a prompt takes the fields of chat completions, and its `variables` are read by the gateway.';
 
 const OBJECTS =
   'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/keys.md#allowed-fields) of a key or a catalog entry says which kinds ' +
@@ -222,6 +267,13 @@ export async function regenerate(): Promise<Document> {
     await table([...RESPONSES_TOP_LEVEL, ...RESPONSES_NESTED], RESPONSES_COLUMNS),
     `## Gemini\n\n${GEMINI_API}`,
     await table([...GEMINI_TOP_LEVEL, ...GEMINI_NESTED], GEMINI_COLUMNS),
+    `## Embeddings\n\n${EMBEDDINGS}`,
+    await tableOfOperations(EMBEDDING_PROBES, EMBEDDING_COLUMNS),
+    `## Images\n\n${IMAGES}`,
+    await tableOfOperations(IMAGE_PROBES, IMAGE_COLUMNS),
+    `## What passes through\n\n${PASSED}`,
+    await tableOfOperations(PASSED_PROBES, PASSED_COLUMNS),
+    `## Counts and compaction\n\n${COUNTS}`,
     `## Objects of the vendor\n\n${OBJECTS}`,
     objectTable(),
   ];

@@ -55,6 +55,18 @@ const BASES: Readonly<Record<Client, (request: Json) => Json>> = {
   messages: ofMessages,
   responses: () => ({ input: [{ role: 'user', content: 'hi' }], max_output_tokens: 4096 }),
   gemini: () => ({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }),
+  embeddings: () => ({ input: 'hi' }),
+  embedContent: () => ({ content: { parts: [{ text: 'hi' }] } }),
+  batchEmbedContents: () => ({ requests: [{ content: { parts: [{ text: 'hi' }] } }] }),
+  predict: () => ({ instances: [{ content: 'hi' }] }),
+  images: () => ({ prompt: 'hi' }),
+  completions: () => ({ prompt: 'hi' }),
+  moderations: () => ({ input: 'hi' }),
+  speech: () => ({ input: 'hi', voice: 'alloy' }),
+  transcriptions: () => ({}),
+  translations: () => ({}),
+  imageEdits: () => ({ prompt: 'hi' }),
+  imageVariations: () => ({}),
 };
 
 function effectOf({ field, path }: Probe, request: Json, sent: Sent, other: Sent): Effect {

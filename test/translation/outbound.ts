@@ -1,12 +1,12 @@
 /** What really leaves for an upstream: the `transform` plugin and the translator of the server, without a socket. */
 import transform from '../../plugins/transform/index.ts';
-import { chatCompletions } from '../../src/operations/chat-completions.ts';
-import { geminiGenerate } from '../../src/operations/gemini-generate.ts';
-import { messages } from '../../src/operations/messages.ts';
-import { createResponse } from '../../src/operations/responses.ts';
-import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
+import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
+import { operations } from '../../src/operations/index.ts';
+import { GatewayError, RequestBody, type ModelTask, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import { NO_EXTENSIONS } from '../../src/providers/extensions.ts';
+import { batchEmbeddings } from '../../src/providers/google-ai-studio/embeddings.ts';
+import { OPERATIONS as OPENAI_TASKS } from '../../src/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { createTranslator } from '../../src/translate/translator.ts';
 
@@ -37,19 +37,33 @@ export const isRefused = (outbound: Outbound): outbound is Refused => 'refused' 
 
 /**
  * A kind of upstream that requests are translated for: `openai` is OpenAI's own chat API, `responses` its Responses API, `compatible` any other
- * server with the chat API.
+ * server with the chat API, `studio` Google AI Studio, which is asked for embeddings.
  */
-export type Family = 'openai' | 'responses' | 'compatible' | 'vertex' | 'anthropic';
+export type Family = 'openai' | 'responses' | 'compatible' | 'vertex' | 'anthropic' | 'studio';
 
-/** The API a request is written for. */
-export type Client = 'chat' | 'messages' | 'responses' | 'gemini';
+/** The operations whose requests are sent, by the API that a request is written for. */
+const IDS = {
+  chat: 'chat.completions',
+  messages: 'messages',
+  responses: 'responses',
+  gemini: 'gemini.generate_content',
+  embeddings: 'embeddings',
+  embedContent: 'gemini.embed_content',
+  batchEmbedContents: 'gemini.batch_embed_contents',
+  predict: 'vertex.predict',
+  images: 'images.generations',
+  completions: 'completions',
+  moderations: 'moderations',
+  speech: 'audio.speech',
+  transcriptions: 'audio.transcriptions',
+  translations: 'audio.translations',
+  imageEdits: 'images.edits',
+  imageVariations: 'images.variations',
+} as const;
+export type Client = keyof typeof IDS;
 
-const OPERATIONS: Readonly<Record<Client, Operation>> = {
-  chat: chatCompletions,
-  messages,
-  responses: createResponse,
-  gemini: geminiGenerate.find(({ id }) => id === 'gemini.generate_content')!,
-};
+export const operationOf = (client: Client) =>
+  operations.find(({ id, path }) => id === IDS[client] && !path.includes('publishers'))!;
 
 /** How the caller wants its request treated, beside what the body says. */
 export interface Asking {
@@ -65,29 +79,48 @@ const clock = createFakeClock();
 const translator = createTranslator(clock);
 const vertex = createAdHocVertex({ projectId: 'project', region: 'us-central1' });
 
-function resolve(family: Family, asked: string, stream: boolean): ResolvedTarget {
+/** A target of a task that is no conversation. */
+function located(provider: string, location: Located): ResolvedTarget {
+  const named = { slug: provider, provider, semconvName: provider };
+  const entry = { provider: named, timeouts: {} } as unknown as ConstructorParameters<typeof CatalogTarget>[0];
+  return new CatalogTarget(entry, location, location.model);
+}
+type Located = ReturnType<typeof vertex.locate>;
+
+function resolve(family: Family, asked: string, stream: boolean, task: ModelTask): ResolvedTarget {
   const model = asked.replace(/^@[^/]+\//, '');
   const named = { slug: family, provider: family, semconvName: family, model, modelLabel: model, timeouts: {} };
-  if (family === 'vertex')
-    return { ...named, provider: 'vertex-ai', ...vertex.locate(model, { task: 'generate', stream }) };
+  if (family === 'vertex' && task !== 'generate') return located(family, vertex.locate(model, { task, stream }));
+  if (family === 'vertex') return { ...named, provider: 'vertex-ai', ...vertex.locate(model, { task, stream }) };
   const direct = { ...named, origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
   if (family === 'anthropic') return { ...direct, path: '/v1/messages', format: 'anthropic-messages' };
   if (family === 'responses')
     return { ...direct, path: '/v1/responses', format: 'openai-responses', extensions: NO_EXTENSIONS };
+  const place = { origin: direct.origin, headers: {}, host: 'direct', model } as const;
+  if (family === 'studio') {
+    const path = `/v1beta/models/${model}:batchEmbedContents`;
+    return located(family, { ...place, path, format: 'gemini', codec: batchEmbeddings });
+  }
+  const { path, codec } = OPENAI_TASKS[task]!;
+  if (codec) return located(family, { ...place, path: `/v1${path}`, format: 'openai-chat', codec });
   const chat = { ...direct, path: '/v1/chat/completions', format: 'openai-chat' } as const;
   return family === 'openai' ? { ...chat, extensions: NO_EXTENSIONS } : chat;
 }
 
 /** Sends a caller's body to a family; its `model` names the entry or not, and then the upstream's model. */
 export const send = (family: Family, request: Json, asking: Asking = {}): Promise<Outbound> =>
-  sendTo((model, stream) => resolve(family, model, stream), request, asking);
+  sendTo(
+    (model, stream) => resolve(family, model, stream, operationOf(asking.client ?? 'chat').task!),
+    request,
+    asking,
+  );
 
 export type Resolve = (model: string, stream: boolean) => ResolvedTarget;
 
 /** Sends a caller's body to the target of its model. */
 export async function sendTo(resolveModel: Resolve, request: Json, asking: Asking = {}): Promise<Outbound> {
   const { client = 'chat', strict = true, strictParams = false } = asking;
-  const operation = OPERATIONS[client];
+  const operation = operationOf(client);
   const exchange = createExchange({ json: request, operation, strict, strictParams });
   const { body, read } = watched(request);
   const attempt = createAttempt(exchange, { body });

@@ -122,6 +122,8 @@ const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
   ['api_error', 500],
   ['overloaded', 503],
   ['overloaded_error', 503],
+  // Of the Responses API (docs/protocols/openai-responses.md#failures).
+  ['server_is_overloaded', 503],
   ['service_unavailable', 503],
   ['UNAVAILABLE', 503],
   ['timeout', 504],

@@ -1,5 +1,6 @@
 import { createSignals, type Signals } from '../events.ts';
 import type { BodyEdit, BodyView, ClientContext, PassThrough, RequestTarget } from '../format.ts';
+import { CLOSE_OBJECT } from '../json/scan.ts';
 import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
@@ -62,7 +63,7 @@ class ResponsePass implements PassThrough {
 
   #keep(record: Buffer, closing: boolean): boolean {
     if (this.signals.ended) return true;
-    if (this.signals.answered && DELTA.test(record.toString('latin1', 0, LONGEST_NAME))) {
+    if (this.signals.answered && DELTA.test(record.toString('latin1', 0, LONGEST_NAME)) && isClosed(record)) {
       this.signals.progress += 1;
       this.signals.text += deltaLength(record);
       return true;
@@ -75,6 +76,15 @@ class ResponsePass implements PassThrough {
   }
 }
 
+/** The data end with an object's end: a delta that does not is parsed, and fails. */
+function isClosed(record: Buffer): boolean {
+  let last = record.length - 1;
+  while (record[last] === LF || record[last] === CR) last -= 1;
+  return record[last] === CLOSE_OBJECT;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
 const DELTA_MEMBER = '"delta":"';
 const QUOTE = 0x22;
 

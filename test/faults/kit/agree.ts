@@ -37,12 +37,11 @@ export function expectAgreement(seen: Seen): void {
 /** What the client saw is what was recorded, and a stream has one end. */
 function expectTerminalState({ record, line, received }: Seen): void {
   if (!received) return expect([record.state, record.status]).toEqual(['aborted', 499]);
-  const { error, headers, broken, ends, endsLast } = received;
+  const { error, isStream, broken, ends, endsLast } = received;
   expect(record.state, 'record and client: terminal state').toBe(error ? 'failed' : 'complete');
   expect(record.error === undefined, 'an error is recorded if the client got one').toBe(error === undefined);
   expect(record.status, 'record and client: status').toBe(received.status);
   expect(broken, 'the reply ends as HTTP wants it').toBe(false);
-  const isStream = String(headers['content-type']).startsWith('text/event-stream');
   expect(ends, 'ends of the stream').toEqual(isStream ? [error ? 'error' : 'complete'] : []);
   expect(endsLast, 'nothing follows the end').toBe(true);
   expect(Buffer.byteLength(received.raw), 'bytes that left').toBe(line.bytes_out);

@@ -1,11 +1,36 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { KEY } from '../../support/gateway.ts';
+import { hasGeminiEnd, readGemini } from './gemini-reader.ts';
+import { readChat, readMessages, readResponse, type Json, type View } from './readers.ts';
 
-export type Api = 'chat' | 'messages' | 'responses';
-const PATHS: Readonly<Record<Api, string>> = {
-  chat: '/v1/chat/completions',
-  messages: '/v1/messages',
-  responses: '/v1/responses',
+/** `gemini_array` is Gemini's API without `alt=sse`: its streams are one JSON array. */
+export type Api = 'chat' | 'messages' | 'responses' | 'gemini' | 'gemini_array';
+
+const GEMINI = '/v1beta/models/any';
+const PATHS: Readonly<Record<Api, (stream: boolean) => string>> = {
+  chat: () => '/v1/chat/completions',
+  messages: () => '/v1/messages',
+  responses: () => '/v1/responses',
+  gemini: (stream) => (stream ? `${GEMINI}:streamGenerateContent?alt=sse` : `${GEMINI}:generateContent`),
+  gemini_array: () => `${GEMINI}:streamGenerateContent`,
+};
+
+const messages = [{ role: 'user', content: 'Hallo' }];
+const ofGemini = () => ({
+  contents: [{ role: 'user', parts: [{ text: 'Hallo' }] }],
+  generationConfig: { maxOutputTokens: 64 },
+});
+const BODIES: Readonly<Record<Api, (stream: boolean) => object>> = {
+  chat: (stream) => ({
+    model: 'any',
+    max_tokens: 64,
+    messages,
+    ...(stream && { stream, stream_options: { include_usage: true } }),
+  }),
+  messages: (stream) => ({ model: 'any', max_tokens: 64, messages, ...(stream && { stream }) }),
+  responses: (stream) => ({ model: 'any', max_output_tokens: 64, input: 'Hallo', ...(stream && { stream }) }),
+  gemini: ofGemini,
+  gemini_array: ofGemini,
 };
 
 export interface Ask {
@@ -19,18 +44,15 @@ export interface Ask {
 }
 
 /** What the client got, read as its SDK would read it. */
-export interface Received {
+export interface Received extends View {
   readonly id: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
   /** The connection broke under the reply. */
   readonly broken: boolean;
-  readonly text: string;
-  readonly finish: string | undefined;
-  readonly model: string | undefined;
-  readonly usage: { readonly input: number; readonly output: number } | undefined;
-  readonly error: { readonly code: string | undefined; readonly message: string } | undefined;
+  /** The reply is a stream, in events or as an array. */
+  readonly isStream: boolean;
   /** Ends of a stream: its mark, or an error event. One is right. */
   readonly ends: readonly ('complete' | 'error')[];
   /** Nothing came after the end. */
@@ -47,15 +69,7 @@ export interface OpenCall {
 
 /** Sends over a connection of its own, with nothing between the test and the bytes. */
 export function call(url: string, ask: Ask): OpenCall {
-  const body = JSON.stringify({
-    model: 'any',
-    ...(ask.api === 'responses'
-      ? { max_output_tokens: 64, input: 'Hallo' }
-      : { max_tokens: 64, messages: [{ role: 'user', content: 'Hallo' }] }),
-    ...(ask.stream && { stream: true }),
-    ...(ask.stream && ask.api === 'chat' && { stream_options: { include_usage: true } }),
-    ...ask.body,
-  });
+  const body = JSON.stringify({ ...BODIES[ask.api](ask.stream), ...ask.body });
   const headers = {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
@@ -64,7 +78,7 @@ export function call(url: string, ask: Ask): OpenCall {
     authorization: 'Bearer ya29.caller',
     ...ask.headers,
   };
-  const req = request(`${url}${PATHS[ask.api]}`, { method: 'POST', headers, agent: false });
+  const req = request(`${url}${PATHS[ask.api](ask.stream)}`, { method: 'POST', headers, agent: false });
   const response = new Promise<IncomingMessage>((resolve, reject) => req.on('response', resolve).on('error', reject));
   const firstBytes = response.then((res) => new Promise<void>((resolve) => res.once('data', () => resolve())));
   const done = response.then((res) => read(res, ask));
@@ -84,20 +98,20 @@ async function read(res: IncomingMessage, ask: Ask): Promise<Received> {
   });
   const raw = Buffer.concat(pieces).toString();
   const { headers, statusCode: status = 0 } = res;
-  const isStream = String(headers['content-type']).startsWith('text/event-stream');
-  const events = isStream ? eventsOf(raw) : [JSON.parse(raw || '{}') as Json];
+  const isSse = String(headers['content-type']).startsWith('text/event-stream');
+  const events = isSse ? eventsOf(raw) : [JSON.parse(raw || '{}') as Json | Json[]].flat();
+  const isStream = isSse || (ask.api === 'gemini_array' && status === 200);
   return {
     id: String(headers['x-gateway-request-id']),
     status,
     headers,
     raw,
     broken: broken || !res.complete,
+    isStream,
     ...READERS[ask.api](events),
     ...endsOf(events, ask.api, isStream),
   };
 }
-
-type Json = '[DONE]' | Readonly<Record<string, unknown>>;
 
 /** Throws where an event is not whole: a client's parser would, too. */
 function eventsOf(raw: string): Json[] {
@@ -115,104 +129,27 @@ function endsOf(events: readonly Json[], api: Api, isStream: boolean): Pick<Rece
   if (!isStream) return { ends: [], endsLast: true };
   const marks = events.map((event, index) => {
     if (event === '[DONE]') return 'complete' as const;
-    // As OpenAI does, the gateway reports a failure by two events, of which the second one is the end.
     const next = events[index + 1];
+    // As OpenAI does, the gateway reports a failure by two events, of which the second one is the end.
     if (event['type'] === 'error' && typeof next === 'object' && next['type'] === 'response.failed') return undefined;
     if (event['error'] || event['type'] === 'response.failed') return 'error' as const;
-    return api === 'messages' && event['type'] === 'message_stop' ? ('complete' as const) : undefined;
+    // The mark of Open Responses follows the last event; OpenAI sends none.
+    return isEnd(event, api) && next !== '[DONE]' ? ('complete' as const) : undefined;
   });
   return { ends: marks.filter((mark) => mark !== undefined), endsLast: marks.at(-1) !== undefined };
 }
 
-interface ParsedResponse {
-  readonly status?: string;
-  readonly model?: string;
-  readonly output?: readonly { readonly content?: readonly { readonly text?: string }[] }[];
-  readonly incomplete_details?: { readonly reason?: string } | null;
-  readonly error?: { readonly code?: string; readonly message: string } | null;
-  readonly usage?: { readonly input_tokens?: number; readonly output_tokens?: number } | null;
-}
-
-interface Parsed {
-  readonly type?: string;
-  readonly response?: ParsedResponse;
-  readonly error?: {
-    readonly code?: string;
-    readonly message: string;
-    readonly details?: { readonly error_code?: string };
-  };
-  readonly model?: string;
-  readonly choices?: readonly {
-    readonly delta?: { readonly content?: string };
-    readonly message?: { readonly content?: string | null };
-    readonly finish_reason?: string | null;
-  }[];
-  readonly usage?: {
-    readonly prompt_tokens?: number;
-    readonly completion_tokens?: number;
-    readonly input_tokens?: number;
-    readonly output_tokens?: number;
-  };
-  readonly message?: Parsed;
-  readonly content?: readonly { readonly text?: string }[];
-  readonly delta?: { readonly text?: string; readonly stop_reason?: string };
-  readonly stop_reason?: string | null;
-}
-type View = Pick<Received, 'text' | 'finish' | 'model' | 'usage' | 'error'>;
-
-/** The last event of a stream has the whole response. */
-function readResponse(events: readonly Json[]): View {
-  const all = parsedOf(events);
-  const last: ParsedResponse = all.findLast(({ response }) => response)?.response ?? all.at(-1) ?? {};
-  const deltas = all.map(({ type, delta }) => (type === 'response.output_text.delta' ? String(delta) : ''));
-  const whole = (last.output ?? []).flatMap(({ content = [] }) => content.map(({ text = '' }) => text));
-  const { usage, error, incomplete_details: details, status } = last;
-  return {
-    text: (last.status === 'completed' ? whole : deltas).join(''),
-    finish: details?.reason ?? status,
-    model: last.model,
-    usage: usage ? { input: usage.input_tokens ?? 0, output: usage.output_tokens ?? 0 } : undefined,
-    error: error ? { code: error.code, message: error.message } : undefined,
-  };
+/** Chat completions end with `[DONE]` alone. */
+function isEnd(event: Exclude<Json, '[DONE]'>, api: Api): boolean {
+  if (api === 'messages') return event['type'] === 'message_stop';
+  if (api === 'responses') return event['type'] === 'response.completed' || event['type'] === 'response.incomplete';
+  return api.startsWith('gemini') && hasGeminiEnd(event);
 }
 
 const READERS: Readonly<Record<Api, (events: readonly Json[]) => View>> = {
   chat: readChat,
   messages: readMessages,
   responses: readResponse,
+  gemini: readGemini,
+  gemini_array: readGemini,
 };
-
-const parsedOf = (events: readonly Json[]): Parsed[] => events.filter((event) => event !== '[DONE]');
-
-function readChat(events: readonly Json[]): View {
-  const all = parsedOf(events);
-  const choices = all.flatMap(({ choices: some = [] }) => some);
-  const usage = all.findLast((one) => one.usage)?.usage;
-  const error = all.find((one) => one.error)?.error;
-  return {
-    text: choices.map(({ delta, message }) => delta?.content ?? message?.content ?? '').join(''),
-    finish: choices.findLast((choice) => choice.finish_reason)?.finish_reason ?? undefined,
-    model: all.find(({ model }) => model)?.model,
-    usage: usage && { input: usage.prompt_tokens ?? 0, output: usage.completion_tokens ?? 0 },
-    error: error && { code: error.code, message: error.message },
-  };
-}
-
-function readMessages(events: readonly Json[]): View {
-  const all = parsedOf(events).map((one) => ({ ...one.message, ...one }));
-  const input = all.findLast(({ usage }) => usage?.input_tokens)?.usage?.input_tokens;
-  const output = all.findLast(({ usage }) => usage?.output_tokens !== undefined)?.usage?.output_tokens;
-  const error = all.find((one) => one.error)?.error;
-  return {
-    text: all
-      .flatMap(({ content = [], delta }) => [delta?.text ?? '', ...content.map(({ text = '' }) => text)])
-      .join(''),
-    finish:
-      all.findLast((one) => one.delta?.stop_reason ?? one.stop_reason)?.delta?.stop_reason ??
-      all[0]?.stop_reason ??
-      undefined,
-    model: all.find(({ model }) => model)?.model,
-    usage: output === undefined ? undefined : { input: input ?? 0, output },
-    error: error && { code: error.details?.error_code, message: error.message },
-  };
-}

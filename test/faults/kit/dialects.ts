@@ -1,5 +1,5 @@
-/** What an upstream says, in the words of three APIs: the same answer, the same refusals, the same pieces of a stream. */
-export const DIALECT_NAMES = ['openai', 'anthropic', 'gemini'] as const;
+/** What an upstream says, in the words of four APIs: the same answer, the same refusals, the same pieces of a stream. */
+export const DIALECT_NAMES = ['openai', 'responses', 'anthropic', 'gemini'] as const;
 export type DialectName = (typeof DIALECT_NAMES)[number];
 
 export interface TokenUsage {
@@ -26,7 +26,7 @@ export interface StreamParts {
 export interface Refusal {
   readonly status: number;
   readonly message: string;
-  /** OpenAI's code; the other two have none. */
+  /** OpenAI's code; the other vendors have none. */
   readonly code?: string;
 }
 
@@ -117,6 +117,76 @@ const openai: Dialect = {
       'data: [DONE]\n\n',
     ],
   },
+};
+
+const responseOf = (status: string, output: readonly object[], usage: TokenUsage | undefined, more: object = {}) => ({
+  id: 'resp_up',
+  object: 'response',
+  created_at: 1_795_132_800,
+  status,
+  error: null,
+  incomplete_details: null,
+  model: GPT,
+  output,
+  usage: usage
+    ? {
+        input_tokens: usage.input,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: usage.output,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: usage.input + usage.output,
+      }
+    : null,
+  ...more,
+});
+const outputText = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+const outputMessage = (status: string, content: readonly object[]) => ({
+  id: 'msg_up',
+  type: 'message',
+  status,
+  role: 'assistant',
+  content,
+});
+const AT = { item_id: 'msg_up', output_index: 0, content_index: 0 };
+const begun = named('response.created', { response: responseOf('in_progress', [], undefined) });
+const filtered = responseOf(
+  'incomplete',
+  [],
+  { input: 11, output: 0 },
+  { incomplete_details: { reason: 'content_filter' } },
+);
+const overloadedResponse = ({ message }: Refusal) =>
+  responseOf('failed', [], undefined, { error: { code: 'server_is_overloaded', message } });
+
+/** docs/protocols/openai-responses.md */
+const responses: Dialect = {
+  ...openai,
+  name: 'responses',
+  plain: ({ words, usage }) =>
+    responseOf('completed', [outputMessage('completed', [outputText(words.join(''))])], usage),
+  stream: ({ words, usage }) => {
+    const text = words.join('');
+    const whole = outputMessage('completed', [outputText(text)]);
+    return {
+      head: [
+        begun,
+        named('response.output_item.added', { output_index: 0, item: outputMessage('in_progress', []) }),
+        named('response.content_part.added', { ...AT, part: outputText('') }),
+      ],
+      words: words.map((delta) => named('response.output_text.delta', { ...AT, delta, logprobs: [] })),
+      finish: [
+        named('response.output_text.done', { ...AT, text, logprobs: [] }),
+        named('response.content_part.done', { ...AT, part: outputText(text) }),
+        named('response.output_item.done', { output_index: 0, item: whole }),
+        named('response.completed', { response: responseOf('completed', [whole], usage) }),
+      ],
+      mark: [],
+    };
+  },
+  failure: overloadedResponse,
+  errorEvent: (refusal) => named('response.failed', { response: overloadedResponse(refusal) }),
+  malformed: 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":\n\n',
+  blocked: { plain: filtered, stream: [begun, named('response.incomplete', { response: filtered })] },
 };
 
 const CLAUDE = 'claude-haiku-4-5';
@@ -227,10 +297,11 @@ const gemini: Dialect = {
   blocked: { plain: refusedPrompt, stream: [data(refusedPrompt)] },
 };
 
-export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { openai, anthropic, gemini };
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { openai, responses, anthropic, gemini };
 
 /** The API a request was sent to. */
 export function dialectOf(url: string): Dialect {
   if (url.includes('/chat/completions')) return openai;
+  if (url.endsWith('/responses')) return responses;
   return url.includes('/publishers/google/') ? gemini : anthropic;
 }

@@ -91,7 +91,24 @@ export interface Rig {
 /** Catalog slug of an upstream's entry for a dialect. `refused` is a closed port. */
 export const slugOf = (role: 'primary' | 'fallback' | 'refused', dialect: DialectName): string => `${role}-${dialect}`;
 
-const SLUGS: Readonly<Record<string, DialectName>> = { openai: 'openai', claude: 'anthropic', gemini: 'gemini' };
+const SLUGS: Readonly<Record<string, DialectName>> = {
+  openai: 'openai',
+  responses: 'responses',
+  claude: 'anthropic',
+  gemini: 'gemini',
+};
+
+const entriesAt = (url: string) => [
+  ...entriesFor(url),
+  {
+    slug: 'responses',
+    provider: 'openai',
+    api: 'responses',
+    api_key: '${env:NONE:-upstream-secret-key}',
+    base_url: `${url}/v1`,
+    allow_insecure: true,
+  },
+];
 
 /** A gateway in front of two scripted upstreams. */
 export async function startRig(
@@ -101,7 +118,7 @@ export async function startRig(
   const primary = await startFaultyUpstream(healthy(PRIMARY));
   const fallback = await startFaultyUpstream(healthy(FALLBACK));
   const entries = (role: Parameters<typeof slugOf>[0], url: string) =>
-    entriesFor(url).map((entry) => ({ ...entry, slug: slugOf(role, SLUGS[entry.slug]!) }));
+    entriesAt(url).map((entry) => ({ ...entry, slug: slugOf(role, SLUGS[entry.slug]!) }));
   const lines = new Map<string, AccessLine>();
   const logTo = {
     write(text: string): void {
