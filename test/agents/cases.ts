@@ -1,5 +1,6 @@
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
-import type { Thoughts } from './upstreams.ts';
+import type { Agent } from './agent.ts';
+import type { Thoughts, UpstreamKind } from './upstreams.ts';
 
 /** The rows of each agent's table: what the model does, and the result that a run must have. */
 
@@ -20,6 +21,8 @@ export interface Outcome {
   readonly refused: readonly string[];
   /** Requests that reached the upstream. */
   readonly requests: number;
+  /** Requests for an answer that reached the gateway, by its log. */
+  readonly posts: number;
   /** Those with tools: the turns of the agent, without its side calls. */
   readonly turns: number;
   readonly thought: {
@@ -38,7 +41,7 @@ export interface Case {
   /** What the model does after `ask.rounds` turns with calls. `nth` counts the turns of this run, from 0. */
   readonly model: (ask: Ask, nth: number, tools: Toolbox) => Answer | Failure;
   /** Undefined, or what is wrong. */
-  readonly verdict: (outcome: Outcome) => string | undefined;
+  readonly verdict: (outcome: Outcome, agent: Pick<Agent, 'refusedOnce'>) => string | undefined;
   readonly wrongKey?: true;
   readonly unknownModel?: true;
   readonly thinking?: true;
@@ -106,10 +109,13 @@ const refusedBy =
   };
 
 function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
-  if (kind === 'none' || signed) return undefined;
+  if (signed) return undefined;
   if (kind !== 'always' && !asked) return 'the model was not asked to think';
   return kind === 'plain' ? undefined : 'the signature of the thought is lost';
 }
+
+/** A model that does not think has no case of thinking. */
+export const applies = (row: Case, { thoughts }: UpstreamKind): boolean => !(row.thinking && thoughts === 'none');
 
 export const CASES: readonly Case[] = [
   {
@@ -192,7 +198,9 @@ export const CASES: readonly Case[] = [
     wrongKey: true,
     model: () => says('All came back: nothing.'),
     limitMs: REFUSED_MS,
-    verdict: refusedBy(/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i),
+    verdict: (outcome, { refusedOnce }) =>
+      refusedBy(/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i)(outcome) ??
+      (refusedOnce && outcome.posts !== 1 ? `${outcome.posts} requests with the refused key, not 1` : undefined),
   },
   {
     name: 'model',

@@ -66,7 +66,13 @@ export function settingsFor(url: string) {
             service_account: '${env:SERVICE_ACCOUNT}',
           },
         ],
-        aliases: Object.fromEntries(UPSTREAMS.map((kind) => [aliasOf(kind), { target: kind.target }])),
+        // The gateway does not know the efforts of a model of one's own.
+        aliases: Object.fromEntries(
+          UPSTREAMS.map((kind) => [
+            aliasOf(kind),
+            { target: kind.target, ...(kind.thoughts === 'plain' && { efforts: ['medium', 'low', 'high'] }) },
+          ]),
+        ),
       },
     },
     env: {

@@ -87,7 +87,8 @@ const codex: AgentConfig = {
   notes: [
     `With an API key Codex does not ask the gateway for its models. When the gateway answers, \`agent-config\` writes its list to \`~/.codex/${CODEX_MODELS}\` and names the file in \`model_catalog_json\`: the picker of Codex then shows these models, with their context windows and efforts.`,
     'The file takes the place of the list that Codex has of its own. Leave `model_catalog_json` out for an alias with a name that Codex knows, such as `gpt-5.5`: Codex then uses its own instructions and tools for that model.',
-    'Without the file Codex has general tools for names that it does not know, and warns; set `model_supports_reasoning_summaries = true` for an alias of a model that thinks, and Codex requests its thoughts.',
+    'Codex requests the thoughts of a model that has efforts in the file. `efforts` of an alias names those of a model that the gateway does not know.',
+    'Without the file Codex has general tools for names that it does not know, and warns; set `model_reasoning_effort = "high"` for a model that thinks.',
   ],
 };
 
@@ -127,6 +128,7 @@ const gemini: AgentConfig = {
     GEMINI_MODEL: model,
   }),
   notes: [
+    'Its picker, `/model`, shows the names of Gemini models that it has built in, and does not ask the gateway (read in the source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
     'For side tasks it names built-in models, such as `gemini-2.5-flash`: an alias of that name serves these requests.',
   ],
 };
