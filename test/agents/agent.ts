@@ -11,6 +11,8 @@ export interface Run {
   readonly model: string;
   readonly prompt: string;
   readonly thinking: boolean;
+  /** The SDK in place of the one of its settings. */
+  readonly sdk: string | undefined;
   /** What the gateway says of the model. */
   readonly facts: PlaceFacts | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
 import type { Agent } from './agent.ts';
-import type { Thoughts, UpstreamKind } from './upstreams.ts';
+import type { Thoughts } from './upstreams.ts';
 
 /** The rows of each agent's table: what the model does, and the result that a run must have. */
 
@@ -47,13 +47,19 @@ export interface Case {
   readonly thinking?: true;
   /** The agent names the model by `@slug/model`, if it can. Default: by an alias. */
   readonly direct?: true;
+  /** The case is of one agent, at one upstream. Default: of all. */
+  readonly only?: { readonly agent: string; readonly upstream: string };
+  /** The alias of the run, which is the name of a model that the agent knows: it gets no facts of the gateway. */
+  readonly alias?: string;
+  /** The SDK that opencode loads in place of the one of its settings. */
+  readonly sdk?: string;
   /** Default 60 s. */
   readonly limitMs?: number;
 }
 
 export const UNKNOWN_MODEL = 'gw-no-such-model';
 export const NOTE = 'note.txt';
-const NOTED = 'The note of the agent.';
+export const NOTED = 'The note of the agent.';
 const LONG_ROUNDS = 12;
 /** Enough for a context to grow, little enough for every agent to pass it on uncut. */
 const LINES = 60;
@@ -77,7 +83,7 @@ const recounts = (ask: Ask, ...wanted: readonly string[]): Answer => {
 
 const FINAL = /All came back: /;
 
-const finished = ({ code, output, refused }: Outcome): string | undefined => {
+export const finished = ({ code, output, refused }: Outcome): string | undefined => {
   if (code === undefined) return 'did not end in time';
   if (refused.length > 0) return `the upstream refused: ${refused[0]}`;
   if (/Lost: /.test(output)) return /Lost: .*/.exec(output)?.[0];
@@ -114,10 +120,7 @@ function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | und
   return kind === 'plain' ? undefined : 'the signature of the thought is lost';
 }
 
-/** A model that does not think has no case of thinking. */
-export const applies = (row: Case, { thoughts }: UpstreamKind): boolean => !(row.thinking && thoughts === 'none');
-
-export const CASES: readonly Case[] = [
+export const COMMON_CASES: readonly Case[] = [
   {
     name: 'text',
     title: 'a text',

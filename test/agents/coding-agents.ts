@@ -101,14 +101,17 @@ export const opencode = codingAgent({
   name: 'opencode',
   program: `node_modules/opencode-${platform}/bin/opencode`,
   args: ({ prompt, thinking }) => ['run', ...(thinking ? ['--variant', 'high'] : []), prompt],
-  env: ({ model, thinking }) => ({
+  env: ({ model, thinking, sdk }) => ({
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
-    // The setting that the note of its page names, beside those of its file.
-    ...(thinking && {
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        provider: { gatehouse: { models: { [model]: { reasoning: true } } } },
-      }),
+    // Settings that its page names, beside those of its file.
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      provider: {
+        gatehouse: {
+          ...(sdk !== undefined && { npm: sdk }),
+          ...(thinking && { models: { [model]: { reasoning: true } } }),
+        },
+      },
     }),
   }),
   tools: (work) => ({

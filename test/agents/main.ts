@@ -3,9 +3,10 @@ import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isLimit, limitOf } from './agent.ts';
 import { AGENTS } from './agents.ts';
-import { applies, CASES, type Outcome } from './cases.ts';
+import type { Outcome } from './cases.ts';
 import { install, versionOf } from './install.ts';
 import { writePages } from './pages.ts';
+import { applies, CASES } from './rows.ts';
 import { writeResults, type Result } from './results.ts';
 import { openStage, runCell, type Cell, type Stage } from './run-cell.ts';
 import { UPSTREAMS } from './upstreams.ts';
@@ -43,7 +44,7 @@ function chosen<T extends { readonly name: string }>(all: readonly T[], word = '
 const cellsOf = (agent?: string, row?: string, upstream?: string): readonly Cell[] =>
   chosen(AGENTS, agent).flatMap((agent) =>
     chosen(UPSTREAMS, upstream).flatMap((kind) =>
-      chosen(CASES, row).flatMap((row) => (applies(row, kind) ? [{ agent, kind, row }] : [])),
+      chosen(CASES, row).flatMap((row) => (applies(row, kind, agent) ? [{ agent, kind, row }] : [])),
     ),
   );
 

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { isLimit, limitOf, type Agent } from './agent.ts';
 import { AGENTS } from './agents.ts';
-import { applies, CASES } from './cases.ts';
+import { applies, CASES } from './rows.ts';
 import { DOCS, pages } from './pages.ts';
 import { readResults, type Result } from './results.ts';
 import { UPSTREAMS } from './upstreams.ts';
@@ -28,7 +28,7 @@ describe('docs/agents', () => {
 
   it('shows a case that does not apply as neither passed nor missing', () => {
     const cell = { agent: 'codex', version: '1', date: '2026-01-01', upstream: 'llama' };
-    const rows = CASES.filter(({ thinking }) => !thinking);
+    const rows = CASES.filter(({ thinking, only }) => !thinking && only === undefined);
     const written = pages(rows.map((row) => ({ ...cell, case: row.name })));
     expect(written.get('codex.md')).toMatch(/\| thinking \|.* – \|\n/);
     expect(written.get('README.md')).toMatch(new RegExp(`Codex.* ${rows.length} of ${rows.length} \\|`));
@@ -89,7 +89,7 @@ describe('results.json', () => {
       expect(agent, result.agent).toBeDefined();
       const row = CASES.find(({ name }) => name === result.case);
       const kind = UPSTREAMS.find(({ name }) => name === result.upstream);
-      expect(row && kind && applies(row, kind), JSON.stringify(result)).toBe(true);
+      expect(row && kind && agent && applies(row, kind, agent), JSON.stringify(result)).toBe(true);
       expect(result.version).toBe(lock.packages[`node_modules/${agent?.package}`]?.version);
     }
   });

@@ -84,7 +84,8 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
     model,
     prompt: row.prompt,
     thinking: row.thinking === true,
-    facts: await factsOf({ url: stage.url, key, model }),
+    sdk: row.sdk,
+    facts: row.alias === undefined ? await factsOf({ url: stage.url, key, model }) : undefined,
   };
   const { program, args, env, files } = agent.start(run);
   for (const { path, text } of files) {
@@ -130,6 +131,7 @@ async function factsOf(place: { readonly url: string; readonly key: string; read
 }
 
 function modelOf({ agent, kind, row }: Cell): string {
+  if (row.alias !== undefined) return row.alias;
   if (row.unknownModel) return UNKNOWN_MODEL;
   return (row.direct && agent.direct(kind.target)) ?? aliasOf(kind);
 }

@@ -164,7 +164,7 @@ const opencode: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. The SDK of chat completions returns none.',
+    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. The SDK of chat completions, `@ai-sdk/openai-compatible`, returns none. `@ai-sdk/openai` speaks the Responses API.',
     '`agent-config` takes the `limit` of the model from the gateway. Without a limit opencode does not compact a conversation: it grows until the model refuses it.',
     'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
   ],
