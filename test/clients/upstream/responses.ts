@@ -49,8 +49,8 @@ function forcedOf(choice: unknown, tools: readonly string[]): string | undefined
   return text(only(choice, 'tool_choice', ['type', 'name', 'mode', 'tools'])['name'], 'tool_choice.name');
 }
 
-const isCall = ({ type }: Item): boolean => /_call$/.test(type);
-const isOutput = ({ type }: Item): boolean => /_output$/.test(type);
+const isCall = ({ type }: Item): boolean => type.endsWith('_call');
+const isOutput = ({ type }: Item): boolean => type.endsWith('_output');
 
 /** Runs of calls: the turns of the model. */
 const roundsIn = (items: readonly Item[]): number =>
