@@ -10,10 +10,8 @@ export const toCodexList = (models: readonly ListedModel[]): object => ({
   models: models.map(toCodexModel),
 });
 
-function toCodexModel(
-  { id, name, provider, maxInput, efforts = [], capabilities }: ListedModel,
-  index: number,
-): object {
+function toCodexModel({ id, name, provider, maxInput, capabilities, ...model }: ListedModel, index: number): object {
+  const efforts = effortsOf(model);
   const [first] = efforts;
   return {
     slug: id,
@@ -29,8 +27,9 @@ function toCodexModel(
     base_instructions: INSTRUCTIONS,
     supports_reasoning_summaries: efforts.length > 0,
     support_verbosity: false,
-    apply_patch_tool_type: 'freeform',
     truncation_policy: { mode: 'tokens', limit: 10_000 },
+    // No `apply_patch_tool_type`: it makes `apply_patch` a custom tool, which servers that are compatible with OpenAI refuse. Codex
+    // takes patches as a command of its shell, too.
     // No source documents it for many models; without it Codex requests single calls.
     supports_parallel_tool_calls: true,
     // Codex compacts a conversation at nine tenths of it, so it is the input that has to fit.
@@ -38,6 +37,14 @@ function toCodexModel(
     ...(capabilities && { input_modalities: ['text', ...(capabilities.includes('vision') ? ['image'] : [])] }),
     experimental_supported_tools: [],
   };
+}
+
+/** Older models of Claude take a budget and no effort: the gateway makes budgets of efforts (docs/protocols/requests.md#reasoning). */
+const BUDGETED: readonly string[] = ['medium', 'low', 'high'];
+
+function effortsOf({ efforts, thinking = [] }: Pick<ListedModel, 'efforts' | 'thinking'>): readonly string[] {
+  const byBudget = thinking.includes('enabled') && !thinking.includes('adaptive');
+  return efforts ?? (byBudget ? BUDGETED : []);
 }
 
 /** Codex sends this text in place of the instructions that it has for models that it knows. */

@@ -122,8 +122,21 @@ describe('a model', () => {
       expect(full).toHaveProperty(field);
       expect(bare).toHaveProperty(field);
     }
+    // A custom tool, which not every upstream takes.
+    expect(full).not.toHaveProperty('apply_patch_tool_type');
     expect(bare).not.toHaveProperty('context_window');
     expect(bare).not.toHaveProperty('input_modalities');
+  });
+
+  it('has efforts for Codex if it thinks by budget alone', () => {
+    const levels = (thinking: readonly string[]): unknown =>
+      Object(toCodexList([{ ...unknown, thinking }])).models[0].supported_reasoning_levels;
+    expect(levels(['enabled', 'disabled'])).toMatchObject([
+      { effort: 'medium' },
+      { effort: 'low' },
+      { effort: 'high' },
+    ]);
+    expect(levels(['adaptive', 'enabled'])).toEqual([]);
   });
 
   it('has Google’s names for limits, methods and thinking', () => {

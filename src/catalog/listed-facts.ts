@@ -1,6 +1,8 @@
 import { modelFacts } from '../formats/anthropic-messages/models.ts';
+import { effortsOf as geminiEfforts } from '../formats/gemini/models.ts';
+import { effortsOf as openAiEfforts } from '../formats/openai-chat/efforts.ts';
 import type { ListedModel } from '../plugin/index.ts';
-import type { ProviderEntry } from '../providers/provider.ts';
+import type { Location, ProviderEntry } from '../providers/provider.ts';
 import { unlessRefused } from '../plugin/errors.ts';
 import { knownModel } from './model-table/model-table.ts';
 
@@ -9,7 +11,7 @@ export type ListedFacts = Pick<
   'context' | 'maxInput' | 'maxOutput' | 'efforts' | 'thinking' | 'capabilities'
 >;
 
-/** What the gateway knows of a model of an entry. Efforts are known of Claude models. */
+/** What the gateway knows of a model of an entry. Efforts are those that requests may name (docs/protocols/requests.md#reasoning). */
 export function factsOf(provider: ProviderEntry, model: string): ListedFacts {
   const place = unlessRefused(() => provider.locate(model, { task: 'generate', stream: false }));
   if (!place) return {};
@@ -17,11 +19,16 @@ export function factsOf(provider: ProviderEntry, model: string): ListedFacts {
   const claude = place.format === 'anthropic-messages' ? claudeFacts(place.model) : undefined;
   return {
     ...known,
-    ...(known?.capabilities.includes('reasoning') && { thinking: MAPPED_THINKING }),
+    ...(known?.capabilities.includes('reasoning') && reasoningFacts(place)),
     ...claude,
     // Every Claude model of the API has them: https://platform.claude.com/docs/en/build-with-claude/citations
     ...(known && claude && { capabilities: [...known.capabilities, 'citations'] }),
   };
+}
+
+function reasoningFacts({ format, model }: Pick<Location, 'format' | 'model'>): ListedFacts {
+  const efforts = (format === 'gemini' ? geminiEfforts : openAiEfforts)(model);
+  return { ...(efforts && { efforts }), thinking: MAPPED_THINKING };
 }
 
 /** The types that become an effort or a budget (docs/protocols/requests.md#reasoning). Not every model can stop thinking. */

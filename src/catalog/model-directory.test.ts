@@ -19,6 +19,7 @@ const FILE: CatalogFile = {
     },
     { slug: 'w', provider: 'vertex-ai', region: 'eu', project_id: 'my-project' },
     { slug: 'claude', provider: 'anthropic', api_key: new Secret('sk-1'), models: ['claude-x', 'no/name', 'claude-x'] },
+    { slug: 'o', provider: 'openai', api_key: new Secret('sk-2') },
   ],
 };
 
@@ -118,6 +119,23 @@ describe('one model', () => {
       tasks: ['generate', 'count_tokens'],
     });
     expect(directoryFor({ headers: { 'x-gateway-provider': '@w' } }).find('gemini-9')?.id).toBe('@w/gemini-9');
+  });
+
+  test.each([
+    ['@o/gpt-5.4', ['medium', 'low', 'high', 'none']],
+    ['@o/o3-mini', ['medium', 'low', 'high']],
+    ['@w/gemini-2.5-pro', ['medium', 'low', 'high']],
+    ['@w/gemini-2.5-flash', ['medium', 'low', 'high', 'none']],
+    ['@w/gemini-3-flash-preview', ['medium', 'minimal', 'low', 'high']],
+    ['@w/gemini-3-pro-preview', ['high', 'low']],
+    ['@claude/claude-x', ['high', 'low', 'medium', 'xhigh', 'max']],
+    // Its API takes no effort, the table has no such model, and the table says that it does not think.
+    ['@o/gpt-5-pro', undefined],
+    ['@o/gpt-5.4-own', undefined],
+    ['@o/gpt-4o', undefined],
+    ['@w/gemini-2.0-flash', undefined],
+  ])('%s has the efforts %j', (id, efforts) => {
+    expect(directoryFor({}).find(id)?.efforts).toEqual(efforts);
   });
 
   test.each(['@nobody/x', '@v/gemini-3', '@claude/no/name', 'gemini-9', '@w', '@/x', '', '@w/..'])(

@@ -227,7 +227,8 @@ admin help`,
           throw new UsageError(`--url must be an http URL, not ${url}`);
         if (!/^[A-Za-z_]\w*$/.test(keyEnv))
           throw new UsageError(`--key-env must be the name of a variable, not ${keyEnv}`);
-        if (/[\s'"\\]/.test(model)) throw new UsageError(`--model must be the name of a model, not ${model}`);
+        if (model !== undefined && /[\s'"\\]/.test(model))
+          throw new UsageError(`--model must be the name of a model, not ${model}`);
         const { agentConfigCommand } = await import('./agents/print.ts');
         return agentConfigCommand(name, { url: url.replace(/\/+$/, ''), keyEnv, model }, world);
       },
@@ -339,7 +340,7 @@ async function test(args: string[], world: World): Promise<number> {
 const AGENT = {
   url: { type: 'string', default: 'http://127.0.0.1:8787' },
   'key-env': { type: 'string', default: 'GATEHOUSE_API_KEY' },
-  model: { type: 'string', default: 'MODEL' },
+  model: { type: 'string' },
 } as const satisfies Options;
 
 const CREATE = {

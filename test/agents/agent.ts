@@ -1,4 +1,4 @@
-import type { AgentConfig, Api, ConfigFile } from '../../src/cli/agents/agents.ts';
+import type { AgentConfig, Api, ConfigFile, PlaceFacts } from '../../src/cli/agents/agents.ts';
 import type { Toolbox } from './cases.ts';
 
 /** An agent: how it runs without a person, how a model uses its tools, and its limits. */
@@ -11,6 +11,10 @@ export interface Run {
   readonly model: string;
   readonly prompt: string;
   readonly thinking: boolean;
+  /** The SDK in place of the one of its settings. */
+  readonly sdk: string | undefined;
+  /** What the gateway says of the model. */
+  readonly facts: PlaceFacts | undefined;
 }
 
 export interface Start {
@@ -52,6 +56,8 @@ export interface Agent {
   /** How it names a model by `@slug/model`; undefined if it takes aliases alone. */
   readonly direct: (identifier: string) => string | undefined;
   readonly limits: readonly Limit[];
+  /** It sends a request whose key was refused once, and never again. */
+  readonly refusedOnce?: true;
   readonly start: (run: Run) => Start;
   readonly tools: (work: string) => Toolbox;
 }

@@ -1,4 +1,5 @@
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
+import type { Agent } from './agent.ts';
 import type { Thoughts } from './upstreams.ts';
 
 /** The rows of each agent's table: what the model does, and the result that a run must have. */
@@ -20,6 +21,8 @@ export interface Outcome {
   readonly refused: readonly string[];
   /** Requests that reached the upstream. */
   readonly requests: number;
+  /** Requests for an answer that reached the gateway, by its log. */
+  readonly posts: number;
   /** Those with tools: the turns of the agent, without its side calls. */
   readonly turns: number;
   readonly thought: {
@@ -38,19 +41,25 @@ export interface Case {
   /** What the model does after `ask.rounds` turns with calls. `nth` counts the turns of this run, from 0. */
   readonly model: (ask: Ask, nth: number, tools: Toolbox) => Answer | Failure;
   /** Undefined, or what is wrong. */
-  readonly verdict: (outcome: Outcome) => string | undefined;
+  readonly verdict: (outcome: Outcome, agent: Pick<Agent, 'refusedOnce'>) => string | undefined;
   readonly wrongKey?: true;
   readonly unknownModel?: true;
   readonly thinking?: true;
   /** The agent names the model by `@slug/model`, if it can. Default: by an alias. */
   readonly direct?: true;
+  /** The case is of one agent, at one upstream. Default: of all. */
+  readonly only?: { readonly agent: string; readonly upstream: string };
+  /** The alias of the run, which is the name of a model that the agent knows: it gets no facts of the gateway. */
+  readonly alias?: string;
+  /** The SDK that opencode loads in place of the one of its settings. */
+  readonly sdk?: string;
   /** Default 60 s. */
   readonly limitMs?: number;
 }
 
 export const UNKNOWN_MODEL = 'gw-no-such-model';
 export const NOTE = 'note.txt';
-const NOTED = 'The note of the agent.';
+export const NOTED = 'The note of the agent.';
 const LONG_ROUNDS = 12;
 /** Enough for a context to grow, little enough for every agent to pass it on uncut. */
 const LINES = 60;
@@ -74,7 +83,7 @@ const recounts = (ask: Ask, ...wanted: readonly string[]): Answer => {
 
 const FINAL = /All came back: /;
 
-const finished = ({ code, output, refused }: Outcome): string | undefined => {
+export const finished = ({ code, output, refused }: Outcome): string | undefined => {
   if (code === undefined) return 'did not end in time';
   if (refused.length > 0) return `the upstream refused: ${refused[0]}`;
   if (/Lost: /.test(output)) return /Lost: .*/.exec(output)?.[0];
@@ -106,12 +115,12 @@ const refusedBy =
   };
 
 function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
-  if (kind === 'none' || signed) return undefined;
+  if (signed) return undefined;
   if (kind !== 'always' && !asked) return 'the model was not asked to think';
   return kind === 'plain' ? undefined : 'the signature of the thought is lost';
 }
 
-export const CASES: readonly Case[] = [
+export const COMMON_CASES: readonly Case[] = [
   {
     name: 'text',
     title: 'a text',
@@ -192,7 +201,9 @@ export const CASES: readonly Case[] = [
     wrongKey: true,
     model: () => says('All came back: nothing.'),
     limitMs: REFUSED_MS,
-    verdict: refusedBy(/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i),
+    verdict: (outcome, { refusedOnce }) =>
+      refusedBy(/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i)(outcome) ??
+      (refusedOnce && outcome.posts !== 1 ? `${outcome.posts} requests with the refused key, not 1` : undefined),
   },
   {
     name: 'model',

@@ -10,10 +10,11 @@ interface Program {
   /** Beside the variables of its settings. */
   readonly env?: (run: Run) => Readonly<Record<string, string>>;
   readonly limits?: readonly Limit[];
+  readonly refusedOnce?: true;
   readonly tools: Agent['tools'];
 }
 
-function codingAgent({ name, program, args, env, limits = [], tools }: Program): Agent {
+function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools }: Program): Agent {
   const config = AGENT_CONFIGS.find((config) => config.name === name);
   if (!config) throw new Error(`No agent ${name} in src/cli/agents.`);
   return {
@@ -25,8 +26,10 @@ function codingAgent({ name, program, args, env, limits = [], tools }: Program):
     notes: config.notes,
     direct: (identifier) => identifier,
     limits,
+    ...(refusedOnce && { refusedOnce }),
     start(run) {
-      const place = { url: run.url, model: run.model, keyEnv: KEY_ENV };
+      const { url, model, facts } = run;
+      const place = { url, model, keyEnv: KEY_ENV, ...(facts && { facts }) };
       return { program, args: args(run), env: { ...config.env(place), ...env?.(run) }, files: config.files(place) };
     },
     tools,
@@ -38,7 +41,7 @@ const platform = `${process.platform}-${process.arch}`;
 export const codex = codingAgent({
   name: 'codex',
   program: 'node_modules/@openai/codex/bin/codex.js',
-  args: ({ prompt, thinking }) => [
+  args: ({ prompt }) => [
     'exec',
     '--skip-git-repo-check',
     // The network namespace and the temporary home are its sandbox.
@@ -46,7 +49,6 @@ export const codex = codingAgent({
     // Else each run ends 5 s later, when its maker's servers have not answered.
     '-c',
     'analytics.enabled=false',
-    ...(thinking ? ['-c', 'model_supports_reasoning_summaries=true', '-c', 'model_reasoning_effort="high"'] : []),
     prompt,
   ],
   tools: () => ({
@@ -72,6 +74,8 @@ export const claude = codingAgent({
   program: `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
   args: ({ prompt }) => ['-p', prompt, '--allowedTools', 'Bash,Write,Read,Edit'],
   env: () => CLAUDE_QUIET,
+  // The gateway forbids it by `x-should-retry: false`: else it goes on for minutes.
+  refusedOnce: true,
   tools: claudeTools,
 });
 
@@ -97,14 +101,17 @@ export const opencode = codingAgent({
   name: 'opencode',
   program: `node_modules/opencode-${platform}/bin/opencode`,
   args: ({ prompt, thinking }) => ['run', ...(thinking ? ['--variant', 'high'] : []), prompt],
-  env: ({ model, thinking }) => ({
+  env: ({ model, thinking, sdk }) => ({
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
-    // The setting that the note of its page names, beside those of its file.
-    ...(thinking && {
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        provider: { gatehouse: { models: { [model]: { reasoning: true } } } },
-      }),
+    // Settings that its page names, beside those of its file.
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      provider: {
+        gatehouse: {
+          ...(sdk !== undefined && { npm: sdk }),
+          ...(thinking && { models: { [model]: { reasoning: true } } }),
+        },
+      },
     }),
   }),
   tools: (work) => ({

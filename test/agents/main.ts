@@ -3,9 +3,10 @@ import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isLimit, limitOf } from './agent.ts';
 import { AGENTS } from './agents.ts';
-import { CASES, type Outcome } from './cases.ts';
+import type { Outcome } from './cases.ts';
 import { install, versionOf } from './install.ts';
 import { writePages } from './pages.ts';
+import { applies, CASES } from './rows.ts';
 import { writeResults, type Result } from './results.ts';
 import { openStage, runCell, type Cell, type Stage } from './run-cell.ts';
 import { UPSTREAMS } from './upstreams.ts';
@@ -42,7 +43,9 @@ function chosen<T extends { readonly name: string }>(all: readonly T[], word = '
 
 const cellsOf = (agent?: string, row?: string, upstream?: string): readonly Cell[] =>
   chosen(AGENTS, agent).flatMap((agent) =>
-    chosen(UPSTREAMS, upstream).flatMap((kind) => chosen(CASES, row).map((row) => ({ agent, kind, row }))),
+    chosen(UPSTREAMS, upstream).flatMap((kind) =>
+      chosen(CASES, row).flatMap((row) => (applies(row, kind, agent) ? [{ agent, kind, row }] : [])),
+    ),
   );
 
 /** One turn with tools of each agent, at an upstream whose API is not the agent's own. */
@@ -59,7 +62,7 @@ function smokeCells(): readonly Cell[] {
 async function check(cell: Cell, stage: Stage, { show, write }: Options): Promise<boolean> {
   const { agent, kind, row } = cell;
   const outcome = await runCell(cell, stage);
-  const fault = row.verdict(outcome);
+  const fault = row.verdict(outcome, agent);
   const result: Result = {
     agent: agent.name,
     upstream: kind.name,
@@ -69,8 +72,8 @@ async function check(cell: Cell, stage: Stage, { show, write }: Options): Promis
     ...(fault !== undefined && { fault }),
   };
   const { word, problem } = judge(cell, result);
-  const { ms, requests, turns } = outcome;
-  const about = `${agent.name} ${row.name} ${kind.name} ${ms} ms, ${requests} requests, ${turns} turns${thoughtOf(outcome)}`;
+  const { ms, posts, requests, turns } = outcome;
+  const about = `${agent.name} ${row.name} ${kind.name} ${ms} ms, ${posts} posts, ${requests} requests, ${turns} turns${thoughtOf(outcome)}`;
   console.log(`${word.padEnd(5)} ${about}${problem === undefined ? '' : `: ${problem}`}`);
   if (show || word === 'FAIL') report(outcome);
   // At once: a run of all cells takes long, and may be ended.

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { isLimit, limitOf, type Agent } from './agent.ts';
 import { AGENTS } from './agents.ts';
-import { CASES } from './cases.ts';
+import { applies, CASES } from './rows.ts';
 import { DOCS, pages } from './pages.ts';
 import { readResults, type Result } from './results.ts';
 import { UPSTREAMS } from './upstreams.ts';
@@ -24,6 +24,14 @@ describe('docs/agents', () => {
     const written = pages([]);
     for (const [name, text] of written) expect(text, name).not.toMatch(/✓|\d of \d/);
     expect(written.get('codex.md')).toContain('not run');
+  });
+
+  it('shows a case that does not apply as neither passed nor missing', () => {
+    const cell = { agent: 'codex', version: '1', date: '2026-01-01', upstream: 'llama' };
+    const rows = CASES.filter(({ thinking, only }) => !thinking && only === undefined);
+    const written = pages(rows.map((row) => ({ ...cell, case: row.name })));
+    expect(written.get('codex.md')).toMatch(/\| thinking \|.* – \|\n/);
+    expect(written.get('README.md')).toMatch(new RegExp(`Codex.* ${rows.length} of ${rows.length} \\|`));
   });
 
   it('shows a fault as a limit of the agent only if it is the fault of that limit', () => {
@@ -79,14 +87,9 @@ describe('results.json', () => {
     for (const result of readResults()) {
       const agent = agentOf(result);
       expect(agent, result.agent).toBeDefined();
-      expect(
-        CASES.some(({ name }) => name === result.case),
-        result.case,
-      ).toBe(true);
-      expect(
-        UPSTREAMS.some(({ name }) => name === result.upstream),
-        result.upstream,
-      ).toBe(true);
+      const row = CASES.find(({ name }) => name === result.case);
+      const kind = UPSTREAMS.find(({ name }) => name === result.upstream);
+      expect(row && kind && agent && applies(row, kind, agent), JSON.stringify(result)).toBe(true);
       expect(result.version).toBe(lock.packages[`node_modules/${agent?.package}`]?.version);
     }
   });

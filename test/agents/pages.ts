@@ -5,8 +5,9 @@ import { AGENT_CONFIGS, type AgentConfig } from '../../src/cli/agents/agents.ts'
 import { exportLine, pastedText } from '../../src/cli/agents/print.ts';
 import { isLimit, KEY_ENV, limitOf, type Agent, type Script } from './agent.ts';
 import { AGENTS } from './agents.ts';
-import { CASES, type Case } from './cases.ts';
+import { COMMON_CASES, type Case } from './cases.ts';
 import { readResults, type Result } from './results.ts';
+import { applies, CASES } from './rows.ts';
 import { UPSTREAMS, type UpstreamKind } from './upstreams.ts';
 
 /** The pages of docs/agents, written from the tables of this folder and from results.json: `node test/agents/pages.ts`. */
@@ -44,9 +45,12 @@ Each agent has a page with the lines to paste. \`gatehouse agent-config ${AGENT_
 To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gatehouse-demo-key\` and use \`@simulator/demo\` as \`MODEL\`. The simulator
 answers with a text and calls no tools.
 
-The columns are kinds of upstream. A cell has the number of cases that passed, of ${CASES.length}. The page of an agent names its limits. The cases are ${CASES.map(({ title }) => title).join(', ')}.
+The columns are kinds of upstream. A cell has the number of cases that passed, of those that apply: a model that does not think has no case of
+thinking. The page of an agent names its limits. The cases are ${CASES.filter(({ only }) => only === undefined)
+    .map(({ title }) => title)
+    .join(', ')}.
 After a cut stream or a rate limit an agent has to finish, or to end with a message. After a wrong key or an unknown model it has to end with
-a message within 30 seconds.
+a message within 30 seconds; Claude Code and its SDK may send one request with the wrong key.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
 A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse
@@ -56,11 +60,12 @@ requests that the vendors refuse. \`npm run test:agents\` runs them: [test/agent
 
 function overviewRow(agent: Agent, find: Find): string {
   const cells = UPSTREAMS.map((kind) => {
-    const results = CASES.flatMap((row) => find(agent, kind, row) ?? []);
+    const rows = CASES.filter((row) => applies(row, kind, agent));
+    const results = rows.flatMap((row) => find(agent, kind, row) ?? []);
     const passed = results.filter(({ fault }) => fault === undefined);
-    const missing = CASES.length - results.length;
+    const missing = rows.length - results.length;
     if (results.length === 0) return 'not run';
-    return `${passed.length} of ${CASES.length}${missing > 0 ? `, ${missing} not run` : ''}`;
+    return `${passed.length} of ${rows.length}${missing > 0 ? `, ${missing} not run` : ''}`;
   });
   return line([`[${agent.title}](${agent.name}.md)`, versionOf(agent), ...cells, daysOf(resultsOf(agent, find))]);
 }
@@ -86,9 +91,16 @@ ${NOTICE}
 ${linesOf(agent)}
 ## What was run
 
-${days}${head(['Case', ...UPSTREAMS.map(({ title }) => title)])}${CASES.map((row) =>
-    line([row.title, ...UPSTREAMS.map((kind) => wordOf(agent, find(agent, kind, row)))]),
-  ).join('')}${list(faults.map(faultText))}${limitsOf(agent)}`;
+${days}${head(['Case', ...UPSTREAMS.map(({ title }) => title)])}${CASES.filter((row) =>
+    UPSTREAMS.some((kind) => applies(row, kind, agent)),
+  )
+    .map((row) =>
+      line([
+        row.title,
+        ...UPSTREAMS.map((kind) => (applies(row, kind, agent) ? wordOf(agent, find(agent, kind, row)) : '–')),
+      ]),
+    )
+    .join('')}${list(faults.map(faultText))}${limitsOf(agent)}`;
 }
 
 const namesOf = ({ direct }: Agent): string => {
@@ -98,7 +110,7 @@ const namesOf = ({ direct }: Agent): string => {
 
 function modelNote({ direct }: Agent): string {
   const name = direct('@slug/model');
-  const titles = CASES.filter((row) => row.direct && name !== undefined).map(({ title }) => `"${title}"`);
+  const titles = COMMON_CASES.filter((row) => row.direct && name !== undefined).map(({ title }) => `"${title}"`);
   return `\`MODEL\` was an alias${titles.length === 0 ? '.' : `; in the case ${titles.join(', ')} it was \`${name}\`.`}`;
 }
 

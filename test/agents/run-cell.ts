@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { askGateway } from '../../src/cli/agents/ask-gateway.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import { startStrictUpstream, type Play } from '../clients/upstream/strict-upstream.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
@@ -15,6 +16,8 @@ import { aliasOf, settingsFor, type UpstreamKind } from './upstreams.ts';
 export interface Stage {
   readonly url: string;
   play: Play;
+  /** The lines of the gateway's log, one for each request that has ended. */
+  readonly log: readonly string[];
   close(): Promise<void>;
 }
 
@@ -26,10 +29,12 @@ export async function openStage(dump?: string): Promise<Stage> {
   const upstream = await startStrictUpstream(() => stage.play);
   const { settings, env } = settingsFor(upstream.url);
   const configs = writeSettings(settings);
-  const gateway = await startGateway({ configs, env, logTo: { write: () => {} } });
+  const log: string[] = [];
+  const gateway = await startGateway({ configs, env, logTo: { write: (line) => void log.push(line) } });
   const tee = dump === undefined ? undefined : await startTee(gateway.data.url);
   return Object.assign(stage, {
     url: tee?.url ?? gateway.data.url,
+    log,
     async close() {
       tee?.close();
       const seen = upstream.seen.map(({ url, headers, text }) => ({ url, headers, body: text }));
@@ -73,17 +78,21 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
     },
   };
   const key = row.wrongKey ? 'gatehouse-wrong-key-0123456789' : KEY;
+  const model = modelOf({ agent, kind, row });
   const run = {
     url: stage.url,
-    model: modelOf({ agent, kind, row }),
+    model,
     prompt: row.prompt,
     thinking: row.thinking === true,
+    sdk: row.sdk,
+    facts: row.alias === undefined ? await factsOf({ url: stage.url, key, model }) : undefined,
   };
   const { program, args, env, files } = agent.start(run);
   for (const { path, text } of files) {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), text);
   }
+  const logged = stage.log.length;
   const from = performance.now();
   try {
     const file = join(INSTALLED, program);
@@ -93,10 +102,14 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
       env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withKey(env, key) },
       limitMs: row.limitMs ?? 60_000,
     });
+    const ms = Math.round(performance.now() - from);
     const note = join(work, NOTE);
+    // The gateway writes its log for several requests at a time.
+    await new Promise((resolve) => setTimeout(resolve, LOG_DELAY_MS));
     return {
       ...ended,
-      ms: Math.round(performance.now() - from),
+      ms,
+      posts: stage.log.slice(logged).filter((line) => line.includes('"method":"POST"')).length,
       note: existsSync(note) ? readFileSync(note, 'utf8') : undefined,
       refused,
       requests,
@@ -109,7 +122,16 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
   }
 }
 
+const LOG_DELAY_MS = 200;
+
+/** As `gatehouse agent-config` asks, with the key of the run. */
+async function factsOf(place: { readonly url: string; readonly key: string; readonly model: string }) {
+  const asked = await askGateway(place);
+  return asked.kind === 'known' ? asked.facts : undefined;
+}
+
 function modelOf({ agent, kind, row }: Cell): string {
+  if (row.alias !== undefined) return row.alias;
   if (row.unknownModel) return UNKNOWN_MODEL;
   return (row.direct && agent.direct(kind.target)) ?? aliasOf(kind);
 }

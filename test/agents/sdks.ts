@@ -7,7 +7,7 @@ import { CLAUDE_QUIET, claudeTools } from './coding-agents.ts';
 interface Sdk
   extends
     Pick<Agent, 'name' | 'title' | 'package' | 'api'>,
-    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'tools'>> {
+    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'refusedOnce' | 'tools'>> {
   /** Variables that its page exports. */
   readonly env?: Script['env'];
   /** Variables of the runs alone. */
@@ -54,6 +54,7 @@ export const SDKS: readonly Agent[] = [
     api: API.messages,
     notes: ['Give `options` to each `query`.'],
     unlisted: CLAUDE_QUIET,
+    refusedOnce: true,
     tools: claudeTools,
   }),
   inScript({

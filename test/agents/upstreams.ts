@@ -37,6 +37,13 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
   { name: 'claude', title: 'Claude', target: '@claude/claude-opus-5', api: API.messages, thoughts: 'signed' },
   { name: 'openai-chat', title: 'OpenAI-compatible', target: '@own/own-model', api: API.chat, thoughts: 'plain' },
   {
+    name: 'openai',
+    title: 'OpenAI (Responses)',
+    target: '@openai/gpt-5.5',
+    api: API.responses,
+    thoughts: 'signed',
+  },
+  {
     name: 'llama',
     title: 'Llama on Vertex AI',
     target: '@vertex/meta.llama-4-scout-17b-16e-instruct-maas',
@@ -46,6 +53,15 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
 ];
 
 export const aliasOf = ({ name }: UpstreamKind): string => `gw-${name}`;
+
+/** Models that Codex knows, under their own names. */
+export const CODEX_MODELS = ['gpt-5.5', 'gpt-5.6-sol'] as const;
+
+/** The gateway does not know the efforts of a model of one's own. */
+const targetOf = ({ target, thoughts }: UpstreamKind) => ({
+  target,
+  ...(thoughts === 'plain' && { efforts: ['medium', 'low', 'high'] }),
+});
 
 /** The settings of a gateway before one strict upstream that plays all of them. */
 export function settingsFor(url: string) {
@@ -57,6 +73,14 @@ export function settingsFor(url: string) {
       catalog: {
         providers: [
           { slug: 'own', provider: 'openai', ...common, base_url: `${url}/v1`, api_key: '${env:OWN_KEY}' },
+          {
+            slug: 'openai',
+            provider: 'openai',
+            ...common,
+            base_url: `${url}/v1`,
+            api: 'responses',
+            api_key: '${env:OWN_KEY}',
+          },
           { slug: 'claude', provider: 'anthropic', ...common, api_key: '${env:CLAUDE_KEY}' },
           {
             slug: 'vertex',
@@ -66,7 +90,10 @@ export function settingsFor(url: string) {
             service_account: '${env:SERVICE_ACCOUNT}',
           },
         ],
-        aliases: Object.fromEntries(UPSTREAMS.map((kind) => [aliasOf(kind), { target: kind.target }])),
+        aliases: {
+          ...Object.fromEntries(UPSTREAMS.map((kind) => [aliasOf(kind), targetOf(kind)])),
+          ...Object.fromEntries(CODEX_MODELS.map((name) => [name, { target: `@openai/${name}` }])),
+        },
       },
     },
     env: {

@@ -17,6 +17,18 @@ export interface Place {
   readonly keyEnv: string;
   /** Alias, or `@slug/model`. */
   readonly model: string;
+  /** Absent if the gateway did not answer. */
+  readonly facts?: PlaceFacts;
+}
+
+/** What the gateway says of its models. */
+export interface PlaceFacts {
+  /** Tokens; a number is absent if the gateway does not know it. */
+  readonly context?: number;
+  readonly input?: number;
+  readonly output?: number;
+  /** The models in the form that Codex reads. */
+  readonly codexModels?: readonly unknown[];
 }
 
 export interface ConfigFile {
@@ -44,18 +56,22 @@ const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 /** A TOML basic string: its escapes are those of JSON. */
 const toml = (value: string): string => JSON.stringify(value);
 
+const CODEX_MODELS = 'gatehouse-models.json';
+
 const codex: AgentConfig = {
   name: 'codex',
   title: 'Codex CLI',
   package: '@openai/codex',
   command: 'codex',
   api: API.responses,
-  files: ({ url, keyEnv, model }) => [
+  files: ({ url, keyEnv, model, facts }) => [
     {
       path: '.codex/config.toml',
       text: [
         `model = ${toml(model)}`,
         'model_provider = "gatehouse"',
+        // Codex looks for it beside this file.
+        ...(facts?.codexModels ? [`model_catalog_json = ${toml(CODEX_MODELS)}`] : []),
         '',
         '[model_providers.gatehouse]',
         'name = "Gatehouse"',
@@ -65,11 +81,14 @@ const codex: AgentConfig = {
         '',
       ].join('\n'),
     },
+    ...(facts?.codexModels ? [{ path: `.codex/${CODEX_MODELS}`, text: json({ models: facts.codexModels }) }] : []),
   ],
   env: () => ({}),
   notes: [
-    'Codex has tools for the models whose names it knows. For other names it warns and uses general ones.',
-    'Set `model_supports_reasoning_summaries = true` for an alias of a model that thinks: Codex then requests its thoughts.',
+    `With an API key Codex does not ask the gateway for its models. When the gateway answers, \`agent-config\` writes its list to \`~/.codex/${CODEX_MODELS}\` and names the file in \`model_catalog_json\`: the picker of Codex then shows these models, with their context windows and efforts.`,
+    'The file takes the place of the list that Codex has of its own. Leave `model_catalog_json` out for an alias with a name that Codex knows, such as `gpt-5.5`: Codex then uses its own instructions and tools for that model.',
+    'Codex requests the thoughts of a model that has efforts in the file. `efforts` of an alias names those of a model that the gateway does not know.',
+    'Without the file Codex has general tools for names that it does not know, and warns; set `model_reasoning_effort = "high"` for a model that thinks.',
   ],
 };
 
@@ -80,15 +99,16 @@ const claude: AgentConfig = {
   command: 'claude',
   api: API.messages,
   files: () => [],
-  env: ({ url, keyEnv, model }) => ({
+  env: ({ url, keyEnv, model, facts }) => ({
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_AUTH_TOKEN: `$${keyEnv}`,
     ANTHROPIC_MODEL: model,
     // Titles and summaries: without it Claude Code asks for a model of Anthropic by name.
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+    ...(facts?.input !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(facts.input) }),
   }),
   notes: [
-    'For a name that it does not know it assumes a context of 1 million tokens: set `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to that of the model.',
+    'For a name that it does not know it assumes a context of 1 million tokens. `agent-config` sets `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to the input that the gateway names for the model.',
     'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` its model picker shows the models of the gateway whose names contain “claude” or “anthropic”.',
   ],
 };
@@ -108,9 +128,16 @@ const gemini: AgentConfig = {
     GEMINI_MODEL: model,
   }),
   notes: [
+    'Its picker, `/model`, shows the names of Gemini models that it has built in, and does not ask the gateway (read in the source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
     'For side tasks it names built-in models, such as `gemini-2.5-flash`: an alias of that name serves these requests.',
   ],
 };
+
+/** opencode takes no limit without context and output. It counts with the input where that is less than the context. */
+function limitOf({ context, input, output }: PlaceFacts = {}): object {
+  if (context === undefined || output === undefined) return {};
+  return { limit: { context, ...(input !== undefined && input < context && { input }), output } };
+}
 
 const opencode: AgentConfig = {
   name: 'opencode',
@@ -118,7 +145,7 @@ const opencode: AgentConfig = {
   package: 'opencode-ai',
   command: 'opencode',
   api: API.messages,
-  files: ({ url, keyEnv, model }) => [
+  files: ({ url, keyEnv, model, facts }) => [
     {
       path: '.config/opencode/opencode.json',
       text: json({
@@ -127,7 +154,7 @@ const opencode: AgentConfig = {
           gatehouse: {
             npm: '@ai-sdk/anthropic',
             options: { baseURL: `${url}/v1`, apiKey: `{env:${keyEnv}}` },
-            models: { [model]: { limit: { context: 200000, output: 32000 } } },
+            models: { [model]: { ...limitOf(facts) } },
           },
         },
         model: `gatehouse/${model}`,
@@ -137,8 +164,9 @@ const opencode: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude.',
+    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. `@ai-sdk/openai` speaks the Responses API.',
     '`@ai-sdk/openai-compatible` speaks chat completions. A strict reply has no `extra_content.google.thought_signature`, which Gemini 3 wants back in loops of tools: `options` need `"headers": { "x-gateway-strict-open-ai-compliance": "false" }`, and the provider the name `google`, because this SDK returns the signatures under that name only. It returns none of Claude.',
+    '`agent-config` takes the `limit` of the model from the gateway. Without a limit opencode does not compact a conversation: it grows until the model refuses it.',
     'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
   ],
 };

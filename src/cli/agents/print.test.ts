@@ -7,7 +7,12 @@ import { AGENT_CONFIG_HELP } from '../help.ts';
 import { AGENT_CONFIGS, type AgentConfig, type Place } from './agents.ts';
 import { agentConfigCommand, pastedText } from './print.ts';
 
-const place: Place = { url: 'http://127.0.0.1:8787', keyEnv: 'TEAM_KEY', model: '@vertex/anthropic.claude-opus-5' };
+const place = {
+  url: 'http://127.0.0.1:8787',
+  keyEnv: 'TEAM_KEY',
+  model: '@vertex/anthropic.claude-opus-5',
+  facts: { context: 200_000, input: 128_000, output: 32_000, codexModels: [{ slug: 'it’s "gw"' }] },
+} satisfies Place;
 
 function pasteInShell({ command, ...agent }: AgentConfig, home: string): string {
   const text = pastedText({ ...agent, command: 'env' }, place);
@@ -46,10 +51,10 @@ describe.each(AGENT_CONFIGS.map((agent) => [agent.name, agent] as const))('the l
 it.each([
   ['codx', 'did you mean "codex"?'],
   ['emacs', 'give codex, claude, gemini, opencode'],
-])('an unknown agent %s is exit code 2', (name, hint) => {
+])('an unknown agent %s is exit code 2', async (name, hint) => {
   const said: string[] = [];
-  const output = { out: () => {}, err: (text: string) => void said.push(text) };
-  expect(agentConfigCommand(name, place, output)).toBe(2);
+  const world = { out: () => {}, err: (text: string) => void said.push(text), env: {} };
+  expect(await agentConfigCommand(name, place, world)).toBe(2);
   expect(said.join('')).toContain(hint);
 });
 

@@ -1,19 +1,45 @@
 import { nearest } from '../../plugin/index.ts';
-import type { Output } from '../output.ts';
+import type { World } from '../arguments.ts';
+import { askGateway, type NoModels } from './ask-gateway.ts';
 import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type Place } from './agents.ts';
 
-/** `gatehouse agent-config`. Exit code 2: unknown agent. */
-export function agentConfigCommand(name: string, place: Place, { out, err }: Output): 0 | 2 {
+/** `model` is absent: the lines have a word in its place. */
+export interface AgentConfigCall extends Pick<Place, 'url' | 'keyEnv'> {
+  readonly model: string | undefined;
+}
+
+/** `gatehouse agent-config`. Exit code 1: the gateway does not have the model; 2: unknown agent. */
+export async function agentConfigCommand(
+  name: string,
+  { url, keyEnv, model }: AgentConfigCall,
+  { out, err, env }: Pick<World, 'out' | 'err' | 'env'>,
+): Promise<0 | 1 | 2> {
   const found = AGENT_CONFIGS.find((agent) => agent.name === name);
-  if (found) {
-    out(pastedText(found, place));
-    return 0;
+  if (!found) {
+    err(`gatehouse: there is no agent ${JSON.stringify(name)}; ${hintOf(name)}\n`);
+    return 2;
   }
+  const asked = await askGateway({ url, key: env[keyEnv], model });
+  if (asked.kind === 'unknown') {
+    err(`gatehouse: the gateway at ${url} has no model ${JSON.stringify(model)} for this key; ${asked.hint}\n`);
+    return 1;
+  }
+  if (asked.kind === 'silent')
+    err(`gatehouse: ${asked.reason}: the lines have no limits of the model${keyHint(asked, keyEnv)}\n`);
+  const facts = asked.kind === 'known' ? { facts: asked.facts } : {};
+  out(pastedText(found, { url, keyEnv, model: model ?? PLACEHOLDER, ...facts }));
+  return 0;
+}
+
+const PLACEHOLDER = 'MODEL';
+
+const keyHint = ({ refused }: NoModels, keyEnv: string): string =>
+  refused ? `; the key of the gateway belongs in $${keyEnv}` : '';
+
+function hintOf(name: string): string {
   const names = AGENT_CONFIGS.map((agent) => agent.name);
   const suggestion = nearest(name, names);
-  const hint = suggestion === undefined ? `give ${names.join(', ')}` : `did you mean "${suggestion}"?`;
-  err(`gatehouse: there is no agent ${JSON.stringify(name)}; ${hint}\n`);
-  return 2;
+  return suggestion === undefined ? `give ${names.join(', ')}` : `did you mean "${suggestion}"?`;
 }
 
 /** Lines for a shell: files, variables, then the command. */

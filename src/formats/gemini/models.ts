@@ -83,3 +83,13 @@ export function traitsOf(model: string): ModelTraits {
   const name = model.toLowerCase();
   return MODELS.find(([pattern]) => pattern.test(name))?.[1] ?? old;
 }
+
+/** The efforts that differ at the model (docs/protocols/requests.md#reasoning), the one to begin with first; undefined where it does not think. */
+export function effortsOf(model: string): readonly string[] | undefined {
+  const { thinking } = traitsOf(model);
+  if (thinking === undefined) return undefined;
+  if (thinking.by === 'budget') return ['medium', 'low', 'high', ...(thinking.off === 0 ? ['none'] : [])];
+  const levels = thinking.levels.map((name) => name.toLowerCase());
+  const first = levels.includes('medium') ? 'medium' : 'high';
+  return [first, ...levels.filter((name) => name !== first)];
+}

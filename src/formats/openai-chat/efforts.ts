@@ -26,6 +26,20 @@ const RANGES: readonly (readonly [RegExp, EffortRange])[] = [
 /** Undefined for an unknown model. */
 const rangeOf = (model: string): EffortRange | undefined => RANGES.find(([name]) => name.test(model))?.[1];
 
+const EFFORTS: Readonly<Record<EffortRange, readonly ReasoningEffort[] | undefined>> = {
+  levels: ['medium', 'low', 'high'],
+  'levels-or-none': ['medium', 'low', 'high', 'none'],
+  'high-or-none': ['high', 'none'],
+  fixed: undefined,
+  never: undefined,
+};
+
+/** The efforts that the model takes, the one to begin with first; undefined where it takes none, or none is known. */
+export function effortsOf(model: string): readonly ReasoningEffort[] | undefined {
+  const range = rangeOf(model);
+  return range && EFFORTS[range];
+}
+
 /** The effort for the caller's setting, and the loss. */
 interface SentEffort {
   readonly effort?: ReasoningEffort;

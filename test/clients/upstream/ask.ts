@@ -25,6 +25,9 @@ export interface Call {
   readonly id?: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** Only the Responses API has others than functions: a custom tool gets `args.input`, `search` asks the client for tools. */
+  readonly kind?: 'custom' | 'search';
+  readonly namespace?: string;
 }
 
 export interface Answer {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedUpstream } from '../../support/upstream.ts';
 import { CLAUDE_SIGNATURE } from './anthropic.ts';
+import { OPENAI_BLOB } from './responses-input.ts';
 import { KEYS, startStrictUpstream } from './strict-upstream.ts';
 
 /** The upstreams of the matrix prove something only as far as they refuse what their vendors refuse. */
@@ -178,4 +179,42 @@ describe('An OpenAI-compatible server', () => {
 it('refuses a request without the credential of the catalog entry', async () => {
   const response = await fetch(`${upstream.url}/v1/chat/completions`, { method: 'POST', body: '{}' });
   expect(response.status).toBe(401);
+});
+
+describe('OpenAI’s Responses API', () => {
+  const user = { role: 'user', content: 'hi' };
+  const thought = { type: 'reasoning', summary: [], encrypted_content: OPENAI_BLOB };
+  const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' };
+  const output = { type: 'function_call_output', call_id: 'c1', output: 'x' };
+  const ask = (more: object) => post('/v1/responses', { model: 'gpt-5.5', input: [user], store: false, ...more });
+
+  it.each<[string, object]>([
+    ['a field it does not know', { reasoning_effort: 'high' }],
+    ['a model with a slug', { model: '@openai/gpt-5.5' }],
+    ['reasoning without an item after it', { input: [user, thought] }],
+    ['reasoning before the user', { input: [thought, user] }],
+    [
+      'a blob that it has not made',
+      { input: [user, { ...thought, encrypted_content: 'gh1.claude.t.e30' }, call, output] },
+    ],
+    ['an item of a type that it does not know', { input: [user, { type: 'thinking', text: 'x' }] }],
+    ['a reference to an item that it does not keep', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+    ['a call without an output', { input: [user, call, user] }],
+    ['an output without a call', { input: [user, output] }],
+    ['an output of another kind of call', { input: [user, call, { ...output, type: 'custom_tool_call_output' }] }],
+    ['a tool of a type that it does not know', { tools: [{ type: 'web_fetch', name: 'f' }] }],
+    ['a tool of chat completions', { tools: [{ type: 'function', function: { name: 'f' } }] }],
+    ['an unknown value of include', { include: ['thoughts'] }],
+    ['an unknown effort', { reasoning: { effort: 'ultra' } }],
+  ])('refuses %s', async (_, more) => {
+    expect(await ask(more)).toMatchObject({ status: 400 });
+  });
+
+  it('answers a whole turn, and finds the tools of items', async () => {
+    const tools = [
+      { type: 'namespace', name: 'n', description: 'd', tools: [{ type: 'function', name: 'f', parameters: {} }] },
+    ];
+    const extra = { type: 'additional_tools', role: 'developer', tools };
+    expect(await ask({ input: [extra, user, thought, call, output] })).toMatchObject({ status: 200 });
+  });
 });

@@ -4,6 +4,7 @@ import { anthropic } from './anthropic.ts';
 import { answerTo, failureOf, Refusal, type Answer, type Ask, type Failure } from './ask.ts';
 import { gemini } from './gemini.ts';
 import { openai } from './openai.ts';
+import { responses } from './responses.ts';
 import { taskOf } from './tasks.ts';
 import type { Wire } from './wire.ts';
 
@@ -15,6 +16,7 @@ const ROUTES: readonly (readonly [RegExp, Wire])[] = [
   [/\/publishers\/anthropic\/models\/[^:]+:(?:streamRawPredict|rawPredict)$/, anthropic],
   [/^\/v1\/messages(?:\?|$)/, anthropic],
   [/\/chat\/completions$/, openai],
+  [/\/responses$/, responses],
 ];
 
 /** What the upstream does with a request that its wire allows. */
