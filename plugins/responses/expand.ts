@@ -53,26 +53,38 @@ export async function wholeInput(
 ): Promise<WholeInput | undefined> {
   const { exchange, body } = asking;
   const named = body.string('previous_response_id');
-  const items = hasReferences(asking.operation, body) ? await inTurn(asking, turns, () => itemsOf(body)) : undefined;
-  const ids = items ? [...new Set(items.flatMap((item) => (isReference(item) ? [item.id] : [])))] : [];
+  const naming = hasReferences(asking.operation, body)
+    ? await inTurn(asking, turns, () => namingOf(body))
+    : NOTHING_NAMED;
   // A small request may name much: the bytes are charged before they are read.
-  const bytes = await service.measure(exchange, { response: named, items: ids });
+  const bytes = await service.measure(exchange, { response: named, items: naming.ids });
   charge(bytes);
   const before =
     named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
-  const own = items && (await resolved(asking, { items, ids, bytes }, { service, turns }));
-  if (!before && (own?.references ?? 0) === 0) return undefined;
-  const ownTexts = own?.texts ?? [await inTurn(asking, turns, () => insideOf(inputList(body)))];
-  const output = before && (await readable(before.response, exchange, turns));
-  const earlier = before && output ? [insideOf(before.input), output.text] : [];
-  const texts = [...earlier, ...ownTexts].filter((text) => text.length > 0);
+  const own =
+    naming.ids.length > 0
+      ? await resolved(asking, { ...naming, bytes }, { service, turns })
+      : { texts: [await inTurn(asking, turns, () => insideOf(inputList(body)))], references: 0, unreadable: false };
+  if (!before && own.references === 0) return undefined;
+  const earlier = before ? await earlierItems(before, exchange, turns) : { texts: [], unreadable: false };
+  const texts = [...earlier.texts, ...own.texts].filter((text) => text.length > 0);
   return {
     texts,
     length: texts.reduce((length, text) => length + text.length + 1, 1),
     continues: before && named,
-    references: own?.references ?? 0,
-    unreadable: (output?.unreadable ?? false) || (own?.unreadable ?? false),
+    references: own.references,
+    unreadable: earlier.unreadable || own.unreadable,
   };
+}
+
+/** The input and the output of the response that a request continues. */
+async function earlierItems(
+  { input, response }: KeptResponse,
+  exchange: Exchange,
+  turns: Turns,
+): Promise<Pick<WholeInput, 'texts' | 'unreadable'>> {
+  const output = await readable(response, exchange, turns);
+  return { texts: [insideOf(input), output.text], unreadable: output.unreadable };
 }
 
 interface Readable {
@@ -113,21 +125,23 @@ const inTurn = <T>(
   bytes = 0,
 ): T | Promise<T> => (turns.isHeavy(body.original.length + bytes) ? turns.run(exchange, work) : work());
 
-const itemsOf = (body: RequestBody): readonly unknown[] =>
-  JSON.parse(body.bytesOf('input').toString('utf8')) as readonly unknown[];
-
-/** An input that names kept items. */
+/** The items of an input, and the ids that it names. */
 interface Naming {
   readonly items: readonly unknown[];
   readonly ids: readonly string[];
-  /** Bytes of what it names. */
-  readonly bytes: number;
+}
+
+const NOTHING_NAMED: Naming = { items: [], ids: [] };
+
+function namingOf(body: RequestBody): Naming {
+  const items = JSON.parse(body.bytesOf('input').toString('utf8')) as readonly unknown[];
+  return { items, ids: [...new Set(items.flatMap((item) => (isReference(item) ? [item.id] : [])))] };
 }
 
 /** The items of an input with references, as JSON texts. */
 async function resolved(
   asking: Asking,
-  { items, ids, bytes }: Naming,
+  { items, ids, bytes }: Naming & { readonly bytes: number },
   { service, turns }: { readonly service: ResponseService; readonly turns: Turns },
 ): Promise<Pick<WholeInput, 'texts' | 'references' | 'unreadable'>> {
   const found = await inTurn(asking, turns, () => service.findItems(asking.exchange, ids), bytes);
