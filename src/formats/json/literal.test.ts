@@ -36,7 +36,8 @@ describe('the literal at a place of a JSON text', () => {
           return;
         }
         const literal = toBytes(JSON.stringify(parsed).slice(1, -1));
-        expect(found).toEqual({ literal, close: start + toBytes(read).length });
+        const plain = read === parsed && Buffer.byteLength(read) === read.length;
+        expect(found).toEqual({ literal, close: start + toBytes(read).length, plain });
         expect(textLength(literal)).toBe(parsed.length);
         expect(new LiteralText(0, 0, [literal, literal]).text).toBe(parsed + parsed);
       }),
