@@ -14,8 +14,8 @@ const USER_FIELDS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 const FREE_METADATA: ReadonlySet<string> = new Set(['openai-chat', 'openai-responses']);
 
 /**
- * The APIs whose requests have cost labels. A label of a bound key's name goes where it differs: a label has an alphabet of its own, and
- * the config says which metadata become labels.
+ * The APIs whose requests have cost labels. A label with the name of a bound key is removed if its value differs. Nothing replaces it,
+ * because labels allow fewer characters, and the config says which metadata become labels.
  */
 const WITH_LABELS: ReadonlySet<string> = new Set(['openai-chat', 'gemini']);
 

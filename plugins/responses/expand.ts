@@ -162,7 +162,7 @@ async function resolved(
   });
 }
 
-/** The same for items that references name, of which the gateway's own are kept by no vendor. True if some were left out. */
+/** Removes unreadable reasoning from the items that references name. No vendor keeps items with ids of the gateway. True if some were removed. */
 function leaveOutUnreadable(kept: Map<string, string>): boolean {
   const ids = [...kept].flatMap(([id, text]) =>
     isOwnId(id) && text.includes(REASONING) && isUnreadable(JSON.parse(text)) ? [id] : [],

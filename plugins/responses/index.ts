@@ -103,7 +103,7 @@ async function continued(
     if (refusal) throw refusal;
     charged = Math.max(charged, bytes);
   };
-  // Of the response that it continues, the whole input has less than its size: not what it repeats of its request.
+  // A kept response also repeats fields of its request that are no input, so its size may exceed `limits.body`.
   const chargeRead = (bytes: number): void => charge(bytes, limits.body + service.maxBytes);
   const whole = await wholeInput({ exchange, operation, body }, service, { turns, charge: chargeRead });
   if (!whole) return undefined;

@@ -170,8 +170,7 @@ const WRITTEN = /^data: \{"type":"response\.[a-z]+","sequence_number":\d+,"respo
 const MOST_START = 128;
 
 /**
- * The same for events that the gateway has written, without a search or a walk through the members: of all reads of a stream only the last
- * one ends in DONE.
+ * Finds the last response in a stream that the gateway wrote. It looks at the end alone: only the last read ends in DONE.
  */
 export function lastWritten(bytes: Buffer): Buffer | undefined {
   const end = bytes.length - DONE.length;

@@ -28,8 +28,8 @@ export const IMPORT_HELP: Help = {
 export const AGENT_CONFIG_HELP: Help = {
   usage: 'agent-config codex|claude|gemini|opencode [--url URL] [--key-env NAME] [--model MODEL]',
   help: lines(
-    'Print the lines that point a coding agent at a gateway, for a shell. A running gateway is asked for its models: the lines',
-    'then have the limits of the model. Without an answer they have none, and a note on stderr says so',
+    'Print the lines that point a coding agent at a gateway, for a shell. They have the limits of the model if the',
+    'gateway answers. Without an answer they have none, and a note on stderr says so',
     '--url URL       address of the gateway; default: http://127.0.0.1:8787',
     '--key-env NAME  environment variable with the gateway key; default: GATEHOUSE_API_KEY',
     '--model MODEL   an alias of catalog.yaml, or @SLUG/MODEL; default: the word MODEL, for you to replace',

@@ -2,8 +2,7 @@ import type { BuiltinTool, ToolChoice } from './conversation.ts';
 import type { LossReport } from './losses/losses.ts';
 
 /**
- * A choice without `hosted`: a tool that the provider runs gets the name that the target knows it by, and is a reported loss where the
- * target cannot choose it.
+ * Replaces the tools of `hosted` by the names that the target has for them. A tool that the target cannot choose is a reported loss.
  */
 export function namedChoice(
   choice: ToolChoice | undefined,
@@ -17,6 +16,6 @@ export function namedChoice(
     losses.dropped('tool_choice', 'this target cannot choose a tool that another provider runs');
   const all = [...names, ...found];
   if (all.length > 0) return { ...others, names: all };
-  // No tool that may be called is left. A call that nothing can force is left to the model.
+  // No tool that may be called is left. The model decides about a call that the target cannot force.
   return choice.mode === 'auto' ? { mode: 'none' } : undefined;
 }

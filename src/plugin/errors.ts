@@ -72,7 +72,7 @@ export const ERRORS = {
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
   duplicate_parameter: invalid(
     400,
-    'A top-level key, or a key in a list of models, occurs twice in the body. The gateway sends only what it has checked.',
+    'A key that the gateway reads occurs twice in one object in the body. The gateway sends only what it has checked.',
   ),
   field_not_allowed: invalid(
     400,

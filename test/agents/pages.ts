@@ -46,11 +46,13 @@ To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gateh
 answers with a text and calls no tools.
 
 The columns are kinds of upstream. A cell has the number of cases that passed, of those that apply: a model that does not think has no case of
-thinking. The page of an agent names its limits. The cases are ${CASES.filter(({ only }) => only === undefined)
+thinking. The page of an agent names its limits. The cases of every agent are ${CASES.filter(
+    ({ only }) => only === undefined,
+  )
     .map(({ title }) => title)
     .join(', ')}.
 After a cut stream or a rate limit an agent has to finish, or to end with a message. After a wrong key or an unknown model it has to end with
-a message within 30 seconds; Claude Code and its SDK may send one request with the wrong key.
+a message within 30 seconds; Claude Code and its SDK have to stop after one request with the wrong key.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
 A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse

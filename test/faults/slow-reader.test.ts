@@ -65,35 +65,39 @@ async function heldBack(progress: Progress): Promise<void> {
   }, 'the upstream is held back');
 }
 
-describe.each(DIALECT_NAMES)('a client that does not read its %s stream', (name) => {
-  it('holds its upstream back, is not taken for a stall, and gets everything when it reads', async () => {
-    const progress = { written: 0, waiting: false };
-    rig.primary.does(pour(progress));
-    const seen = await rig.watch({ api: 'chat', stream: true, config: name }, async ({ response, done }) => {
-      const res = await response;
-      res.pause();
-      await heldBack(progress);
-      expect(progress.written).toBeLessThan(WORDS);
-      res.resume();
-      return done;
+// The last events of a response repeat its whole text, which no event may have here.
+describe.each(DIALECT_NAMES.filter((name) => name !== 'responses'))(
+  'a client that does not read its %s stream',
+  (name) => {
+    it('holds its upstream back, is not taken for a stall, and gets everything when it reads', async () => {
+      const progress = { written: 0, waiting: false };
+      rig.primary.does(pour(progress));
+      const seen = await rig.watch({ api: 'chat', stream: true, config: name }, async ({ response, done }) => {
+        const res = await response;
+        res.pause();
+        await heldBack(progress);
+        expect(progress.written).toBeLessThan(WORDS);
+        res.resume();
+        return done;
+      });
+      expectAgreement(seen);
+      expect(seen.received?.text.length).toBe(WORDS * WORD.length);
+      expect(seen.record.state).toBe('complete');
     });
-    expectAgreement(seen);
-    expect(seen.received?.text.length).toBe(WORDS * WORD.length);
-    expect(seen.record.state).toBe('complete');
-  });
 
-  it('is let go by the deadline of its request, and its upstream with it', async () => {
-    const progress = { written: 0, waiting: false };
-    rig.primary.does(pour(progress));
-    const seen = await rig.watch({ api: 'chat', stream: true, config: `${name}-bounded` }, async (open) => {
-      const res = await open.response;
-      res.pause();
-      await until(() => rig.primary.visits[0]?.abortedAt !== undefined, 'the upstream was cancelled');
-      res.resume();
-      return open.done;
+    it('is let go by the deadline of its request, and its upstream with it', async () => {
+      const progress = { written: 0, waiting: false };
+      rig.primary.does(pour(progress));
+      const seen = await rig.watch({ api: 'chat', stream: true, config: `${name}-bounded` }, async (open) => {
+        const res = await open.response;
+        res.pause();
+        await until(() => rig.primary.visits[0]?.abortedAt !== undefined, 'the upstream was cancelled');
+        res.resume();
+        return open.done;
+      });
+      expectAgreement(seen);
+      expect(progress.written).toBeLessThan(WORDS);
+      expect([seen.received?.ends, seen.received?.error?.code]).toEqual([['error'], 'timeout_request']);
     });
-    expectAgreement(seen);
-    expect(progress.written).toBeLessThan(WORDS);
-    expect([seen.received?.ends, seen.received?.error?.code]).toEqual([['error'], 'timeout_request']);
-  });
-});
+  },
+);

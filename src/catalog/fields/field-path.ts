@@ -62,7 +62,7 @@ export function meantField({ keys: [name = '', ...rest], anywhere }: FieldPath):
   return `${anywhere ? ANYWHERE : ''}${meant}${inner}`;
 }
 
-/** Fields whose value has a form of its own in each API: a config that sets one sets it at one door alone. */
+/** Fields whose value has a form of its own in each API: a config sets one in requests of one API alone. */
 export const FIELDS_OF_ONE_API: readonly (readonly string[])[] = NAMES_OF_ONE_API.map((name) => name.split('.'));
 
 /** The fields of an object or of a list's items, by name. */

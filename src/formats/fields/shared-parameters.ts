@@ -21,7 +21,7 @@ const SAMPLING = (chat: string, gemini: string, others: readonly AnswerApi[]): S
 
 /**
  * The names of parameters in all APIs. `override_params`, `default_params`, `drop_params` and the field rules of keys and entries hold for
- * a parameter at every door, whichever name they write (docs/protocols/openai-chat.md#request-fields,
+ * a parameter in requests of every API, whichever name they write (docs/protocols/openai-chat.md#request-fields,
  * docs/protocols/openai-responses.md#request, docs/protocols/anthropic-messages.md#request-fields, docs/protocols/gemini.md#request-body).
  */
 const SHARED_PARAMETERS: readonly SharedParameter[] = [

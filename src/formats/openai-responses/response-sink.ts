@@ -22,8 +22,8 @@ export interface ResponseSink {
  * Writes the events as SSE. Clients demand that each has a number and that its name is in the data too
  * (docs/protocols/openai-responses.md#stream).
  *
- * Deltas of a part that were read together leave as one event: an event has about 230 bytes besides its text, which a client parses. A
- * gateway that falls behind its upstreams reads more at once and so writes less.
+ * Deltas of a part that were read together leave as one event. A gateway that falls behind its upstreams reads more at once, and so
+ * writes fewer events.
  */
 export class ResponseStreamSink implements ResponseSink {
   #pieces: string[] = [];

@@ -46,7 +46,7 @@ function checkModel(file: GatewayFile | TargetFile, key: 'override_params' | 'de
   report({ path: [key, 'model'], message });
 }
 
-/** A form of an answer has no name by which it could be set at all doors. */
+/** The form of an answer has no name that sets it in requests of every API. */
 function checkForms(file: GatewayFile | TargetFile, key: 'override_params' | 'default_params', report: Report): void {
   for (const field of FIELDS_OF_ONE_API) {
     if (!isSet(file[key], field)) continue;

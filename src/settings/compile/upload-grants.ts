@@ -7,7 +7,7 @@ const GRANT = /^upload\.([0-9a-z]{1,11})\.([\w-]{1,88})\.([\w-]{43})$/;
 
 /**
  * Grants of uploads. The MAC is made with the digest of the gateway key: every process with the same keys can check it, and it ends with
- * the key. Names of digests stay in memory, so no client can make one.
+ * the key. A reader of keys.yaml knows the digest, and not the ids of uploads, which are random.
  */
 export const uploadGrants = (known: () => KnownKeys, clock: Pick<Clock, 'wall'>, admit: Admit): UploadGrants => ({
   grant(keyId, uploadId) {

@@ -123,8 +123,10 @@ describe('a client of a WebSocket', () => {
 
   it('that reads nothing holds its upstream back, and ends with its turn’s deadline', async () => {
     let written = 0;
+    let isCut = false;
     const flood: Script = (_, res, index) => {
       if (index > 0) return void sse(res, anthropicEvents('Hello'));
+      res.on('close', () => (isCut = true));
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       const [start0, start1, delta] = anthropicEvents('y'.repeat(16_384)).map(
         (event) => `data: ${JSON.stringify(event)}\n\n`,
@@ -142,10 +144,12 @@ describe('a client of a WebSocket', () => {
     socket.pause();
     socket.write(frameOf(TEXT, create));
     await until(() => written > 0, 'the upstream answers');
-    await until(() => gateway.logText().includes('timeout_request'), 'the deadline ends the turn', 10_000);
+    await until(() => isCut, 'the deadline ends the turn at its upstream', 10_000);
     // Kernel buffers of three connections, and nothing like the 200 MB.
     expect(written).toBeLessThan(40_000_000);
+    // The client has 30 seconds for what was written.
     socket.destroy();
+    await until(() => gateway.logText().includes('timeout_request'), 'the record has the deadline', 10_000);
     await isWell(gateway);
   });
 
