@@ -1,6 +1,6 @@
 import { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts';
 import { unquoted } from '../formats/json/scan.ts';
-import type { KeptItem } from './responses.ts';
+import { familyOf, type KeptItem } from './responses.ts';
 
 /** What a response says of itself, and where its items are. */
 interface ResponsePlaces {
@@ -41,9 +41,8 @@ export function outputOf(response: Buffer): Buffer {
   return response.subarray(output.from, output.to);
 }
 
-/** Ids as the gateway writes them: other vendors' are longer. */
-const OWN_ID = /^[a-z]+_[0-9a-f]{32}$/;
-export const isOwnId = (id: string): boolean => OWN_ID.test(id);
+/** Ids of the gateway are in a family: those of other vendors are longer. */
+export const isOwnId = (id: string): boolean => familyOf(id).to < id.length;
 
 /** The vendor that wrote the response keeps it too, so that it finds the items by their ids. */
 export function isKeptByVendor(response: Buffer): boolean {

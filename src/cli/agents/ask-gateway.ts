@@ -16,7 +16,7 @@ interface ModelQuestion {
   readonly model: string | undefined;
 }
 
-/** The gateway does not say what it has. */
+/** The gateway did not return its models. */
 export interface NoModels {
   readonly kind: 'silent';
   readonly reason: string;

@@ -121,7 +121,7 @@ class ResponseWriter {
     switch (event.type) {
       case 'text':
         return event.literals
-          ? items.literal(joinedLiterals(event.literals), event.phase)
+          ? items.literal(event.literals.join(''), event.phase)
           : items.text(event.text, event.phase);
       case 'refusal':
         return items.refusal(event.text);
@@ -255,9 +255,6 @@ class ResponseWriter {
     return new ResponseText({ id, created, echoed, stored });
   }
 }
-
-const joinedLiterals = (literals: readonly string[]): string =>
-  literals.length === 1 ? literals[0]! : literals.join('');
 
 function thoughtOf(signature: string, maker: Maker, text: string): string {
   return isOpenAi(maker) ? signature : writeEnvelope({ kind: 'thinking', maker, signature, text });
