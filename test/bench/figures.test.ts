@@ -74,13 +74,12 @@ describe('the rows of a run', () => {
     ]);
   });
 
-  it('of a client of Responses have the median of its ratios to a client of chat completions', () => {
-    const times: readonly (readonly [BenchWindow['target'], readonly number[]])[] = [
-      ['bare', [10, 10, 10]],
-      ['gatehouse-anthropic', [20, 40, 50]],
-      ['gatehouse-responses', [30, 44, 50]],
-    ];
-    const windows = times.flatMap(([target, all]) => all.map((us, round) => window(round, target, us)));
+  it('of a client of Responses have the median of the quotients that its windows have, not of the rows', () => {
+    const windows = [1.5, 1.1, 1].flatMap((toChat, round) => [
+      window(round, 'bare', 10),
+      window(round, 'gatehouse-anthropic', 20),
+      { ...window(round, 'gatehouse-responses', 60), toChat },
+    ]);
     expect(rowsOf(windows).map(({ target, toChat }) => [target, toChat])).toEqual([
       ['bare', undefined],
       ['gatehouse-anthropic', undefined],

@@ -10,6 +10,11 @@ export interface BenchWindow {
   readonly us: number;
   /** Share of the gateway's core that other programs took. */
   readonly foreign: number;
+  /**
+   * For a client of Responses: its CPU time by that of a client of chat completions before the same upstream. Both are measured in one
+   * process, in turns, because processes of the same code and minutes of the same machine differ by more than the two clients.
+   */
+  readonly toChat?: number;
 }
 
 export interface Spread {
@@ -24,7 +29,7 @@ export interface BenchRow {
   readonly us: Spread;
   /** Median of the rounds' ratios to the bare proxy in the same round. */
   readonly ratio: number;
-  /** For a client of Responses: the same to a client of chat completions before the same upstream. */
+  /** For a client of Responses: the median of the windows' quotients (BenchWindow.toChat). */
   readonly toChat?: number;
   readonly rounds: number;
   /** Median share of the core that other programs took. */
@@ -79,23 +84,21 @@ export function rowsOf(windows: readonly BenchWindow[]): readonly BenchRow[] {
       const own = windows.filter((one) => one.workload === workload && one.target === target);
       if (own.length === 0) return [];
       const us = own.map((one) => one.us);
-      const ratioTo = (other: TargetId): number =>
-        rounded(median(own.map((one) => one.us / timeOf(windows, other, one))), 2);
       const foreign = rounded(median(own.map((one) => one.foreign)), 3);
-      const row = { workload, target, us: spreadOf(us), ratio: ratioTo('bare'), rounds: own.length, foreign };
-      return [target === RESPONSES ? { ...row, toChat: ratioTo(CHAT) } : row];
+      const row = { workload, target, us: spreadOf(us), ratio: ratioToBare(windows, own), rounds: own.length, foreign };
+      const toChat = own.flatMap((one) => one.toChat ?? []);
+      return [toChat.length > 0 ? { ...row, toChat: rounded(median(toChat), 2) } : row];
     }),
   );
 }
 
-/** Two clients before the same upstream. */
-const RESPONSES: TargetId = 'gatehouse-responses';
-const CHAT: TargetId = 'gatehouse-anthropic';
-
-function timeOf(windows: readonly BenchWindow[], target: TargetId, { workload, round }: BenchWindow): number {
-  const found = windows.find((one) => one.target === target && one.workload === workload && one.round === round);
-  if (!found) throw new Error(`round ${round} has no window of ${target} for ${workload}`);
-  return found.us;
+function ratioToBare(windows: readonly BenchWindow[], own: readonly BenchWindow[]): number {
+  const bareTime = ({ workload, round }: BenchWindow): number => {
+    const found = windows.find((one) => one.target === 'bare' && one.workload === workload && one.round === round);
+    if (!found) throw new Error(`round ${round} has no window of bare for ${workload}`);
+    return found.us;
+  };
+  return rounded(median(own.map((one) => one.us / bareTime(one))), 2);
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;

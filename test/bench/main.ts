@@ -1,14 +1,14 @@
 /**
- * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a ratio to a bare proxy
- * in the same run. README.md here has the method. Writes docs/bench.json. `npm run bench -- money` measures the money of a request alone, and writes
- * docs/bench-money.json.
+ * `npm run bench`, `npm run bench -- quick`, or `npm run bench -- responses`: CPU time per request of Gatehouse and others, each as a
+ * ratio to a bare proxy in the same run. README.md here has the method. The first measures all rows and writes docs/bench.json.
+ * `npm run bench -- money` measures the money of a request alone, and writes docs/bench-money.json.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { packageFile } from '../../src/package-root.ts';
-import { benchText, rowsOf, type BenchResults, type BenchWindow, type StartRow } from './figures.ts';
+import { benchText, median, rowsOf, type BenchResults, type BenchWindow, type StartRow } from './figures.ts';
 import { assertPortsFree, firstReply, runWrk, untilListening, type Load } from './load.ts';
 import { moneyText } from './money-figures.ts';
 import { MOCK_CONF, PROXY_CONF } from './nginx.ts';
@@ -22,6 +22,8 @@ import { RUNS, WORKLOAD_IDS, WORKLOADS, type Run, type TargetId, type WorkloadId
 const WINDOW_SECONDS = 3;
 /** A window in which other programs took more than this share of the core is repeated. */
 const MOST_FOREIGN = 0.12;
+/** Windows of each of two clients that are compared. */
+const TURNS = 4;
 
 type Api = 'chat' | 'responses';
 const apiOf = (path: string): Api => (path === CHAT_PATH ? 'chat' : 'responses');
@@ -50,8 +52,10 @@ async function warmUp(gateway: Pinned, load: Load, cpuSeconds: number): Promise<
   while (cpuNs(gateway.pid) - cpu < cpuSeconds * 1e9 && performance.now() - time < cpuSeconds * 2000);
 }
 
+type Figures = Pick<BenchWindow, 'us' | 'foreign' | 'toChat'>;
+
 /** The least disturbed of up to `tries` windows. */
-async function measure(gateway: Pinned, load: Load, tries: number): Promise<Pick<BenchWindow, 'us' | 'foreign'>> {
+async function measure(gateway: Pinned, load: Load, tries: number): Promise<Figures> {
   let best = { us: Number.NaN, foreign: Number.POSITIVE_INFINITY };
   for (let count = 0; count < tries && best.foreign > MOST_FOREIGN; count += 1) {
     const [core, cpu] = [coreTime(), cpuNs(gateway.pid)];
@@ -64,6 +68,21 @@ async function measure(gateway: Pinned, load: Load, tries: number): Promise<Pick
   return best;
 }
 
+/** The client and a client of chat completions in turns. The one that begins changes with each turn. */
+async function measureInTurns(gateway: Pinned, load: Load, chat: Load, tries: number): Promise<Figures> {
+  const windows: Figures[] = [];
+  const quotients: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const first = await measure(gateway, turn % 2 === 0 ? load : chat, tries);
+    const second = await measure(gateway, turn % 2 === 0 ? chat : load, tries);
+    const [own, other] = turn % 2 === 0 ? [first, second] : [second, first];
+    windows.push(own);
+    quotients.push(own.us / other.us);
+  }
+  const middle = (of: 'us' | 'foreign'): number => median(windows.map((one) => one[of]));
+  return { us: middle('us'), foreign: middle('foreign'), toChat: median(quotients) };
+}
+
 /** Each round starts a new process of each target in turn: start to start, the same code differs by up to a quarter. */
 async function measureAll(run: Run, folder: string): Promise<readonly BenchWindow[]> {
   const windows: BenchWindow[] = [];
@@ -74,19 +93,29 @@ async function measureAll(run: Run, folder: string): Promise<readonly BenchWindo
       await firstReply(gateway, { path, headers: headers(9001) }, requestBody(1, false, apiOf(path)));
       for (const workload of run.targets[target]!) {
         const { port, connections } = WORKLOADS[workload];
-        const body = bodyFile(folder, workload, apiOf(path));
-        const load = { path, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
-        await warmUp(gateway, load, run.warmUp);
-        const { us, foreign } = await measure(gateway, load, run.tries);
-        windows.push({ round, target, workload, us, foreign });
-        console.log(
-          `${round + 1}/${run.rounds} ${target} ${workload}: ${us.toFixed(1)} µs, foreign ${foreign.toFixed(2)}`,
-        );
+        const loadOf = (of: string): Load => {
+          const body = bodyFile(folder, workload, apiOf(of));
+          return { path: of, headers: headers(port), body, connections, seconds: WINDOW_SECONDS };
+        };
+        const own = loadOf(path);
+        await warmUp(gateway, own, run.warmUp);
+        const chat = path === CHAT_PATH ? undefined : loadOf(CHAT_PATH);
+        if (chat) await warmUp(gateway, chat, run.warmUp);
+        const figures = chat
+          ? await measureInTurns(gateway, own, chat, run.tries)
+          : await measure(gateway, own, run.tries);
+        windows.push({ round, target, workload, ...figures });
+        console.log(`${round + 1}/${run.rounds} ${target} ${workload}: ${figuresText(figures)}`);
       }
       await stopPinned(gateway);
     }
   }
   return windows;
+}
+
+function figuresText({ us, foreign, toChat }: Figures): string {
+  const quotient = toChat === undefined ? '' : `, ÷ chat ${toChat.toFixed(2)}`;
+  return `${us.toFixed(1)} µs${quotient}, foreign ${foreign.toFixed(2)}`;
 }
 
 /** The commit, marked if the measured code differs from it. */
@@ -134,10 +163,11 @@ async function main([mode = 'whole', ...rest]: readonly string[]): Promise<void>
     const windows = await measureAll(run, folder);
     const starts = run.starts ? await measureStarts(run.rounds) : [];
     const results = resultsOf(run, windows, starts);
+    console.log(`\n${benchText(results)}`);
+    // Part of the rows must not replace the published table.
+    if (run !== RUNS.whole) return;
     writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-    console.log(
-      `\n${benchText(results)}\nWritten to docs/bench.json. \`npm run generate\` updates docs/reference/performance.md.`,
-    );
+    console.log('Written to docs/bench.json. `npm run generate` updates docs/reference/performance.md.');
   } finally {
     for (const mock of mocks) await stopPinned(mock);
     rmSync(folder, { recursive: true, force: true });

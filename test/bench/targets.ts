@@ -9,7 +9,7 @@ import type { TargetId } from './workloads.ts';
 export const CHAT_PATH = '/v1/chat/completions';
 
 interface Target {
-  /** Default: that of chat completions. */
+  /** Default: that of chat completions. Windows of another path take turns with windows of chat completions. */
   readonly path?: string;
   readonly command: readonly string[];
   /** Headers of a request to the mock at this port. */

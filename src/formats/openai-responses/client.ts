@@ -36,7 +36,7 @@ export function unshown(body: BodyView, { stored }: ClientContext): readonly Los
 }
 
 /** Fields that a response repeats from its request, as the caller wrote them. */
-const REPEATED = [
+const REPEATED: ReadonlySet<string> = new Set([
   'instructions',
   'previous_response_id',
   'tools',
@@ -57,11 +57,11 @@ const REPEATED = [
   'safety_identifier',
   'prompt_cache_key',
   'user',
-] as const;
+]);
 
 export function echo(body: JsonObject, { tools = [] }: Conversation): RequestEcho {
   const fields: JsonObject = {};
-  for (const name of REPEATED) if (body[name] !== undefined && body[name] !== null) fields[name] = body[name];
+  for (const name of Object.keys(body)) if (REPEATED.has(name)) fields[name] = body[name];
   return { fields, tools: echoedTools(tools), ...(endsWithTrigger(body) && { summarizes: true }) };
 }
 

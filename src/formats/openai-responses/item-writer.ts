@@ -64,7 +64,8 @@ export class ItemWriter {
   /** The items that are whole. */
   readonly output: string[] = [];
   readonly #sink: ResponseSink;
-  readonly #responseId: string;
+  /** What the ids of the items have in common with that of the response. */
+  readonly #family: string;
   readonly #showThoughts: boolean;
   #open: Open | undefined;
   /** UTF-16 units of the texts of earlier messages. */
@@ -74,7 +75,7 @@ export class ItemWriter {
 
   constructor(sink: ResponseSink, responseId: string, showThoughts: boolean) {
     this.#sink = sink;
-    this.#responseId = responseId;
+    this.#family = responseId.replace(/^resp_/, '').slice(0, 28);
     this.#showThoughts = showThoughts;
   }
 
@@ -203,8 +204,7 @@ export class ItemWriter {
 
   /** Ids are unique in the gateway and the same for a response and its items. */
   #newId(type: string): string {
-    const hex = this.#responseId.replace(/^resp_/, '').slice(0, 28);
-    return `${PREFIXES[type] ?? 'item'}_${hex}${this.output.length.toString(16).padStart(4, '0')}`;
+    return `${PREFIXES[type] ?? 'item'}_${this.#family}${this.output.length.toString(16).padStart(4, '0')}`;
   }
 
   #reasoning(block: number): ReasoningItem & Open {

@@ -69,6 +69,7 @@ export class MemoryResponses implements ResponseStore {
 
   apply(limits: ResponseLimits): void {
     this.#limits = limits;
+    this.#expire();
     this.#evict();
   }
 
@@ -109,13 +110,17 @@ export class MemoryResponses implements ResponseStore {
 
   keep(owner: string, kept: NewResponse): void {
     if (sizeOf(kept) > this.#limits.maxBytes) return;
-    this.remove(owner, kept.id);
+    const now = this.#clock.now();
+    this.#expire(now);
     const { id, response, input, items } = kept;
+    const hash = hashOfFamily(id);
+    const earlier = this.#find(owner, id, hash);
+    if (typeof earlier === 'number') this.#drop(earlier);
     const part = this.#partOf(owner);
     const before = bytesOf(part);
     const page = part.pages.add(response, input);
     const table = this.#table;
-    const entry = table.add(hashOfFamily(id));
+    const entry = table.add(hash);
     table.set(entry, RESPONSE, entry);
     table.set(entry, MORE, 0);
     table.set(entry, ITEMS, 0);
@@ -123,7 +128,7 @@ export class MemoryResponses implements ResponseStore {
     table.set(entry, FROM, page.used - response.length - input.length);
     table.set(entry, LENGTH, response.length);
     table.set(entry, INPUT_LENGTH, input.length);
-    table.setTime(entry, this.#clock.now() + this.#limits.ttlMs);
+    table.setTime(entry, now + this.#limits.ttlMs);
     table.append(this.#all, entry, OF_ALL);
     table.append(part.anchor, entry, OF_KEY);
     for (const item of items) this.#addItem(entry, item);
@@ -154,9 +159,8 @@ export class MemoryResponses implements ResponseStore {
   }
 
   /** The entry of a response. */
-  #find(owner: string, id: string): Found<number> {
+  #find(owner: string, id: string, hash = hashOfFamily(id)): Found<number> {
     const table = this.#table;
-    const hash = hashOfFamily(id);
     let found: 'foreign' | undefined;
     for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
       if (table.get(entry, RESPONSE) !== entry) continue;
@@ -219,7 +223,6 @@ export class MemoryResponses implements ResponseStore {
   }
 
   #evict(): void {
-    this.#expire();
     while (this.#bytes > this.#limits.maxBytes) this.#drop(this.#table.oldest(this.#largest().anchor, OF_KEY));
   }
 
@@ -230,8 +233,7 @@ export class MemoryResponses implements ResponseStore {
   }
 
   /** The oldest expire first, unless the settings have changed since. */
-  #expire(): void {
-    const now = this.#clock.now();
+  #expire(now = this.#clock.now()): void {
     for (;;) {
       const oldest = this.#table.oldest(this.#all, OF_ALL);
       if (oldest === 0 || this.#table.time(oldest) > now) return;
