@@ -24,7 +24,7 @@ export class ItemDecoder {
   /** Tools that items declare. */
   readonly tools: Tool[] = [];
   /** Fields of the body that items change from their place on. */
-  readonly configured = new Map<Configured, { readonly value: JsonObject; readonly place: BodyPlace }>();
+  readonly configured: { [K in Configured]?: { readonly value: JsonObject; readonly place: BodyPlace } } = {};
   readonly losses = new LossReport();
   readonly #origins: Origins | undefined;
   /** The parts of the turn under way: a run of one role is one turn. */
@@ -96,9 +96,9 @@ export class ItemDecoder {
       const value = objectOf(item[field]);
       if (!value) continue;
       const place = BodyPlace.field(path, field);
-      const before = this.configured.get(field);
+      const before = this.configured[field];
       if (before) this.losses.dropped(before.place, 'a later `configuration_update` replaces it');
-      this.configured.set(field, { value, place });
+      this.configured[field] = { value, place };
     }
   }
 

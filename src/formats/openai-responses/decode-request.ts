@@ -33,7 +33,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
   items.decode(body.input);
   const tools = [...decodeTools(body.tools, 'tools', origins), ...items.tools];
   const configured = (field: 'reasoning' | 'text'): JsonObject | undefined => {
-    const update = items.configured.get(field);
+    const update = items.configured[field];
     return update ? { ...objectOf(body[field]), ...update.value } : objectOf(body[field]);
   };
   const text = configured('text');

@@ -10,7 +10,7 @@ import { mediaKind } from '../media/media-types.ts';
 import { compactionItem } from './compaction-item.ts';
 import { ItemWriter } from './item-writer.ts';
 import { encodeUsage, ResponseText, type Status } from './response-object.ts';
-import { WholeResponseSink, ResponseStreamSink, type ResponseSink } from './response-sink.ts';
+import { ResponseEvents } from './response-events.ts';
 
 export function encodeReply(
   events: readonly GenerationEvent[],
@@ -25,22 +25,22 @@ export function encodeReplyBytes(
   client: ClientContext,
   notes: LossNotes = noLosses(),
 ): Buffer {
-  const sink = new WholeResponseSink();
-  new ResponseWriter(sink, client, notes).push(events);
-  return Buffer.from(sink.response === '' ? '{}' : sink.response, 'latin1');
+  const writer = new ResponseWriter(undefined, client, notes);
+  writer.push(events);
+  return Buffer.from(writer.response, 'latin1');
 }
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
-  const sink = new ResponseStreamSink();
-  const writer = new ResponseWriter(sink, client, notes);
+  const stream = new ResponseEvents();
+  const writer = new ResponseWriter(stream, client, notes);
   return {
     push(events) {
       writer.push(events);
-      return sink.take();
+      return stream.take();
     },
     pushBytes(events) {
       writer.push(events);
-      return sink.takeBytes();
+      return stream.takeBytes();
     },
   };
 }
@@ -54,7 +54,9 @@ type AnswerEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'finish'
  * Signatures of all makers are in `encrypted_content`: OpenAI's as it is, any other in an envelope that names its maker.
  */
 class ResponseWriter {
-  readonly #sink: ResponseSink;
+  /** The response as JSON with one character per byte, once it has ended. */
+  response = '{}';
+  readonly #stream: ResponseEvents | undefined;
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
   readonly #items: ItemWriter;
@@ -71,11 +73,12 @@ class ResponseWriter {
   #started = false;
   #ended = false;
 
-  constructor(sink: ResponseSink, client: ClientContext, notes: LossNotes) {
-    this.#sink = sink;
+  /** @param stream undefined for a plain reply, which is the response of the last event */
+  constructor(stream: ResponseEvents | undefined, client: ClientContext, notes: LossNotes) {
+    this.#stream = stream;
     this.#client = client;
     this.#notes = notes;
-    this.#items = new ItemWriter(sink, client.id, client.hideThoughts !== true);
+    this.#items = new ItemWriter(stream, client.id, client.hideThoughts !== true);
   }
 
   push(events: readonly GenerationEvent[]): void {
@@ -121,7 +124,7 @@ class ResponseWriter {
     switch (event.type) {
       case 'text':
         return event.literals
-          ? items.literal(event.literals.join(''), event.phase)
+          ? items.literal(joined(event.literals), event.phase)
           : items.text(event.text, event.phase);
       case 'refusal':
         return items.refusal(event.text);
@@ -221,7 +224,7 @@ class ResponseWriter {
   #start(): void {
     if (this.#started) return;
     this.#started = true;
-    this.#sink.begin(() => this.#written('in_progress'));
+    this.#stream?.begin(this.#written('in_progress'));
   }
 
   #end(): void {
@@ -237,7 +240,8 @@ class ResponseWriter {
     this.#items.close(incomplete === undefined ? 'completed' : 'incomplete');
     this.#signText();
     const status = incomplete === undefined ? 'completed' : 'incomplete';
-    this.#sink.end(status, this.#written(status, incomplete));
+    this.response = this.#written(status, incomplete);
+    this.#stream?.end(status, this.response);
   }
 
   #written(status: Status, incomplete?: string): string {
@@ -255,6 +259,8 @@ class ResponseWriter {
     return new ResponseText({ id, created, echoed, stored });
   }
 }
+
+const joined = (literals: readonly string[]): string => (literals.length === 1 ? literals[0]! : literals.join(''));
 
 function thoughtOf(signature: string, maker: Maker, text: string): string {
   return isOpenAi(maker) ? signature : writeEnvelope({ kind: 'thinking', maker, signature, text });

@@ -5,7 +5,7 @@ import { jsonBytes, literalOf, textLength } from '../json/literal.ts';
 import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
 import { WrittenText } from '../json/written-text.ts';
-import { TEXT_DELTA, type ResponseSink } from './response-sink.ts';
+import { TEXT_DELTA, type ResponseEvents } from './response-events.ts';
 
 interface ReasoningItem {
   readonly kind: 'reasoning';
@@ -63,7 +63,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
 export class ItemWriter {
   /** The items that are whole. */
   readonly output: string[] = [];
-  readonly #sink: ResponseSink;
+  readonly #stream: ResponseEvents | undefined;
   /** What the ids of the items have in common with that of the response. */
   readonly #family: string;
   readonly #showThoughts: boolean;
@@ -73,8 +73,9 @@ export class ItemWriter {
   /** Texts that are whole and not counted yet: only a second message needs their length. */
   #uncounted: string[] = [];
 
-  constructor(sink: ResponseSink, responseId: string, showThoughts: boolean) {
-    this.#sink = sink;
+  /** @param stream undefined for a plain reply: no event is written */
+  constructor(stream: ResponseEvents | undefined, responseId: string, showThoughts: boolean) {
+    this.#stream = stream;
     this.#family = responseId.replace(/^resp_/, '').slice(0, 28);
     this.#showThoughts = showThoughts;
   }
@@ -84,7 +85,7 @@ export class ItemWriter {
     if (text === '') return;
     if (item.head === '') this.#openSummary(item);
     item.text.add(text);
-    if (this.#showThoughts) this.#sink.delta('reasoning_summary_text.delta', item.head, literalOf(text));
+    if (this.#showThoughts) this.#stream?.delta('reasoning_summary_text.delta', item.head, literalOf(text));
   }
 
   /** @param encrypt makes the value of `encrypted_content` of the whole text */
@@ -114,7 +115,7 @@ export class ItemWriter {
 
   #add({ text, head }: OpenPart, name: string, literal: string): void {
     text.add(literal);
-    this.#sink.delta(name, head, literal);
+    this.#stream?.delta(name, head, literal);
   }
 
   cite({ url, title = '', start, end }: UrlCitation): boolean {
@@ -129,7 +130,7 @@ export class ItemWriter {
     });
     const { annotations, head } = open.part;
     const at = annotations.push(annotation) - 1;
-    this.#sink.event('output_text.annotation.added', `${head},"annotation_index":${at},"annotation":${annotation}`);
+    this.#stream?.event('output_text.annotation.added', `${head},"annotation_index":${at},"annotation":${annotation}`);
     return true;
   }
 
@@ -157,7 +158,7 @@ export class ItemWriter {
     open.text.add(text);
     if (open.form === 'tool_search') return;
     const name = open.form === 'custom' ? 'custom_tool_call_input.delta' : 'function_call_arguments.delta';
-    this.#sink.delta(name, open.head, literalOf(text));
+    this.#stream?.delta(name, open.head, literalOf(text));
   }
 
   /** An item that arrives at once. */
@@ -167,10 +168,7 @@ export class ItemWriter {
     const type = String(item.type);
     const named = typeof item.id === 'string' ? item : { id: this.#newId(type), ...item };
     const json = jsonBytes(named);
-    // OpenAI announces reasoning without what it encrypts.
-    const { encrypted_content: _, ...announced } = named;
-    const before = type === 'reasoning' ? jsonBytes(announced) : json;
-    this.#sink.event('output_item.added', `"output_index":${index},"item":${before}`);
+    this.#stream?.event('output_item.added', `"output_index":${index},"item":${announced(named) ?? json}`);
     this.#done(index, json);
   }
 
@@ -183,7 +181,7 @@ export class ItemWriter {
   }
 
   #done(index: number, item: string): void {
-    this.#sink.event('output_item.done', `"output_index":${index},"item":${item}`);
+    this.#stream?.event('output_item.done', `"output_index":${index},"item":${item}`);
     this.output.push(item);
   }
 
@@ -198,7 +196,7 @@ export class ItemWriter {
     const open = { ...state, id, index, head: `"item_id":"${id}","output_index":${index}` };
     this.#open = open as T & Open;
     const item = `{"id":"${id}","type":"${type}"${members}}`;
-    this.#sink.event('output_item.added', `"output_index":${index},"item":${item}`);
+    this.#stream?.event('output_item.added', `"output_index":${index},"item":${item}`);
     return open as T & Open;
   }
 
@@ -219,7 +217,7 @@ export class ItemWriter {
   #openSummary(item: ReasoningItem & Open): void {
     item.head = `"item_id":"${item.id}","output_index":${item.index},"summary_index":0`;
     if (!this.#showThoughts) return;
-    this.#sink.event('reasoning_summary_part.added', `${item.head},"part":{"type":"summary_text","text":""}`);
+    this.#stream?.event('reasoning_summary_part.added', `${item.head},"part":{"type":"summary_text","text":""}`);
   }
 
   #part(type: OpenPart['type'], phase: string | undefined): OpenPart {
@@ -243,7 +241,7 @@ export class ItemWriter {
   #openPart(open: MessageItem & Open, type: OpenPart['type']): OpenPart {
     this.#closePart(open);
     const head = `${open.head},"content_index":${open.content.length}`;
-    this.#sink.event('content_part.added', `${head},"part":${partOf(type, '', EMPTY)}`);
+    this.#stream?.event('content_part.added', `${head},"part":${partOf(type, '', EMPTY)}`);
     return (open.part = { type, text: new WrittenText(LITERALS_APART), annotations: [], logprobs: [], head });
   }
 
@@ -254,9 +252,9 @@ export class ItemWriter {
     const json = partOf(type, text, open.part);
     if (type === 'output_text') {
       this.#uncounted.push(text);
-      this.#sink.event('output_text.done', `${head},"text":"${text}","logprobs":[${open.part.logprobs.join(',')}]`);
-    } else this.#sink.event('refusal.done', `${head},"refusal":"${text}"`);
-    this.#sink.event('content_part.done', `${head},"part":${json}`);
+      this.#stream?.event('output_text.done', `${head},"text":"${text}","logprobs":[${open.part.logprobs.join(',')}]`);
+    } else this.#stream?.event('refusal.done', `${head},"refusal":"${text}"`);
+    this.#stream?.event('content_part.done', `${head},"part":${json}`);
     open.part = undefined;
     open.content.push(json);
   }
@@ -282,8 +280,8 @@ export class ItemWriter {
     const part = `{"type":"summary_text","text":${jsonBytes(text)}}`;
     const isShown = head !== '' && this.#showThoughts;
     if (isShown) {
-      this.#sink.event('reasoning_summary_text.done', `${head},"text":${jsonBytes(text)}`);
-      this.#sink.event('reasoning_summary_part.done', `${head},"part":${part}`);
+      this.#stream?.event('reasoning_summary_text.done', `${head},"text":${jsonBytes(text)}`);
+      this.#stream?.event('reasoning_summary_part.done', `${head},"part":${part}`);
     }
     const given = encrypted_content ? `,"encrypted_content":${jsonBytes(encrypted_content)}` : '';
     return `"type":"reasoning","summary":[${isShown ? part : ''}]${given}`;
@@ -294,7 +292,7 @@ export class ItemWriter {
     const text = written.take();
     if (form === 'custom') {
       const input = `"input":${jsonBytes(text)}`;
-      this.#sink.event('custom_tool_call_input.done', `${head},${input}`);
+      this.#stream?.event('custom_tool_call_input.done', `${head},${input}`);
       return input;
     }
     if (form === 'tool_search') {
@@ -302,9 +300,16 @@ export class ItemWriter {
       return `"arguments":${jsonBytes(isObject(given) ? given : {})}`;
     }
     const args = `"arguments":${jsonBytes(text === '' ? '{}' : text)}`;
-    this.#sink.event('function_call_arguments.done', `${head},${args},"name":${jsonBytes(name)}`);
+    this.#stream?.event('function_call_arguments.done', `${head},${args},"name":${jsonBytes(name)}`);
     return args;
   }
+}
+
+/** OpenAI announces reasoning without what it encrypts. Undefined: the item is announced as it is. */
+function announced(item: JsonObject): string | undefined {
+  if (item.type !== 'reasoning') return undefined;
+  const { encrypted_content: _, ...others } = item;
+  return jsonBytes(others);
 }
 
 const ofAssistant = (phase: string | undefined): string =>

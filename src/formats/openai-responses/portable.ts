@@ -107,8 +107,11 @@ const needsText = (part: Part): boolean =>
 const needsWriting = ({ parts }: Turn): boolean =>
   parts.some((part) => (part.type === 'tool_call' ? part.namespace !== undefined : needsText(part)));
 
+const NO_TOOLS: ReadonlyMap<string, EchoedTool> = new Map();
+
 /** The tools as the caller knows them, by the names that `toPortable` gives them. */
 export function echoedTools(tools: readonly Tool[]): ReadonlyMap<string, EchoedTool> {
+  if (tools.length === 0) return NO_TOOLS;
   const names = new FlatNames(tools);
   const echoed = new Map<string, EchoedTool>();
   for (const tool of tools) {

@@ -4,28 +4,14 @@ import { joinedBytes } from '../json/literal.ts';
 export const TEXT_DELTA = 'output_text.delta';
 
 /**
- * Receives the events of a response as the API streams them. Names come without `response.`, and JSON and literals with one character
- * per byte (json/literal.ts).
- */
-export interface ResponseSink {
-  /** The two events with which a response begins. `response` is called by a sink that has them. */
-  begin(response: () => string): void;
-  /** @param members all fields but the type and the number */
-  event(name: string, members: string): void;
-  /** A delta: `head` has the members before it, made once for all deltas of a part. */
-  delta(name: string, head: string, literal: string): void;
-  /** The last event. */
-  end(name: string, response: string): void;
-}
-
-/**
- * Writes the events as SSE. Clients demand that each has a number and that its name is in the data too
+ * Writes the events of a response as SSE. Names come without `response.`, and JSON and literals with one character per byte
+ * (json/literal.ts). Clients demand that each has a number and that its name is in the data too
  * (docs/protocols/openai-responses.md#stream).
  *
  * Deltas of a part that were read together leave as one event. A gateway that falls behind its upstreams reads more at once, and so
  * writes fewer events.
  */
-export class ResponseStreamSink implements ResponseSink {
+export class ResponseEvents {
   #pieces: string[] = [];
   #number = 0;
   /** The delta that is not written yet, because more of it may come. */
@@ -46,17 +32,20 @@ export class ResponseStreamSink implements ResponseSink {
     return bytes;
   }
 
-  begin(response: () => string): void {
-    const members = `"response":${response()}`;
+  /** The two events with which a response begins. */
+  begin(response: string): void {
+    const members = `"response":${response}`;
     this.event('created', members);
     this.event('in_progress', members);
   }
 
+  /** @param members all fields but the type and the number */
   event(name: string, members: string): void {
     this.#writeDelta();
     this.#write(name, members);
   }
 
+  /** @param head the members before the delta, made once for all deltas of a part */
   delta(name: string, head: string, literal: string): void {
     if (head !== this.#head || name !== this.#name) {
       this.#writeDelta();
@@ -66,7 +55,7 @@ export class ResponseStreamSink implements ResponseSink {
     this.#literals.push(literal);
   }
 
-  /** Open Responses demands the line after the last event. OpenAI sends none, and its SDK stops at it. */
+  /** The last event. Open Responses demands the line after it. OpenAI sends none, and its SDK stops at it. */
   end(name: string, response: string): void {
     this.event(name, `"response":${response}`);
     this.#pieces.push('data: [DONE]\n\n');
@@ -83,18 +72,5 @@ export class ResponseStreamSink implements ResponseSink {
   #write(name: string, members: string): void {
     const type = `response.${name}`;
     this.#pieces.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#number++},${members}}\n\n`);
-  }
-}
-
-/** A plain reply is the response of the last event. */
-export class WholeResponseSink implements ResponseSink {
-  response = '';
-
-  begin(): void {}
-  event(): void {}
-  delta(): void {}
-
-  end(_: string, response: string): void {
-    this.response = response;
   }
 }
