@@ -194,7 +194,6 @@ export {
   hasReferences,
   isReference,
   isUnreadable,
-  type Found,
   type KeptItem,
   type KeptNames,
   type KeptResponse,
