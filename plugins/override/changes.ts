@@ -10,11 +10,13 @@ import {
   type Target,
 } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
+import { applyInItems, changesInItems, type ItemChange } from './item-fields.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';
 
 /** The changes that a target makes to bodies of one API, compiled once. */
 export interface Changes {
   readonly placed: PlacedChanges;
+  readonly inItems: readonly ItemChange[];
   readonly spellings: Spellings;
 }
 
@@ -47,7 +49,11 @@ export function compileChanges(target: Target, table: FieldTable | undefined): C
     ],
     new Set(drops.map((edit) => edit.path.join('.'))),
   );
-  return { placed: placeChanges(set, spellings, table ?? {}), spellings };
+  return {
+    placed: placeChanges(set, spellings, table ?? {}),
+    inItems: changesInItems([...overrides, ...drops], spellings, table?.inItems),
+    spellings,
+  };
 }
 
 /**
@@ -82,5 +88,5 @@ const writes = (levels: readonly unknown[], [key, ...inner]: KeyPath): boolean =
   levels.some((params) => isObject(params) && Object.hasOwn(params, key) && writes([params[key]], inner));
 
 /** The body with the target's changes. */
-export const applyChanges = (body: RequestBody, { placed, spellings }: Changes): RequestBody =>
-  applyPlaced(body, placed, spellings);
+export const applyChanges = (body: RequestBody, { placed, inItems, spellings }: Changes): RequestBody =>
+  applyInItems(applyPlaced(body, placed, spellings), inItems);

@@ -184,6 +184,9 @@ describe('override', () => {
   describe('for a parameter that several APIs have', () => {
     const doorOf = (fields: FieldTable) => ({ fields, validate: () => undefined }) as unknown as Operation;
     type Body = Record<string, unknown>;
+    const TOOL = { type: 'function', name: 'f' };
+    const HI = { role: 'user', content: 'Hi' };
+    const FOUND = { type: 'tool_search_output', call_id: 'c', tools: [TOOL] };
 
     it.each<[string, FieldTable, Body, Partial<Target>, Body]>([
       [
@@ -241,6 +244,27 @@ describe('override', () => {
         {},
         { overrideParams: {}, overrideLevels: [{ max_output_tokens: 9 }, { max_tokens: 7 }] },
         { max_output_tokens: 7 },
+      ],
+      ...[['tools'], ['functions']].map((dropParams): [string, FieldTable, Body, Partial<Target>, Body] => [
+        `deletes tools in the items of an input too: ${dropParams.join()}`,
+        responsesFields,
+        { tools: [TOOL], input: [HI, { type: 'additional_tools', tools: [TOOL] }, FOUND] },
+        { dropParams: [dropParams] },
+        { input: [HI, { ...FOUND, tools: [] }] },
+      ]),
+      [
+        'replaces tools in the items of an input by its own',
+        responsesFields,
+        { input: [{ type: 'additional_tools', tools: [TOOL] }, HI] },
+        { overrideParams: { tools: [] } },
+        { tools: [], input: [HI] },
+      ],
+      [
+        'leaves tools in the items of an input where it changes other fields',
+        responsesFields,
+        { input: [{ type: 'additional_tools', tools: [TOOL] }, FOUND, HI], tool_choice: 'auto' },
+        { dropParams: [['tool_choice']], overrideParams: { temperature: 0 } },
+        { input: [{ type: 'additional_tools', tools: [TOOL] }, FOUND, HI], temperature: 0 },
       ],
       [
         'makes a list of a text for stop',

@@ -40,7 +40,7 @@ async function find({ responses, limits }: Tools, ctx: GatewayContext): Promise<
   const refusal = limits.reserve(exchange, await responses.measure(exchange, { response: id, items: [] }));
   if (refusal) throw refusal;
   const kept = await responses.find(exchange, id);
-  if (!kept || kept === 'foreign') throw unknown(id);
+  if (!kept) throw unknown(id);
   return kept;
 }
 

@@ -1,5 +1,4 @@
 import {
-  GatewayError,
   hasReferences,
   isObject,
   isKeptByVendor,
@@ -8,7 +7,6 @@ import {
   isUnreadable,
   outputOf,
   type Exchange,
-  type Found,
   type KeptResponse,
   type Operation,
   type RequestBody,
@@ -43,8 +41,9 @@ export interface Asking {
 
 /**
  * The conversation of a request: the input and the output of the response that it continues, then its own input with items in place
- * of references. Undefined when the gateway keeps nothing under the ids in it: an upstream of the same API may. `instructions` are not
- * inherited (docs/protocols/openai-responses.md#kept-responses). Throws GatewayError for an id of another key.
+ * of references. Undefined when the gateway keeps nothing for the key under the ids in it: an upstream of the same API may, and the
+ * target's API decides about unknown ids (src/translate/unknown-ids.ts). `instructions` are not inherited
+ * (docs/protocols/openai-responses.md#kept-responses).
  */
 export async function wholeInput(
   asking: Asking,
@@ -59,8 +58,7 @@ export async function wholeInput(
   // A small request may name much: the bytes are charged before they are read.
   const bytes = await service.measure(exchange, { response: named, items: naming.ids });
   charge(bytes);
-  const before =
-    named === undefined ? undefined : owned(await service.find(exchange, named), () => unknownBefore(named));
+  const before = named === undefined ? undefined : await service.find(exchange, named);
   const own =
     naming.ids.length > 0
       ? await resolved(asking, { ...naming, bytes }, { service, turns })
@@ -149,13 +147,13 @@ async function resolved(
     let references = 0;
     // A request may name a long item very often, so each is read once.
     const kept = new Map<string, string>();
-    items.forEach((item, at) => {
-      if (!isReference(item)) return;
-      const text = owned(found.get(item.id), () => unknownItem(item.id, at));
-      if (text === undefined) return;
+    for (const item of items) {
+      if (!isReference(item)) continue;
+      const text = found.get(item.id);
+      if (text === undefined) continue;
       references += 1;
       kept.set(item.id, text);
-    });
+    }
     const unreadable = leaveOutUnreadable(kept);
     const texts = items.map((item) => (isReference(item) ? kept.get(item.id) : undefined) ?? JSON.stringify(item));
     return { texts, references, unreadable };
@@ -192,19 +190,3 @@ function insideOf(list: Buffer): Buffer {
   while (to > from && list[to - 1]! <= SPACE) to -= 1;
   return list.subarray(from, to);
 }
-
-function owned<T extends KeptResponse | string>(found: Found<T>, refusal: () => GatewayError): T | undefined {
-  if (found === 'foreign') throw refusal();
-  return found;
-}
-
-/** In OpenAI's words, without a sign whether another key has it. */
-const unknownBefore = (id: string): GatewayError =>
-  new GatewayError(
-    'previous_response_not_found',
-    `Previous response with id '${id.slice(0, 100)}' not found. Send the whole \`input\`.`,
-    { param: 'previous_response_id' },
-  );
-
-const unknownItem = (id: string, at: number): GatewayError =>
-  new GatewayError('invalid_value', `Item with id '${id.slice(0, 100)}' not found.`, { param: `input[${at}].id` });

@@ -81,7 +81,8 @@ const MESSAGES: RateDialect = {
       ...(resetsAt !== undefined && { 'retry-after': String(Math.max(1, Math.ceil((resetsAt - wall) / 1000))) }),
     };
   },
-  // docs/protocols/claude-code.md#refusals
+  // The protocol of `claude gateway` adds `x-should-retry: false`, which would end the retries of Anthropic's SDK
+  // (docs/protocols/claude-code.md#unchecked-budget).
   unchecked: { [`${OVERAGE}-disabled-reason`]: 'fetch_error' },
   spent(budget) {
     const { share } = budget;

@@ -112,7 +112,7 @@ export { compareModelIds } from './model-ids.ts';
 export { holdsKeyShape } from './secret.ts';
 export { foldCase } from './field-names.ts';
 export { isObject } from '../formats/json/object.ts';
-export type { FieldTable, NestedFields } from '../formats/fields/field-table.ts';
+export type { FieldInItems, FieldTable, NestedFields } from '../formats/fields/field-table.ts';
 export { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts';
 export { unquoted } from '../formats/json/scan.ts';
 export { FieldNames } from './field-names.ts';
@@ -194,7 +194,6 @@ export {
   hasReferences,
   isReference,
   isUnreadable,
-  type Found,
   type KeptItem,
   type KeptNames,
   type KeptResponse,

@@ -37,9 +37,6 @@ const DIGITS = 32;
 /** The digits of an item's id that are its own. */
 const OWN_DIGITS = 4;
 
-/** The result of a search for an id. `foreign`: another key has it. Undefined: no key has it. */
-export type Found<T> = T | 'foreign' | undefined;
-
 /** What a request names of the kept responses, by ids. */
 export interface KeptNames {
   readonly response?: string | undefined;
@@ -49,7 +46,10 @@ export interface KeptNames {
 /** A value where this process keeps the responses; a promise where the primary does. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** The kept responses, as the callers of requests may see them: each key finds its own. Rejects with `store_unavailable`. */
+/**
+ * The kept responses, as the callers of requests may see them. A key finds only its own: an id that another key has is unknown, so that
+ * no answer shows that it exists. Rejects with `store_unavailable`.
+ */
 export interface ResponseService {
   /** Maximum size of one response with its input; 0: none is kept. */
   readonly maxBytes: number;
@@ -58,9 +58,9 @@ export interface ResponseService {
    * response counts with its input.
    */
   measure(exchange: Exchange, names: KeptNames): MaybePromise<number>;
-  find(exchange: Exchange, id: string): MaybePromise<Found<KeptResponse>>;
-  /** The texts of output items by their ids. */
-  findItems(exchange: Exchange, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;
+  find(exchange: Exchange, id: string): MaybePromise<KeptResponse | undefined>;
+  /** The texts of output items by their ids. Ids without an item are missing. */
+  findItems(exchange: Exchange, ids: readonly string[]): MaybePromise<ReadonlyMap<string, string>>;
   /** Keeps a response, if there is room. Never rejects. */
   keep(exchange: Exchange, kept: NewResponse): MaybePromise<void>;
   /** False: the key had none. */

@@ -1,7 +1,6 @@
 import type {
   CachedReply,
   Exchange,
-  Found,
   GatewayConfig,
   HealthDirectory,
   KeptNames,
@@ -105,9 +104,9 @@ export interface ResponseStore {
   apply(limits: ResponseLimits): void;
   /** The most bytes that `find` and `findItems` copy for these names. */
   measure(owner: string, names: KeptNames): MaybePromise<number>;
-  find(owner: string, id: string): MaybePromise<Found<KeptResponse>>;
-  /** The texts of output items. */
-  findItems(owner: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Found<string>>>;
+  find(owner: string, id: string): MaybePromise<KeptResponse | undefined>;
+  /** The texts of output items by their ids. Ids without an item are missing. */
+  findItems(owner: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, string>>;
   keep(owner: string, kept: NewResponse): MaybePromise<void>;
   /** False: the key had none. */
   remove(owner: string, id: string): MaybePromise<boolean>;

@@ -109,6 +109,37 @@ it.each([
   expect(upstream.seen).toEqual([]);
 });
 
+it.each([
+  ['/v1/images/edits', 'application/json'],
+  ['/v1/images/edits', undefined],
+  ['/v1/images/variations', 'application/json; charset=utf-8'],
+  ['/v1/audio/transcriptions', 'text/plain'],
+  ['/v1/audio/translations', 'multipart/mixed; boundary=a'],
+])('%s with a body of the type %s is refused, and explain says so', async (path, type) => {
+  await start((_request, res) => json(res, {}));
+  const body = Buffer.from(JSON.stringify({ model: '@openai/m', prompt: 'A cat', images: [{ file_id: 'file-1' }] }));
+  const headers = { authorization: `Bearer ${KEY}`, ...(type !== undefined && { 'content-type': type }) };
+  const reply = await fetch(gateway.url + path, { method: 'POST', headers, body });
+  const { error } = (await reply.json()) as { error: { message: string; param: null; code: string } };
+  const { code } = error;
+  expect([reply.status, code]).toEqual([415, 'unsupported_media_type']);
+  const { answer } = await gateway.gateway.explain({ method: 'POST', path, headers, body });
+  expect(answer).toEqual({ status: 415, code, message: error.message, param: error.param });
+  expect(upstream.seen).toEqual([]);
+});
+
+it('A form is explained by its text fields as JSON, with the type of a form', async () => {
+  await start((_request, res) => json(res, {}));
+  const explained = await gateway.gateway.explain({
+    method: 'POST',
+    path: '/v1/images/edits',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'multipart/form-data' },
+    body: Buffer.from('{"model":"@openai/m","prompt":"A cat"}'),
+  });
+  expect(explained.answer).toBeUndefined();
+  expect(explained.targets[0]?.outbound?.url).toMatch(/\/v1\/images\/edits$/);
+});
+
 function form(fields: Readonly<Record<string, string>>): FormData {
   const data = new FormData();
   for (const [name, value] of Object.entries(fields)) data.append(name, value);

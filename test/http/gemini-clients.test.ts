@@ -401,6 +401,7 @@ describe('to Gemini', () => {
     [`/v1/chat/completions;key=${KEY}`, 404],
     [`/v1beta/models/${encodeURIComponent(GEMINI)};key=${KEY}:generateContent`, 400],
     [`/v1beta/models/${encodeURIComponent(GEMINI)}%3BK%65Y=${KEY}:generateContent`, 400],
+    [`/v1beta/models/${encodeURIComponent(GEMINI)}%253Bkey%253D${KEY}:generateContent`, 400],
     [`/v1/responses/resp_1;key=${KEY}/cancel`, 405],
   ])('the caller’s key in the path %s is cut, and the request refused', async (path, status) => {
     const before = upstream.seen.length;

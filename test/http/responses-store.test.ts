@@ -345,6 +345,52 @@ describe('a key', () => {
     }
   });
 
+  it('gets one answer for an id of another key and for an id that no key has, by any operation and at any target', async () => {
+    const differs = /^(date|x-request-id|x-gateway-(request|trace)-id)$/;
+    const ask = async (method: string, path: string, body?: object) => {
+      const before = upstream.seen.length;
+      const reply = await fetch(`${gateway.url}/v1/responses${path}`, {
+        method,
+        headers: { authorization: `Bearer ${OTHER}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await reply.text();
+      const headers = [...reply.headers].filter(([name]) => !differs.test(name));
+      const sentOn = upstream.seen.slice(before).map((seen) => `${seen.url} ${seen.text}`);
+      // A reply has ids of its own.
+      return { status: reply.status, sentOn, ...(!reply.ok && { headers, text }) };
+    };
+    type Question = (id: string) => ReturnType<typeof ask>;
+    const asksOf = (at: string): Record<'response' | 'item', readonly Question[]> => ({
+      response: ['', '/input_tokens'].map(
+        (path) => (id) => ask('POST', path, { model: at, input: 'x', previous_response_id: id }),
+      ),
+      item: [(id) => ask('POST', '', { model: at, input: [{ id }, { role: 'user', content: 'x' }] })],
+    });
+    const reads: readonly Question[] = [
+      (id) => ask('GET', `/${id}`),
+      (id) => ask('GET', `/${id}/input_items`),
+      (id) => ask('POST', `/${id}/cancel`),
+      (id) => ask('DELETE', `/${id}`),
+    ];
+    const asks = [model, '@native/gpt-x', '@own/gpt-x'].map(asksOf);
+    for (const target of [model, '@native/gpt-x']) {
+      const { id, output } = await clientOf().responses.create({ model: target, input: 'A secret of the first key' });
+      const questions = [
+        ...[...reads, ...asks.flatMap(({ response }) => response)].map((question) => [id, question] as const),
+        ...output.flatMap((item) =>
+          asks.flatMap((of) => of.item.map((question) => [item.id ?? '', question] as const)),
+        ),
+      ];
+      expect(questions.length).toBeGreaterThan(12);
+      for (const [kept, question] of questions) {
+        const unknown = kept.replace(/.{4}$/, '~~~~');
+        const [ofOther, ofNone] = [await question(kept), await question(unknown)];
+        expect(JSON.parse(JSON.stringify(ofOther).replaceAll(kept, unknown))).toEqual(ofNone);
+      }
+    }
+  });
+
   it('cannot take the id of another key’s response by its request id', async () => {
     const id = 'cdfe2c5f-0000-4000-8000-000000000001';
     const headers = { 'x-request-id': id };

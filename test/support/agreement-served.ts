@@ -1,5 +1,5 @@
 import { REFUSED_SIGNATURE } from '../../src/formats/refused-signature.ts';
-import type { Attempt, Exchange, Found, GatewayError, KeptResponse } from '../../src/plugin/index.ts';
+import type { Attempt, Exchange, GatewayError, KeptResponse } from '../../src/plugin/index.ts';
 import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
 import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
 import type { FrozenHealth } from '../../src/dry-run/explain/frozen.ts';
@@ -21,8 +21,8 @@ export interface SentAttempt {
 
 /** As `FrozenResponses`, to be filled. */
 export interface FoundResponses {
-  readonly responses: Map<string, Found<KeptResponse>>;
-  readonly items: Map<string, Found<string>>;
+  readonly responses: Map<string, KeptResponse | undefined>;
+  readonly items: Map<string, string>;
 }
 
 /** What is noted of a request while it is served. */

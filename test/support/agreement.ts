@@ -4,7 +4,6 @@ import {
   toMiddleware,
   type Attempt,
   type Exchange,
-  type Found,
   type KeptResponse,
   type ResponseService,
   type GatewayContext,
@@ -134,7 +133,7 @@ export class Agreement {
   #notedResponses(service: ResponseService): ResponseService {
     const foundBy = (exchange: Exchange): FoundResponses =>
       (this.#notes.get(exchange)!.found ??= { responses: new Map(), items: new Map() });
-    const noteFound = async (exchange: Exchange, id: string): Promise<Found<KeptResponse>> => {
+    const noteFound = async (exchange: Exchange, id: string): Promise<KeptResponse | undefined> => {
       const found = await service.find(exchange, id);
       foundBy(exchange).responses.set(id, found);
       return found;

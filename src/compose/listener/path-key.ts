@@ -9,6 +9,10 @@ export const KEY_IN_PATH = ';key=';
 export const withoutPathKey = (path: string): string =>
   MAY_HOLD.test(path) ? path.replace(KEY_PARAMETER, KEY_IN_PATH) : path;
 
-const MAY_HOLD = /;|%3b/i;
-/** Each character may be percent-encoded (RFC 3986, section 2.1). */
-const KEY_PARAMETER = /(?:;|%3b)(?:k|%[46]b)(?:e|%[46]5)(?:y|%[57]9)(?:=|%3d).*?(?=(?::[a-z]+)?\/?$)/is;
+const MAY_HOLD = /;|%(?:25)*3b/i;
+/**
+ * Each character may be percent-encoded (RFC 3986, section 2.1), also several times (`%253B`): Google's clients encode the name of a
+ * model, and a proxy on the way may encode the `%` of that once more. The key itself stays readable.
+ */
+const KEY_PARAMETER =
+  /(?:;|%(?:25)*3b)(?:k|%(?:25)*[46]b)(?:e|%(?:25)*[46]5)(?:y|%(?:25)*[57]9)(?:=|%(?:25)*3d).*?(?=(?::[a-z]+)?\/?$)/is;

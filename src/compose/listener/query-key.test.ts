@@ -18,18 +18,24 @@ describe('the key in a path', () => {
     ['/v1beta/models/@openai%2Fgpt-4o;key=K:generateContent', '/v1beta/models/@openai/gpt-4o;key=:generateContent'],
     ['/v1beta/@a/m;key=K:generateContent/', '/v1beta/models/@a/m;key=:generateContent'],
     ['/nowhere;a=b;key=K', '/nowhere;a=b;key='],
+    ['/v1beta/models/m%253Bkey%253DK:generateContent', '/v1beta/models/m;key=:generateContent'],
+    ['/v1/chat/completions%25253b%256bey=K', '/v1/chat/completions;key='],
   ])('of %s is cut: %s', (url, rest) => {
     expect(seen(url).url).toBe(rest);
   });
 
-  it.each(['/v1/models/a;b=c', '/v1/models/monkey=a', '/v1/models/a;keys=b'])('is not in %s, which stays', (url) => {
-    expect(seen(url).url).toBe(url);
-  });
+  it.each(['/v1/models/a;b=c', '/v1/models/monkey=a', '/v1/models/a;keys=b', '/v1/models/a%2525b'])(
+    'is not in %s, which stays',
+    (url) => {
+      expect(seen(url).url).toBe(url);
+    },
+  );
 
   it('of any length is cut in time that grows with the length', () => {
     const started = performance.now();
     seen(`/v1/x;key=${':a'.repeat(50_000)}`);
     seen(`/v1/x${';key='.repeat(20_000)}`);
+    seen(`/v1/x${';%25'.repeat(20_000)}%${'25'.repeat(50_000)}`);
     expect(performance.now() - started).toBeLessThan(1000);
   });
 });

@@ -1,5 +1,5 @@
 import { operations } from '../../operations/index.ts';
-import { formOfFields } from '../run/form-of-fields.ts';
+import { FORM_TYPE, formOfFields } from '../run/form-of-fields.ts';
 import type { ConfigTestCase } from '../../../schemas/types.generated.ts';
 import { digestOf } from '../../settings/compile/api-keys.ts';
 import { createKeyRing } from '../../settings/compile/key-ring.ts';
@@ -77,22 +77,18 @@ export function toClientRequest(
   const body: unknown = request.body;
   const path = request.path ?? '/v1/chat/completions';
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-  const form =
-    text === undefined
-      ? undefined
-      : formOfFields(
-          Buffer.from(text),
-          operations.find((one) => one.path === path),
-        );
-  const own: Record<string, string> = { ...form?.headers };
-  if (body !== undefined && !form) own['content-type'] = 'application/json';
+  const operation = operations.find((one) => one.path === path);
+  const isForm = operation?.task !== undefined && operation.body === 'multipart';
+  const type = given['content-type'] ?? (isForm ? FORM_TYPE : 'application/json');
+  const form = text === undefined ? undefined : formOfFields(Buffer.from(text), { operation, type });
+  const own: Record<string, string> = body === undefined ? {} : { 'content-type': type };
   if (names.read(given, 'api-key') === undefined) own[names.nameFor(given, 'api-key')] = keyText(key);
   if (configId !== undefined && names.read(given, 'config') === undefined)
     own[names.nameFor(given, 'config')] = configId;
   return {
     method: request.method ?? 'POST',
     path,
-    headers: { ...own, ...given },
+    headers: { ...own, ...given, ...form?.headers },
     body: form?.body.toString() ?? text,
   };
 }

@@ -27,7 +27,7 @@ export function inboundContext({
   // Koa's initial status of an unanswered request.
   res.statusCode = 404;
   const ctx = Object.assign(app.createContext(req, res), { respond: false });
-  const form = formOfFields(body, routed(ctx).operation);
+  const form = formOfFields(body, { operation: routed(ctx).operation, type: req.headers['content-type'] });
   Object.assign(req.headers, form?.headers);
   req.push(form?.body ?? body);
   req.push(null);

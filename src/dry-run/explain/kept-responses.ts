@@ -1,9 +1,9 @@
-import type { Exchange, Found, KeptResponse, ResponseService, MaybePromise } from '../../plugin/index.ts';
+import type { Exchange, KeptResponse, ResponseService, MaybePromise } from '../../plugin/index.ts';
 
 /** The kept responses and items that a served request found. */
 export interface FrozenResponses {
-  readonly responses: ReadonlyMap<string, Found<KeptResponse>>;
-  readonly items: ReadonlyMap<string, Found<string>>;
+  readonly responses: ReadonlyMap<string, KeptResponse | undefined>;
+  readonly items: ReadonlyMap<string, string>;
 }
 
 interface ReadOnlySetup {
@@ -26,17 +26,14 @@ export function readOnlyResponses(service: ResponseService, { before, runOf, kno
     maxBytes: service.maxBytes,
     measure: (exchange, names) => (before() ? 0 : service.measure(exchange, names)),
     find,
-    findItems(exchange, ids): MaybePromise<ReadonlyMap<string, Found<string>>> {
+    findItems(exchange, ids): MaybePromise<ReadonlyMap<string, string>> {
       const frozen = before();
       if (frozen) return frozen.items;
       if (!known) noteUnknown(runOf(exchange), service);
       return service.findItems(exchange, ids);
     },
     keep() {},
-    remove: async (exchange, id) => {
-      const found = await find(exchange, id);
-      return found !== undefined && found !== 'foreign';
-    },
+    remove: async (exchange, id) => (await find(exchange, id)) !== undefined,
   };
 }
 

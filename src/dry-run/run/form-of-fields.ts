@@ -1,13 +1,25 @@
 import type { Operation } from '../../plugin/index.ts';
 
 const BOUNDARY = 'gatehouse-dry-run-form';
+export const FORM_TYPE = 'multipart/form-data';
+const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
-/** A multipart form with the fields of a JSON object, for a dry run, whose requests are JSON. The file is a placeholder. */
+/** The request of a dry run. */
+interface Written {
+  readonly operation: Pick<Operation, 'task' | 'body'> | undefined;
+  /** Its Content-Type. */
+  readonly type: string | undefined;
+}
+
+/**
+ * A multipart form with the fields of a JSON object, for a dry run: its request has the type of a form, and its text fields as JSON. The
+ * file is a placeholder. A body of another type stays as it is, since the gateway refuses it.
+ */
 export function formOfFields(
   body: Buffer,
-  operation: Pick<Operation, 'task' | 'body'> | undefined,
+  { operation, type = '' }: Written,
 ): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> } | undefined {
-  if (operation?.task === undefined || operation.body !== 'multipart') return undefined;
+  if (operation?.task === undefined || operation.body !== 'multipart' || !FORM.test(type)) return undefined;
   const fields = objectIn(body.toString());
   if (!fields) return undefined;
   const part = (disposition: string, value: string): string =>
@@ -19,7 +31,7 @@ export function formOfFields(
   );
   const form = Buffer.from(`${parts.join('')}${part('name="file"; filename="file"', '')}--${BOUNDARY}--\r\n`);
   const headers = {
-    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+    'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`,
     'content-length': String(form.length),
   };
   return { body: form, headers };

@@ -4,6 +4,7 @@ import type { WireBlock, RequestContext } from './request-context.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
+import { brokenLimit } from '../search-limits.ts';
 import { objectOf } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
@@ -113,9 +114,15 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   const server = SERVER_TOOL[tool.kind];
   // Vertex AI runs web search only (docs/protocols/vertex-ai.md#claude-features-not-served).
   if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
+    const broken = brokenLimit(tool.kind, options, 'anthropic-messages');
+    if (broken !== undefined) {
+      context.losses.dropped(path, broken);
+      return undefined;
+    }
     const kept: WireBlock = {};
     for (const [key, value] of Object.entries(options)) {
       if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
+      else if (tool.kind === 'web_search' && key === 'excludeDomains') kept.blocked_domains = value;
       else if (tool.kind === 'web_search' && key === 'filters') Object.assign(kept, filtersOf(value, path, context));
       else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
         context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TARGET_FIELDS } from './target-fields.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/protocols/messages-route.md'), 'utf8');
+const read = (page: string): string =>
+  readFileSync(join(import.meta.dirname, '../../../docs/protocols', `${page}.md`), 'utf8');
+const PAGE = read('messages-route');
 
 /** Begins of the words that stand for an action in the page. */
 const WORDS = {
@@ -31,5 +33,16 @@ it('the table of fields by target says what the page says', () => {
       ).toBe(true);
       if (refuses && at[target] !== 'send') expect(told[index]).toContain('400');
     }
+  }
+});
+
+it('each beta of a field is in the table of betas, which names its source', () => {
+  const rows = [...read('anthropic-messages').matchAll(/^\| `([^`]+)` \| (.*) \| (.+) \|$/gm)];
+  const said = new Map(
+    rows.map(([, field, cell]) => [field!, [...cell!.matchAll(/[a-z-]+-20\d\d-\d\d-\d\d/g)].map(String)]),
+  );
+  for (const { field, betas, betasOf } of TARGET_FIELDS) {
+    const all = betas ?? betasOf?.({ edits: [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }] });
+    if (all) expect(said.get(field)?.toSorted(), field).toEqual([...all].toSorted());
   }
 });

@@ -31,8 +31,21 @@ export interface FieldTable {
    * that are small, because they are read once more. Default: none
    */
   readonly unrepeated?: readonly string[];
+  /** Items of the body that declare more of a top-level field. Default: none */
+  readonly inItems?: readonly FieldInItems[];
   /** Fields of other operations of the API: a config's parameters for them do not change bodies of this one. */
   readonly foreign?: readonly string[];
+}
+
+/** Items of a list that declare more of a top-level field. A config that sets or deletes the whole field takes these away. */
+export interface FieldInItems {
+  readonly field: string;
+  /** The top-level field with the list. */
+  readonly list: string;
+  /** Types of items that have nothing else: they are removed. */
+  readonly removed: readonly string[];
+  /** Types of items that answer something else: their field is an empty list afterwards. */
+  readonly emptied: readonly string[];
 }
 
 /** An object, or the items of a list, whose fields rules and overrides name as if they stood at the top level. */

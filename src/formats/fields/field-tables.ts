@@ -367,8 +367,9 @@ export const responsesFields: FieldTable = {
   bothCases: false,
   lifted: LIFTED,
   models: MODEL_LISTS,
-  // Items such as `additional_tools` have tools of their own.
+  // Items such as `additional_tools` have tools of their own (docs/protocols/openai-responses.md#request).
   toolLists: [...TOOLS, 'input[].tools'],
+  inItems: [{ field: 'tools', list: 'input', removed: ['additional_tools'], emptied: ['tool_search_output'] }],
   freeMaps: [
     'metadata',
     'labels',

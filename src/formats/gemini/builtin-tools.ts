@@ -79,12 +79,23 @@ export function encodeBuiltin(
     const canonical = toCamel(name);
     if (known.includes(canonical)) kept[canonical] = value;
     else if (kind === 'web_search' && canonical === 'blockedDomains') kept['excludeDomains'] = value;
+    else if (kind === 'web_search' && name === 'filters') Object.assign(kept, filtersOf(value, param, losses));
     else if (!ENVELOPE.has(name) && !(kind === 'google_maps' && RETRIEVAL.includes(canonical))) {
       losses.dropped(`${param}.${name}`, `${field} has no such option`);
     }
   }
   const retrievalConfig = kind === 'google_maps' ? retrievalOf(options) : undefined;
   return { tool: { [field]: kept }, ...(retrievalConfig && { retrievalConfig }) };
+}
+
+/** OpenAI's Responses API and its clients have the domains one level down (docs/protocols/openai-responses.md#request). */
+function filtersOf(filters: unknown, param: string, losses: LossReport): JsonObject {
+  const kept: JsonObject = {};
+  for (const [key, value] of Object.entries(isObject(filters) ? filters : {})) {
+    if (key === 'blocked_domains') kept['excludeDomains'] = value;
+    else losses.dropped(`${param}.filters.${key}`, 'googleSearch has no such filter');
+  }
+  return kept;
 }
 
 const RETRIEVAL = ['latLng', 'languageCode', 'retrievalConfig'];

@@ -2,6 +2,7 @@ import type { BuiltinTool, Conversation, FunctionTool, JsonObject, Tool, ToolCho
 import { builtinByName, encodeBuiltin, type EncodedBuiltin } from './builtin-tools.ts';
 import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
+import { brokenLimit } from '../search-limits.ts';
 import { RequestFault } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
@@ -74,7 +75,9 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
   const { losses } = report;
   if (into.declarations.length === 0) into.place = into.builtins.length;
   if (tool.type === 'builtin') {
-    if (tool.kind !== 'opaque') {
+    const broken = brokenLimit(tool.kind, tool.options ?? {}, 'gemini');
+    if (broken !== undefined) losses.dropped(param, broken);
+    else if (tool.kind !== 'opaque') {
       const encoded = encodeBuiltin(tool.kind, tool.options ?? {}, param, losses);
       into.builtins.push({ ...encoded, name: tool.kind, ...(tool.kind === 'web_search' && { search: param }) });
     } else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
@@ -88,7 +91,9 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
     return;
   }
   const builtin = builtinByName(tool.name);
-  if (builtin) {
+  const broken = builtin && brokenLimit(builtin, tool.parameters ?? {}, 'gemini');
+  if (broken !== undefined) losses.dropped(param, broken);
+  else if (builtin) {
     const encoded = encodeBuiltin(builtin, tool.parameters ?? {}, `${param}.function.parameters`, losses);
     into.builtins.push({ ...encoded, name: tool.name });
     reportUnused(tool, param, losses);

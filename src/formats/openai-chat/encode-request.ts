@@ -186,9 +186,8 @@ function encodeTools(conversation: Conversation, target: RequestTarget, report: 
     const known = hosted ? target.extensions?.has('provider_tools') === true : takes(target, 'web_search');
     const search = hosted || isBareSearch(tool);
     if (search && !known && !takesWebSearch(target.model)) report.dropped(path, NO_SEARCH);
-    else if (hosted) {
-      webSearch = encodeWebSearch(tool, path, report);
-    } else if (search && takesWebSearch(target.model)) webSearch = {};
+    else if (hosted) webSearch = encodeWebSearch(tool, path, { target, report }) ?? webSearch;
+    else if (search && takesWebSearch(target.model)) webSearch = {};
     else {
       const encoded = encodeTool(tool, path, target, report);
       if (encoded) tools.push(encoded);

@@ -1,8 +1,9 @@
 import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
-import type { BodyEdit, RequestTarget, SearchableBody } from '../format.ts';
+import { RequestFault, type BodyEdit, type RequestTarget, type SearchableBody } from '../format.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';
+import { brokenLimit } from '../search-limits.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { decodeTyped } from './decode-tools.ts';
 import { takes } from './extensions.ts';
@@ -42,7 +43,7 @@ export function cleanTools(body: SearchableBody, target: RequestTarget, report: 
     const search = name === 'web_search' || (tool.type === 'builtin' && tool.kind === 'web_search');
     if (wantsComputerUse(tool)) throw noComputerUse(place);
     if (!search || !searches) report.dropped(place, search ? NO_SEARCH : NO_SUCH_TOOL);
-    else options = searchOptions(tool, place, report);
+    else options = searchOptions(tool, place, { target, report }) ?? options;
     return false;
   });
   if (kept.length === tools.length) return [];
@@ -63,15 +64,35 @@ function extensionOf(tool: Tool): 'web_search' | 'computer_use' | 'provider_tool
   return isBareSearch(tool) ? 'web_search' : undefined;
 }
 
-function searchOptions(tool: Tool, place: string, report: LossReport): JsonObject {
-  if (tool.type === 'builtin') return encodeWebSearch(tool, place, report);
+function searchOptions(tool: Tool, place: string, { target, report }: SearchPlace): JsonObject | undefined {
+  if (tool.type === 'builtin') return encodeWebSearch(tool, place, { target, report });
   if (tool.type === 'function' && tool.description !== undefined)
     report.dropped(`${place}.function.description`, 'OpenAI describes its own search');
   return {};
 }
 
-export function encodeWebSearch(tool: BuiltinTool, path: string, report: LossReport): JsonObject {
+interface SearchPlace {
+  readonly target: Pick<RequestTarget, 'model'>;
+  readonly report: LossReport;
+}
+
+/**
+ * Undefined: the tool has a limit that `web_search_options` do not have. Throws RequestFault where the model searches for every request,
+ * with the field or without it (docs/protocols/openai-responses.md#searches).
+ */
+export function encodeWebSearch(
+  tool: BuiltinTool,
+  path: string,
+  { target, report }: SearchPlace,
+): JsonObject | undefined {
   const options = tool.options ?? {};
+  const broken = brokenLimit(tool.kind, options, 'openai-chat');
+  if (broken !== undefined) {
+    if (takesWebSearch(target.model))
+      throw new RequestFault('unsupported_parameter', `This model searches for every request: ${broken}.`, path);
+    report.dropped(path, broken);
+    return undefined;
+  }
   const location = options.user_location;
   const carried = new Set(['type', 'name', 'user_location']);
   for (const key of Object.keys(options)) {

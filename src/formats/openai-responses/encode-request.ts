@@ -2,12 +2,12 @@ import type { Conversation, JsonObject, ResponseFormat, Tool, ToolChoice } from 
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/efforts.ts';
 import { finish, type Steps } from '../steps.ts';
 import { encodeItems } from './encode-items.ts';
+import { encodeHostedSearch, encodeSearch } from './encode-search.ts';
 
 /** Conversation → Responses body (docs/protocols/openai-responses.md#request). */
 export function* encodeInSteps(
@@ -134,7 +134,7 @@ function encodeTool(tool: Tool, path: string, losses: LossReport): JsonObject | 
       return compact({ type, name, description, format: flatFormat(format) });
     }
     case 'builtin':
-      if (tool.kind === 'web_search') return encodeSearch(tool.options ?? {});
+      if (tool.kind === 'web_search') return encodeHostedSearch(tool.options ?? {}, path, losses);
       if (tool.kind === 'code_execution') return { type: 'code_interpreter', container: { type: 'auto' } };
       if (tool.kind === 'opaque' && tool.format === 'openai-responses' && tool.options) return tool.options;
       losses.dropped(path, `The Responses API has no ${tool.kind === 'opaque' ? 'such' : tool.kind} tool.`);
@@ -146,19 +146,6 @@ function encodeTool(tool: Tool, path: string, losses: LossReport): JsonObject | 
 function flatFormat(format: JsonObject | undefined): JsonObject | undefined {
   const grammar = objectOf(format?.grammar);
   return grammar ? { type: 'grammar', ...grammar } : format;
-}
-
-/** The location of the chat API is nested, Anthropic's flat. */
-function encodeSearch(options: JsonObject): JsonObject {
-  const location = objectOf(options.user_location);
-  const place = objectOf(location?.approximate) ?? location;
-  const domains = options.allowed_domains;
-  return compact({
-    type: 'web_search',
-    user_location: place && { ...place, type: 'approximate' },
-    search_context_size: stringOf(options.search_context_size),
-    filters: Array.isArray(domains) ? { allowed_domains: domains } : objectOf(options.filters),
-  });
 }
 
 function encodeChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): unknown {

@@ -1,6 +1,6 @@
 import type { LabelUse } from '../../catalog/model-labels.ts';
 import type { Alert } from '../../governance/alert.ts';
-import type { Clock, Found, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
+import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
@@ -77,7 +77,7 @@ export type ResponseQuestion = { readonly owner: string } & (
   | { readonly act: 'measure'; readonly names: KeptNames }
   | { readonly act: 'keep'; readonly kept: NewResponse }
 );
-export type ResponseAnswer = Found<KeptResponse> | ReadonlyMap<string, Found<string>> | number | boolean | void;
+export type ResponseAnswer = KeptResponse | undefined | ReadonlyMap<string, string> | number | boolean | void;
 
 /** The calls of the state store that a worker may make. */
 export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read' | 'notify'> &

@@ -42,7 +42,7 @@ describe('the responses of a worker', () => {
     };
     await answered(worker.keep('a', kept('r1')));
     expect(await answered(worker.find('a', 'r1'))).toEqual(found('r1'));
-    expect(await answered(worker.find('b', 'r1'))).toBe('foreign');
+    expect(await answered(worker.find('b', 'r1'))).toBeUndefined();
     expect(await answered(worker.findItems('a', ['msg_r1']))).toEqual(new Map([['msg_r1', '{"id":"msg_r1"}']]));
     expect(await answered(worker.remove('a', 'r1'))).toBe(true);
     expect(store.size.entries).toBe(0);

@@ -1,11 +1,4 @@
-import {
-  GatewayError,
-  type Clock,
-  type Found,
-  type KeptNames,
-  type KeptResponse,
-  type NewResponse,
-} from '../../plugin/index.ts';
+import { GatewayError, type Clock, type KeptNames, type KeptResponse, type NewResponse } from '../../plugin/index.ts';
 import { sizeOf } from '../../state/memory/responses.ts';
 import type { ResponseLimits, ResponseStore } from '../../state/ports.ts';
 import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
@@ -53,12 +46,12 @@ export class SharedResponses implements ResponseStore {
     return (await this.#ask({ act: 'measure', owner, names }, sizeOfIds(names.items))) as number;
   }
 
-  async find(owner: string, id: string): Promise<Found<KeptResponse>> {
-    return (await this.#ask({ act: 'find', owner, id })) as Found<KeptResponse>;
+  async find(owner: string, id: string): Promise<KeptResponse | undefined> {
+    return (await this.#ask({ act: 'find', owner, id })) as KeptResponse | undefined;
   }
 
-  async findItems(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, Found<string>>> {
-    return (await this.#ask({ act: 'findItems', owner, ids }, sizeOfIds(ids))) as ReadonlyMap<string, Found<string>>;
+  async findItems(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return (await this.#ask({ act: 'findItems', owner, ids }, sizeOfIds(ids))) as ReadonlyMap<string, string>;
   }
 
   async keep(owner: string, kept: NewResponse): Promise<void> {

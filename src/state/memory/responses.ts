@@ -3,7 +3,6 @@ import {
   idIn,
   itemsIn,
   type Clock,
-  type Found,
   type KeptItem,
   type KeptNames,
   type KeptResponse,
@@ -78,7 +77,7 @@ export class MemoryResponses implements ResponseStore {
     const table = this.#table;
     let bytes = 0;
     const found = response === undefined ? undefined : this.#find(owner, response);
-    if (typeof found === 'number') bytes += table.get(found, LENGTH) + table.get(found, INPUT_LENGTH);
+    if (found !== undefined) bytes += table.get(found, LENGTH) + table.get(found, INPUT_LENGTH);
     const counted = new Set<number>();
     for (const id of items)
       for (const hash of [keyedHash(id), hashOfFamily(id)])
@@ -92,20 +91,25 @@ export class MemoryResponses implements ResponseStore {
     return bytes;
   }
 
-  find(owner: string, id: string): Found<KeptResponse> {
+  find(owner: string, id: string): KeptResponse | undefined {
     this.#expire();
     const entry = this.#find(owner, id);
-    if (typeof entry !== 'number') return entry;
+    if (entry === undefined) return undefined;
     const length = this.#table.get(entry, LENGTH);
     // A copy: the page may be used again while the bytes are sent.
     const bytes = Buffer.from(this.#bytesAt(entry, length + this.#table.get(entry, INPUT_LENGTH)));
     return { id, response: bytes.subarray(0, length), input: bytes.subarray(length) };
   }
 
-  findItems(owner: string, ids: readonly string[]): ReadonlyMap<string, Found<string>> {
+  findItems(owner: string, ids: readonly string[]): ReadonlyMap<string, string> {
     this.#expire();
     const read = new Map<number, ReadonlyMap<string, KeptItem>>();
-    return new Map(ids.map((id) => [id, this.#findItem(owner, id, read)]));
+    const found = new Map<string, string>();
+    for (const id of ids) {
+      const text = this.#findItem(owner, id, read);
+      if (text !== undefined) found.set(id, text);
+    }
+    return found;
   }
 
   keep(owner: string, kept: NewResponse): void {
@@ -115,7 +119,7 @@ export class MemoryResponses implements ResponseStore {
     const { id, response, input, items } = kept;
     const hash = hashOfFamily(id);
     const earlier = this.#find(owner, id, hash);
-    if (typeof earlier === 'number') this.#drop(earlier);
+    if (earlier !== undefined) this.#drop(earlier);
     const part = this.#partOf(owner);
     const before = bytesOf(part);
     const page = part.pages.add(response, input);
@@ -142,7 +146,7 @@ export class MemoryResponses implements ResponseStore {
   remove(owner: string, id: string): boolean {
     this.#expire();
     const entry = this.#find(owner, id);
-    if (typeof entry !== 'number') return false;
+    if (entry === undefined) return false;
     this.#drop(entry);
     return true;
   }
@@ -158,32 +162,27 @@ export class MemoryResponses implements ResponseStore {
     table.set(response, ITEMS, table.get(response, ITEMS) + 1);
   }
 
-  /** The entry of a response. */
-  #find(owner: string, id: string, hash = hashOfFamily(id)): Found<number> {
+  /** The entry of a response. The bytes of other keys are not read, so that their ids take the time of unknown ones. */
+  #find(owner: string, id: string, hash = hashOfFamily(id)): number | undefined {
     const table = this.#table;
-    let found: 'foreign' | undefined;
     for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
-      if (table.get(entry, RESPONSE) !== entry) continue;
-      if (idIn(this.#bytesAt(entry, table.get(entry, LENGTH))) !== id) continue;
-      if (this.#pageOf(entry).owner === owner) return entry;
-      found = 'foreign';
+      if (table.get(entry, RESPONSE) !== entry || this.#pageOf(entry).owner !== owner) continue;
+      if (idIn(this.#bytesAt(entry, table.get(entry, LENGTH))) === id) return entry;
     }
-    return found;
+    return undefined;
   }
 
   /** @param read the items of responses that were looked through, by their entries */
-  #findItem(owner: string, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): Found<string> {
+  #findItem(owner: string, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): string | undefined {
     const table = this.#table;
-    let found: 'foreign' | undefined;
     for (const hash of [keyedHash(id), hashOfFamily(id)]) {
       for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
+        if (this.#pageOf(entry).owner !== owner) continue;
         const text = this.#itemAt(entry, id, read);
-        if (!text) continue;
-        if (this.#pageOf(entry).owner === owner) return text.toString('utf8');
-        found = 'foreign';
+        if (text) return text.toString('utf8');
       }
     }
-    return found;
+    return undefined;
   }
 
   #itemAt(entry: number, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): Buffer | undefined {
