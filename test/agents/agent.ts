@@ -13,6 +13,8 @@ export interface Run {
   readonly thinking: boolean;
   /** The SDK in place of the one of its settings. */
   readonly sdk: string | undefined;
+  /** A file of the working folder that the user adds to the prompt. */
+  readonly image: string | undefined;
   /** What the gateway says of the model. */
   readonly facts: PlaceFacts | undefined;
 }

@@ -6,8 +6,10 @@ import { askGateway } from '../../src/cli/agents/ask-gateway.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import { startStrictUpstream, type Play } from '../clients/upstream/strict-upstream.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
+import { PNG } from '../clients/words.ts';
 import { KEY_ENV, type Agent } from './agent.ts';
 import { NOTE, UNKNOWN_MODEL, type Case, type Outcome } from './cases.ts';
+import { PICTURE } from './image-cases.ts';
 import { INSTALLED } from './install.ts';
 import { startTee } from './tee.ts';
 import { aliasOf, settingsFor, type UpstreamKind } from './upstreams.ts';
@@ -57,6 +59,7 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
   const home = mkdtempSync(join(tmpdir(), 'gatehouse-agent-'));
   const work = join(home, 'work');
   mkdirSync(work);
+  if (row.image !== undefined) writeFileSync(join(work, PICTURE), Buffer.from(PNG, 'base64'));
   const refused: string[] = [];
   let requests = 0;
   let turns = 0;
@@ -67,14 +70,14 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
       requests += 1;
       refused.push(message);
     },
-    answer(ask) {
+    answer(ask, body) {
       requests += 1;
       // Agents have side calls without tools: titles, summaries, the choice of a model.
       if (ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
       turns += 1;
       thought.asked ||= ask.thinks;
       thought.signed ||= ask.signed;
-      return row.model(ask, turns - 1, agent.tools(work));
+      return row.model(ask, { nth: turns - 1, tools: agent.tools(work), body });
     },
   };
   const key = row.wrongKey ? 'gatehouse-wrong-key-0123456789' : KEY;
@@ -85,6 +88,7 @@ export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise
     prompt: row.prompt,
     thinking: row.thinking === true,
     sdk: row.sdk,
+    image: row.image === 'attached' ? PICTURE : undefined,
     facts: row.alias === undefined ? await factsOf({ url: stage.url, key, model }) : undefined,
   };
   const { program, args, env, files } = agent.start(run);

@@ -36,6 +36,7 @@ function inScript({ env = () => ({}), unlisted = {}, ...sdk }: Sdk): Agent {
         MODEL: run.model,
         PROMPT: run.prompt,
         THINKING: run.thinking ? '1' : '0',
+        ...(run.image !== undefined && { IMAGE: run.image }),
         ...env(run),
         ...unlisted,
       },

@@ -76,6 +76,14 @@ describe('agent-config at a running gateway', () => {
     });
   });
 
+  it('tells opencode of images if the gateway knows that the model takes them', async () => {
+    const image = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
+    expect(fileIn(await at('opencode', 'gw-fast'), 'opencode.json')).toMatchObject({
+      provider: { gatehouse: { models: { 'gw-fast': image } } },
+    });
+    expect((await at('opencode', 'gw-small')).out).not.toContain('modalities');
+  });
+
   it('gives opencode no limit that the gateway does not know', async () => {
     expect(fileIn(await at('opencode', 'gw-plain'), 'opencode.json')).toMatchObject({
       provider: { gatehouse: { models: { 'gw-plain': {} } } },

@@ -27,6 +27,8 @@ export interface PlaceFacts {
   readonly context?: number;
   readonly input?: number;
   readonly output?: number;
+  /** The gateway knows that the model takes images. */
+  readonly images?: true;
   /** The models in the form that Codex reads. */
   readonly codexModels?: readonly unknown[];
 }
@@ -139,6 +141,9 @@ function limitOf({ context, input, output }: PlaceFacts = {}): object {
   return { limit: { context, ...(input !== undefined && input < context && { input }), output } };
 }
 
+/** Without these fields opencode puts an error message in the place of an image. */
+const TAKES_IMAGES = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
+
 const opencode: AgentConfig = {
   name: 'opencode',
   title: 'opencode',
@@ -154,7 +159,7 @@ const opencode: AgentConfig = {
           gatehouse: {
             npm: '@ai-sdk/anthropic',
             options: { baseURL: `${url}/v1`, apiKey: `{env:${keyEnv}}` },
-            models: { [model]: { ...limitOf(facts) } },
+            models: { [model]: { ...limitOf(facts), ...(facts?.images && TAKES_IMAGES) } },
           },
         },
         model: `gatehouse/${model}`,

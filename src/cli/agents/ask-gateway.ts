@@ -49,12 +49,12 @@ export async function askGateway({ url, key, model }: ModelQuestion): Promise<Mo
     if (model === undefined) return { kind: 'known', facts: codex };
     const listed = Array.isArray(data) ? data.filter(isObject) : [];
     const inList = listed.find(({ id }) => id === model);
-    if (inList) return { kind: 'known', facts: { ...limitsOf(inList), ...codex } };
+    if (inList) return { kind: 'known', facts: { ...factsOf(inList), ...codex } };
     // Lists have no hidden aliases, and no names of models that only the upstream knows.
     const single = await get(`${url}/v1/models/${encodeURIComponent(model)}`, key);
     if (single.status === 404) return { kind: 'unknown', hint: hintOf(model, listed) };
     if (single.status !== 200 || !isObject(single.body)) return failureOf(url, single, 'describe the model');
-    return { kind: 'known', facts: { ...limitsOf(single.body), ...codex } };
+    return { kind: 'known', facts: { ...factsOf(single.body), ...codex } };
   } catch (error) {
     return { kind: 'unavailable', reason: `the gateway at ${url} did not answer (${messageOf(error)})` };
   }
@@ -73,12 +73,13 @@ function errorMessage(body: unknown): string | undefined {
   return typeof message === 'string' ? message.slice(0, MOST_MESSAGE) : undefined;
 }
 
-function limitsOf(found: JsonObject): PlaceFacts {
-  const { context_window: context, max_input_tokens: input, max_output_tokens: output } = found;
+function factsOf(found: JsonObject): PlaceFacts {
+  const { context_window: context, max_input_tokens: input, max_output_tokens: output, capabilities } = found;
   return {
     ...(typeof context === 'number' && { context }),
     ...(typeof input === 'number' && { input }),
     ...(typeof output === 'number' && { output }),
+    ...(Array.isArray(capabilities) && capabilities.includes('vision') && { images: true }),
   };
 }
 
