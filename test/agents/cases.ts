@@ -45,6 +45,12 @@ export interface TurnOfRun {
 }
 
 export interface Case {
+  /** A second run of the agent continues the conversation with this prompt. */
+  readonly then?: string;
+  /** The alias has a context that is soon full. */
+  readonly small?: true;
+  /** What the model answers if the agent requests a summary of the conversation. */
+  readonly summary?: (ask: Ask) => Answer | undefined;
   readonly name: string;
   readonly title: string;
   readonly prompt: string;

@@ -1,4 +1,4 @@
-import { AGENT_CONFIGS } from '../../src/cli/agents/agents.ts';
+import { AGENT_CONFIGS, TAKES_IMAGES } from '../../src/cli/agents/agents.ts';
 import { KEY_ENV, type Agent, type Limit, type Run } from './agent.ts';
 
 /** Coding agents. Their settings are what `gatehouse agent-config` prints. */
@@ -26,6 +26,7 @@ function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools
     notes: config.notes,
     direct: (identifier) => identifier,
     limits,
+    compacts: true,
     ...(refusedOnce && { refusedOnce }),
     start(run) {
       const { url, model, facts } = run;
@@ -44,7 +45,7 @@ const platform = `${process.platform}-${process.arch}`;
 export const codex = codingAgent({
   name: 'codex',
   program: 'node_modules/@openai/codex/bin/codex.js',
-  args: ({ prompt, image }) => [
+  args: ({ prompt, image, resumes }) => [
     'exec',
     '--skip-git-repo-check',
     // The network namespace and the temporary home are its sandbox.
@@ -53,6 +54,7 @@ export const codex = codingAgent({
     '-c',
     'analytics.enabled=false',
     ...(image === undefined ? [] : ['--image', image]),
+    ...(resumes ? ['resume', '--last'] : []),
     // `--image` takes several files.
     '--',
     prompt,
@@ -80,7 +82,13 @@ export const CLAUDE_QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DIS
 export const claude = codingAgent({
   name: 'claude',
   program: `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
-  args: (run) => ['-p', mentions(run), '--allowedTools', 'Bash,Write,Read,Edit'],
+  args: (run) => [
+    ...(run.resumes ? ['--continue'] : []),
+    '-p',
+    mentions(run),
+    '--allowedTools',
+    'Bash,Write,Read,Edit',
+  ],
   env: () => CLAUDE_QUIET,
   // The gateway forbids it by `x-should-retry: false`: else it goes on for minutes.
   refusedOnce: true,
@@ -90,7 +98,14 @@ export const claude = codingAgent({
 export const gemini = codingAgent({
   name: 'gemini',
   program: 'node_modules/@google/gemini-cli/bundle/gemini.js',
-  args: (run) => ['--approval-mode', 'yolo', '--skip-trust', '-p', mentions(run)],
+  args: (run) => [
+    ...(run.resumes ? ['--resume', 'latest'] : []),
+    '--approval-mode',
+    'yolo',
+    '--skip-trust',
+    '-p',
+    mentions(run),
+  ],
   limits: [
     {
       case: 'thinking',
@@ -109,13 +124,14 @@ export const gemini = codingAgent({
 export const opencode = codingAgent({
   name: 'opencode',
   program: `node_modules/opencode-${platform}/bin/opencode`,
-  args: ({ prompt, thinking, image }) => [
+  args: ({ prompt, thinking, image, resumes }) => [
     'run',
     prompt,
+    ...(resumes ? ['--continue'] : []),
     ...(thinking ? ['--variant', 'high'] : []),
     ...(image === undefined ? [] : ['--file', image]),
   ],
-  env: ({ model, thinking, sdk }) => ({
+  env: ({ model, thinking, sdk, image, facts }) => ({
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     // Settings that its page names, beside those of its file.
@@ -123,7 +139,12 @@ export const opencode = codingAgent({
       provider: {
         gatehouse: {
           ...(sdk !== undefined && { npm: sdk }),
-          ...(thinking && { models: { [model]: { reasoning: true } } }),
+          models: {
+            [model]: {
+              ...(thinking && { reasoning: true }),
+              ...(image !== undefined && !facts?.images && TAKES_IMAGES),
+            },
+          },
         },
       },
     }),

@@ -115,14 +115,47 @@ const claude: AgentConfig = {
   ],
 };
 
+/**
+ * Side tasks for which Gemini CLI requests built-in models: it compresses conversations, searches the web, corrects edits, detects
+ * loops (`DEFAULT_MODEL_CONFIGS` in the source of 0.61.0).
+ */
+const GEMINI_SIDE_TASKS = [
+  'chat-compression-default',
+  'gemini-3-flash-base',
+  'loop-detection-double-check',
+  'edit-corrector',
+  'summarizer-default',
+  'summarizer-shell',
+  'classifier',
+  'agent-history-provider-summarizer',
+];
+
+/** The context that Gemini CLI assumes for every name, in tokens (`tokenLimit` in its source). */
+const GEMINI_CONTEXT = 1_048_576;
+
+/** Gemini CLI compresses a conversation at half of the context: a threshold below that makes it half of the input of the model. */
+function compressionOf({ input }: PlaceFacts = {}): object {
+  if (input === undefined || input >= GEMINI_CONTEXT) return {};
+  return { model: { compressionThreshold: Math.max(0.001, Math.floor((input / GEMINI_CONTEXT) * 500) / 1000) } };
+}
+
 const gemini: AgentConfig = {
   name: 'gemini',
   title: 'Gemini CLI',
   package: '@google/gemini-cli',
   command: 'gemini',
   api: API.generate,
-  files: () => [
-    { path: '.gemini/settings.json', text: json({ security: { auth: { selectedType: 'gemini-api-key' } } }) },
+  files: ({ model, facts }) => [
+    {
+      path: '.gemini/settings.json',
+      text: json({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        ...compressionOf(facts),
+        modelConfigs: {
+          customOverrides: GEMINI_SIDE_TASKS.map((task) => ({ match: { model: task }, modelConfig: { model } })),
+        },
+      }),
+    },
   ],
   env: ({ url, keyEnv, model }) => ({
     GOOGLE_GEMINI_BASE_URL: url,
@@ -142,7 +175,7 @@ function limitOf({ context, input, output }: PlaceFacts = {}): object {
 }
 
 /** Without these fields opencode puts an error message in the place of an image. */
-const TAKES_IMAGES = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
+export const TAKES_IMAGES = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
 
 const opencode: AgentConfig = {
   name: 'opencode',

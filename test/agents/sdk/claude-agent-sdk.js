@@ -20,8 +20,10 @@ async function* withImage() {
   yield { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null };
 }
 
+const given = process.env.RESUME ? { ...options, continue: true } : options;
+
 await main(async () => {
-  for await (const message of query({ prompt: image ? withImage() : prompt, options })) {
+  for await (const message of query({ prompt: image ? withImage() : prompt, options: given })) {
     if (message.type !== 'result') continue;
     if (message.is_error || message.subtype !== 'success')
       throw new Error(message.result ?? message.errors?.join('; '));
