@@ -13,6 +13,10 @@ export interface Run {
   readonly thinking: boolean;
   /** The SDK in place of the one of its settings. */
   readonly sdk: string | undefined;
+  /** The run continues the last conversation of the working folder. */
+  readonly resumes: boolean;
+  /** A file of the working folder that the user adds to the prompt. */
+  readonly image: string | undefined;
   /** What the gateway says of the model. */
   readonly facts: PlaceFacts | undefined;
 }
@@ -58,6 +62,8 @@ export interface Agent {
   readonly limits: readonly Limit[];
   /** It sends a request whose key was refused once, and never again. */
   readonly refusedOnce?: true;
+  /** It keeps conversations, and replaces one that fills the context by a summary. */
+  readonly compacts?: true;
   readonly start: (run: Run) => Start;
   readonly tools: (work: string) => Toolbox;
 }

@@ -8,6 +8,8 @@ import type { Thoughts } from './upstreams.ts';
 export interface Toolbox {
   shell(command: string): Omit<Call, 'id'>;
   write(path: string, text: string): Omit<Call, 'id'>;
+  /** Absent if no tool of the agent returns an image. */
+  view?(path: string): Omit<Call, 'id'>;
 }
 
 export interface Outcome {
@@ -34,12 +36,26 @@ export interface Outcome {
   };
 }
 
+export interface TurnOfRun {
+  /** Counts the turns of the run, from 0. */
+  readonly nth: number;
+  readonly tools: Toolbox;
+  /** The text of the request. */
+  readonly body: string;
+}
+
 export interface Case {
+  /** A second run of the agent continues the conversation with this prompt. */
+  readonly then?: string;
+  /** The alias has a context that is soon full. */
+  readonly small?: true;
+  /** What the model answers if the agent requests a summary of the conversation. */
+  readonly summary?: (ask: Ask) => Answer | undefined;
   readonly name: string;
   readonly title: string;
   readonly prompt: string;
-  /** What the model does after `ask.rounds` turns with calls. `nth` counts the turns of this run, from 0. */
-  readonly model: (ask: Ask, nth: number, tools: Toolbox) => Answer | Failure;
+  /** What the model does after `ask.rounds` turns with calls. */
+  readonly model: (ask: Ask, turn: TurnOfRun) => Answer | Failure;
   /** Undefined, or what is wrong. */
   readonly verdict: (outcome: Outcome, agent: Pick<Agent, 'refusedOnce'>) => string | undefined;
   readonly wrongKey?: true;
@@ -47,6 +63,8 @@ export interface Case {
   readonly thinking?: true;
   /** The agent names the model by `@slug/model`, if it can. Default: by an alias. */
   readonly direct?: true;
+  /** The working folder has a picture: the user adds it to the prompt, or the model reads it with a tool. */
+  readonly image?: 'attached' | 'read';
   /** The case is of one agent, at one upstream. Default: of all. */
   readonly only?: { readonly agent: string; readonly upstream: string };
   /** The alias of the run, which is the name of a model that the agent knows: it gets no facts of the gateway. */
@@ -64,10 +82,10 @@ const LONG_ROUNDS = 12;
 /** Enough for a context to grow, little enough for every agent to pass it on uncut. */
 const LINES = 60;
 
-const says = (text: string): Answer => ({ thought: undefined, text, calls: [] });
+export const says = (text: string): Answer => ({ thought: undefined, text, calls: [] });
 
 let calls = 0;
-const does = (text: string, ...made: readonly Omit<Call, 'id'>[]): Answer => ({
+export const does = (text: string, ...made: readonly Omit<Call, 'id'>[]): Answer => ({
   thought: undefined,
   text,
   // Agents refuse an id that came before in their conversation.
@@ -133,7 +151,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'tools',
     title: 'a turn with tools',
     prompt: 'Run a command and say what it printed.',
-    model: (ask, _, tools) =>
+    model: (ask, { tools }) =>
       ask.rounds === 0 ? does('I will look.', tools.shell('printf rain-%d 42')) : recounts(ask, 'rain-42'),
     verdict: finished,
   },
@@ -141,7 +159,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'edit',
     title: 'a file edit',
     prompt: `Write ${NOTE}.`,
-    model: (ask, _, tools) =>
+    model: (ask, { tools }) =>
       ask.rounds === 0 ? does('', tools.write(NOTE, `${NOTED}\n`)) : says('All came back: the edit.'),
     verdict: (outcome) =>
       finished(outcome) ??
@@ -151,7 +169,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'parallel',
     title: 'parallel calls',
     prompt: 'Run two commands at once and say what they printed.',
-    model: (ask, _, tools) =>
+    model: (ask, { tools }) =>
       ask.rounds === 0
         ? does('Both.', tools.shell('printf one-%d 21'), tools.shell('printf two-%d 22'))
         : recounts(ask, 'one-21', 'two-22'),
@@ -162,7 +180,7 @@ export const COMMON_CASES: readonly Case[] = [
     title: 'thinking',
     prompt: 'Think, run a command and say what it printed.',
     thinking: true,
-    model: (ask, _, tools) => ({
+    model: (ask, { tools }) => ({
       ...(ask.rounds === 0 ? does('I will look.', tools.shell('printf sun-%d 48')) : recounts(ask, 'sun-48')),
       thought: ask.thinks ? 'A thought of the model.' : undefined,
     }),
@@ -172,7 +190,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'failure',
     title: 'a command that fails',
     prompt: 'Run a command and say what it printed.',
-    model: (ask, _, tools) =>
+    model: (ask, { tools }) =>
       ask.rounds === 0
         ? does('I will look.', tools.shell('printf broken-%d 17 >&2; exit 3'))
         : recounts(ask, 'broken-17'),
@@ -182,7 +200,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'cut',
     title: 'a cut stream',
     prompt: 'Say that all came back.',
-    model: (_, nth) => (nth === 0 ? 'cut' : says('All came back: nothing.')),
+    model: (_, { nth }) => (nth === 0 ? 'cut' : says('All came back: nothing.')),
     verdict: finishedOrTold(
       /stream|connection|terminated|socket|network|closed|upstream|interrupted|response\.failed/i,
     ),
@@ -191,7 +209,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'rate',
     title: 'a rate limit',
     prompt: 'Say that all came back.',
-    model: (_, nth) => (nth === 0 ? 429 : says('All came back: nothing.')),
+    model: (_, { nth }) => (nth === 0 ? 429 : says('All came back: nothing.')),
     verdict: finishedOrTold(/429|rate.?limit|RESOURCE_EXHAUSTED|The model says/i),
   },
   {
@@ -218,7 +236,7 @@ export const COMMON_CASES: readonly Case[] = [
     name: 'long',
     title: 'a long conversation',
     prompt: `Run ${LONG_ROUNDS} commands, one after the other.`,
-    model: (ask, _, tools) =>
+    model: (ask, { tools }) =>
       ask.rounds < LONG_ROUNDS
         ? does(`Step ${ask.rounds}.`, tools.shell(`seq ${ask.rounds * 1000} ${ask.rounds * 1000 + LINES}`))
         : recounts(ask, String((LONG_ROUNDS - 1) * 1000 + LINES)),

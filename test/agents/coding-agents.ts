@@ -1,4 +1,4 @@
-import { AGENT_CONFIGS } from '../../src/cli/agents/agents.ts';
+import { AGENT_CONFIGS, TAKES_IMAGES } from '../../src/cli/agents/agents.ts';
 import { KEY_ENV, type Agent, type Limit, type Run } from './agent.ts';
 
 /** Coding agents. Their settings are what `gatehouse agent-config` prints. */
@@ -26,6 +26,7 @@ function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools
     notes: config.notes,
     direct: (identifier) => identifier,
     limits,
+    compacts: true,
     ...(refusedOnce && { refusedOnce }),
     start(run) {
       const { url, model, facts } = run;
@@ -36,12 +37,15 @@ function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools
   };
 }
 
+/** A prompt names a file as `@FILE`. */
+const mentions = ({ prompt, image }: Run): string => (image === undefined ? prompt : `${prompt} @${image}`);
+
 const platform = `${process.platform}-${process.arch}`;
 
 export const codex = codingAgent({
   name: 'codex',
   program: 'node_modules/@openai/codex/bin/codex.js',
-  args: ({ prompt }) => [
+  args: ({ prompt, image, resumes }) => [
     'exec',
     '--skip-git-repo-check',
     // The network namespace and the temporary home are its sandbox.
@@ -49,11 +53,16 @@ export const codex = codingAgent({
     // Else each run ends 5 s later, when its maker's servers have not answered.
     '-c',
     'analytics.enabled=false',
+    ...(image === undefined ? [] : ['--image', image]),
+    ...(resumes ? ['resume', '--last'] : []),
+    // `--image` takes several files.
+    '--',
     prompt,
   ],
   tools: () => ({
     shell: (cmd) => ({ name: 'exec_command', args: { cmd } }),
     write: (path, text) => ({ name: 'exec_command', args: { cmd: patchOf(path, text) } }),
+    view: (path) => ({ name: 'view_image', args: { path } }),
   }),
 });
 
@@ -64,6 +73,7 @@ const patchOf = (path: string, text: string): string =>
 export const claudeTools: Agent['tools'] = (work) => ({
   shell: (command) => ({ name: 'Bash', args: { command, description: 'A step' } }),
   write: (path, content) => ({ name: 'Write', args: { file_path: `${work}/${path}`, content } }),
+  view: (path) => ({ name: 'Read', args: { file_path: `${work}/${path}` } }),
 });
 
 /** Claude Code asks several services of its vendor at its start. */
@@ -72,7 +82,13 @@ export const CLAUDE_QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DIS
 export const claude = codingAgent({
   name: 'claude',
   program: `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
-  args: ({ prompt }) => ['-p', prompt, '--allowedTools', 'Bash,Write,Read,Edit'],
+  args: (run) => [
+    ...(run.resumes ? ['--continue'] : []),
+    '-p',
+    mentions(run),
+    '--allowedTools',
+    'Bash,Write,Read,Edit',
+  ],
   env: () => CLAUDE_QUIET,
   // The gateway forbids it by `x-should-retry: false`: else it goes on for minutes.
   refusedOnce: true,
@@ -82,7 +98,14 @@ export const claude = codingAgent({
 export const gemini = codingAgent({
   name: 'gemini',
   program: 'node_modules/@google/gemini-cli/bundle/gemini.js',
-  args: ({ prompt }) => ['--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
+  args: (run) => [
+    ...(run.resumes ? ['--resume', 'latest'] : []),
+    '--approval-mode',
+    'yolo',
+    '--skip-trust',
+    '-p',
+    mentions(run),
+  ],
   limits: [
     {
       case: 'thinking',
@@ -94,14 +117,21 @@ export const gemini = codingAgent({
   tools: (work) => ({
     shell: (command) => ({ name: 'run_shell_command', args: { command, description: 'A step' } }),
     write: (path, content) => ({ name: 'write_file', args: { file_path: `${work}/${path}`, content } }),
+    view: (path) => ({ name: 'read_file', args: { file_path: `${work}/${path}` } }),
   }),
 });
 
 export const opencode = codingAgent({
   name: 'opencode',
   program: `node_modules/opencode-${platform}/bin/opencode`,
-  args: ({ prompt, thinking }) => ['run', ...(thinking ? ['--variant', 'high'] : []), prompt],
-  env: ({ model, thinking, sdk }) => ({
+  args: ({ prompt, thinking, image, resumes }) => [
+    'run',
+    prompt,
+    ...(resumes ? ['--continue'] : []),
+    ...(thinking ? ['--variant', 'high'] : []),
+    ...(image === undefined ? [] : ['--file', image]),
+  ],
+  env: ({ model, thinking, sdk, image, facts }) => ({
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     // Settings that its page names, beside those of its file.
@@ -109,7 +139,12 @@ export const opencode = codingAgent({
       provider: {
         gatehouse: {
           ...(sdk !== undefined && { npm: sdk }),
-          ...(thinking && { models: { [model]: { reasoning: true } } }),
+          models: {
+            [model]: {
+              ...(thinking && { reasoning: true }),
+              ...(image !== undefined && !facts?.images && TAKES_IMAGES),
+            },
+          },
         },
       },
     }),
@@ -117,5 +152,6 @@ export const opencode = codingAgent({
   tools: (work) => ({
     shell: (command) => ({ name: 'bash', args: { command, description: 'A step' } }),
     write: (path, content) => ({ name: 'write', args: { filePath: `${work}/${path}`, content } }),
+    view: (path) => ({ name: 'read', args: { filePath: `${work}/${path}` } }),
   }),
 });

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,11 +5,14 @@ import { askGateway } from '../../src/cli/agents/ask-gateway.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import { startStrictUpstream, type Play } from '../clients/upstream/strict-upstream.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
-import { KEY_ENV, type Agent } from './agent.ts';
+import { PNG } from '../clients/words.ts';
+import { KEY_ENV, type Agent, type Start } from './agent.ts';
 import { NOTE, UNKNOWN_MODEL, type Case, type Outcome } from './cases.ts';
+import { exec, type Ended } from './exec.ts';
+import { PICTURE } from './image-cases.ts';
 import { INSTALLED } from './install.ts';
 import { startTee } from './tee.ts';
-import { aliasOf, settingsFor, type UpstreamKind } from './upstreams.ts';
+import { aliasOf, settingsFor, smallOf, type UpstreamKind } from './upstreams.ts';
 
 /** One gateway and one upstream for all runs of a process. */
 export interface Stage {
@@ -52,74 +54,104 @@ export interface Cell {
   readonly row: Case;
 }
 
-/** Runs an agent once, in a home and a working folder of its own. */
-export async function runCell({ agent, kind, row }: Cell, stage: Stage): Promise<Outcome> {
+/** Runs an agent, in a home and a working folder of its own. */
+export async function runCell(cell: Cell, stage: Stage): Promise<Outcome> {
   const home = mkdtempSync(join(tmpdir(), 'gatehouse-agent-'));
   const work = join(home, 'work');
   mkdirSync(work);
-  const refused: string[] = [];
-  let requests = 0;
-  let turns = 0;
-  const thought = { kind: kind.thoughts, asked: false, signed: false };
-  stage.play = {
-    retryAfter: 1,
-    refused(message) {
-      requests += 1;
-      refused.push(message);
-    },
-    answer(ask) {
-      requests += 1;
-      // Agents have side calls without tools: titles, summaries, the choice of a model.
-      if (ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
-      turns += 1;
-      thought.asked ||= ask.thinks;
-      thought.signed ||= ask.signed;
-      return row.model(ask, turns - 1, agent.tools(work));
-    },
-  };
-  const key = row.wrongKey ? 'gatehouse-wrong-key-0123456789' : KEY;
-  const model = modelOf({ agent, kind, row });
-  const run = {
-    url: stage.url,
-    model,
-    prompt: row.prompt,
-    thinking: row.thinking === true,
-    sdk: row.sdk,
-    facts: row.alias === undefined ? await factsOf({ url: stage.url, key, model }) : undefined,
-  };
-  const { program, args, env, files } = agent.start(run);
-  for (const { path, text } of files) {
-    mkdirSync(dirname(join(home, path)), { recursive: true });
-    writeFileSync(join(home, path), text);
-  }
+  if (cell.row.image !== undefined) writeFileSync(join(work, PICTURE), Buffer.from(PNG, 'base64'));
+  const { play, seen } = playOf(cell, work);
+  stage.play = play;
   const logged = stage.log.length;
   const from = performance.now();
   try {
-    const file = join(INSTALLED, program);
-    const [command, first] = program.endsWith('js') ? [process.execPath, [file]] : [file, []];
-    const ended = await exec(command, [...first, ...args], {
-      cwd: work,
-      env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withKey(env, key) },
-      limitMs: row.limitMs ?? 60_000,
-    });
+    const ended = await runs(cell, stage.url, home);
     const ms = Math.round(performance.now() - from);
     const note = join(work, NOTE);
     // The gateway writes its log for several requests at a time.
     await new Promise((resolve) => setTimeout(resolve, LOG_DELAY_MS));
     return {
       ...ended,
+      ...seen,
       ms,
       posts: stage.log.slice(logged).filter((line) => line.includes('"method":"POST"')).length,
       note: existsSync(note) ? readFileSync(note, 'utf8') : undefined,
-      refused,
-      requests,
-      turns,
-      thought,
     };
   } finally {
     stage.play = SILENT;
     rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** The model of the case, and what it has seen. */
+function playOf({ agent, kind, row }: Cell, work: string) {
+  const tools = agent.tools(work);
+  const seen = {
+    refused: [] as string[],
+    requests: 0,
+    turns: 0,
+    thought: { kind: kind.thoughts, asked: false, signed: false },
+  };
+  const play: Play = {
+    retryAfter: 1,
+    refused(message) {
+      seen.requests += 1;
+      seen.refused.push(message);
+    },
+    answer(ask, body) {
+      seen.requests += 1;
+      const summary = row.summary?.(ask);
+      if (summary) return summary;
+      // Agents have side calls without tools: titles, the choice of a model.
+      if (ask.tools.length === 0) return { thought: undefined, text: 'A title', calls: [] };
+      seen.turns += 1;
+      seen.thought.asked ||= ask.thinks;
+      seen.thought.signed ||= ask.signed;
+      return row.model(ask, { nth: seen.turns - 1, tools, body });
+    },
+  };
+  return { play, seen };
+}
+
+/** One run for each prompt of the case. The result is that of the last one that ran. */
+async function runs(cell: Cell, url: string, home: string): Promise<Ended> {
+  const { agent, row } = cell;
+  const key = row.wrongKey ? 'gatehouse-wrong-key-0123456789' : KEY;
+  const model = modelOf(cell);
+  const run = {
+    url,
+    model,
+    prompt: row.prompt,
+    thinking: row.thinking === true,
+    resumes: false,
+    sdk: row.sdk,
+    image: row.image === 'attached' ? PICTURE : undefined,
+    facts: row.alias === undefined ? await factsOf({ url, key, model }) : undefined,
+  };
+  const limitMs = row.limitMs ?? 60_000;
+  const first = await start(agent.start(run), { home, key, limitMs });
+  if (row.then === undefined || first.code !== 0) return first;
+  return start(agent.start({ ...run, prompt: row.then, resumes: true }), { home, key, limitMs });
+}
+
+interface Place {
+  readonly home: string;
+  readonly key: string;
+  readonly limitMs: number;
+}
+
+function start({ program, args, env, files }: Start, { home, key, limitMs }: Place): Promise<Ended> {
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+  const file = join(INSTALLED, program);
+  const [command, first] = program.endsWith('js') ? [process.execPath, [file]] : [file, []];
+  return exec(command, [...first, ...args], {
+    cwd: join(home, 'work'),
+    env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withKey(env, key) },
+    limitMs,
+  });
 }
 
 const LOG_DELAY_MS = 200;
@@ -133,6 +165,7 @@ async function factsOf(place: { readonly url: string; readonly key: string; read
 function modelOf({ agent, kind, row }: Cell): string {
   if (row.alias !== undefined) return row.alias;
   if (row.unknownModel) return UNKNOWN_MODEL;
+  if (row.small) return smallOf(kind);
   return (row.direct && agent.direct(kind.target)) ?? aliasOf(kind);
 }
 
@@ -141,53 +174,3 @@ const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', TERM: 'd
 
 const withKey = (env: Readonly<Record<string, string>>, key: string) =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === `$${KEY_ENV}` ? key : value]));
-
-interface Ended {
-  readonly code: number | undefined;
-  readonly output: string;
-}
-
-interface Execution {
-  readonly cwd: string;
-  readonly env: Record<string, string>;
-  readonly limitMs: number;
-}
-
-/** A helper in a process group of its own outlives the agent and keeps its output open. */
-const OUTPUT_AFTER_EXIT_MS = 500;
-
-/** Ends the process and its group after `limitMs`. */
-function exec(command: string, args: readonly string[], { cwd, env, limitMs }: Execution): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-    const { pid, stdout, stderr } = child;
-    if (pid === undefined) return void child.once('error', reject);
-    let output = '';
-    for (const stream of [stdout, stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
-      });
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      killGroup(pid);
-    }, limitMs);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      killGroup(pid);
-      setTimeout(() => {
-        stdout.destroy();
-        stderr.destroy();
-      }, OUTPUT_AFTER_EXIT_MS);
-    });
-    child.once('close', (code) => resolve({ code: late ? undefined : (code ?? 128), output }));
-  });
-}
-
-function killGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // All of its processes have ended.
-  }
-}

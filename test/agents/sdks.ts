@@ -7,7 +7,7 @@ import { CLAUDE_QUIET, claudeTools } from './coding-agents.ts';
 interface Sdk
   extends
     Pick<Agent, 'name' | 'title' | 'package' | 'api'>,
-    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'refusedOnce' | 'tools'>> {
+    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'refusedOnce' | 'compacts' | 'tools'>> {
   /** Variables that its page exports. */
   readonly env?: Script['env'];
   /** Variables of the runs alone. */
@@ -36,6 +36,8 @@ function inScript({ env = () => ({}), unlisted = {}, ...sdk }: Sdk): Agent {
         MODEL: run.model,
         PROMPT: run.prompt,
         THINKING: run.thinking ? '1' : '0',
+        ...(run.resumes && { RESUME: '1' }),
+        ...(run.image !== undefined && { IMAGE: run.image }),
         ...env(run),
         ...unlisted,
       },
@@ -55,6 +57,7 @@ export const SDKS: readonly Agent[] = [
     notes: ['Give `options` to each `query`.'],
     unlisted: CLAUDE_QUIET,
     refusedOnce: true,
+    compacts: true,
     tools: claudeTools,
   }),
   inScript({

@@ -54,6 +54,10 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
 
 export const aliasOf = ({ name }: UpstreamKind): string => `gw-${name}`;
 
+/** The same model, with a context that is soon full. */
+export const smallOf = (kind: UpstreamKind): string => `${aliasOf(kind)}-small`;
+export const SMALL_CONTEXT = 100_000;
+
 /** Models that Codex knows, under their own names. */
 export const CODEX_MODELS = ['gpt-5.5', 'gpt-5.6-sol'] as const;
 
@@ -92,6 +96,9 @@ export function settingsFor(url: string) {
         ],
         aliases: {
           ...Object.fromEntries(UPSTREAMS.map((kind) => [aliasOf(kind), targetOf(kind)])),
+          ...Object.fromEntries(
+            UPSTREAMS.map((kind) => [smallOf(kind), { ...targetOf(kind), context: SMALL_CONTEXT, max_output: 8000 }]),
+          ),
           ...Object.fromEntries(CODEX_MODELS.map((name) => [name, { target: `@openai/${name}` }])),
         },
       },

@@ -76,6 +76,14 @@ describe('agent-config at a running gateway', () => {
     });
   });
 
+  it('tells opencode of images if the gateway knows that the model takes them', async () => {
+    const image = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
+    expect(fileIn(await at('opencode', 'gw-fast'), 'opencode.json')).toMatchObject({
+      provider: { gatehouse: { models: { 'gw-fast': image } } },
+    });
+    expect((await at('opencode', 'gw-small')).out).not.toContain('modalities');
+  });
+
   it('gives opencode no limit that the gateway does not know', async () => {
     expect(fileIn(await at('opencode', 'gw-plain'), 'opencode.json')).toMatchObject({
       provider: { gatehouse: { models: { 'gw-plain': {} } } },
@@ -105,11 +113,35 @@ describe('agent-config at a running gateway', () => {
     expect(err).toContain('has no model "gw-fats" for this key; did you mean "gw-fast"');
   });
 
-  it('prints the lines without limits and a note if the gateway refuses the key', async () => {
-    const { code, out, err } = await agentConfig(['opencode', '--url', gateway.url, '--model', 'gw-fast']);
+  it('prints the lines without limits if the gateway refuses the key, and names the variable and the reason', async () => {
+    const { code, out, err } = await at('opencode', 'gw-fast', 'a-key-that-is-not-there-0123');
     expect(code).toBe(0);
     expect(out).toContain('"gw-fast": {}');
-    expect(err).toMatch(/HTTP 401.*the key of the gateway belongs in \$GATEHOUSE_API_KEY/);
+    expect(err).toContain(`the gateway at ${gateway.url} refused the key in $GATEHOUSE_API_KEY (HTTP 401: `);
+    expect(err).toContain('; the lines have no limits of the model\n');
+    expect(err).not.toContain('a-key-that-is-not-there');
+  });
+
+  it('asks for the key if the variable has none', async () => {
+    const { code, err } = await agentConfig(['opencode', '--url', gateway.url, '--key-env', 'TEAM_KEY']);
+    expect(code).toBe(0);
+    expect(err).toContain('refused a request without a key (HTTP 401: ');
+    expect(err).toContain('; put the gateway key into $TEAM_KEY;');
+  });
+
+  it('calls a 403 a refused key, for the list and for the model', async () => {
+    const refusal = JSON.stringify({ error: { message: 'not from this address' } });
+    const list = await start(createServer((_, res) => void res.writeHead(403).end(refusal)));
+    const model = await start(
+      createServer(({ url }, res) =>
+        url?.includes('client_version') ? res.end('{"data":[]}') : res.writeHead(403).end(refusal),
+      ),
+    );
+    for (const url of [list, model]) {
+      const { err } = await agentConfig(['claude', '--url', url, '--model', 'gw-fast'], { GATEHOUSE_API_KEY: KEY });
+      expect(err).toContain('refused the key in $GATEHOUSE_API_KEY (HTTP 403: "not from this address")');
+      expect(err).not.toContain('did not answer');
+    }
   });
 
   it('asks for no model without --model', async () => {

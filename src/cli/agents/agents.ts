@@ -27,6 +27,8 @@ export interface PlaceFacts {
   readonly context?: number;
   readonly input?: number;
   readonly output?: number;
+  /** The gateway knows that the model takes images. */
+  readonly images?: true;
   /** The models in the form that Codex reads. */
   readonly codexModels?: readonly unknown[];
 }
@@ -113,14 +115,47 @@ const claude: AgentConfig = {
   ],
 };
 
+/**
+ * Side tasks for which Gemini CLI requests built-in models: it compresses conversations, searches the web, corrects edits, detects
+ * loops (`DEFAULT_MODEL_CONFIGS` in the source of 0.61.0).
+ */
+const GEMINI_SIDE_TASKS = [
+  'chat-compression-default',
+  'gemini-3-flash-base',
+  'loop-detection-double-check',
+  'edit-corrector',
+  'summarizer-default',
+  'summarizer-shell',
+  'classifier',
+  'agent-history-provider-summarizer',
+];
+
+/** The context that Gemini CLI assumes for every name, in tokens (`tokenLimit` in its source). */
+const GEMINI_CONTEXT = 1_048_576;
+
+/** Gemini CLI compresses a conversation at half of the context: a threshold below that makes it half of the input of the model. */
+function compressionOf({ input }: PlaceFacts = {}): object {
+  if (input === undefined || input >= GEMINI_CONTEXT) return {};
+  return { model: { compressionThreshold: Math.max(0.001, Math.floor((input / GEMINI_CONTEXT) * 500) / 1000) } };
+}
+
 const gemini: AgentConfig = {
   name: 'gemini',
   title: 'Gemini CLI',
   package: '@google/gemini-cli',
   command: 'gemini',
   api: API.generate,
-  files: () => [
-    { path: '.gemini/settings.json', text: json({ security: { auth: { selectedType: 'gemini-api-key' } } }) },
+  files: ({ model, facts }) => [
+    {
+      path: '.gemini/settings.json',
+      text: json({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        ...compressionOf(facts),
+        modelConfigs: {
+          customOverrides: GEMINI_SIDE_TASKS.map((task) => ({ match: { model: task }, modelConfig: { model } })),
+        },
+      }),
+    },
   ],
   env: ({ url, keyEnv, model }) => ({
     GOOGLE_GEMINI_BASE_URL: url,
@@ -139,6 +174,9 @@ function limitOf({ context, input, output }: PlaceFacts = {}): object {
   return { limit: { context, ...(input !== undefined && input < context && { input }), output } };
 }
 
+/** Without these fields opencode puts an error message in the place of an image. */
+export const TAKES_IMAGES = { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } };
+
 const opencode: AgentConfig = {
   name: 'opencode',
   title: 'opencode',
@@ -154,7 +192,7 @@ const opencode: AgentConfig = {
           gatehouse: {
             npm: '@ai-sdk/anthropic',
             options: { baseURL: `${url}/v1`, apiKey: `{env:${keyEnv}}` },
-            models: { [model]: { ...limitOf(facts) } },
+            models: { [model]: { ...limitOf(facts), ...(facts?.images && TAKES_IMAGES) } },
           },
         },
         model: `gatehouse/${model}`,

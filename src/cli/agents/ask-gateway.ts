@@ -16,18 +16,25 @@ interface ModelQuestion {
   readonly model: string | undefined;
 }
 
-/** The gateway did not return its models. */
-export interface NoModels {
-  readonly kind: 'silent';
+/** No answer, or one that is not a list of models. */
+export interface Unavailable {
+  readonly kind: 'unavailable';
   readonly reason: string;
-  /** It refused the key. */
-  readonly refused: boolean;
+}
+
+/** The gateway answered 401 or 403. */
+export interface KeyRefused {
+  readonly kind: 'refused';
+  readonly status: number;
+  /** The message of the gateway. */
+  readonly message: string | undefined;
 }
 
 type ModelAnswer =
   | { readonly kind: 'known'; readonly facts: PlaceFacts }
   | { readonly kind: 'unknown'; readonly hint: string }
-  | NoModels;
+  | Unavailable
+  | KeyRefused;
 
 /** Codex sends its version; the gateway answers any with the form that Codex reads, beside the one of OpenAI. */
 const LIST = '/v1/models?client_version=0';
@@ -35,41 +42,44 @@ const LIST = '/v1/models?client_version=0';
 export async function askGateway({ url, key, model }: ModelQuestion): Promise<ModelAnswer> {
   try {
     const list = await get(url + LIST, key);
-    if (list.status !== 200 || !isObject(list.body)) return silent(url, list.status);
+    if (list.status !== 200 || !isObject(list.body)) return failureOf(url, list, 'list its models');
     const { data, models: codexModels } = list.body;
     // Codex refuses a file without models.
     const codex = Array.isArray(codexModels) && codexModels.length > 0 ? { codexModels } : {};
     if (model === undefined) return { kind: 'known', facts: codex };
     const listed = Array.isArray(data) ? data.filter(isObject) : [];
-    const found = listed.find(({ id }) => id === model) ?? (await unlisted(url, key, model));
-    return found
-      ? { kind: 'known', facts: { ...limitsOf(found), ...codex } }
-      : { kind: 'unknown', hint: hintOf(model, listed) };
+    const inList = listed.find(({ id }) => id === model);
+    if (inList) return { kind: 'known', facts: { ...factsOf(inList), ...codex } };
+    // Lists have no hidden aliases, and no names of models that only the upstream knows.
+    const single = await get(`${url}/v1/models/${encodeURIComponent(model)}`, key);
+    if (single.status === 404) return { kind: 'unknown', hint: hintOf(model, listed) };
+    if (single.status !== 200 || !isObject(single.body)) return failureOf(url, single, 'describe the model');
+    return { kind: 'known', facts: { ...factsOf(single.body), ...codex } };
   } catch (error) {
-    return { kind: 'silent', reason: `the gateway at ${url} did not answer (${messageOf(error)})`, refused: false };
+    return { kind: 'unavailable', reason: `the gateway at ${url} did not answer (${messageOf(error)})` };
   }
 }
 
-const silent = (url: string, status: number): NoModels => ({
-  kind: 'silent',
-  reason: `the gateway at ${url} did not list its models (HTTP ${status})`,
-  refused: status === 401,
-});
+const failureOf = (url: string, { status, body }: Reply, wanted: string): Unavailable | KeyRefused =>
+  status === 401 || status === 403
+    ? { kind: 'refused', status, message: errorMessage(body) }
+    : { kind: 'unavailable', reason: `the gateway at ${url} did not ${wanted} (HTTP ${status})` };
 
-/** Lists have no hidden aliases, and no names of models that only the upstream knows. */
-async function unlisted(url: string, key: string | undefined, model: string): Promise<JsonObject | undefined> {
-  const { status, body } = await get(`${url}/v1/models/${encodeURIComponent(model)}`, key);
-  if (status === 404) return undefined;
-  if (status !== 200 || !isObject(body)) throw new Error(`HTTP ${status} for the model`);
-  return body;
+const MOST_MESSAGE = 200;
+
+function errorMessage(body: unknown): string | undefined {
+  const error = isObject(body) ? body.error : undefined;
+  const message = isObject(error) ? error.message : undefined;
+  return typeof message === 'string' ? message.slice(0, MOST_MESSAGE) : undefined;
 }
 
-function limitsOf(found: JsonObject): PlaceFacts {
-  const { context_window: context, max_input_tokens: input, max_output_tokens: output } = found;
+function factsOf(found: JsonObject): PlaceFacts {
+  const { context_window: context, max_input_tokens: input, max_output_tokens: output, capabilities } = found;
   return {
     ...(typeof context === 'number' && { context }),
     ...(typeof input === 'number' && { input }),
     ...(typeof output === 'number' && { output }),
+    ...(Array.isArray(capabilities) && capabilities.includes('vision') && { images: true }),
   };
 }
 
@@ -95,8 +105,13 @@ const LIMIT_MS = 2000;
 /** Thousands of models. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
 /** A redirect is an answer like any other: the key goes to the address of the command line only. */
-function get(url: string, key: string | undefined): Promise<{ readonly status: number; readonly body: unknown }> {
+function get(url: string, key: string | undefined): Promise<Reply> {
   const request = url.startsWith('https:') ? requestTls : requestPlain;
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { nearest } from '../../plugin/index.ts';
 import type { World } from '../arguments.ts';
-import { askGateway, type NoModels } from './ask-gateway.ts';
+import { askGateway, type KeyRefused } from './ask-gateway.ts';
 import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type Place } from './agents.ts';
 
 /** `model` is absent: the lines have a word in its place. */
@@ -19,13 +19,14 @@ export async function agentConfigCommand(
     err(`gatehouse: there is no agent ${JSON.stringify(name)}; ${hintOf(name)}\n`);
     return 2;
   }
-  const asked = await askGateway({ url, key: env[keyEnv], model });
+  const key = env[keyEnv];
+  const asked = await askGateway({ url, key, model });
   if (asked.kind === 'unknown') {
     err(`gatehouse: the gateway at ${url} has no model ${JSON.stringify(model)} for this key; ${asked.hint}\n`);
     return 1;
   }
-  if (asked.kind === 'silent')
-    err(`gatehouse: ${asked.reason}: the lines have no limits of the model${keyHint(asked, keyEnv)}\n`);
+  if (asked.kind === 'unavailable') err(`gatehouse: ${asked.reason}: ${NO_LIMITS}\n`);
+  if (asked.kind === 'refused') err(`gatehouse: ${refusalText(asked, { url, keyEnv, key })}; ${NO_LIMITS}\n`);
   const facts = asked.kind === 'known' ? { facts: asked.facts } : {};
   out(pastedText(found, { url, keyEnv, model: model ?? PLACEHOLDER, ...facts }));
   return 0;
@@ -33,8 +34,18 @@ export async function agentConfigCommand(
 
 const PLACEHOLDER = 'MODEL';
 
-const keyHint = ({ refused }: NoModels, keyEnv: string): string =>
-  refused ? `; the key of the gateway belongs in $${keyEnv}` : '';
+const NO_LIMITS = 'the lines have no limits of the model';
+
+interface Asked extends Pick<AgentConfigCall, 'url' | 'keyEnv'> {
+  readonly key: string | undefined;
+}
+
+function refusalText({ status, message }: KeyRefused, { url, keyEnv, key }: Asked): string {
+  const refused = `the gateway at ${url} refused ${key === undefined ? 'a request without a key' : `the key in $${keyEnv}`}`;
+  const cure = key === undefined ? `; put the gateway key into $${keyEnv}` : '';
+  // Quoted: the text of a stranger's server may hold control characters.
+  return `${refused} (HTTP ${status}${message === undefined ? '' : `: ${JSON.stringify(message)}`})${cure}`;
+}
 
 function hintOf(name: string): string {
   const names = AGENT_CONFIGS.map((agent) => agent.name);

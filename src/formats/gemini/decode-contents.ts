@@ -1,6 +1,7 @@
-import type { JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
+import type { JsonObject, Loss, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
+import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCode } from './parts.ts';
@@ -11,8 +12,13 @@ import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { compact } from '../json/compact.ts';
 
+interface DecodedContents {
+  readonly turns: Turn[];
+  readonly losses: readonly Loss[];
+}
+
 /** Decodes `systemInstruction` and `contents` into turns. */
-export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): Turn[] {
+export function decodeContents(systemInstruction: unknown, contents: unknown, origins?: Origins): DecodedContents {
   const decoder = new ContentsDecoder(origins);
   const turns: Turn[] = [];
   const system = decoder.system(systemInstruction);
@@ -27,11 +33,14 @@ export function decodeContents(systemInstruction: unknown, contents: unknown, or
     for (const turn of decoded) origins?.note(turn, param);
     turns.push(...decoded);
   });
-  return turns;
+  return { turns, losses: decoder.losses.list() };
 }
 
 class ContentsDecoder {
+  readonly losses = new LossReport();
   readonly #open = new OpenCalls();
+  /** Ids of calls with a response. */
+  readonly #answered = new Set<string>();
   #count = 0;
   readonly #origins: Origins | undefined;
 
@@ -51,6 +60,8 @@ class ContentsDecoder {
     const role = roleOf(content, param);
     const parts = this.#parts(pick(content, 'parts'), param);
     if (role === 'assistant') return [{ role, parts }];
+    // All of its responses repeat earlier ones.
+    if (parts.length === 0 && asList(pick(content, 'parts')).length > 0) return [];
     if (!parts.some(isResult)) return [{ role, parts }];
     const results = parts.filter(isResult);
     const others = parts.filter((part) => !isResult(part));
@@ -59,18 +70,18 @@ class ContentsDecoder {
   }
 
   #parts(parts: unknown, param: ParamPath): Part[] {
-    return asList(parts).map((part, index) => {
+    return asList(parts).flatMap((part, index) => {
       const place = BodyPlace.itemOf(param, 'parts', index);
-      if (isObject(part)) {
-        const decoded = this.#part(part, place);
-        this.#origins?.note(decoded, place);
-        return decoded;
-      }
-      throw new RequestFault('invalid_request', `${String(place)} is not an object.`, place);
+      if (!isObject(part)) throw new RequestFault('invalid_request', `${String(place)} is not an object.`, place);
+      const decoded = this.#part(part, place);
+      if (!decoded) return [];
+      this.#origins?.note(decoded, place);
+      return [decoded];
     });
   }
 
-  #part(part: JsonObject, place: BodyPlace): Part {
+  /** Undefined for a response that repeats an earlier one. */
+  #part(part: JsonObject, place: BodyPlace): Part | undefined {
     // Most parts are text or media without further fields.
     const plain = decodeWords(part) ?? decodeMedia(part);
     if (plain) return plain;
@@ -78,7 +89,11 @@ class ContentsDecoder {
     const call = pick(part, 'functionCall');
     if (isObject(call)) return { ...this.#call(call, BodyPlace.field(place, 'functionCall')), ...signed };
     const response = pick(part, 'functionResponse');
-    if (isObject(response)) return this.#result(response, BodyPlace.field(place, 'functionResponse'));
+    if (isObject(response)) {
+      if (!this.#repeats(response)) return this.#result(response, BodyPlace.field(place, 'functionResponse'));
+      this.losses.dropped(place, REPEATED);
+      return undefined;
+    }
     const code = decodeCode(pick(part, 'executableCode'), pick(part, 'codeExecutionResult'));
     if (code) return { ...code, ...signed };
     return { type: 'opaque', format: 'gemini', value: part };
@@ -91,6 +106,15 @@ class ContentsDecoder {
     return { type: 'tool_call', id, name, arguments: JSON.stringify(pick(call, 'args') ?? {}) };
   }
 
+  /**
+   * Without this check the response would answer another call of the same name. Gemini CLI 0.61 sends every response of a
+   * resumed conversation twice (google-gemini/gemini-cli#29365), and other APIs refuse two results of one call.
+   */
+  #repeats(response: JsonObject): boolean {
+    const id = stringOf(pick(response, 'id'));
+    return id !== undefined && this.#answered.has(id) && !this.#open.byId(id);
+  }
+
   #result(response: JsonObject, place: BodyPlace): ToolResultPart {
     const id = stringOf(pick(response, 'id'));
     const known = id === undefined ? undefined : this.#open.byId(id);
@@ -98,6 +122,7 @@ class ContentsDecoder {
     const call = known ?? this.#open.byName(name);
     const callId = call?.id ?? id ?? this.#newId();
     if (call) this.#open.remove(call);
+    if (id !== undefined) this.#answered.add(id);
     const media = objectsOf(pick(response, 'parts')).map(
       (part): Part => decodeMedia(part) ?? { type: 'opaque', format: 'gemini', value: part },
     );
@@ -114,6 +139,8 @@ class ContentsDecoder {
     return `call_${this.#count++}`;
   }
 }
+
+const REPEATED = 'the call has a response with this id already';
 
 const isResult = ({ type }: Part): boolean => type === 'tool_result';
 

@@ -71,6 +71,33 @@ describe('a request of this API', () => {
     expect(turns[1]!.parts.map((part) => part.type === 'tool_result' && part.callId)).toEqual(calls);
   });
 
+  it('leaves out a response that repeats the one of a call, and reports it', () => {
+    const response = (id: string, output: string) => ({ functionResponse: { id, name: 'f', response: { output } } });
+    const body = {
+      contents: [
+        model({ functionCall: { name: 'f', id: 'A' } }, { functionCall: { name: 'f', id: 'B' } }),
+        // Gemini CLI 0.61 resumes a conversation so.
+        user(response('A', '1'), response('A', '1'), response('B', '2'), response('B', '2')),
+      ],
+    };
+    const { turns, unread } = decode(body);
+    expect(turns[1]!.parts).toMatchObject([
+      { callId: 'A', content: [{ text: '1' }] },
+      { callId: 'B', content: [{ text: '2' }] },
+    ]);
+    expect(turns).toHaveLength(2);
+    expect(unread?.map(({ param, action }) => [param, action])).toEqual([
+      ['contents[1].parts[1]', 'dropped'],
+      ['contents[1].parts[3]', 'dropped'],
+    ]);
+  });
+
+  it('keeps a second response with an id that was called again', () => {
+    const call = model({ functionCall: { name: 'f', id: 'A' } });
+    const answer = user({ functionResponse: { id: 'A', response: {} } });
+    expect(turnsOf(call, answer, call, answer).map(({ parts }) => parts.length)).toEqual([1, 1, 1, 1]);
+  });
+
   it('takes the name of a response from the call with its id', () => {
     const call = model({ functionCall: { name: 'f', id: 'F' } });
     expect(turnsOf(call, user({ functionResponse: { id: 'F', response: {} } }))[1]!.parts).toMatchObject([

@@ -43,18 +43,20 @@ export function decodeRequest(received: JsonObject, origins?: Origins): Conversa
   const known = serviceTier === undefined ? KNOWN : new Set([...KNOWN, 'serviceTier']);
   const extras = leftover(body, known) ?? {};
   absorb(extras, { ...toolExtras, ...optional('generationConfig', rest) });
+  const { turns, losses } = decodeContents(pick(body, 'systemInstruction'), pick(body, 'contents'), origins);
   // LangChain sends an empty list, which other servers may refuse.
   const safetySettings = asList(pick(body, 'safetySettings'));
   return {
     model: (stringOf(body['model']) ?? '').replace(/^models\//, ''),
     stream: body['stream'] === true,
-    turns: decodeContents(pick(body, 'systemInstruction'), pick(body, 'contents'), origins),
+    turns,
     ...fields,
     ...optional('tools', tools),
     ...optional('toolChoice', toolChoice),
     ...(safetySettings.length > 0 && { safetySettings }),
     ...optional('labels', objectOf(pick(body, 'labels'))),
     ...optional('serviceTier', serviceTier),
+    ...(losses.length > 0 && { unread: losses }),
     ...(Object.keys(extras).length > 0 && { extras, extrasFormat: 'gemini' }),
   };
 }

@@ -1,11 +1,16 @@
 import { isStepCount, jsonSchema, streamText, tool } from 'ai';
-import { MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
+import { image, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
+
+const content = [
+  { type: 'text', text: prompt },
+  ...(image ? [{ type: 'file', mediaType: 'image/png', data: image }] : []),
+];
 
 /** A turn of the AI SDK with tools, streamed. */
 export async function turn(model, { providerOptions = {}, thinking }) {
   const result = streamText({
     model,
-    prompt,
+    messages: [{ role: 'user', content }],
     tools: Object.fromEntries(
       TOOLS.map(({ name, description, schema, run }) => [
         name,

@@ -1,10 +1,12 @@
 import { execSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /** What every SDK script shares: the request, two tools, and how a script ends. */
 
 export const { PROMPT: prompt } = process.env;
 export const thinks = process.env.THINKING === '1';
+/** A PNG of the user, beside the prompt: base64. */
+export const image = process.env.IMAGE && readFileSync(process.env.IMAGE, 'base64');
 export const MAX_STEPS = 30;
 
 const tool = (name, description, parameters, run) => ({

@@ -1,5 +1,5 @@
 import { GoogleGenAI } from '@google/genai';
-import { main, MAX_STEPS, prompt, thinks, TOOLS, use } from './common.js';
+import { image, main, MAX_STEPS, prompt, thinks, TOOLS, use } from './common.js';
 
 // <docs>
 const ai = new GoogleGenAI({
@@ -23,7 +23,8 @@ const config = {
 };
 
 await main(async () => {
-  const contents = [{ role: 'user', parts: [{ text: prompt }] }];
+  const picture = image ? [{ inlineData: { mimeType: 'image/png', data: image } }] : [];
+  const contents = [{ role: 'user', parts: [{ text: prompt }, ...picture] }];
   for (let step = 0; step < MAX_STEPS; step += 1) {
     const parts = [];
     let finish;

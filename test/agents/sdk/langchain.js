@@ -1,5 +1,10 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
-import { MAX_STEPS, prompt, TOOLS, use } from './common.js';
+import { image, MAX_STEPS, prompt, TOOLS, use } from './common.js';
+
+const content = [
+  { type: 'text', text: prompt },
+  ...(image ? [{ type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } }] : []),
+];
 
 /** The tool loop of LangChain's documents, streamed. */
 export async function loop(model) {
@@ -9,7 +14,7 @@ export async function loop(model) {
       function: { name, description, parameters: schema },
     })),
   );
-  const messages = [new HumanMessage(prompt)];
+  const messages = [new HumanMessage({ content })];
   for (let step = 0; step < MAX_STEPS; step += 1) {
     let message;
     for await (const chunk of await bound.stream(messages)) message = message?.concat(chunk) ?? chunk;

@@ -1,6 +1,6 @@
 import { Agent, setTracingDisabled } from '@openai/agents';
 import { run, tool } from '@openai/agents'; // Not on the page.
-import { main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
+import { image, main, MAX_STEPS, prompt, thinks, TOOLS } from './common.js';
 
 const tools = TOOLS.map(({ name, description, schema, run: execute }) =>
   tool({
@@ -15,6 +15,11 @@ const tools = TOOLS.map(({ name, description, schema, run: execute }) =>
 );
 const modelSettings = thinks ? { reasoning: { effort: 'high', summary: 'auto' } } : {};
 
+const content = [
+  { type: 'input_text', text: prompt },
+  ...(image ? [{ type: 'input_image', image: `data:image/png;base64,${image}` }] : []),
+];
+
 // <docs>
 setTracingDisabled(true);
 const agent = new Agent({
@@ -27,7 +32,7 @@ const agent = new Agent({
 // </docs>
 
 await main(async () => {
-  const result = await run(agent, prompt, { stream: true, maxTurns: MAX_STEPS });
+  const result = await run(agent, [{ role: 'user', content }], { stream: true, maxTurns: MAX_STEPS });
   await result.completed;
   return result.finalOutput;
 });

@@ -136,8 +136,14 @@ function readBlocks(content: unknown, at: string): readonly Fields[] {
     if (type === 'thinking' && read['signature'] !== CLAUDE_SIGNATURE)
       refuse('Invalid `signature` in `thinking` block');
     if (type === 'image') checkImage(read['source'], `${at}.source`);
+    if (type === 'tool_result') checkResult(read['content'] ?? [], `${at}.${index}.content`);
     return read;
   });
+}
+
+function checkResult(content: unknown, at: string): void {
+  const other = readBlocks(content, at).find(({ type }) => type !== 'text' && type !== 'image');
+  if (other) refuse(`${at}: a result has no block ${String(other['type'])}`);
 }
 
 /** `citations`, `content` and `caller` are null in replies that come back. */
@@ -282,7 +288,7 @@ export const anthropic: Wire = {
           ...messageOf(answer, request),
           content: [],
           stop_reason: null,
-          usage: { input_tokens: USAGE.input, output_tokens: 1 },
+          usage: { input_tokens: inputOf(answer), output_tokens: 1 },
         },
       }),
       frame({ type: 'ping' }),
@@ -325,6 +331,7 @@ function frame(event: Fields & { readonly type: string }): string {
 }
 
 const stopOf = ({ calls }: Answer): string => (calls.length > 0 ? 'tool_use' : 'end_turn');
+const inputOf = ({ input = USAGE.input }: Answer): number => input;
 const outputOf = ({ thought }: Answer): number => USAGE.output + (thought === undefined ? 0 : USAGE.thought);
 
 function messageOf(answer: Answer, { json: body }: SeenRequest) {
@@ -336,7 +343,7 @@ function messageOf(answer: Answer, { json: body }: SeenRequest) {
     model: 'claude-sonnet-4-5-20250929',
     stop_reason: stopOf(answer),
     stop_sequence: null,
-    usage: { input_tokens: USAGE.input, output_tokens: outputOf(answer) },
+    usage: { input_tokens: inputOf(answer), output_tokens: outputOf(answer) },
   };
 }
 

@@ -34,6 +34,8 @@ export interface Answer {
   readonly thought: string | undefined;
   readonly text: string;
   readonly calls: readonly Call[];
+  /** Tokens of the request, in the usage. Default: few. */
+  readonly input?: number;
 }
 
 /** What an upstream does instead of answering: a status, or what becomes of the stream after its first words. */

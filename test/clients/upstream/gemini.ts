@@ -19,6 +19,8 @@ const CONFIG = words(
     'frequencyPenalty responseMimeType responseJsonSchema responseModalities thinkingConfig imageConfig',
 );
 const TOOLS = ['functionDeclarations', 'googleSearch'];
+/** Media of a function's response (docs/protocols/gemini.md#function-response). */
+const RESPONSE_MEDIA = words('image/png image/jpeg image/webp application/pdf text/plain');
 const PAYLOADS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
 
 export interface Content {
@@ -33,23 +35,19 @@ export function readContents(value: unknown, third: boolean): readonly Content[]
   const contents = list(value, 'contents').map((content, index): Content => {
     const at = `contents[${index}]`;
     const { role, parts } = only(content, at, ['role', 'parts']);
-    return { role: text(role, `${at}.role`), parts: readParts(parts, `${at}.parts`) };
+    return { role: text(role, `${at}.role`), parts: readParts(parts, `${at}.parts`, third) };
   });
   if (contents[0]?.role !== 'user') refuse('The first content must be of role user.');
   contents.forEach((content, index) => checkTurn(content, contents[index - 1], contents[index + 1], third));
   return contents;
 }
 
-function readParts(value: unknown, at: string): readonly Fields[] {
+function readParts(value: unknown, at: string, third: boolean): readonly Fields[] {
   const parts = list(value, at).map((part, index) => {
     const read = only(part, `${at}[${index}]`, [...PAYLOADS, 'thought', 'thoughtSignature', 'mediaResolution']);
     const kind = oneOf(read, `${at}[${index}]`, PAYLOADS);
     if (kind === 'functionCall') only(read[kind], `${at}.functionCall`, ['id', 'name', 'args']);
-    if (kind === 'functionResponse')
-      fields(
-        only(read[kind], `${at}.functionResponse`, ['id', 'name', 'response', 'parts'])['response'],
-        `${at}.functionResponse.response`,
-      );
+    if (kind === 'functionResponse') checkResponse(read[kind], `${at}.functionResponse`, third);
     if (kind === 'inlineData') only(read[kind], `${at}.inlineData`, ['mimeType', 'data']);
     const signature = read['thoughtSignature'];
     if (signature !== undefined && signature !== GEMINI_SIGNATURE && signature !== SKIP)
@@ -57,6 +55,17 @@ function readParts(value: unknown, at: string): readonly Fields[] {
     return read;
   });
   return parts.length > 0 ? parts : refuse(`${at} must not be empty.`);
+}
+
+function checkResponse(value: unknown, at: string, third: boolean): void {
+  const { response, parts = [] } = only(value, at, ['id', 'name', 'response', 'parts']);
+  fields(response, `${at}.response`);
+  for (const part of list(parts, `${at}.parts`)) {
+    if (!third) refuse('Multimodal function responses are not supported for this model.');
+    const { inlineData } = only(part, `${at}.parts[]`, ['inlineData']);
+    const { mimeType } = only(inlineData, `${at}.parts[].inlineData`, ['mimeType', 'data']);
+    if (!RESPONSE_MEDIA.includes(text(mimeType, 'mimeType'))) refuse(`Unsupported MIME type: ${String(mimeType)}.`);
+  }
 }
 
 function checkTurn({ role, parts }: Content, before: Content | undefined, after: Content | undefined, third: boolean) {
@@ -237,18 +246,23 @@ function partsOf({ thought, text, calls }: Answer, url: string): Fields[] {
   ];
 }
 
-function response(parts: readonly Fields[], { thought }: Answer, finish: string | undefined, url: string): object {
+function response(
+  parts: readonly Fields[],
+  { thought, input = USAGE.input }: Answer,
+  finish: string | undefined,
+  url: string,
+): object {
   const thoughts = thought === undefined ? 0 : USAGE.thought;
   return {
     responseId: 'resp-1',
     modelVersion: modelOf(url),
     candidates: [{ index: 0, content: { role: 'model', parts }, ...(finish && { finishReason: finish }) }],
     usageMetadata: {
-      promptTokenCount: USAGE.input,
+      promptTokenCount: input,
       ...(finish && {
         candidatesTokenCount: USAGE.output,
         ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
-        totalTokenCount: USAGE.input + USAGE.output + thoughts,
+        totalTokenCount: input + USAGE.output + thoughts,
       }),
       trafficType: 'ON_DEMAND',
     },

@@ -36,6 +36,8 @@ function readMessages(value: unknown): readonly Message[] {
     const present = Object.fromEntries(Object.entries(fields(message, at)).filter(([, field]) => field !== null));
     const read = only(present, at, ['role', ...known]);
     if (role !== 'assistant' && !('content' in read)) refuse(`${at}.content is required.`);
+    if (role !== 'user' && partsOf(read['content']).some(({ type }) => type === 'image_url'))
+      refuse(`Invalid ${at}: 'image_url' is only allowed for messages with role 'user'.`);
     return {
       ...read,
       role,
@@ -181,12 +183,12 @@ function frame(value: object): string {
 const envelope = (object: string, { model }: Fields) => ({ id: 'chatcmpl-up', object, created: 1_795_132_800, model });
 const finishOf = ({ calls }: Answer): string => (calls.length > 0 ? 'tool_calls' : 'stop');
 
-function usageOf({ thought }: Answer): object {
+function usageOf({ thought, input = USAGE.input }: Answer): object {
   const thoughts = thought === undefined ? 0 : USAGE.thought;
   return {
-    prompt_tokens: USAGE.input,
+    prompt_tokens: input,
     completion_tokens: USAGE.output + thoughts,
-    total_tokens: USAGE.input + USAGE.output + thoughts,
+    total_tokens: input + USAGE.output + thoughts,
     completion_tokens_details: { reasoning_tokens: thoughts },
   };
 }

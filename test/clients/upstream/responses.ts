@@ -134,7 +134,7 @@ function callItem({ id, name, args, kind, namespace }: Call, at: number): Fields
 
 function responseOf(answer: Answer, { json }: SeenRequest, status: 'in_progress' | 'completed'): object {
   const thoughts = answer.thought === undefined ? 0 : USAGE.thought;
-  const [input, output] = [USAGE.input, USAGE.output + thoughts];
+  const [input, output] = [answer.input ?? USAGE.input, USAGE.output + thoughts];
   return {
     id: 'resp_up',
     object: 'response',

@@ -39,6 +39,14 @@ const answered = (name = 'f', response: object = { output: 'rain in Oslo' }, mor
   role: 'user',
   parts: [{ functionResponse: { name, response } }, ...more],
 });
+const answeredWith = (mimeType: string) => {
+  const { parts, ...content } = answered();
+  const [{ functionResponse }] = parts as [{ functionResponse: object }];
+  return {
+    ...content,
+    parts: [{ functionResponse: { ...functionResponse, parts: [{ inlineData: { mimeType, data: 'AA==' } }] } }],
+  };
+};
 const skip = { thoughtSignature: 'skip_thought_signature_validator' };
 const schema = { type: 'object' };
 
@@ -56,6 +64,8 @@ describe('Gemini', () => {
       { contents: [hi, called(skip), answered('f', { output: 'rain in Bergen' })] },
     ],
     ['text beside an answer', GEMINI, { contents: [hi, called(skip), answered('f', {}, [{ text: 'x' }])] }],
+    ['a sound in an answer', GEMINI, { contents: [hi, called(skip), answeredWith('audio/wav')] }],
+    ['a picture in an answer to generation 2', GEMINI_2, { contents: [hi, called(), answeredWith('image/png')] }],
     ['an unsigned call of generation 3', GEMINI, { contents: [hi, called(), answered()] }],
     ['a signature that it has not made', GEMINI, { contents: [hi, called({ thoughtSignature: 'AAAA' }), answered()] }],
     [
@@ -84,12 +94,14 @@ describe('Gemini', () => {
 
   it('takes what is right', async () => {
     expect((await post(GEMINI, { contents: [hi, called(skip), answered()] })).status).toBe(200);
+    expect((await post(GEMINI, { contents: [hi, called(skip), answeredWith('image/png')] })).status).toBe(200);
   });
 });
 
 const ask = { role: 'user', content: 'hi' };
 const use = { type: 'tool_use', id: 't1', name: 'f', input: {} };
 const result = { type: 'tool_result', tool_use_id: 't1', content: 'x' };
+const bitmap = { type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'AA==' } };
 const thought = { type: 'thinking', thinking: 'x', signature: CLAUDE_SIGNATURE };
 const claude = (more: object, ...messages: readonly object[]) => ({
   model: 'claude-sonnet-4-5-20250929',
@@ -108,6 +120,8 @@ describe('Claude', () => {
     ['empty text', claude({}, turn('assistant', { type: 'text', text: '' }))],
     ['a block it does not know', claude({}, turn('assistant', { type: 'image_url' }))],
     ['a call without a result', claude({}, turn('assistant', use), ask)],
+    ['a thought in a result', claude({}, turn('assistant', use), turn('user', { ...result, content: [thought] }))],
+    ['a picture of another form', claude({}, turn('assistant', use), turn('user', { ...result, content: [bitmap] }))],
     ['a result after text', claude({}, turn('assistant', use), turn('user', { type: 'text', text: 'x' }, result))],
     [
       'an id with a space',
@@ -154,6 +168,7 @@ describe('Claude', () => {
   });
 });
 
+const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
 const CALL = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
 
 describe('An OpenAI-compatible server', () => {
@@ -162,6 +177,16 @@ describe('An OpenAI-compatible server', () => {
     ['a model with a slug', { model: '@own/m' }],
     ['blocks of thinking', { messages: [{ role: 'assistant', content: 'x', content_blocks: [] }] }],
     ['a call without a result', { messages: [ask, { role: 'assistant', tool_calls: [CALL] }, ask] }],
+    [
+      'a picture in a result',
+      {
+        messages: [
+          ask,
+          { role: 'assistant', tool_calls: [CALL] },
+          { role: 'tool', tool_call_id: 'c1', content: [picture] },
+        ],
+      },
+    ],
     [
       'a signature in a call',
       {

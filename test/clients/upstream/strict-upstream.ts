@@ -21,7 +21,8 @@ const ROUTES: readonly (readonly [RegExp, Wire])[] = [
 
 /** What the upstream does with a request that its wire allows. */
 export interface Play {
-  readonly answer: (ask: Ask) => Answer | Failure;
+  /** `body`: the text of the request. */
+  readonly answer: (ask: Ask, body: string) => Answer | Failure;
   /** Told of each request that breaks a rule of its wire. */
   readonly refused?: (message: string) => void;
   /** Seconds that a 429 asks the client to wait. */
@@ -43,7 +44,7 @@ async function serve(request: SeenRequest, res: ServerResponse, play: Play): Pro
     if (task) return json(res, task(request));
     if (!ROUTES.some(([pattern]) => pattern.test(request.url))) return fail(res, wire, 404, `No route ${request.url}.`);
     const ask = wire.read(request);
-    const said = play.answer(ask);
+    const said = play.answer(ask, request.text);
     if (typeof said === 'object') return await answer(request, res, wire, ask.stream, said);
     await misbehave(request, res, wire, said, play.retryAfter);
   } catch (error) {
