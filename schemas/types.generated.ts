@@ -510,7 +510,7 @@ export interface Files {
    */
   uploads?: number;
   /**
-   * Maximum number of uploads of one key that have begun and not ended. One that comes in several requests (Google's resumable form) ends an hour after its last byte.
+   * Maximum number of uploads of one key that have begun and not ended. One in several requests (Google's resumable form) ends an hour after its last byte, and a day after it began.
    */
   unfinished_uploads?: number;
 }

@@ -111,7 +111,7 @@ export const gemini = codingAgent({
       case: 'thinking',
       upstreams: ['claude', 'claude-vertex'],
       fault: 'the signature of the thought is lost',
-      reason: 'It does not send thoughts back: Claude answers a tool result without the thoughts of its turn.',
+      reason: 'Gemini CLI does not send thoughts back, so Claude answers a tool result without its earlier thoughts.',
     },
   ],
   tools: (work) => ({

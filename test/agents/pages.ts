@@ -45,18 +45,20 @@ Each agent has a page with the lines to paste. \`gatehouse agent-config ${AGENT_
 To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gatehouse-demo-key\` and use \`@simulator/demo\` as \`MODEL\`. The simulator
 answers with a text and calls no tools.
 
-The columns are kinds of upstream. A cell has the number of cases that passed, of those that apply: a model that does not think has no case of
-thinking. The page of an agent names its limits. The cases of every agent are ${CASES.filter(
+The columns are kinds of upstream. A cell has the number of cases that passed, and the number of cases that apply: there is no case of thinking for a
+model that does not think. The page of an agent says why the others did not pass. Every agent has these cases: ${CASES.filter(
     ({ only }) => only === undefined,
   )
     .map(({ title }) => title)
     .join(', ')}.
-After a cut stream or a rate limit an agent has to finish, or to end with a message. After a wrong key or an unknown model it has to end with
-a message within 30 seconds; Claude Code and its SDK have to stop after one request with the wrong key.
+
+- A cut stream and a rate limit pass if the agent finishes, or ends with a message.
+- A wrong key and an unknown model pass if the agent ends with a message within 30 seconds. Claude Code and its SDK must stop after one request with the
+  wrong key.
 
 ${head(['Agent', 'Version', ...UPSTREAMS.map(({ title }) => title), 'Run'])}${AGENTS.map((agent) => overviewRow(agent, find)).join('')}
-A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone; the upstreams are scripts that refuse
-requests that the vendors refuse. \`npm run test:agents\` runs them: [test/agents](../../test/agents/README.md).
+A lockfile pins the versions of the agents. Each run has an isolated home and a network with loopback alone. The upstreams are scripts, which refuse the
+requests that the vendors refuse. \`npm run test:agents\` runs the agents: [test/agents](../../test/agents/README.md).
 `;
 }
 
@@ -83,7 +85,10 @@ const daysOf = (results: readonly Result[]): string =>
 function pageOf(agent: Agent, find: Find): string {
   const results = resultsOf(agent, find);
   const faults = results.filter((result) => wordOf(agent, result) === 'fails');
-  const days = results.length === 0 ? '' : `Run on ${daysOf(results)}. ${modelNote(agent)}\n\n`;
+  const days =
+    results.length === 0
+      ? ''
+      : `Run on ${daysOf(results)}. ${modelNote(agent)} ✓: passed. –: the case does not apply.\n\n`;
   return `# ${agent.title}
 
 ${NOTICE}

@@ -77,7 +77,7 @@ export const SDKS: readonly Agent[] = [
     package: '@ai-sdk/openai',
     api: API.responses,
     notes: [
-      'Give `providerOptions` to each call. With `store: false` the SDK sends whole items and no references to kept ones.',
+      'Give `providerOptions` to each call. With `store: false` the SDK sends whole items. Without it the SDK sends ids of earlier items, which work only while the gateway [keeps the responses](../route/responses.md).',
     ],
   }),
   inScript({
@@ -97,7 +97,7 @@ export const SDKS: readonly Agent[] = [
         case: 'thinking',
         upstreams: ['claude-vertex', 'claude', 'openai-chat'],
         fault: 'the model was not asked to think',
-        reason: "It sends `reasoning` only with names that it takes for those of OpenAI's reasoning models.",
+        reason: "LangChain sends `reasoning` only for names that it takes for those of OpenAI's reasoning models.",
       },
     ],
   }),
@@ -110,20 +110,20 @@ export const SDKS: readonly Agent[] = [
       {
         case: 'cut',
         fault: SHORT_ANSWER,
-        reason: 'It ignores an error in a stream: a stream that breaks ends as a short answer.',
+        reason: 'LangChain ignores an error in a stream: a stream that breaks looks like a short answer.',
       },
       {
         case: 'parallel',
         upstreams: ['gemini'],
         fault: 'the upstream refused: Error: The number of function response parts',
         reason:
-          'It sends the results of parallel calls in contents of their own; the scripted Gemini wants them in one.',
+          'LangChain sends the result of each parallel call in a content of its own. The scripted Gemini demands all of them in one content.',
       },
       {
         case: 'thinking',
         upstreams: ['claude', 'claude-vertex'],
         fault: 'the signature of the thought is lost',
-        reason: 'It does not send thoughts back: Claude answers a tool result without the thoughts of its turn.',
+        reason: 'LangChain does not send thoughts back, so Claude answers a tool result without its earlier thoughts.',
       },
     ],
   }),

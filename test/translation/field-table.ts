@@ -57,7 +57,13 @@ export const MESSAGES_COLUMNS: readonly Column[] = [
 
 /** A server of the client's own API gets a request as it is. */
 export const RESPONSES_COLUMNS: readonly Column[] = [
-  { title: 'OpenAI Responses', upstreams: [{ name: 'OpenAI', family: 'responses', model: 'gpt-5' }] },
+  {
+    title: 'OpenAI Responses',
+    upstreams: [
+      { name: 'OpenAI', family: 'responses', model: 'gpt-5' },
+      { name: "with the caller's own token", family: 'ownAccount', model: 'gpt-5' },
+    ],
+  },
   { ...OPENAI, upstreams: OPENAI.upstreams.filter(({ name }) => name !== 'OpenAI') },
   GEMINI,
   CLAUDE,
@@ -200,27 +206,30 @@ const CHAT = 'A request of `POST /v1/chat/completions`:';
 const MESSAGES = 'A request of `POST /v1/messages`:';
 
 const RESPONSES =
-  'A request of `POST /v1/responses`, over HTTP or in a WebSocket. Ids of [kept responses and items](../protocols/openai-responses.md#kept-responses) ' +
-  'become items first: the rows show ids that the gateway does not know, and a compaction of an upstream.';
+  'A request of `POST /v1/responses`, over HTTP or in a WebSocket. Ids of [kept responses and items](../protocols/openai-responses.md#kept-responses)\n' +
+  'become items first: the rows show ids that the gateway does not know, and a compaction of an upstream.\n' +
+  '`store: true` is lost only where the gateway does not keep the response.';
 const GEMINI_API = "A request of Gemini's API (`generateContent`, `streamGenerateContent`):";
 
 const EMBEDDINGS =
-  "Requests of `POST /v1/embeddings`, and of Gemini's API. Each field is also read in the other of camelCase and snake_case. The gateway writes the `encoding_format` of models of Google.";
+  "Requests of `POST /v1/embeddings`, and of Gemini's API. The gateway also reads each field in the other of camelCase and snake_case.\n" +
+  'Google has no `encoding_format`: the gateway itself writes the vectors of its models in the format that the request names.';
 const IMAGES =
-  'A request of `POST /v1/images/generations`. Each field is also read in the other of camelCase and snake_case.';
+  'A request of `POST /v1/images/generations`. The gateway also reads each field in the other of camelCase and snake_case.';
 const PASSED =
-  'Requests that only servers with the API of OpenAI serve. Of a form the table has the text fields; files are sent unread, and so is any other field.';
-const COUNTS =
-  'A count of tokens (`…/count_tokens`, `…/input_tokens`, `:countTokens`) takes the fields of the request that it counts, and sends those that the ' +
-  "target's own count has. `:countTokens` also takes a whole request in `generateContentRequest`. " +
-  '`POST /v1/responses/compact` takes the fields of `POST /v1/responses` and sends no tools to a model of another API. ' +
-  'A request of a prompt takes the fields of chat completions, and its `variables` are read by the gateway.';
+  'Requests that only servers with the API of OpenAI serve. Of a form the table has the text fields. The gateway sends files and all other fields\n' +
+  'unread.';
+const COUNTS = [
+  "- A count of tokens (`…/count_tokens`, `…/input_tokens`, `:countTokens`) takes the fields of the request that it counts. The gateway sends those that\n  the target's own count has. `:countTokens` also takes a whole request in `generateContentRequest`.",
+  '- `POST /v1/responses/compact` takes the fields of `POST /v1/responses`. A model of another API gets no tools with it.',
+  '- A request of a prompt takes the fields of chat completions, and `variables`, which the gateway reads.',
+].join('\n');
 
 const OBJECTS =
-  'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/keys.md#allowed-fields) of a key or a catalog entry says which kinds ' +
-  'of them callers may name; by default all. `**.` stands for any depth. The rule holds for the bodies of all APIs, in camelCase and in snake_case, because fields that an API does not have ' +
-  'travel on to some targets. Addresses of files of the Gemini API are found in any field with an address. Further, `responses` are the items that ' +
-  'an input names by their ids: `item_reference`, and an `image_generation_call` without its image.';
+  'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/keys.md#allowed-fields) of a key or a catalog entry says which\n' +
+  'kinds of them callers may name; by default all. `**.` stands for any depth. The rule holds for the bodies of all APIs, in camelCase and in\n' +
+  'snake_case, because some targets also get fields that the API of the request does not have. The rule finds addresses of files of the Gemini API in\n' +
+  'any field. The kind `responses` also has the items that an input names by their ids: `item_reference`, and an `image_generation_call` without its image.';
 
 const API_NAMES = {
   chat: 'chat completions',

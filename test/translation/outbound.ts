@@ -2,11 +2,12 @@
 import transform from '../../plugins/transform/index.ts';
 import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
 import { operations } from '../../src/operations/index.ts';
-import { GatewayError, RequestBody, type ModelTask, type ResolvedTarget } from '../../src/plugin/index.ts';
+import { GatewayError, RequestBody, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import { NO_EXTENSIONS } from '../../src/providers/extensions.ts';
-import { batchEmbeddings } from '../../src/providers/google-ai-studio/embeddings.ts';
+import { batchEmbeddings, singleEmbedding } from '../../src/providers/google-ai-studio/embeddings.ts';
 import { OPERATIONS as OPENAI_TASKS } from '../../src/providers/openai/entry.ts';
+import type { ModelCall } from '../../src/providers/provider.ts';
 import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
 import { createTranslator } from '../../src/translate/translator.ts';
 
@@ -36,10 +37,10 @@ export type Outbound = Sent | Refused;
 export const isRefused = (outbound: Outbound): outbound is Refused => 'refused' in outbound;
 
 /**
- * A kind of upstream that requests are translated for: `openai` is OpenAI's own chat API, `responses` its Responses API, `compatible` any other
- * server with the chat API, `studio` Google AI Studio, which is asked for embeddings.
+ * A kind of upstream that requests are translated for: `openai` is OpenAI's own chat API, `responses` its Responses API, `ownAccount` the same
+ * with the caller's own token, `compatible` any other server with the chat API, `studio` Google AI Studio, which is asked for embeddings.
  */
-export type Family = 'openai' | 'responses' | 'compatible' | 'vertex' | 'anthropic' | 'studio';
+export type Family = 'openai' | 'responses' | 'ownAccount' | 'compatible' | 'vertex' | 'anthropic' | 'studio';
 
 /** The operations whose requests are sent, by the API that a request is written for. */
 const IDS = {
@@ -87,19 +88,26 @@ function located(provider: string, location: Located): ResolvedTarget {
 }
 type Located = ReturnType<typeof vertex.locate>;
 
-function resolve(family: Family, asked: string, stream: boolean, task: ModelTask): ResolvedTarget {
+interface AskedTarget extends ModelCall {
+  /** The name of the model as the caller writes it. */
+  readonly asked: string;
+}
+
+function resolve(family: Family, { asked, stream, task, form }: AskedTarget): ResolvedTarget {
   const model = asked.replace(/^@[^/]+\//, '');
   const named = { slug: family, provider: family, semconvName: family, model, modelLabel: model, timeouts: {} };
-  if (family === 'vertex' && task !== 'generate') return located(family, vertex.locate(model, { task, stream }));
+  if (family === 'vertex' && task !== 'generate') return located(family, vertex.locate(model, { task, stream, form }));
   if (family === 'vertex') return { ...named, provider: 'vertex-ai', ...vertex.locate(model, { task, stream }) };
   const direct = { ...named, origin: 'https://upstream.example', headers: {}, host: 'direct' } as const;
   if (family === 'anthropic') return { ...direct, path: '/v1/messages', format: 'anthropic-messages' };
-  if (family === 'responses')
-    return { ...direct, path: '/v1/responses', format: 'openai-responses', extensions: NO_EXTENSIONS };
+  const responses = { path: '/v1/responses', format: 'openai-responses', extensions: NO_EXTENSIONS } as const;
+  if (family === 'responses') return { ...direct, ...responses };
+  if (family === 'ownAccount') return { ...direct, ...responses, usesCallersToken: true, takesUnknownIds: true };
   const place = { origin: direct.origin, headers: {}, host: 'direct', model } as const;
   if (family === 'studio') {
-    const path = `/v1beta/models/${model}:batchEmbedContents`;
-    return located(family, { ...place, path, format: 'gemini', codec: batchEmbeddings });
+    const single = form === 'embedContent';
+    const path = `/v1beta/models/${model}:${single ? 'embedContent' : 'batchEmbedContents'}`;
+    return located(family, { ...place, path, format: 'gemini', codec: single ? singleEmbedding : batchEmbeddings });
   }
   const { path, codec } = OPENAI_TASKS[task]!;
   if (codec) return located(family, { ...place, path: `/v1${path}`, format: 'openai-chat', codec });
@@ -108,12 +116,11 @@ function resolve(family: Family, asked: string, stream: boolean, task: ModelTask
 }
 
 /** Sends a caller's body to a family; its `model` names the entry or not, and then the upstream's model. */
-export const send = (family: Family, request: Json, asking: Asking = {}): Promise<Outbound> =>
-  sendTo(
-    (model, stream) => resolve(family, model, stream, operationOf(asking.client ?? 'chat').task!),
-    request,
-    asking,
-  );
+export function send(family: Family, request: Json, asking: Asking = {}): Promise<Outbound> {
+  const { task, taskForms } = operationOf(asking.client ?? 'chat');
+  const form = taskForms?.native;
+  return sendTo((asked, stream) => resolve(family, { asked, stream, task: task!, form }), request, asking);
+}
 
 export type Resolve = (model: string, stream: boolean) => ResolvedTarget;
 

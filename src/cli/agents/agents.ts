@@ -87,10 +87,11 @@ const codex: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    `With an API key Codex does not ask the gateway for its models. When the gateway answers, \`agent-config\` writes its list to \`~/.codex/${CODEX_MODELS}\` and names the file in \`model_catalog_json\`: the picker of Codex then shows these models, with their context windows and efforts.`,
-    'The file takes the place of the list that Codex has of its own. Leave `model_catalog_json` out for an alias with a name that Codex knows, such as `gpt-5.5`: Codex then uses its own instructions and tools for that model.',
-    'Codex requests the thoughts of a model that has efforts in the file. `efforts` of an alias names those of a model that the gateway does not know.',
-    'Without the file Codex has general tools for names that it does not know, and warns; set `model_reasoning_effort = "high"` for a model that thinks.',
+    `With an API key Codex does not ask the gateway for its models. When the gateway answers, \`agent-config\` writes its list to \`~/.codex/${CODEX_MODELS}\` and names the file in \`model_catalog_json\`: the picker of Codex then shows these models, with their context windows and efforts. This file replaces the list of models that Codex has built in.`,
+    'Leave `model_catalog_json` out for an alias with a name that Codex knows, such as `gpt-5.5`: Codex then uses its own instructions and tools for that model.',
+    'Codex requests the thoughts of a model that has efforts in the file. For a model that the gateway does not know, `efforts` of its alias names them.',
+    'Without the file Codex warns of a name that it does not know and uses general tools. For a model that thinks, set `model_reasoning_effort = "high"` then.',
+    'The web search of Codex reads only pages that OpenAI has cached, so a model of another vendor gets no search. With `web_search = "live"` in `config.toml` it gets its own.',
   ],
 };
 
@@ -110,8 +111,8 @@ const claude: AgentConfig = {
     ...(facts?.input !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(facts.input) }),
   }),
   notes: [
-    'For a name that it does not know it assumes a context of 1 million tokens. `agent-config` sets `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to the input that the gateway names for the model.',
-    'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` its model picker shows the models of the gateway whose names contain “claude” or “anthropic”.',
+    'For a name that it does not know Claude Code assumes a context of 1 million tokens. `agent-config` sets `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to the input that the gateway names for the model.',
+    'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` the model picker of Claude Code shows the models of the gateway whose names contain “claude” or “anthropic”.',
   ],
 };
 
@@ -163,8 +164,8 @@ const gemini: AgentConfig = {
     GEMINI_MODEL: model,
   }),
   notes: [
-    'Its picker, `/model`, shows the names of Gemini models that it has built in, and does not ask the gateway (read in the source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
-    'For side tasks it names built-in models, such as `gemini-2.5-flash`: an alias of that name serves these requests.',
+    'The picker of Gemini CLI, `/model`, shows the Gemini models that Gemini CLI has built in, and not those of the gateway (read in the source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
+    'For side tasks Gemini CLI names built-in models, such as `gemini-2.5-flash`. Give an alias that name, so that the gateway serves these requests.',
   ],
 };
 
@@ -202,10 +203,10 @@ const opencode: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    'Its settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. `@ai-sdk/openai` speaks the Responses API.',
-    '`@ai-sdk/openai-compatible` speaks chat completions. A strict reply has no `extra_content.google.thought_signature`, which Gemini 3 wants back in loops of tools: `options` need `"headers": { "x-gateway-strict-open-ai-compliance": "false" }`, and the provider the name `google`, because this SDK returns the signatures under that name only. It returns none of Claude.',
-    '`agent-config` takes the `limit` of the model from the gateway. Without a limit opencode does not compact a conversation: it grows until the model refuses it.',
-    'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests its thoughts.',
+    'These settings name `@ai-sdk/anthropic`, which speaks the Messages API: its blocks of thinking keep the signatures of Gemini and of Claude. `@ai-sdk/openai` works too, and speaks the Responses API.',
+    '`@ai-sdk/openai-compatible` speaks chat completions. Gemini 3 demands its signatures back in loops of tools (`extra_content.google.thought_signature`), which a strict reply does not have. Set `"headers": { "x-gateway-strict-open-ai-compliance": "false" }` in `options`, and give the provider the id `google`: this SDK returns the signatures under that name alone. It returns no signatures of Claude.',
+    '`agent-config` asks the gateway for the `limit` of the model. Without a limit opencode does not compact a conversation, which grows until the model refuses it.',
+    'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests the thoughts of the model.',
   ],
 };
 
