@@ -42,7 +42,7 @@ type Places = Pick<NewResponse, 'id' | 'items'>;
 function writtenPlaces(response: Buffer): Places | undefined {
   if (response.length > LONG) return placesIn(response);
   const id = idIn(response);
-  return id === undefined ? undefined : { id, items: [] };
+  return id === undefined ? undefined : { id, items: undefined };
 }
 
 /** Bytes that are read through for an item. */

@@ -15,8 +15,11 @@ export interface KeptResponse {
 
 /** A response to be kept. */
 export interface NewResponse extends KeptResponse {
-  /** The output items that have ids. Those whose ids are in the family of the response's id may be missing. */
-  readonly items: readonly KeptItem[];
+  /**
+   * The output items that have ids. Undefined: the gateway has written the response, so its items are in the family of its id, and a
+   * look-up reads the response. An upstream can give any number of responses ids of one family.
+   */
+  readonly items: readonly KeptItem[] | undefined;
 }
 
 /** An output item, and its place in the response. */

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { forms } from '../../src/operations/forms.ts';
 import { FormScanner, GatewayError } from '../../src/plugin/index.ts';
-import { FORM_SHAPES, type Form } from './form-shapes.ts';
-import { growthOf, MOST_GROWTH } from './measure.ts';
+import { FORM_SHAPES, WHOLE_FORM_SHAPES, type Form } from './form-shapes.ts';
+import { serveForm, withModel } from './forms-run.ts';
+import { growthOf, growthOfAsync, MOST_GROWTH } from './measure.ts';
+import { cutInto } from './replies-build.ts';
 
 /** Sizes of the pieces in which a form arrives: a read of a fast connection, and of a client that sends little at once. */
 const PIECES = [64 * 1024, 100];
@@ -39,4 +42,37 @@ test.each(PIECES)('A form of a megabyte in pieces of %i bytes takes less than a 
     const used = process.threadCpuUsage({ user, system });
     expect(used.user + used.system, name).toBeLessThan(1_000_000);
   }
+});
+
+const WHOLE = Object.entries({ ...FORM_SHAPES, ...WHOLE_FORM_SHAPES });
+/** Whether the whole form is in memory before it is sent, and the pieces in which it arrives. */
+const ARRIVALS = [
+  { announced: true, size: 64 * 1024 },
+  { announced: true, size: 500 },
+  { announced: false, size: 500 },
+];
+
+describe.each(forms)('The cost of serving a form of $id', (operation) => {
+  test.each(WHOLE)('grows with its bytes for %s', { timeout: 120_000 }, async (_, make) => {
+    for (const { announced, size } of ARRIVALS) {
+      const { factor } = await growthOfAsync((bytes) => {
+        const form = make(bytes);
+        const pieces = cutInto(withModel(form), size);
+        return async () => void (await serveForm(form.boundary, pieces, { operation, announced }));
+      });
+      expect(factor, announced ? 'held' : 'as it arrives').toBeLessThan(MOST_GROWTH);
+    }
+  });
+});
+
+test.each(forms)('A form of $id reaches its target whole, held or as it arrives', async (operation) => {
+  for (const [name, make] of Object.entries(WHOLE_FORM_SHAPES))
+    for (const { announced, size } of ARRIVALS) {
+      const form = make(100_000);
+      const sent = withModel(form);
+      // The boundary and the name of the model are shorter.
+      const least = sent.length - 1000;
+      const served = await serveForm(form.boundary, cutInto(sent, size), { operation, announced });
+      expect(Number.parseInt(served, 10), `${name}: ${served}`).toBeGreaterThan(least);
+    }
 });

@@ -9,25 +9,69 @@ const TICK = 4000;
 /** Microseconds. Shorter work is repeated for this long, so that the error of one tick is small. */
 const LEAST_BATCH = 20_000;
 
-/** CPU microseconds of this thread for `times` synchronous runs, at most the elapsed time. The error is at most one tick. */
-function cpuOnce(task: () => void, times = 1): number {
-  const started = performance.now();
-  const from = process.threadCpuUsage();
-  for (let time = 0; time < times; time += 1) task();
-  const { user, system } = process.threadCpuUsage(from);
-  return Math.min(user + system + TICK, (performance.now() - started) * 1000);
+/** Work to measure, and how often. */
+interface Run<Task> {
+  readonly task: Task;
+  readonly times: number;
+}
+/** Asks for runs, and gets the CPU microseconds of each. */
+type Measuring<Task, Result> = Generator<Run<Task>, Result, number>;
+
+function* once<Task>(task: Task, times = 1): Measuring<Task, number> {
+  return yield { task, times };
 }
 
-/**
- * The lowest CPU time of one run, in microseconds. The first run compiles the code and determines the size of a batch.
- * @param enough measuring stops below this time
- */
-export function cpuOf(task: () => void, { repetitions = REPETITIONS, enough = 0 } = {}): number {
-  const times = Math.max(1, Math.ceil(LEAST_BATCH / Math.max(1, cpuOnce(task))));
+/** Starts a clock for the CPU time of this thread, at most the elapsed time. The error is at most one tick. */
+function stopwatch(): () => number {
+  const started = performance.now();
+  const from = process.threadCpuUsage();
+  return () => {
+    const { user, system } = process.threadCpuUsage(from);
+    return Math.min(user + system + TICK, (performance.now() - started) * 1000);
+  };
+}
+
+function measured<Result>(measuring: Measuring<() => void, Result>): Result {
+  let next = measuring.next();
+  while (!next.done) {
+    const { task, times } = next.value;
+    const read = stopwatch();
+    for (let time = 0; time < times; time += 1) task();
+    next = measuring.next(read());
+  }
+  return next.value;
+}
+
+/** Nothing else must run in the thread meanwhile. */
+async function measuredAsync<Result>(measuring: Measuring<() => Promise<void>, Result>): Promise<Result> {
+  let next = measuring.next();
+  while (!next.done) {
+    const { task, times } = next.value;
+    const read = stopwatch();
+    for (let time = 0; time < times; time += 1) await task();
+    next = measuring.next(read());
+  }
+  return next.value;
+}
+
+interface Effort {
+  readonly repetitions?: number;
+  /** Measuring stops below this time. */
+  readonly enough?: number;
+}
+
+/** The lowest CPU time of one run. The first run compiles the code and determines the size of a batch. */
+function* lowestOfBatches<Task>(task: Task, effort: Effort = {}): Measuring<Task, number> {
+  const { repetitions = REPETITIONS, enough = 0 } = effort;
+  const times = Math.max(1, Math.ceil(LEAST_BATCH / Math.max(1, yield* once(task))));
   let best = Infinity;
-  for (let run = 0; run < repetitions && best > enough; run += 1) best = Math.min(best, cpuOnce(task, times) / times);
+  for (let run = 0; run < repetitions && best > enough; run += 1)
+    best = Math.min(best, (yield* once(task, times)) / times);
   return best;
 }
+
+/** The lowest CPU time of one run, in microseconds. */
+export const cpuOf = (task: () => void, effort?: Effort): number => measured(lowestOfBatches(task, effort));
 
 export interface Growth {
   /** CPU microseconds of the small and of the large input. */
@@ -52,37 +96,43 @@ const LEAST = 1000;
  * after a garbage collection and with compiled code.
  * @param work prepares an input of the given size and returns the function to measure
  */
-export function growthOf(work: (bytes: number) => () => void): Growth {
+export const growthOf = (work: (bytes: number) => () => void): Growth => measured(growing(work));
+
+/** `growthOf` for work that waits for promises. */
+export const growthOfAsync = (work: (bytes: number) => () => Promise<void>): Promise<Growth> =>
+  measuredAsync(growing(work));
+
+function* growing<Task>(work: (bytes: number) => Task): Measuring<Task, Growth> {
   const [small, large] = [work(SMALL_BYTES), work(LARGE_BYTES)];
   // The large input runs first, because the first run also compiles the code: its error makes the factor too high, never too low.
-  const first = cpuOnce(large);
+  const first = yield* once(large);
   if (first < LEAST * MOST_GROWTH) return { small: LEAST, large: first, factor: first / LEAST };
-  const look = Math.max(LEAST, Math.min(cpuOnce(small), cpuOnce(small)));
+  const look = Math.max(LEAST, Math.min(yield* once(small), yield* once(small)));
   if (first < look * MOST_GROWTH) return { small: look, large: first, factor: first / look };
-  const quick = growth(lowest(small), large);
+  const quick = yield* growth(yield* lowest(small), large);
   if (quick.factor < MOST_GROWTH) return quick;
   let best = quick;
   for (let again = 0; again < TRIES && isDoubtful(best); again += 1) {
     collectGarbage();
-    const close = growth(cpuOf(small), large);
+    const close = yield* growth(yield* lowestOfBatches(small), large);
     if (close.factor < best.factor) best = close;
   }
   return best;
 }
 
-function lowest(task: () => void): number {
+function* lowest<Task>(task: Task): Measuring<Task, number> {
   let best = Infinity;
-  for (let run = 0; run < REPETITIONS; run += 1) best = Math.min(best, cpuOnce(task));
+  for (let run = 0; run < REPETITIONS; run += 1) best = Math.min(best, yield* once(task));
   return best;
 }
 
-function growth(smallCost: number, task: () => void): Growth {
+function* growth<Task>(smallCost: number, task: Task): Measuring<Task, Growth> {
   const small = Math.max(LEAST, smallCost);
   const allowed = small * MOST_GROWTH;
-  let large = cpuOnce(task);
+  let large = yield* once(task);
   // Further runs can only lower the time: they are needless when it is allowed, and useless when it is far too high.
   for (let run = 1; run < REPETITIONS && large >= allowed && large < allowed * HOPELESS; run += 1)
-    large = Math.min(large, cpuOnce(task));
+    large = Math.min(large, yield* once(task));
   return { small, large, factor: large / small };
 }
 

@@ -6,6 +6,7 @@ import { NO_TURNS } from '../../plugin/index.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { ResponsesSocket } from './responses-socket.ts';
+import type { Handle } from './turn.ts';
 
 class FakeSocket extends EventEmitter {
   readonly OPEN = 1;
@@ -13,6 +14,12 @@ class FakeSocket extends EventEmitter {
   readonly bufferedAmount = 0;
   isPaused = false;
   readonly closed: number[] = [];
+  /** What is done with the connection, in its order. */
+  readonly done: string[] = [];
+  send(text: string, _: object, sent: () => void): void {
+    this.done.push((JSON.parse(text) as { type: string }).type);
+    sent();
+  }
   pause(): void {}
   resume(): void {}
   pong(): void {}
@@ -21,7 +28,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-function start(most: number) {
+function start(most: number, handle: Handle = () => Promise.resolve()) {
   const ws = new FakeSocket();
   const settings = compileServerSettings({});
   let held = 0;
@@ -29,11 +36,12 @@ function start(most: number) {
     ws as unknown as WebSocket,
     { url: '/v1/responses', headers: {}, remoteAddress: undefined },
     {
-      handle: () => Promise.resolve(),
+      handle,
       koa: () => ({}) as never,
       clock: createFakeClock(),
       sockets: new OpenSockets(),
       turns: NO_TURNS,
+      tcp: { cork: () => void ws.done.push('cork'), uncork: () => void ws.done.push('uncork') },
       key: 'k0',
       hold(bytes) {
         if (bytes > 0 && held + bytes > most) return false;
@@ -64,4 +72,15 @@ describe('a message that arrives', () => {
     for (let count = 0; count < 4; count += 1) socket.arrived(1);
     expect(ws.closed).toEqual([1013]);
   });
+});
+
+it('The events of one piece of a reply leave in one write of the connection', async () => {
+  const events = ['a', 'b', 'c'].map((name) => `data: {"type":"response.${name}"}\n\n`);
+  const { ws } = start(1_000_000, ({ res }) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(events.join(''));
+    return Promise.resolve();
+  });
+  ws.emit('message', Buffer.from('{"type":"response.create"}'), false);
+  await expect.poll(() => ws.done).toEqual(['cork', 'response.a', 'response.b', 'response.c', 'uncork']);
 });

@@ -1,12 +1,16 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { WebSocketSettings } from '../../settings/compile/websockets.ts';
 import { limitReached } from './answers.ts';
+import { MOST_FRAGMENTS } from './frame-limits.ts';
 import type { OpenSocket, OpenSockets } from './open-sockets.ts';
 import { SocketTurns, type TurnsSetup } from './socket-turns.ts';
 import type { Handshake } from './turn.ts';
 
 export interface SocketSetup extends TurnsSetup {
   readonly sockets: OpenSockets;
+  /** The connection below the WebSocket. */
+  readonly tcp: Pick<Duplex, 'cork' | 'uncork'>;
 }
 
 /** RFC 6455, section 7.4.1, and the registry of https://www.iana.org/assignments/websocket. */
@@ -39,7 +43,8 @@ export class ResponsesSocket implements OpenSocket {
   /** A message is being answered. */
   #busy = false;
   #alive = true;
-  /** Bytes of the message that is arriving. */
+  /** Bytes of the message that is arriving, and the memory that is counted for them. */
+  #bytes = 0;
   #arriving = 0;
   /** The socket closes when its turn has ended. */
   #closing: (() => void) | undefined;
@@ -50,7 +55,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#limits = setup.settings().webSockets;
     const { sockets, clock } = setup;
     const connection = {
-      send: this.#send,
+      send: this.#sendAll,
       say: this.#say,
       done: this.#done,
       begun: () => this.#stopIdle?.(),
@@ -60,11 +65,11 @@ export class ResponsesSocket implements OpenSocket {
     this.#turns = new SocketTurns(connection, handshake, setup);
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#take(data, isBinary));
     ws.on('ping', (data: Buffer) => {
-      this.#release(data.length + CONTROL_HEAD);
+      this.#controlled(data.length);
       if (ws.bufferedAmount < PONG_ROOM) ws.pong(data);
     });
     ws.on('pong', (data: Buffer) => {
-      this.#release(data.length + CONTROL_HEAD);
+      this.#controlled(data.length);
       this.#alive = true;
     });
     // `ws` closes the socket after an error, with a code that shows it to the client.
@@ -81,14 +86,24 @@ export class ResponsesSocket implements OpenSocket {
   /** Counts a piece of a message that arrives. The socket closes when all sockets together, or those of its key, hold too much. */
   arrived(bytes: number): void {
     const held = Math.max(bytes, LEAST_PIECE);
-    if (this.#setup.hold(held)) this.#arriving += held;
-    else this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (!this.#setup.hold(held)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    this.#arriving += held;
+    this.#bytes += bytes;
+  }
+
+  /**
+   * A control frame has been read. It comes between the frames of a message, whose fragments are all that is left of the reads before it:
+   * a client that sends pings a byte at a time must not use up what all sockets may hold.
+   */
+  #controlled(payload: number): void {
+    this.#bytes = Math.max(0, this.#bytes - payload - CONTROL_HEAD);
+    const pieces = Math.min(this.#bytes, MOST_FRAGMENTS + 1);
+    this.#release(Math.max(0, this.#arriving - this.#bytes - pieces * LEAST_PIECE));
   }
 
   #release(bytes: number): void {
-    const released = Math.min(bytes, this.#arriving);
-    this.#setup.hold(-released);
-    this.#arriving -= released;
+    this.#setup.hold(-bytes);
+    this.#arriving -= bytes;
   }
 
   drain(): void {
@@ -101,6 +116,7 @@ export class ResponsesSocket implements OpenSocket {
 
   #take(data: Buffer, isBinary: boolean): void {
     this.#release(this.#arriving);
+    this.#bytes = 0;
     if (this.#ws.readyState !== this.#ws.OPEN) return;
     if (isBinary) return this.#close(CLOSE.unsupported, 'messages must be text');
     if (this.#waiting.length >= MOST_WAITING) return this.#close(CLOSE.policy, 'too many messages wait');
@@ -140,6 +156,15 @@ export class ResponsesSocket implements OpenSocket {
   readonly #send = (text: string, sent: () => void): void => {
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(text, { binary: false }, () => sent());
     else sent();
+  };
+
+  /** Frames that leave together are one write of the connection: a write of its own takes most of the time of a short event (measured). */
+  readonly #sendAll = (texts: readonly string[], sent: () => void): void => {
+    const { tcp } = this.#setup;
+    const last = texts.length - 1;
+    tcp.cork();
+    texts.forEach((text, at) => this.#send(text, at === last ? sent : () => {}));
+    tcp.uncork();
   };
 
   /**

@@ -13,7 +13,7 @@ async function start({ largeBodies = 8 } = {}) {
   const said: string[] = [];
   const handle = vi.fn<Handle>(() => Promise.resolve());
   const connection = {
-    send: (text: string, sent: () => void) => (said.push(text), sent()),
+    send: (texts: readonly string[], sent: () => void) => (said.push(...texts), sent()),
     say: (text: string, sent: () => void) => (said.push(text), sent()),
     done: vi.fn<() => void>(),
     begun() {},

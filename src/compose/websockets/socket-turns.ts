@@ -37,8 +37,8 @@ export interface TurnsSetup {
 
 /** The socket, as its turns use it. */
 export interface TurnsConnection {
-  /** Sends an event of a response that runs. `sent` is called when it has left. */
-  readonly send: (text: string, sent: () => void) => void;
+  /** Sends events of a response that runs. `sent` is called when they have left. */
+  readonly send: (texts: readonly string[], sent: () => void) => void;
   /** Sends what is no event of a running response. */
   readonly say: (text: string, sent: () => void) => void;
   /** Everything before the next message has left. */

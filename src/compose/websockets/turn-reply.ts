@@ -1,4 +1,4 @@
-import { readSse, SseCutter, type SseEvent } from '../../formats/sse/event-stream.ts';
+import { eventEnds, readSse, SseCutter, type SseEvent } from '../../formats/sse/event-stream.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { isUnreadable } from '../../plugin/index.ts';
 import type { JsonLimits } from '../../plugin/json-scan.ts';
@@ -6,14 +6,12 @@ import { errorFrame, withStreamId } from './answers.ts';
 import { jsonOf, readFrame, textOf, withTexts } from './frame.ts';
 import type { SocketReplyHead, ReplySink } from './reply-socket.ts';
 
-/** Sends a message. `sent` is called when it has left, or when the socket has closed. */
-export type Send = (text: string, sent: () => void) => void;
-
+/** Where the messages of a turn go. `sent` is called when they have left, or when the socket has closed. */
 interface Senders {
-  /** Sends an event of a response that runs. */
-  readonly send: Send;
+  /** Sends events of a response that runs. */
+  readonly send: (texts: readonly string[], sent: () => void) => void;
   /** Sends what leaves after the response. */
-  readonly say: Send;
+  readonly say: (text: string, sent: () => void) => void;
 }
 
 /** The response of a turn that has ended well. */
@@ -53,6 +51,12 @@ const ENDED_WELL: ReadonlySet<string | undefined> = new Set(['response.completed
 /** The gateway reads an upstream's events only to keep its response: a nested one is not kept. */
 const LIMITS: JsonLimits = { depth: 256, keys: Infinity, items: Infinity };
 
+/**
+ * Bytes of events that are sent in one turn of the event loop. One event of an upstream may become hundreds of thousands, and each
+ * message takes some microseconds: 2 MB of short parts blocked the process for two seconds (measured).
+ */
+const AT_ONCE = 64 * 1024;
+
 /** Turns the reply of a turn into messages: each event is one. */
 export class TurnReply implements ReplySink {
   readonly #senders: Senders;
@@ -61,6 +65,7 @@ export class TurnReply implements ReplySink {
   readonly #cutter = new SseCutter();
   readonly #pieces: Buffer[] = [];
   #head: SocketReplyHead = { status: 0, headers: new Map() };
+  #closed = false;
   #result: Required<TurnResult> | undefined;
 
   constructor(senders: Senders, names: TurnNames, onEnd: (end: TurnEnd) => void) {
@@ -79,15 +84,26 @@ export class TurnReply implements ReplySink {
       return taken();
     }
     const whole = this.#cutter.push(bytes);
-    const texts = whole ? readSse(whole).flatMap((event) => this.#message(event)) : [];
-    const last = texts.pop();
-    if (last === undefined) return taken();
-    const { send } = this.#senders;
-    for (const text of texts) send(text, () => {});
-    send(last, taken);
+    if (!whole) taken();
+    else if (whole.length <= AT_ONCE) this.#send(whole, taken);
+    else this.#sendInSlices(slicesOf(whole), taken);
+  }
+
+  #send(events: Buffer, sent: () => void): void {
+    const texts = readSse(events).flatMap((event) => this.#message(event));
+    if (texts.length === 0) sent();
+    else this.#senders.send(texts, sent);
+  }
+
+  /** Others have their turns between two slices, and at most one waits for the connection. */
+  #sendInSlices(slices: Iterator<Buffer, void>, sent: () => void): void {
+    const { done, value } = slices.next();
+    if (done || this.#closed) return sent();
+    this.#send(value, () => void setImmediate(() => this.#sendInSlices(slices, sent)));
   }
 
   closed(whole: boolean): void {
+    this.#closed = true;
     const end = (): void => this.#onEnd({ status: this.#head.status, result: this.#result, whole });
     // The reply to a handshake is for the listener.
     const isShown = whole && !this.#isStream && this.#head.status !== 101;
@@ -147,6 +163,16 @@ export class TurnReply implements ReplySink {
     const { id, output } = isObject(response) ? response : {};
     if (typeof id === 'string') this.#keep(id, JSON.stringify(output));
     return JSON.stringify({ type: 'response.completed', sequence_number: 0, response });
+  }
+}
+
+/** Whole events of about so many bytes each. */
+function* slicesOf(events: Buffer): Generator<Buffer, void> {
+  let from = 0;
+  for (const end of eventEnds(events)) {
+    if (end - from < AT_ONCE && end < events.length) continue;
+    yield events.subarray(from, end);
+    from = end;
   }
 }
 

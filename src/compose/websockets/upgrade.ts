@@ -1,23 +1,19 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ServerOptions } from 'ws';
 import { clientCertificateOf } from '../../gateway/client-certificate.ts';
 import { responsesSocket } from '../../operations/responses-socket.ts';
 import { fixedRoute, normaliseTarget } from '../listener/request-target.ts';
+import { frameOptions } from './frame-limits.ts';
 import { asksForWebSocket } from './handshake.ts';
 import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socket.ts';
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
 
-export interface UpgradeSetup extends Omit<SocketSetup, 'turn' | 'opening' | 'hold' | 'key'> {
+export interface UpgradeSetup extends Omit<SocketSetup, 'turn' | 'opening' | 'hold' | 'key' | 'tcp'> {
   /** The latest response of a connection. */
   readonly replies: WeakMap<Duplex, ServerResponse>;
 }
-
-/** Messages of a client may come in this many pieces. */
-const MOST_FRAGMENTS = 1024;
-const CLOSE_MS = 5000;
 
 /** True for a request whose connection becomes a WebSocket, if the request path agrees. All others are ordinary requests. */
 export const opensWebSocket = (req: IncomingMessage): boolean =>
@@ -60,23 +56,11 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
       if (!isOpen) return void tcp.end(Buffer.concat([refusalHead(reply), body]));
       const { WebSocketServer } = await import('ws');
       const { frameBytes } = setup.settings().webSockets;
-      const options: ServerOptions & { readonly closeTimeout: number } = {
-        noServer: true,
-        clientTracking: false,
-        perMessageDeflate: false,
-        maxPayload: frameBytes,
-        maxFragments: MOST_FRAGMENTS,
-        closeTimeout: CLOSE_MS,
-        // Pongs for a client that does not read would fill the memory.
-        autoPong: false,
-        // A browser's page can send a key only as a protocol, and the answer would repeat it.
-        handleProtocols: () => false,
-      };
       const [hold, key] = [setup.sockets.holdFor(res), setup.sockets.keyOf(res)];
-      const upgrader = new WebSocketServer(options);
+      const upgrader = new WebSocketServer(frameOptions(frameBytes));
       upgrader.on('headers', (lines: string[]) => lines.push(...ownHeaders(reply)));
       upgrader.handleUpgrade(req, tcp, head, (ws) => {
-        const opened = new ResponsesSocket(ws, handshake, { ...setup, turn, opening, hold, key });
+        const opened = new ResponsesSocket(ws, handshake, { ...setup, tcp, turn, opening, hold, key });
         tcp.prependListener('data', (bytes: Buffer) => opened.arrived(bytes.length));
       });
     });

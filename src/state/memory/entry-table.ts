@@ -1,14 +1,16 @@
-/** The fields of an entry. The table itself uses the first six, its user those from FIELDS on. */
+/** The fields of an entry. The table itself uses the first seven, its user those from FIELDS on. */
 const NEXT = 0;
 const HASH = 1;
 /** The orders: each has the entry before, and behind it the entry after. */
 export const OF_ALL = 2;
 export const OF_KEY = 4;
-export const FIELDS = 6;
+/** The entry before it in its bucket; 0: it is the first. */
+const BEFORE = 6;
+export const FIELDS = 7;
 const WIDTH = 16;
 const LEAST = 64;
-/** In place of the next entry of an anchor, which has no hash. */
-const ANCHOR = -1;
+/** In place of the next entry: no hash finds the entry. It is an anchor, or it was hidden. */
+const HIDDEN = -1;
 
 /**
  * Entries of whole numbers in one array that grows, each found by a hash, in two orders: V8 neither copies nor marks what is in them.
@@ -46,24 +48,26 @@ export class EntryTable {
   /** A new entry. Its fields have any value. */
   add(hash: number): number {
     const entry = this.#take();
-    const bucket = hash & (this.#buckets.length - 1);
-    this.set(entry, NEXT, this.#buckets[bucket]!);
     this.set(entry, HASH, hash);
-    this.#buckets[bucket] = entry;
+    this.#chain(entry);
     return entry;
   }
 
   /** The entry must be in no order. */
   remove(entry: number): void {
-    const next = this.get(entry, NEXT);
-    const bucket = this.hashOf(entry) & (this.#buckets.length - 1);
-    let before = this.#buckets[bucket]!;
-    if (before === entry) this.#buckets[bucket] = next;
-    else {
-      while (this.get(before, NEXT) !== entry) before = this.get(before, NEXT);
-      this.set(before, NEXT, next);
-    }
+    this.hide(entry);
     this.#give(entry);
+  }
+
+  /** Takes the entry from those with its hash. It stays in its orders. */
+  hide(entry: number): void {
+    const next = this.get(entry, NEXT);
+    if (next === HIDDEN) return;
+    const before = this.get(entry, BEFORE);
+    if (before === 0) this.#buckets[this.hashOf(entry) & (this.#buckets.length - 1)] = next;
+    else this.set(before, NEXT, next);
+    if (next !== 0) this.set(next, BEFORE, before);
+    this.set(entry, NEXT, HIDDEN);
   }
 
   /** The first entry with the hash behind `after`; 0: there is none. */
@@ -76,7 +80,7 @@ export class EntryTable {
   /** A new order that has no entries. */
   anchor(order: number): number {
     const entry = this.#take();
-    this.set(entry, NEXT, ANCHOR);
+    this.set(entry, NEXT, HIDDEN);
     this.#link(entry, entry, order);
     return entry;
   }
@@ -133,10 +137,17 @@ export class EntryTable {
     this.#buckets = new Int32Array(length);
     // Every entry is in use: the table grows when none is free.
     for (let entry = 1; entry < this.#unused; entry += 1) {
-      if (this.get(entry, NEXT) === ANCHOR) continue;
-      const bucket = this.hashOf(entry) & (length - 1);
-      this.set(entry, NEXT, this.#buckets[bucket]!);
-      this.#buckets[bucket] = entry;
+      if (this.get(entry, NEXT) !== HIDDEN) this.#chain(entry);
     }
+  }
+
+  /** Puts the entry before the others of its bucket. Upstreams choose ids, so many may have one hash: both its neighbours are known. */
+  #chain(entry: number): void {
+    const bucket = this.hashOf(entry) & (this.#buckets.length - 1);
+    const next = this.#buckets[bucket]!;
+    this.set(entry, NEXT, next);
+    this.set(entry, BEFORE, 0);
+    if (next !== 0) this.set(next, BEFORE, entry);
+    this.#buckets[bucket] = entry;
   }
 }

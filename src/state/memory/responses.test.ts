@@ -44,7 +44,7 @@ describe('kept responses', () => {
     const whole = kept('r1', 100);
     // Its ids are in the family of the response's, so that its items need no entries.
     const digits = 'a'.repeat(28);
-    const family = { ...kept(`resp_${digits}0000`), items: [] };
+    const family = { ...kept(`resp_${digits}0000`), items: undefined };
     store.keep('a', whole);
     store.keep('a', family);
     const length = whole.response.length + whole.input.length;
@@ -121,7 +121,7 @@ describe('items', () => {
   const response = (id: string): NewResponse => ({
     id,
     response: Buffer.from(`{"output":[${text(0)},${text(1)}],"id":"${id}","status":"completed"}`),
-    items: [],
+    items: undefined,
     input: Buffer.from('[]'),
   });
 
@@ -134,6 +134,45 @@ describe('items', () => {
       [second, text(1)],
     ]);
     expect([...store.findItems('b', [first!, none!])]).toEqual([]);
+  });
+
+  it('of a response that an upstream has given an id of their family are not looked for in it', () => {
+    const { store } = start();
+    const id = `resp_${digits}abcd`;
+    store.keep('a', { ...response(id), items: [] });
+    expect(store.find('a', id)).toEqual(found(response(id)));
+    expect(store.findItems('a', [`msg_${digits}0000`]).get(`msg_${digits}0000`)).toBeUndefined();
+    expect(store.measure('a', { items: [`msg_${digits}0000`] })).toBe(0);
+  });
+
+  it('with one id are found as the latest of each key, until its response is gone', () => {
+    const { store } = start();
+    const of = (id: string, at: number): NewResponse => {
+      const [head, first] = [`{"id":"${id}","status":"completed","output":[`, `{"id":"same","at":0}`];
+      const last = `{"id":"same","at":${at}}`;
+      const from = head.length + first.length + 1;
+      return {
+        id,
+        response: Buffer.from(`${head}${first},${last}]}`),
+        input: Buffer.from('[]'),
+        items: [
+          { id: 'same', from: head.length, to: head.length + first.length },
+          { id: 'same', from, to: from + last.length },
+        ],
+      };
+    };
+    const same = (key: string): unknown => store.findItems(key, ['same']).get('same');
+    store.keep('a', of('r1', 1));
+    store.keep('b', of('r1', 2));
+    store.keep('a', of('r2', 3));
+    expect(['a', 'b', 'c'].map(same)).toEqual(['{"id":"same","at":3}', '{"id":"same","at":2}', 'foreign']);
+    expect(store.measure('a', { items: ['same'] })).toBe('{"id":"same","at":3}'.length);
+    store.remove('a', 'r1');
+    expect(same('a')).toBe('{"id":"same","at":3}');
+    store.remove('a', 'r2');
+    expect(same('a')).toBe('foreign');
+    store.remove('b', 'r1');
+    expect([same('b'), store.size]).toEqual([undefined, { entries: 0, bytes: 0 }]);
   });
 
   it('of several responses are told apart, also where thousands were kept and dropped', () => {

@@ -1,6 +1,7 @@
 import {
   familyOf,
   idIn,
+  isOwnId,
   itemsIn,
   type Clock,
   type KeptItem,
@@ -11,6 +12,7 @@ import {
 import type { ResponseLimits, ResponseStore } from '../ports.ts';
 import { EntryTable, FIELDS, OF_ALL, OF_KEY } from './entry-table.ts';
 import { keyedHash } from './keyed-hash.ts';
+import { LargestFirst, type Sized } from './largest-first.ts';
 import { Pages, PageTable, type Page } from './pages.ts';
 
 /** The fields of an entry: of a response, or of an item that is found by its own id. */
@@ -18,6 +20,8 @@ const RESPONSE = FIELDS;
 /** The entries of a response's items. */
 const MORE = FIELDS + 1;
 const ITEMS = FIELDS + 2;
+/** In place of the number of items: they have no entries, and are looked for in the response of their family. */
+const IN_FAMILY = -1;
 /** Place: of a response in its page, with its input behind it; of an item in its response. */
 const PAGE = FIELDS + 3;
 const FROM = FIELDS + 4;
@@ -25,20 +29,31 @@ const LENGTH = FIELDS + 5;
 const INPUT_LENGTH = FIELDS + 6;
 
 /** The responses of one key. */
-interface Part {
+class Part implements Sized {
   readonly anchor: number;
   readonly pages: Pages;
-  responses: number;
+  responses = 0;
   /** Upper estimate of the memory besides the pages. */
-  overhead: number;
-}
+  overhead = 0;
+  place = 0;
 
-const bytesOf = ({ pages, overhead }: Part): number => pages.size + overhead;
+  constructor(anchor: number, pages: Pages) {
+    this.anchor = anchor;
+    this.pages = pages;
+  }
+
+  get bytes(): number {
+    return this.pages.size + this.overhead;
+  }
+}
 
 const hashOfFamily = (id: string): number => {
   const { from, to } = familyOf(id);
   return keyedHash(id, from, to);
 };
+
+/** The hashes that find an id: its own, and that of its family if it is in one. */
+const hashesOf = (id: string): readonly number[] => (isOwnId(id) ? [keyedHash(id), hashOfFamily(id)] : [keyedHash(id)]);
 
 /**
  * Responses in memory, by key. When it is full, the key that holds the most loses its oldest response: a key cannot evict those
@@ -51,6 +66,7 @@ export class MemoryResponses implements ResponseStore {
   readonly #clock: Clock;
   #limits: ResponseLimits = { maxBytes: 0, ttlMs: 0 };
   readonly #parts = new Map<string, Part>();
+  readonly #largest = new LargestFirst<Part>();
   readonly #pages = new PageTable();
   readonly #table = new EntryTable();
   /** In the order in which they were kept. */
@@ -80,11 +96,11 @@ export class MemoryResponses implements ResponseStore {
     if (found !== undefined) bytes += table.get(found, LENGTH) + table.get(found, INPUT_LENGTH);
     const counted = new Set<number>();
     for (const id of items)
-      for (const hash of [keyedHash(id), hashOfFamily(id)])
+      for (const hash of hashesOf(id))
         for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
           if (this.#pageOf(entry).owner !== owner || counted.has(entry)) continue;
-          // A response without entries of its items is read for them.
-          if (table.get(entry, RESPONSE) === entry && table.get(entry, ITEMS) > 0) continue;
+          // A response whose items have no entries is read for them.
+          if (table.get(entry, RESPONSE) === entry && table.get(entry, ITEMS) !== IN_FAMILY) continue;
           counted.add(entry);
           bytes += table.get(entry, LENGTH);
         }
@@ -117,17 +133,16 @@ export class MemoryResponses implements ResponseStore {
     const now = this.#clock.now();
     this.#expire(now);
     const { id, response, input, items } = kept;
-    const hash = hashOfFamily(id);
-    const earlier = this.#find(owner, id, hash);
+    const earlier = this.#find(owner, id);
     if (earlier !== undefined) this.#drop(earlier);
     const part = this.#partOf(owner);
-    const before = bytesOf(part);
+    const before = part.bytes;
     const page = part.pages.add(response, input);
     const table = this.#table;
-    const entry = table.add(hash);
+    const entry = table.add(items ? keyedHash(id) : hashOfFamily(id));
     table.set(entry, RESPONSE, entry);
     table.set(entry, MORE, 0);
-    table.set(entry, ITEMS, 0);
+    table.set(entry, ITEMS, items ? 0 : IN_FAMILY);
     table.set(entry, PAGE, page.number);
     table.set(entry, FROM, page.used - response.length - input.length);
     table.set(entry, LENGTH, response.length);
@@ -135,11 +150,11 @@ export class MemoryResponses implements ResponseStore {
     table.setTime(entry, now + this.#limits.ttlMs);
     table.append(this.#all, entry, OF_ALL);
     table.append(part.anchor, entry, OF_KEY);
-    for (const item of items) this.#addItem(entry, item);
+    for (const item of items ?? []) this.#addItem(owner, entry, item);
     this.#entries += 1;
     part.responses += 1;
-    part.overhead += overheadOf(items.length);
-    this.#bytes += bytesOf(part) - before;
+    part.overhead += overheadOf(items?.length ?? 0);
+    this.#changed(part, before);
     this.#evict();
   }
 
@@ -151,9 +166,11 @@ export class MemoryResponses implements ResponseStore {
     return true;
   }
 
-  #addItem(response: number, { id, from, to }: KeptItem): void {
+  #addItem(owner: string, response: number, { id, from, to }: KeptItem): void {
     const table = this.#table;
-    const entry = table.add(keyedHash(id));
+    const hash = keyedHash(id);
+    this.#hideItem(owner, id, hash);
+    const entry = table.add(hash);
     table.set(entry, RESPONSE, response);
     table.set(entry, FROM, from);
     table.set(entry, LENGTH, to - from);
@@ -162,12 +179,23 @@ export class MemoryResponses implements ResponseStore {
     table.set(response, ITEMS, table.get(response, ITEMS) + 1);
   }
 
-  /** The entry of a response. The bytes of other keys are not read, so that their ids take the time of unknown ones. */
-  #find(owner: string, id: string, hash = hashOfFamily(id)): number | undefined {
+  /** An upstream may give many items one id. Only the latest of each key is found, so that a look-up reads few. */
+  #hideItem(owner: string, id: string, hash: number): void {
     const table = this.#table;
     for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
-      if (table.get(entry, RESPONSE) !== entry || this.#pageOf(entry).owner !== owner) continue;
-      if (idIn(this.#bytesAt(entry, table.get(entry, LENGTH))) === id) return entry;
+      if (table.get(entry, RESPONSE) === entry || this.#pageOf(entry).owner !== owner) continue;
+      if (idIn(this.#itemBytes(entry)) === id) return table.hide(entry);
+    }
+  }
+
+  /** The entry of a response. The bytes of other keys are not read, so that their ids take the time of unknown ones. */
+  #find(owner: string, id: string): number | undefined {
+    const table = this.#table;
+    for (const hash of hashesOf(id)) {
+      for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
+        if (table.get(entry, RESPONSE) !== entry || this.#pageOf(entry).owner !== owner) continue;
+        if (idIn(this.#bytesAt(entry, table.get(entry, LENGTH))) === id) return entry;
+      }
     }
     return undefined;
   }
@@ -175,7 +203,7 @@ export class MemoryResponses implements ResponseStore {
   /** @param read the items of responses that were looked through, by their entries */
   #findItem(owner: string, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): string | undefined {
     const table = this.#table;
-    for (const hash of [keyedHash(id), hashOfFamily(id)]) {
+    for (const hash of hashesOf(id)) {
       for (let entry = table.find(hash); entry !== 0; entry = table.find(hash, entry)) {
         if (this.#pageOf(entry).owner !== owner) continue;
         const text = this.#itemAt(entry, id, read);
@@ -187,20 +215,24 @@ export class MemoryResponses implements ResponseStore {
 
   #itemAt(entry: number, id: string, read: Map<number, ReadonlyMap<string, KeptItem>>): Buffer | undefined {
     const table = this.#table;
-    const response = table.get(entry, RESPONSE);
-    const length = table.get(entry, LENGTH);
-    if (response !== entry) {
-      const bytes = this.#bytesAt(response, table.get(response, LENGTH));
-      const item = bytes.subarray(table.get(entry, FROM), table.get(entry, FROM) + length);
+    if (table.get(entry, RESPONSE) !== entry) {
+      const item = this.#itemBytes(entry);
       return idIn(item) === id ? item : undefined;
     }
-    // Its items have entries of their own.
-    if (table.get(entry, ITEMS) > 0) return undefined;
-    const bytes = this.#bytesAt(entry, length);
+    if (table.get(entry, ITEMS) !== IN_FAMILY) return undefined;
+    const bytes = this.#bytesAt(entry, table.get(entry, LENGTH));
     let items = read.get(entry);
     if (!items) read.set(entry, (items = new Map(itemsIn(bytes).map((item) => [item.id, item]))));
     const item = items.get(id);
     return item && bytes.subarray(item.from, item.to);
+  }
+
+  /** The bytes of an item that has an entry. */
+  #itemBytes(entry: number): Buffer {
+    const table = this.#table;
+    const response = table.get(entry, RESPONSE);
+    const from = table.get(entry, FROM);
+    return this.#bytesAt(response, table.get(response, LENGTH)).subarray(from, from + table.get(entry, LENGTH));
   }
 
   #pageOf(entry: number): Page {
@@ -215,20 +247,21 @@ export class MemoryResponses implements ResponseStore {
   #partOf(owner: string): Part {
     let part = this.#parts.get(owner);
     if (!part) {
-      part = { anchor: this.#table.anchor(OF_KEY), pages: new Pages(this.#pages, owner), responses: 0, overhead: 0 };
+      part = new Part(this.#table.anchor(OF_KEY), new Pages(this.#pages, owner));
       this.#parts.set(owner, part);
+      this.#largest.add(part);
     }
     return part;
   }
 
   #evict(): void {
-    while (this.#bytes > this.#limits.maxBytes) this.#drop(this.#table.oldest(this.#largest().anchor, OF_KEY));
+    while (this.#bytes > this.#limits.maxBytes) this.#drop(this.#table.oldest(this.#largest.largest!.anchor, OF_KEY));
   }
 
-  #largest(): Part {
-    let largest: Part | undefined;
-    for (const part of this.#parts.values()) if (!largest || bytesOf(part) > bytesOf(largest)) largest = part;
-    return largest!;
+  /** @param before bytes of the part before the change */
+  #changed(part: Part, before: number): void {
+    this.#bytes += part.bytes - before;
+    this.#largest.changed(part);
   }
 
   /** The oldest expire first, unless the settings have changed since. */
@@ -244,8 +277,8 @@ export class MemoryResponses implements ResponseStore {
     const table = this.#table;
     const page = this.#pageOf(response);
     const part = this.#parts.get(page.owner)!;
-    const before = bytesOf(part);
-    part.overhead -= overheadOf(table.get(response, ITEMS));
+    const before = part.bytes;
+    part.overhead -= overheadOf(Math.max(0, table.get(response, ITEMS)));
     table.unlink(response, OF_ALL);
     table.unlink(response, OF_KEY);
     for (let entry = response; entry !== 0;) {
@@ -256,9 +289,10 @@ export class MemoryResponses implements ResponseStore {
     this.#entries -= 1;
     part.responses -= 1;
     part.pages.drop(page);
-    this.#bytes += bytesOf(part) - before;
+    this.#changed(part, before);
     if (part.responses > 0) return;
     this.#parts.delete(page.owner);
+    this.#largest.remove(part);
     table.removeAnchor(part.anchor);
   }
 }
@@ -269,4 +303,4 @@ const ENTRY_BYTES = 192;
 const overheadOf = (items: number): number => ENTRY_BYTES * (1 + items);
 
 export const sizeOf = ({ response, input, items }: Omit<NewResponse, 'id'>): number =>
-  overheadOf(items.length) + response.length + input.length;
+  overheadOf(items?.length ?? 0) + response.length + input.length;
