@@ -11,6 +11,7 @@ import { compactionItem } from './compaction-item.ts';
 import { ItemWriter } from './item-writer.ts';
 import { encodeUsage, ResponseText, type Status } from './response-object.ts';
 import { WholeResponseSink, ResponseStreamSink, type ResponseSink } from './response-sink.ts';
+import { ServedItems } from './served-items.ts';
 
 export function encodeReply(
   events: readonly GenerationEvent[],
@@ -58,6 +59,7 @@ class ResponseWriter {
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
   readonly #items: ItemWriter;
+  readonly #served: ServedItems;
   #model: string | undefined;
   #usage: Usage | undefined;
   #finish: EventOf<'finish'> | undefined;
@@ -76,6 +78,7 @@ class ResponseWriter {
     this.#client = client;
     this.#notes = notes;
     this.#items = new ItemWriter(sink, client.id, client.hideThoughts !== true);
+    this.#served = new ServedItems(sink, this.#items);
   }
 
   push(events: readonly GenerationEvent[]): void {
@@ -145,9 +148,16 @@ class ResponseWriter {
     }
   }
 
-  /** Events that become an item each. */
-  #whole(event: EventOf<'redacted_thinking' | 'media' | 'code' | 'code_result' | 'opaque'>): void {
+  /** Events that become an item each, or with another one. */
+  #whole(
+    event: EventOf<'redacted_thinking' | 'media' | 'code' | 'code_result' | 'mcp_call' | 'mcp_result' | 'opaque'>,
+  ): void {
     switch (event.type) {
+      case 'mcp_call':
+        return this.#served.mcpCall(event);
+      case 'mcp_result':
+        if (!this.#served.mcpResult(event)) lose(this.#notes, 'content_blocks');
+        return;
       case 'redacted_thinking': {
         const { data, maker = 'claude' } = event;
         return this.#items.encrypted(isOpenAi(maker) ? data : writeEnvelope({ kind: 'redacted', maker, data }));
@@ -194,7 +204,7 @@ class ResponseWriter {
     if (kind !== 'image') return lose(this.#notes, kind);
     this.#signatureOf(event, 'picture');
     const [, output_format = 'png'] = event.mime.split('/');
-    this.#items.whole({ type: 'image_generation_call', status: 'completed', output_format, result: event.data });
+    this.#served.picture({ type: 'image_generation_call', status: 'completed', output_format, result: event.data });
   }
 
   /** Clients demand all fields of the item, even of one whose output never came. */
@@ -215,6 +225,8 @@ class ResponseWriter {
     }
     // The results of a search are in the citations of the text after it.
     if (value.type === 'web_search_tool_result') return;
+    // The list of a server's tools is no part of the answer.
+    if (value.type === 'mcp_tool_listing') return;
     if (typeof value.type === 'string' && value.type !== 'thinking') lose(this.#notes, 'content_blocks');
   }
 
@@ -228,6 +240,7 @@ class ResponseWriter {
     this.#start();
     this.#ended = true;
     if (this.#code) this.#endCode(undefined);
+    this.#served.end();
     if (this.#client.echo?.summarizes && this.#items.isEmpty)
       this.#items.whole(compactionItem(this.#summary, this.#client));
     const { reason, message } = this.#finish ?? {};
