@@ -17,9 +17,11 @@ export interface ArgumentTexts {
   notJson(param: BodyPlace, name: string): string;
 }
 
+type Call = Pick<ToolCallPart, 'name' | 'arguments' | 'custom'>;
+
 /** Arguments for an API that takes only objects; `''` means no arguments (docs/protocols/requests.md#arguments). */
 export function encodeArguments(
-  call: ToolCallPart,
+  call: Call,
   place: BodyPlace,
   losses: LossReport,
   texts: ArgumentTexts,
@@ -33,7 +35,7 @@ export function encodeArguments(
 }
 
 function parsedArguments(
-  { name, arguments: text }: ToolCallPart,
+  { name, arguments: text }: Call,
   param: BodyPlace,
   losses: LossReport,
   texts: ArgumentTexts,

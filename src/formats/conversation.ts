@@ -129,6 +129,31 @@ export interface CodeResultPart extends Signed {
   readonly id?: string;
 }
 
+/** A call that the provider made to a tool of an MCP server. */
+export interface McpCallPart {
+  readonly type: 'mcp_call';
+  /** As the maker wrote it: an API has ids of its own form. */
+  readonly id: string;
+  /** The label of the server. */
+  readonly server: string;
+  readonly name: string;
+  /** JSON text */
+  readonly arguments: string;
+  readonly cache?: CacheMarker;
+  /** Fields without a place here, which only the Messages API writes again. */
+  readonly extras?: JsonObject;
+}
+export interface McpResultPart {
+  readonly type: 'mcp_result';
+  /** Id of the call that this answers. */
+  readonly callId: string;
+  readonly content: readonly Part[];
+  readonly isError?: boolean;
+  readonly cache?: CacheMarker;
+  /** See `McpCallPart`. */
+  readonly extras?: JsonObject;
+}
+
 /**
  * A block that only `format` understands (server tools, container uploads …): kept verbatim for it, a loss for any
  * other format.
@@ -155,6 +180,8 @@ export type Part =
   | RefusalPart
   | CodePart
   | CodeResultPart
+  | McpCallPart
+  | McpResultPart
   | OpaquePart;
 
 /** `tool` turns hold only `tool_result` parts. */
@@ -188,6 +215,33 @@ export interface CustomTool {
   /** See `ToolCallPart`. */
   readonly namespace?: string;
 }
+/** A server of tools (MCP) that the provider connects to, and whose tools it calls without asking the caller. */
+export interface McpServer {
+  /** Unique in a request. */
+  readonly label: string;
+  /** Undefined: the provider knows the server by another name, which `binding` has. */
+  readonly url?: string;
+  /** The token with which the provider calls the server: a secret. */
+  readonly authorization?: string;
+  /** The tools that may be called. Default: all of the server. */
+  readonly allowed?: readonly string[];
+  /** Fields of the caller's API without which other tools could be called, or without a permission that they need. */
+  readonly binding?: readonly BindingField[];
+  /** Further fields of the caller's API. Only the format of the tool writes them again. */
+  readonly lost?: readonly LostField[];
+}
+/** A field that no other API has: a target of another API refuses the request. */
+export interface BindingField {
+  /** A path below the tool, or a path of the body where the tool has no place of its own. */
+  readonly field: string;
+  readonly reason: string;
+}
+export interface LostField {
+  readonly field: string;
+  readonly action: 'dropped' | 'downgraded';
+  readonly reason: string;
+}
+
 /** A tool the provider runs itself. `kind` is the neutral name; `options` are as the caller wrote them. */
 export interface BuiltinTool {
   readonly type: 'builtin';
@@ -199,10 +253,14 @@ export interface BuiltinTool {
     | 'url_context'
     | 'code_execution'
     | 'enterprise_web_search'
+    | 'image_generation'
+    | 'mcp'
     | 'opaque';
   readonly options?: JsonObject;
-  /** For `opaque`: the format that `options` is written in. */
+  /** For `opaque` and `mcp`: the format that `options` is written in. */
   readonly format?: FormatName;
+  /** For `mcp`. */
+  readonly server?: McpServer;
 }
 export type Tool = FunctionTool | CustomTool | BuiltinTool;
 

@@ -3,6 +3,8 @@ import type {
   CodeResultPart,
   FormatName,
   JsonObject,
+  McpCallPart,
+  McpResultPart,
   OpaquePart,
   RedactedThinkingPart,
   StoredMedia,
@@ -190,6 +192,8 @@ export type GenerationEvent =
     }
   | (CodePart & BlockPlace)
   | (CodeResultPart & BlockPlace)
+  | (McpCallPart & BlockPlace)
+  | (McpResultPart & BlockPlace)
   | { readonly type: 'citation'; readonly choice: number; readonly citation: UrlCitation }
   | {
       readonly type: 'logprobs';

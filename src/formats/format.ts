@@ -310,6 +310,8 @@ export interface ModelFeatures {
   readonly longContext: string;
   /** Loss reason for a caller who requests a model of another provider: names the owner of the features. */
   readonly owner: string;
+  /** Features that another API has without a name: asking its models for them loses nothing. */
+  readonly elsewhere?: Readonly<Partial<Record<FormatName, RegExp>>>;
 }
 
 /** Reply settings that are known before the client's body is read. */

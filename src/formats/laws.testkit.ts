@@ -84,7 +84,15 @@ export type Block =
       readonly arguments: string;
       readonly signature?: string;
     }
-  | { readonly type: 'media'; readonly mime: string; readonly data: string; readonly signature?: string };
+  | { readonly type: 'media'; readonly mime: string; readonly data: string; readonly signature?: string }
+  | {
+      readonly type: 'mcp_call';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly output: string;
+      readonly isError: boolean;
+    };
 
 export interface GeneratedChoice {
   readonly blocks: readonly Block[];
@@ -111,6 +119,8 @@ export interface Abilities {
   readonly textSignatures?: boolean;
   readonly callSignatures?: boolean;
   readonly media?: boolean;
+  /** Calls of MCP servers, each with its result. */
+  readonly mcp?: boolean;
   readonly refusal?: boolean;
   readonly cacheUsage?: boolean;
 }
@@ -141,6 +151,13 @@ function blockArbitrary(can: Abilities): fc.Arbitrary<Block> {
     );
   }
   if (can.redacted) kinds.push(base64.map((data) => ({ type: 'redacted_thinking', data })));
+  if (can.mcp) {
+    kinds.push(
+      fc
+        .tuple(toolName, toolArguments, text, fc.boolean())
+        .map(([name, args, output, isError]) => ({ type: 'mcp_call', id: '', name, arguments: args, output, isError })),
+    );
+  }
   if (can.media) kinds.push(base64.map((data) => ({ type: 'media', mime: 'image/png', data })));
   return fc.oneof(...kinds);
 }
@@ -158,9 +175,10 @@ function choiceArbitrary(can: Abilities): fc.Arbitrary<GeneratedChoice> {
     )
     .map(([raw, refusal, plain]) => {
       let calls = 0;
-      const blocks = raw.map((block) =>
-        block.type === 'tool_call' ? { ...block, id: `call_${calls++}_${block.name}` } : block,
-      );
+      const blocks = raw.map((block, at) => {
+        if (block.type === 'mcp_call') return { ...block, id: `mcptoolu_${at}` };
+        return block.type === 'tool_call' ? { ...block, id: `call_${calls++}_${block.name}` } : block;
+      });
       return { blocks, finish: calls > 0 ? 'tool_calls' : plain, ...(refusal !== undefined && { refusal }) };
     });
 }
@@ -281,6 +299,14 @@ function blockEvents(
       return [{ type: 'redacted_thinking', choice, block: at, data: block.data }];
     case 'media':
       return [{ type: 'media', choice, block: at, mime: block.mime, data: block.data, ...signature }];
+    case 'mcp_call': {
+      const { id, name, arguments: args, output, isError } = block;
+      const place = { choice, block: at };
+      return [
+        { type: 'mcp_call', ...place, id, server: 'docs', name, arguments: args },
+        { type: 'mcp_result', ...place, callId: id, content: [{ type: 'text', text: output }], isError },
+      ];
+    }
     case 'tool_call': {
       const { id, name } = block;
       return [

@@ -57,6 +57,7 @@ const RANK: Readonly<Record<Block['type'], number>> = {
   thinking: 0,
   redacted_thinking: 0,
   text: 1,
+  mcp_call: 1,
   media: 2,
   tool_call: 3,
 };

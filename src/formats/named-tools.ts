@@ -1,5 +1,5 @@
 import type { FunctionTool, JsonObject, Tool } from './conversation.ts';
-import { COMPUTER_USE_NAMES } from './open-actions.ts';
+import { COMPUTER_USE_NAMES, isComputerUse } from './open-actions.ts';
 import { RequestFault } from './format.ts';
 
 /**
@@ -16,9 +16,9 @@ export function isBareSearch(tool: Tool): tool is FunctionTool {
   return tool.type === 'function' && tool.name === WEB_SEARCH && tool.parameters === undefined;
 }
 
-/** True for Google's computer use: by its type, or a function of its name with the options of that tool. */
+/** True for computer use: by its type, also with options that only Google has, or a function of its name with its options. */
 export function wantsComputerUse(tool: Tool): boolean {
-  if (tool.type === 'builtin') return tool.kind === 'computer_use';
+  if (tool.type === 'builtin') return isComputerUse(tool);
   return tool.type === 'function' && COMPUTER_USE_NAMES.includes(tool.name) && hasOptions(tool.parameters);
 }
 

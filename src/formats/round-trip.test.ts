@@ -24,7 +24,14 @@ const openai = formats['openai-chat'];
 const lax = clientContext({ strict: false });
 
 /** The order of this format (docs/protocols/replies.md#reply-extensions): thinking and text, then pictures, then calls. */
-const RANK: Record<Block['type'], number> = { thinking: 0, redacted_thinking: 0, text: 0, media: 1, tool_call: 2 };
+const RANK: Record<Block['type'], number> = {
+  thinking: 0,
+  redacted_thinking: 0,
+  text: 0,
+  mcp_call: 0,
+  media: 1,
+  tool_call: 2,
+};
 
 function replies(can: Abilities): fc.Arbitrary<readonly GenerationEvent[]> {
   return fc.tuple(generation(can), seed).map(([reply, cuts]) => {
@@ -88,7 +95,12 @@ function nextRequest(message: JsonObject, parts: readonly Part[]): JsonObject {
 }
 
 describe.each([
-  ['Claude', formats['anthropic-messages'], 'claude-sonnet-4-5', { thinking: true, redacted: true, signatures: true }],
+  [
+    'Claude',
+    formats['anthropic-messages'],
+    'claude-sonnet-4-5',
+    { thinking: true, redacted: true, signatures: true, mcp: true },
+  ],
   ['Gemini', formats.gemini, 'gemini-3-pro-preview', { textSignatures: true, callSignatures: true, media: true }],
   [
     'Gemini with thoughts',

@@ -3,6 +3,8 @@ export const CENSOR = '[secret]';
 /** Headers and fields that contain only credentials. */
 const SECRET_NAMES = [
   '(?:proxy-)?authorization',
+  // Of an MCP server, in a body.
+  'authorization_?token',
   // `x-gateway-api-key` under any prefix.
   'x-(?:[a-z]+-)?api-key',
   '(?:set-)?cookie',

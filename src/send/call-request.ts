@@ -1,3 +1,4 @@
+import { secretsInBody } from '../formats/body-secrets.ts';
 import type { Signals } from '../formats/events.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import { UpstreamError, type Attempt, type FormBody, type Exchange, type GatewayError } from '../plugin/index.ts';
@@ -63,7 +64,7 @@ export class CallRequest implements OutboundRequest {
       provider: provider.slug,
       credentials: provider.usesCallersToken ? 'caller' : 'entry',
       path: this.path,
-      secrets: secretsOf(this.#credentials),
+      secrets: [...secretsOf(this.#credentials), ...secretsIn(this.body)],
     };
   }
 
@@ -119,6 +120,10 @@ function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetu
   if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
 }
+
+/** What the body has for servers that the provider calls. */
+const secretsIn = (body: OutboundRequest['body']): readonly string[] =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? secretsInBody(body) : [];
 
 /** The credential values without their scheme (`Bearer`, `Basic`): an upstream might quote them so in an error. */
 function secretsOf(credentials: CredentialHeaders): readonly string[] {

@@ -119,7 +119,9 @@ export function lostFeatures(
     const { name, features } = WITH_FEATURES[at]!;
     if (name === format || forwardHeaders.includes(features.header)) continue;
     const requested = featuresOf(exchange, features);
-    if (requested.length > 0) lost = [...lost, ...lossesOf(features, requested)];
+    if (requested.length === 0) continue;
+    const has = features.elsewhere?.[format];
+    lost = [...lost, ...lossesOf(features, has ? requested.filter((feature) => !has.test(feature)) : requested)];
   }
   return lost;
 }

@@ -1,6 +1,7 @@
 import { TARGET_FIELDS, type TargetField } from '../formats/anthropic-messages/target-fields.ts';
 import { LossReport, joinLosses } from '../formats/losses/losses.ts';
 import type { BodyEdit } from '../formats/format.ts';
+import { isObject } from '../formats/json/object.ts';
 import { GatewayError, RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../plugin/index.ts';
 import { namesIn } from './outbound-headers.ts';
 import { removeFields, stepsOf } from './remove-fields.ts';
@@ -80,6 +81,8 @@ class Removal {
   readonly #body: RequestBody;
   readonly #changed = new Map<string, unknown>();
   readonly #losses = new LossReport();
+  /** Removed rows whose tools go with them. */
+  readonly #without: TargetField[] = [];
 
   constructor(caller: RequestBody, written: Prepared) {
     const { body } = written.outbound;
@@ -102,10 +105,30 @@ class Removal {
       return true;
     });
     const after = (removed as Readonly<Record<string, unknown>>)[top];
-    if (after !== before) this.#changed.set(top, after);
+    if (after === before) return;
+    this.#changed.set(top, after);
+    if (row.tools !== undefined) this.#without.push(row);
+  }
+
+  #removeTools({ tools: type, ...row }: TargetField): void {
+    const tools = this.#body.has('tools') ? (this.#changed.get('tools') ?? this.#body.value('tools')) : undefined;
+    if (!Array.isArray(tools)) return;
+    const left = tools.filter((tool: unknown, at) => {
+      const isOne = isObject(tool) && tool.type === type;
+      if (isOne) this.#losses.dropped(`tools[${at}]`, reasonOf(row));
+      return !isOne;
+    });
+    if (left.length === tools.length) return;
+    this.#changed.set('tools', left.length > 0 ? left : undefined);
+    // The API refuses a choice without tools.
+    if (left.length > 0 || !isPresent(this.#body, 'tool_choice')) return;
+    this.#changed.set('tool_choice', undefined);
+    this.#losses.dropped('tool_choice', 'there is no tool to choose');
   }
 
   result(): Prepared {
+    // Last, so that the places of losses count all tools.
+    for (const row of this.#without) this.#removeTools(row);
     if (this.#changed.size === 0) return this.#written;
     const { outbound, losses } = this.#written;
     const edits = [...this.#changed].map(([top, value]): BodyEdit => ({ path: [top], value, source: 'gateway' }));

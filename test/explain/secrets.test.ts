@@ -185,7 +185,71 @@ const ASKED: readonly (readonly [string, Readonly<Record<string, string>>, strin
   ['metadata that are none', { 'x-gateway-metadata': ENV.GATEWAY_KEY }, '/v1/chat/completions', '"status": 400'],
 ];
 
+const MCP_TOKEN = 'canary-mcp-token-0123';
+const mcp = { type: 'mcp', server_label: 'docs', server_url: 'https://mcp.example', require_approval: 'never' };
+
+/** Tokens of MCP servers in bodies, as the vendors spell them; what the upstream gets of them. */
+const SERVERS: readonly (readonly [string, string, object, string])[] = [
+  [
+    'of the Messages API',
+    '/v1/messages',
+    {
+      max_tokens: 5,
+      messages: [{ role: 'user', content: MCP_TOKEN }],
+      mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'docs', authorization_token: MCP_TOKEN }],
+      tools: [{ type: 'mcp_toolset', mcp_server_name: 'docs' }],
+    },
+    '"authorization_token": "[secret]"',
+  ],
+  [
+    'of the Responses API',
+    '/v1/responses',
+    { input: 'hi', max_output_tokens: 5, tools: [{ ...mcp, authorization: MCP_TOKEN }] },
+    '"authorization_token": "[secret]"',
+  ],
+  [
+    'in a header of the Responses API',
+    '/v1/responses',
+    { input: 'hi', max_output_tokens: 5, tools: [{ ...mcp, headers: { Authorization: `Bearer ${MCP_TOKEN}` } }] },
+    '"authorization_token": "[secret]"',
+  ],
+  [
+    'among the items of the Responses API',
+    '/v1/responses',
+    {
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [{ ...mcp, authorization: MCP_TOKEN }] },
+        { role: 'user', content: 'hi' },
+      ],
+      max_output_tokens: 5,
+    },
+    '"authorization_token": "[secret]"',
+  ],
+];
+
 describe('no secret is in', () => {
+  it.each(SERVERS)('an explanation of a request with a token of an MCP server %s', async (_, path, body, sign) => {
+    for (const asJson of [true, false]) {
+      const { out, said } = capture();
+      const lines = ['x-gateway-api-key: ' + ENV.GATEWAY_KEY, 'x-gateway-provider: @claude'];
+      const question = { path, body: { model: 'claude-sonnet-4-5', ...body } };
+      const input = () => Promise.resolve(Buffer.from(JSON.stringify(question)));
+      const code = await explainCommand({
+        configs,
+        env: ENV,
+        request: '-',
+        headers: lines,
+        draws: [],
+        json: asJson,
+        input,
+        ...out,
+      });
+      expect(code, said()).toBe(0);
+      if (asJson) expect(said()).toContain(sign);
+      expect(leaksIn(said())).toEqual([]);
+    }
+  });
+
   it.each(ASKED)('the text or the JSON of gatehouse explain: %s', async (_, headers, path, sign) => {
     for (const asJson of [true, false]) {
       const { out, said } = capture();

@@ -17,6 +17,7 @@ const CANARIES = {
   vendorKey: 'canary-vendor-key-55ab02',
   accessToken: 'canary-access-token-e10c77',
   callerToken: 'canary-caller-token-90dd4e',
+  mcpToken: 'canary-mcp-token-3b81fa',
   privateKey: privateKey.split('\n')[3]!,
 };
 
@@ -34,7 +35,9 @@ describe('secrets', () => {
           ? json(res, { error: 'invalid_grant', error_description: `assertion ${request.text}` }, 400)
           : json(res, { access_token: CANARIES.accessToken, expires_in: 3600, token_type: 'Bearer' });
       // An upstream that repeats what it was sent must not make us repeat it, before its reply has begun or after.
-      const message = `bad header ${request.headers.authorization ?? request.headers['x-api-key']}`;
+      const quoted = /"authorization(?:_token)?":"[^"]*"/.exec(request.text)?.[0] ?? '';
+      const bare = quoted.split('"')[3] ?? '';
+      const message = `bad header ${request.headers.authorization ?? request.headers['x-api-key']} or ${quoted} ${bare}`;
       if (request.url.includes('echo') || request.text.includes('echo'))
         return json(
           res,
@@ -155,6 +158,24 @@ describe('secrets', () => {
         ])
           outputs.push(inspect(await refusal(gateway, more)));
       }
+      // Tokens of MCP servers, as both vendors have them in bodies.
+      const server = { type: 'url', url: 'https://mcp.example', name: 'docs', authorization_token: CANARIES.mcpToken };
+      const servers = { mcp_servers: [server], tools: [{ type: 'mcp_toolset', mcp_server_name: 'docs' }] };
+      const mcp = { type: 'mcp', server_label: 'docs', server_url: 'https://mcp.example', require_approval: 'never' };
+      const tools = [{ ...mcp, authorization: CANARIES.mcpToken }];
+      for (const said of ['echo', 'late']) {
+        const stream = said === 'late';
+        const status = stream ? 200 : 400;
+        const more = { stream, ...servers };
+        expect(await ask('/v1/messages', { ...turn('@claude/claude-haiku-4-5', said), ...more })).toBe(status);
+        const body = { model: '@claude/claude-haiku-4-5', input: said, max_output_tokens: 5, stream };
+        expect(await ask('/v1/responses', { ...body, tools })).toBe(status);
+        const headers = { authorization: `Bearer ${CANARIES.mcpToken}` };
+        expect(await ask('/v1/responses', { ...body, tools: [{ ...mcp, headers }] })).toBe(status);
+        expect(await ask('/v1/responses', { ...body, model: places[0], tools })).toBe(status);
+      }
+      const refused = { ...mcp, authorization: CANARIES.mcpToken, require_approval: 'always' };
+      expect(await ask('/v1/responses', { model: places[2], input: 'hi', tools: [refused] })).toBe(400);
       expect(await ask('/v1/messages', turn('@vertex/gemini-2.5-flash'))).toBe(200);
       expect(await ask('/v1/messages/count_tokens', turn('@vertex/gemini-2.5-flash'))).toBe(200);
       for (const [input, status] of [
@@ -260,5 +281,8 @@ describe('secrets', () => {
         sent.includes(canary),
       ),
     ).toEqual([true, true, true, false]);
+    const bodies = upstream.seen.map(({ text }) => text).filter((text) => text.includes(CANARIES.mcpToken));
+    for (const field of ['"authorization"', '"authorization_token"'])
+      expect(bodies.some((text) => text.includes(field))).toBe(field.includes('_token'));
   });
 });

@@ -1,7 +1,7 @@
 import type { FieldSettings } from '../../plugin/index.ts';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { chatFields } from '../../formats/fields/field-tables.ts';
-import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
+import { SAME_SERVERS, SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 import { objectRules, type ObjectRules } from './object-rules.ts';
 import { toSnake } from '../../formats/json/field-names.ts';
 import {
@@ -61,7 +61,7 @@ export class FieldRules {
 
 function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
   const { preset, deny = [], allow, mediaBuckets } = settings;
-  const denied = read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]);
+  const denied = withServers(read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]));
   // A request without a model has no target. `models` restricts which models pass.
   const allowed = allow && read([...allow, 'model']).filter((path) => !isNestedBody(path, table));
   let longest = 0;
@@ -101,6 +101,18 @@ function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
 /** A name of the object around a nested body allows none of the fields inside: they are named as at the top level. */
 const isNestedBody = ({ keys: [key = '', ...inner] }: FieldPath, { nested = [] }: FieldTable): boolean =>
   inner.every((one) => one === ITEM) && nested.some(({ at }) => toSnake(at.split(ITEM, 1)[0]!) === toSnake(key));
+
+/** A rule for the MCP servers of one API holds for those of all. */
+const withServers = (paths: readonly FieldPath[]): readonly FieldPath[] => [
+  ...paths,
+  ...paths.flatMap(({ keys }) => {
+    const last = keys.findLast((key) => key !== ITEM) ?? '';
+    const others = SERVERS.get(looseName(last)) ?? [];
+    return read(others);
+  }),
+];
+
+const SERVERS = new Map([...SAME_SERVERS].map(([name, others]) => [looseName(name), others]));
 
 /** Ignores invalid paths: they are reported when the settings are checked. */
 const read = (texts: readonly string[]): FieldPath[] =>

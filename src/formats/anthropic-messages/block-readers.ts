@@ -5,6 +5,7 @@ import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
 import { isObject, setField } from '../json/object.ts';
 import { LiteralText } from '../json/literal.ts';
+import { mcpPart } from '../mcp-parts.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
 import type { TextDeltas } from './plain-delta.ts';
 
@@ -37,6 +38,10 @@ export function openBlock(block: JsonObject, index: number, state: ReplyState): 
       return { delta: () => {}, close: () => {} };
     case 'tool_use':
       return openToolUse(block, index, state);
+    case 'mcp_tool_use':
+      return new McpCallReader(block, index, state);
+    case 'mcp_tool_result':
+      return new McpResultReader(block, index, state);
     default:
       return new OpaqueReader(block, index, state);
   }
@@ -233,6 +238,48 @@ class JsonAnswerReader extends InputReader {
   protected json(text: string): void {
     this.state.answerLength += text.length;
     this.state.out.push({ type: 'text', choice: 0, block: this.index, text });
+  }
+}
+
+/** A call of an MCP server is passed on when it is complete: no other API streams its arguments. */
+class McpCallReader extends InputReader {
+  readonly #block: JsonObject;
+  #json = '';
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    super(block, index, state);
+    this.#block = block;
+  }
+
+  protected json(text: string): void {
+    this.#json += text;
+  }
+
+  override close(): void {
+    super.close();
+    const call = mcpPart({ ...this.#block, input: {} });
+    if (call?.type !== 'mcp_call') pushOpaque(this.state, this.index, this.#block);
+    else this.state.out.push({ ...call, arguments: this.#json, choice: 0, block: this.index });
+  }
+}
+
+class McpResultReader implements BlockReader {
+  readonly #state: ReplyState;
+  readonly #index: number;
+  readonly #block: JsonObject;
+
+  constructor(block: JsonObject, index: number, state: ReplyState) {
+    this.#state = state;
+    this.#index = index;
+    this.#block = block;
+  }
+
+  delta(): void {}
+
+  close(): void {
+    const result = mcpPart(this.#block);
+    if (result) this.#state.out.push({ ...result, choice: 0, block: this.#index });
+    else pushOpaque(this.#state, this.#index, this.#block);
   }
 }
 

@@ -127,6 +127,16 @@ export class BlockWriter {
     this.#sink.close(index);
   }
 
+  /** A call of a tool that the provider ran: its input streams as that of a client's tool does. */
+  served(block: JsonObject, json: string): void {
+    this.settle();
+    this.#sign();
+    const index = this.#next++;
+    this.#sink.open(index, { ...block, input: {} });
+    if (json.trim() !== '') this.#sink.delta(index, { type: 'input_json_delta', partial_json: json });
+    this.#sink.close(index);
+  }
+
   call(call: number, block: JsonObject, custom: boolean): void {
     const waiting: WaitingCall = { call, block, custom, arguments: '' };
     const open = this.#open;

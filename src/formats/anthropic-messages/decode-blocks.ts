@@ -14,6 +14,7 @@ import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts';
 import type { Envelope, SignedKind } from '../envelope.ts';
 import { tagOf } from '../maker.ts';
+import { mcpPart } from '../mcp-parts.ts';
 import { envelopeIn, signatureOfPrevious } from './signatures.ts';
 import { splitSignature } from './tool-ids.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
@@ -88,6 +89,11 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
     case 'image':
     case 'document':
       return decodeMedia(block, path);
+    case 'mcp_tool_use':
+    case 'mcp_tool_result': {
+      const part = mcpPart(block);
+      return [part ? cached(part, block) : opaque(block)];
+    }
     default:
       if (typeof block.type !== 'string') throw invalid(BodyPlace.field(path, 'type'), 'must be a string');
       // Server tools and their results, search results, uploads: sent on unchanged and never dropped

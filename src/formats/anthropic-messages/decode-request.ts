@@ -16,6 +16,7 @@ import { MESSAGES_CONVERSATION } from '../fields/field-tables.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { decodeContent, invalid, cache } from './decode-blocks.ts';
+import { decodeToolset, definitionsIn, TOOLSET, type Definitions } from './decode-mcp.ts';
 import { isObject, objectOf, rest } from '../json/object.ts';
 import { numberOf, stringOf, booleanOf } from '../json/read.ts';
 
@@ -24,7 +25,7 @@ import { numberOf, stringOf, booleanOf } from '../json/read.ts';
  * Vertex AI the body has no model.
  */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
-  const tools = decodeTools(body.tools);
+  const tools = decodeTools(body.tools, body.mcp_servers);
   return compact({
     model: stringOf(body.model) ?? '',
     turns: [...decodeSystem(body.system, origins), ...decodeMessages(body.messages, origins)],
@@ -167,20 +168,29 @@ const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^computer_20\d{6}$/, 'computer_use'],
 ];
 
-function decodeTools(tools: unknown): readonly Tool[] | undefined {
+function decodeTools(tools: unknown, servers: unknown): readonly Tool[] | undefined {
   if (tools === undefined || tools === null) return undefined;
   if (!Array.isArray(tools)) throw invalid('tools', 'must be a list');
+  let definitions: Definitions | undefined;
   return tools.map((tool: unknown, at) => {
     if (!isObject(tool)) throw invalid(`tools[${at}]`, 'must be an object');
+    if (tool.type === TOOLSET) return decodeToolset(tool, (definitions ??= definitionsIn(servers))) ?? opaqueTool(tool);
     return decodeTool(tool, at);
   });
 }
 
+const opaqueTool = (options: JsonObject): Tool => ({
+  type: 'builtin',
+  kind: 'opaque',
+  options,
+  format: 'anthropic-messages',
+});
+
 function decodeTool(tool: JsonObject, at: number): Tool {
   const type = stringOf(tool.type);
   if (type !== undefined && type !== 'custom') {
-    const kind = BUILTIN.find(([pattern]) => pattern.test(type))?.[1] ?? 'opaque';
-    return { type: 'builtin', kind, options: tool, ...(kind === 'opaque' && { format: 'anthropic-messages' }) };
+    const kind = BUILTIN.find(([pattern]) => pattern.test(type))?.[1];
+    return kind ? { type: 'builtin', kind, options: tool } : opaqueTool(tool);
   }
   const name = stringOf(tool.name);
   if (name === undefined) throw invalid(`tools[${at}].name`, 'must be a string');

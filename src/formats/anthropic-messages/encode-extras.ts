@@ -123,17 +123,23 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /**
  * The `anthropic-beta` header, a comma-separated list (docs/protocols/anthropic-messages.md#headers): the betas that the caller's body
  * names in `anthropic_beta` (a string or a list) and those that the messages need. Undefined if there are none.
+ * @param further betas that the body needs
  */
-export function betasOf({ extras }: Conversation, messages: readonly WireMessage[]): string | undefined {
+export function betasOf(
+  { extras }: Conversation,
+  messages: readonly WireMessage[],
+  further: readonly string[],
+): string | undefined {
   const requested = extras?.anthropic_beta;
-  if (requested === undefined) return messages.some(needsFiles) ? FILES : undefined;
+  const needed = messages.some(needsFiles) ? [FILES, ...further] : further;
+  if (requested === undefined) return needed.length > 0 ? needed.join(',') : undefined;
   const names = (listOf(requested) ?? [requested]).flatMap((entry) => (stringOf(entry) ?? '').split(','));
   const betas = new Set(names.map((name) => name.trim()).filter((name) => name !== ''));
   for (const name of betas) {
     if (!TOKEN.test(name))
       throw new RequestFault('invalid_value', '`anthropic_beta` holds an invalid beta name.', 'anthropic_beta');
   }
-  if (messages.some(needsFiles)) betas.add(FILES);
+  for (const name of needed) betas.add(name);
   return betas.size > 0 ? [...betas].join(',') : undefined;
 }
 

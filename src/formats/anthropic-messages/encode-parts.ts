@@ -1,7 +1,18 @@
-import type { CacheMarker, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
-import { encodeArguments, type ArgumentTexts } from '../call-arguments.ts';
+import type {
+  CacheMarker,
+  McpCallPart,
+  McpResultPart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../conversation.ts';
+import { encodeArguments } from '../call-arguments.ts';
 import { BodyPlace } from '../losses/place.ts';
+import { mcpBlock } from '../mcp-parts.ts';
+import { ARGUMENTS } from './argument-texts.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
+import { isListing } from './encode-mcp.ts';
 import { encodeMedia } from './encode-media.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { ENVELOPE } from '../envelope.ts';
@@ -71,16 +82,22 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
       return drop(path, `Claude takes no media in ${role} messages`, context);
     case 'opaque':
       if (isOwnOpaque(part)) return isReplyFields(part.value) ? undefined : part.value;
+      if (part.format === 'openai-responses' && isListing(part.value, context.servers)) return undefined;
       return drop(path, `only ${part.format} understands this block`, context);
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_call':
+    case 'mcp_call':
+    case 'mcp_result':
       if (role !== 'assistant') return drop(path, `Claude takes no ${part.type} in ${role} messages`, context);
       return encodeAssistantPart(part, path, context);
   }
 }
 
-type AssistantPart = Extract<Part, { type: 'thinking' | 'redacted_thinking' | 'tool_call' }>;
+type AssistantPart = Extract<
+  Part,
+  { type: 'thinking' | 'redacted_thinking' | 'tool_call' | 'mcp_call' | 'mcp_result' }
+>;
 
 function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: RequestContext): WireBlock | undefined {
   switch (part.type) {
@@ -95,7 +112,16 @@ function encodeAssistantPart(part: AssistantPart, path: BodyPlace, context: Requ
       return { type: 'redacted_thinking', data: part.data };
     case 'tool_call':
       return encodeCall(part, path, context);
+    case 'mcp_call':
+    case 'mcp_result':
+      return cached(encodeMcp(part, path, context), part.cache);
   }
+}
+
+function encodeMcp(part: McpCallPart | McpResultPart, path: BodyPlace, context: RequestContext): WireBlock {
+  if (!context.native) return context.servers.block(part, path, context);
+  const input = part.type === 'mcp_call' ? encodeArguments(part, path, context.losses, ARGUMENTS) : undefined;
+  return mcpBlock(part, input);
 }
 
 /**
@@ -126,13 +152,6 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, context: RequestContext
   const input = encodeArguments(part, path, context.losses, ARGUMENTS);
   return cached({ type: 'tool_use', id: context.ids.wire(part.id), name: part.name, input }, part.cache);
 }
-
-const ARGUMENTS: ArgumentTexts = {
-  wrapped: 'Claude takes only objects as tool input: sent as {"value": …}',
-  rounded: 'whole numbers beyond 2^53 are rounded',
-  tooDeep: (param, _name, levels) => `\`${String(param)}\` nests deeper than ${levels} levels.`,
-  notJson: (param) => `\`${String(param)}\` is not valid JSON.`,
-};
 
 export function encodeResult(part: ToolResultPart, path: BodyPlace, context: RequestContext): WireBlock {
   const content = encodeParts(part.content, path, 'tool_result', context);

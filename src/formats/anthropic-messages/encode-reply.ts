@@ -3,8 +3,10 @@ import type { GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, StreamEncoder } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { makerOf } from '../maker.ts';
+import { mcpBlock } from '../mcp-parts.ts';
 import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { isReplyFields } from './block-fields.ts';
+import { ownMcpId } from './encode-mcp.ts';
 import { BlockWriter } from './block-writer.ts';
 import { fromFinish, fromUsage, fromUsageDelta } from './reply-fields.ts';
 import { PlainSink, StreamSink, type MessageSink } from './message-sink.ts';
@@ -150,6 +152,12 @@ class MessageWriter {
         return blocks.text(event.block, `\`\`\`${event.language.toLowerCase()}\n${event.code}\n\`\`\`\n`);
       case 'code_result':
         return blocks.text(event.block, `\`\`\`\n${event.output}\n\`\`\`\n`);
+      case 'mcp_call':
+        return blocks.served(mcpBlock({ ...event, id: ownMcpId(event.id) }), event.arguments);
+      case 'mcp_result': {
+        const { callId, isError = false } = event;
+        return blocks.whole(mcpBlock({ ...event, callId: ownMcpId(callId), isError }));
+      }
       case 'opaque':
         return this.#opaque(event);
       case 'citation': {
@@ -200,9 +208,10 @@ class MessageWriter {
 
   #opaque({ format, value, attached }: Event<'opaque'>): void {
     if (format !== 'anthropic-messages') {
-      // No loss: metadata on the whole answer (grounding, which has no type) repeats its citations, and thoughts were
-      // not requested.
-      if (typeof value.type === 'string' && value.type !== 'thinking') lose(this.#notes, 'content_blocks');
+      // No loss: metadata on the whole answer (grounding, which has no type) repeats its citations, thoughts were not
+      // requested, and the list of an MCP server's tools is no part of the answer.
+      if (typeof value.type === 'string' && value.type !== 'thinking' && value.type !== 'mcp_list_tools')
+        lose(this.#notes, 'content_blocks');
       return;
     }
     if (isReplyFields(value)) absorb(this.#fields, value);

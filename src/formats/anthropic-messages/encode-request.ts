@@ -11,6 +11,7 @@ import {
 import { AnswerLimit } from './answer-limit.ts';
 import { planAnswer, type AnswerPlan } from './encode-answer.ts';
 import { customNames } from '../custom-tools.ts';
+import { MCP_BETA, McpServers } from './encode-mcp.ts';
 import { encodeToolSection, encodeTools, withNamedChoice } from './encode-tools.ts';
 import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
@@ -35,6 +36,7 @@ export function* encodeInSteps(
     facts: modelFacts(target.model),
     losses: new LossReport(),
     ids: new ToolIds(),
+    servers: new McpServers(conversation, target),
     limit: new AnswerLimit(conversation, target),
     native: conversation.extrasFormat === 'anthropic-messages',
   };
@@ -58,12 +60,15 @@ export function* encodeInSteps(
   const { tools, tool_choice } = encodeToolSection(declared, answer, mayForce, context);
   if (tools) body.tools = tools;
   if (tool_choice) body.tool_choice = tool_choice;
+  const servers = given.servers.definitionsOf(tools);
+  if (servers) body.mcp_servers = servers;
   absorb(body, encodeSampling(context, isThinkingOn(plan)));
   if (plan.thinking) body.thinking = plan.thinking;
   absorb(body, extras);
   absorb(body, outputConfig(plan, answer, extras));
   if (conversation.stream) body.stream = true;
-  const betas = betasOf(conversation, turns.messages);
+  const needed = servers || given.servers.hasBlocks ? [MCP_BETA] : [];
+  const betas = betasOf(conversation, turns.messages, needed);
   return {
     body,
     ...(betas !== undefined && { headers: { 'anthropic-beta': betas } }),

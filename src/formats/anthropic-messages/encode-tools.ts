@@ -1,5 +1,6 @@
 import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
 import { toOutputSchema, type AnswerPlan } from './encode-answer.ts';
+import { choiceKeyOf, choiceName, isToolsetKey } from './encode-mcp.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { asFunction } from '../custom-tools.ts';
@@ -106,6 +107,9 @@ const TYPED = /_20\d{6}$/;
 function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext): WireBlock | undefined {
   const { options = {} } = tool;
   const type = stringOf(options.type) ?? '';
+  // The host itself refuses the tools that it does not serve.
+  if (context.native && (tool.kind === 'opaque' || tool.kind === 'mcp')) return { ...options };
+  if (tool.kind === 'mcp') return context.servers.toolset(tool, path, context.losses);
   if (TYPED.test(type) && isServed(type, context)) return { ...options };
   // A function with a special name is an ordinary function here: only a `type` requests a server tool
   // (docs/protocols/requests.md#built-in-tools-by-name).
@@ -197,9 +201,9 @@ function encodeWebSearch(options: JsonObject, { losses }: RequestContext): WireB
 export function withNamedChoice(declared: readonly WireBlock[], context: RequestContext): RequestContext {
   const { conversation, losses } = context;
   if (!conversation.toolChoice?.hosted) return context;
-  const names = new Set(declared.map(({ name }) => name));
-  const nameOf = ({ kind }: BuiltinTool) => {
-    const name = stringOf(SERVER_TOOL[kind]?.name);
+  const names = new Set(declared.map(choiceName));
+  const nameOf = (tool: BuiltinTool) => {
+    const name = choiceKeyOf(tool) ?? stringOf(SERVER_TOOL[tool.kind]?.name);
     return names.has(name) ? name : undefined;
   };
   const { toolChoice: hosted, ...others } = conversation;
@@ -247,11 +251,13 @@ function allowedTools(
   if (!choice?.names || declared.length === 0) return declared;
   const { names } = choice;
   const wanted = new Set<unknown>(names);
-  const allowed = declared.filter((tool) => wanted.has(tool.name));
+  const allowed = declared.filter((tool) => wanted.has(choiceName(tool)));
   if (allowed.length === 0) {
     throw new RequestFault('invalid_value', '`tool_choice` names no tool of `tools`.', 'tool_choice');
   }
-  return choice.mode === 'required' && names.length === 1 && mayForce ? declared : allowed;
+  const isForced = choice.mode === 'required' && names.length === 1 && mayForce;
+  // The choice of a toolset names none of its tools: offering no others forces it.
+  return isForced && !isToolsetKey(names[0]) ? declared : allowed;
 }
 
 function encodeChoice(mayForce: boolean, context: RequestContext): WireBlock | undefined {
@@ -266,7 +272,8 @@ function encodeChoice(mayForce: boolean, context: RequestContext): WireBlock | u
     return { type: 'auto', ...limit };
   }
   const [name, ...others] = choice.names ?? [];
-  return name !== undefined && others.length === 0 ? { type: 'tool', name, ...limit } : { type: 'any', ...limit };
+  const isOne = name !== undefined && others.length === 0 && !isToolsetKey(name);
+  return isOne ? { type: 'tool', name, ...limit } : { type: 'any', ...limit };
 }
 
 /** Forces the `json` tool. Beside other tools it forces any of them, and one at a time (docs/protocols/requests.md#the-json-tool). */

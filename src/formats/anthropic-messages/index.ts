@@ -29,6 +29,8 @@ export const anthropicMessages: Format = {
     field: 'anthropic_beta',
     longContext: 'context-1m-2025-08-07',
     owner: 'Only Claude has betas',
+    // MCP servers (docs/protocols/openai-responses.md#mcp-servers).
+    elsewhere: { 'openai-responses': /^mcp-client-/ },
   },
   versionHeader: 'anthropic-version',
   readClient,

@@ -20,7 +20,7 @@ import {
 } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 
-const replies = generation({ thinking: true, signatures: true, redacted: true, cacheUsage: true });
+const replies = generation({ thinking: true, signatures: true, redacted: true, mcp: true, cacheUsage: true });
 
 const NOISE = [
   'event: vertex_event\ndata: {"type":"vertex_event","x":1}\n\n',

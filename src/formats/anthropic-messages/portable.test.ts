@@ -47,11 +47,6 @@ describe('a conversation for a model of another API', () => {
       },
       'Result of bash_code_execution: {"type":"bash_code_execution_result","stdout":"1"}',
     ],
-    [
-      'what an MCP server said',
-      { type: 'mcp_tool_result', tool_use_id: 's', content: [{ type: 'text', text: 'x' }] },
-      'Result of mcp: x',
-    ],
   ])('has %s as text, which is reported', (_, block, text) => {
     const losses = ['downgraded messages[0].content[1]'];
     // After another text, on lines of its own.

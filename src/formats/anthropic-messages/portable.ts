@@ -3,6 +3,7 @@ import { RequestFault, type Portable } from '../format.ts';
 import type { Origins } from '../losses/origins.ts';
 import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
+import { decodeLoneServer } from './decode-mcp.ts';
 import { LossReport } from '../losses/losses.ts';
 import { shownText } from '../json/shown.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -12,8 +13,9 @@ import { listOf, stringOf } from '../json/read.ts';
  * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server
  * tools become text, thoughts of other models are left out, and tools without a schema are refused.
  */
-export function toPortable(conversation: Conversation, origins?: Origins): Portable {
-  conversation.tools?.forEach(refuseTyped);
+export function toPortable(given: Conversation, origins?: Origins): Portable {
+  given.tools?.forEach(refuseTyped);
+  const conversation = given.extras?.mcp_servers ? withServers(given, origins) : given;
   const losses = new LossReport();
   const turns: Turn[] = [];
   let at = 0;
@@ -27,6 +29,36 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
   // (docs/protocols/messages-route.md#strict-format).
   const strict = responseFormat?.type === 'json_schema' ? { responseFormat: { strict: true, ...responseFormat } } : {};
   return { conversation: { ...conversation, turns, ...strict }, losses: losses.list() };
+}
+
+/**
+ * Servers of `mcp_servers` are tools. One that a toolset offers is in its tool already; any other is offered whole. What no tool
+ * expresses stays, and is lost.
+ */
+function withServers(conversation: Conversation, origins: Origins | undefined): Conversation {
+  const { extras = {}, tools = [] } = conversation;
+  const { mcp_servers: servers, ...others } = extras;
+  const offered = new Set(tools.flatMap((tool) => (tool.type === 'builtin' && tool.server?.label) || []));
+  const seen = new Set<string>();
+  const lone: Tool[] = [];
+  const left = (listOf(servers) ?? []).filter((definition, at) => {
+    const name = isObject(definition) ? stringOf(definition.name) : undefined;
+    // Names are unique: the first definition counts.
+    if (!isObject(definition) || name === undefined || seen.has(name)) return true;
+    seen.add(name);
+    if (offered.has(name)) return false;
+    const tool = decodeLoneServer(definition);
+    if (!tool) return true;
+    origins?.note(tool, `mcp_servers[${at}]`);
+    lone.push(tool);
+    return false;
+  });
+  const isLeft = left.length > 0 || listOf(servers)?.length === 0;
+  return {
+    ...conversation,
+    extras: { ...others, ...(isLeft && { mcp_servers: left }) },
+    ...(tools.length + lone.length > 0 && { tools: [...tools, ...lone] }),
+  };
 }
 
 /**
@@ -129,7 +161,7 @@ function textOf({ value }: OpaquePart): string | undefined {
   }
 }
 
-/** `web_search_tool_result`, `mcp_tool_result` … */
+/** `web_search_tool_result`, `code_execution_tool_result` … */
 function resultText({ type, content }: JsonObject): string | undefined {
   const tool = (stringOf(type) ?? '').replace(/_tool_result$/, '');
   const text = contentText(content) ?? (content === undefined ? undefined : JSON.stringify(readable(content)));

@@ -1,6 +1,7 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
 import type { AnswerLimit } from './answer-limit.ts';
+import type { McpServers } from './encode-mcp.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelFacts } from './models.ts';
 import type { ToolIds } from './tool-ids.ts';
@@ -12,6 +13,7 @@ export interface RequestContext {
   readonly facts: ModelFacts;
   readonly losses: LossReport;
   readonly ids: ToolIds;
+  readonly servers: McpServers;
   readonly limit: AnswerLimit;
   /** True for a body that was written in this format: its own fields are sent unchanged. */
   readonly native: boolean;

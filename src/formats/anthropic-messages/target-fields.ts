@@ -1,3 +1,4 @@
+import { TOOLSET } from './decode-mcp.ts';
 import { objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 
@@ -29,6 +30,8 @@ export interface TargetField {
   readonly refuses?: (value: unknown) => boolean;
   /** A value that means the same as no field: dropped without a report. */
   readonly isDefault?: (value: unknown) => boolean;
+  /** The type of tools that a target refuses without the field: they are dropped with it. */
+  readonly tools?: string;
 }
 
 const WITH_BETA = { claude: 'send', vertex: 'beta', other: 'drop' } as const;
@@ -73,7 +76,8 @@ export const TARGET_FIELDS: readonly TargetField[] = [
   { field: 'diagnostics', at: WITH_BETA, betas: ['cache-diagnosis-2026-04-07'] },
   { field: 'billing_policy', at: { claude: 'send', vertex: 'drop', other: 'drop' }, refuses: billsAnother },
   { field: 'tags', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
-  { field: 'mcp_servers', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
+  // Only OpenAI's Responses API has a form of them (docs/protocols/openai-responses.md#mcp-servers).
+  { field: 'mcp_servers', at: { claude: 'send', vertex: 'drop', other: 'map' }, tools: TOOLSET },
   {
     field: 'tools[].defer_loading',
     at: WITH_BETA,

@@ -9,12 +9,22 @@ export const SHARED_CREDENTIALS: readonly string[] = [
   // Objects that only some values of a field name are found by these values.
   ...VENDOR_OBJECTS.flatMap(({ path, ids }) => (ids ? [] : path)),
   '**.mcp_servers',
-  // OpenAI's counterpart: tools of type `mcp`, whose server is a connector or a URL.
+  // OpenAI's counterpart: tools of type `mcp`, whose server is a connector, a tunnel or a URL.
   '**.connector_id',
+  '**.tunnel_id',
   '**.server_url',
   '**.labels',
   '**.store',
 ];
+
+/**
+ * Fields that name the same servers of tools (MCP) in other APIs: the gateway translates `mcp_servers` and tools of type `mcp` into each
+ * other, so a rule that denies one of them denies these too (docs/operate/keys.md#mcp-servers).
+ */
+export const SAME_SERVERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['mcp_servers', ['**.server_url', '**.connector_id', '**.tunnel_id']],
+  ['server_url', ['**.mcp_servers']],
+]);
 
 /** Keys whose string values are text for the model, whatever they look like. */
 export const TEXT_KEYS: ReadonlySet<string> = new Set([

@@ -11,7 +11,7 @@ import { isObject } from '../json/object.ts';
  * function tool of a known name, whose `parameters` are the options. A client's own function named `web_search` is
  * therefore Google's search.
  */
-type BuiltinKind = Exclude<BuiltinTool['kind'], 'opaque'>;
+type BuiltinKind = Exclude<BuiltinTool['kind'], 'image_generation' | 'mcp' | 'opaque'>;
 
 interface Builtin {
   readonly field: string;
@@ -50,6 +50,8 @@ export const BUILTINS: { readonly [K in BuiltinKind]: Builtin } = {
 };
 
 export const BUILTIN_KINDS = Object.keys(BUILTINS).filter((kind): kind is BuiltinKind => kind in BUILTINS);
+
+export const isBuiltinKind = (kind: BuiltinTool['kind']): kind is BuiltinKind => kind in BUILTINS;
 
 export function builtinByName(name: string): BuiltinKind | undefined {
   return BUILTIN_KINDS.find((kind) => BUILTINS[kind].names.includes(name));

@@ -18,6 +18,7 @@ import { encodeMedia, reportUnsent } from './encode-media.ts';
 import { CallIndex, encodeResults, type PendingResult } from './encode-results.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { makerOf } from '../maker.ts';
+import { MCP_AS_TEXT, mcpText } from '../mcp-parts.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeCode, fromPartBlock, isPartBlock, signed } from './parts.ts';
@@ -151,6 +152,10 @@ class ContentsEncoder {
       case 'code':
       case 'code_result':
         return encodeCode(part, this.#own(part, place), this.#direct);
+      case 'mcp_call':
+      case 'mcp_result':
+        this.#losses.downgraded(place, MCP_AS_TEXT);
+        return { text: mcpText(part) };
       case 'opaque':
         return this.#opaque(part, place);
     }

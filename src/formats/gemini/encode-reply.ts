@@ -107,6 +107,8 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
       return fromThoughtBlock(part.value) ?? part.value;
     case 'redacted_thinking':
     case 'tool_result':
+    case 'mcp_call':
+    case 'mcp_result':
       return undefined;
   }
 }
@@ -116,6 +118,7 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
  * blocks.
  */
 export function loseForeign(part: Part, notes: LossNotes): void {
+  if (part.type === 'mcp_call' || part.type === 'mcp_result') return lose(notes, 'content_blocks');
   if (part.type !== 'opaque' || part.format === 'gemini' || part.attached) return;
   if (typeof part.value['type'] === 'string') lose(notes, 'content_blocks');
 }

@@ -27,9 +27,10 @@ export function* encodeInSteps(
   const traits = traitsOf(target.model);
   const { contents, systemInstruction } = encodeContents(conversation, traits, target, losses);
   yield;
-  const { tools, toolConfig, customTools } = encodeTools(conversation, traits, report);
+  const { tools, toolConfig, customTools, drawing } = encodeTools(conversation, traits, target, report);
   yield;
   const generationConfig = encodeConfig(conversation, traits, target, report);
+  if (drawing) absorb(generationConfig, drawing);
   reportOpenAiOnly(conversation, target, losses);
   reportHiddenSignatures(conversation, target, losses);
   const tier = encodeServiceTier(conversation.serviceTier, target, losses);

@@ -29,7 +29,7 @@ export function encodeArray(client: ClientContext, notes: LossNotes = noLosses()
 const LAST_PART: JsonObject = { text: '' };
 
 /** Events that become a part each. */
-type WholeEvent = EventOf<'media' | 'code' | 'code_result' | 'opaque'>;
+type WholeEvent = EventOf<'media' | 'code' | 'code_result' | 'mcp_call' | 'mcp_result' | 'opaque'>;
 
 interface PendingCall {
   readonly event: EventOf<'tool_call'>;

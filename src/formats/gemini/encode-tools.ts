@@ -1,9 +1,10 @@
 import type { BuiltinTool, Conversation, FunctionTool, JsonObject, Tool, ToolChoice } from '../conversation.ts';
-import { builtinByName, encodeBuiltin, type EncodedBuiltin } from './builtin-tools.ts';
+import { builtinByName, encodeBuiltin, isBuiltinKind, type EncodedBuiltin } from './builtin-tools.ts';
+import { draws, drawingOf, encodeImageTool, type ImageTool } from './image-tool.ts';
 import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { brokenLimit } from '../search-limits.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';
 import type { MergeRoom } from './schema-merge.ts';
@@ -16,15 +17,32 @@ interface EncodedGeminiTools {
   readonly toolConfig?: JsonObject;
   /** Free-text tools sent as functions of one string; their arguments are unwrapped in the reply. */
   readonly customTools?: ReadonlySet<string>;
+  /** Settings of `generationConfig` for pictures. */
+  readonly drawing?: JsonObject;
 }
 
 /** Tools and tool choice (docs/protocols/requests.md#tools). */
-export function encodeTools(conversation: Conversation, traits: ModelTraits, report: SchemaReport): EncodedGeminiTools {
+export function encodeTools(
+  conversation: Conversation,
+  traits: ModelTraits,
+  target: RequestTarget,
+  report: SchemaReport,
+): EncodedGeminiTools {
   if (!declaresTools(conversation)) return NO_TOOLS;
   const { losses } = report;
-  const collected: Collected = { declarations: [], builtins: [], customTools: new Set(), strict: [], place: 0 };
-  (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, report));
-  const choice = namedChoice(conversation.toolChoice, chosenBuiltin(conversation.toolChoice), losses);
+  const collected: Collected = {
+    declarations: [],
+    builtins: [],
+    customTools: new Set(),
+    strict: [],
+    place: 0,
+    images: undefined,
+  };
+  (conversation.tools ?? []).forEach((tool, index) => collect(tool, `tools[${index}]`, collected, { target, report }));
+  const drawing = collected.images && drawingOf(collected.images, conversation.toolChoice, losses);
+  if (drawing?.alone) return { ...(drawing.config && { drawing: drawing.config }) };
+  const given = drawing ? drawing.choice : conversation.toolChoice;
+  const choice = namedChoice(given, chosenBuiltin(given), losses);
   const offer = searchApart(offered(collected, choice), traits, losses);
   addWebSearch(conversation.webSearch, offer, losses);
   const { declarations, builtins } = offer;
@@ -38,6 +56,7 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
     ...(tools.length > 0 && { tools }),
     ...(toolConfig && { toolConfig }),
     ...(collected.customTools.size > 0 && { customTools: collected.customTools }),
+    ...(drawing?.config && { drawing: drawing.config }),
   };
 }
 
@@ -45,7 +64,7 @@ export function encodeTools(conversation: Conversation, traits: ModelTraits, rep
 const chosenBuiltin =
   (choice: ToolChoice | undefined) =>
   ({ kind }: BuiltinTool): string | undefined =>
-    choice?.mode === 'auto' && kind !== 'opaque' ? kind : undefined;
+    choice?.mode === 'auto' && isBuiltinKind(kind) ? kind : undefined;
 
 const NO_TOOLS: EncodedGeminiTools = {};
 
@@ -63,6 +82,12 @@ interface Collected extends Offer {
   readonly customTools: Set<string>;
   /** Places of the strict tools. */
   readonly strict: string[];
+  images: ImageTool | undefined;
+}
+
+interface Collecting {
+  readonly target: RequestTarget;
+  readonly report: SchemaReport;
 }
 
 /**
@@ -71,17 +96,19 @@ interface Collected extends Offer {
  */
 type NamedBuiltin = EncodedBuiltin & { readonly name?: string; readonly search?: string };
 
-function collect(tool: Tool, param: string, into: Collected, report: SchemaReport): void {
+function collect(tool: Tool, param: string, into: Collected, { target, report }: Collecting): void {
   const { losses } = report;
   if (into.declarations.length === 0) into.place = into.builtins.length;
   if (tool.type === 'builtin') {
     const broken = brokenLimit(tool.kind, tool.options ?? {}, 'gemini');
     if (broken !== undefined) losses.dropped(param, broken);
-    else if (tool.kind !== 'opaque') {
+    else if (tool.kind === 'image_generation' && draws(target))
+      into.images = encodeImageTool(tool.options ?? {}, param, target, losses);
+    else if (isBuiltinKind(tool.kind)) {
       const encoded = encodeBuiltin(tool.kind, tool.options ?? {}, param, losses);
       into.builtins.push({ ...encoded, name: tool.kind, ...(tool.kind === 'web_search' && { search: param }) });
     } else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
-    else losses.dropped(param, `only ${tool.format ?? 'another API'} has this tool`);
+    else losses.dropped(param, NOT_OF_GOOGLE[tool.kind] ?? `only ${tool.format ?? 'another API'} has this tool`);
     return;
   }
   if (tool.type === 'custom') {
@@ -99,6 +126,11 @@ function collect(tool: Tool, param: string, into: Collected, report: SchemaRepor
     reportUnused(tool, param, losses);
   } else into.declarations.push(declare(tool, param, into, report));
 }
+
+const NOT_OF_GOOGLE: Partial<Record<BuiltinTool['kind'], string>> = {
+  image_generation: 'this model draws no pictures',
+  mcp: 'Gemini connects to no MCP servers',
+};
 
 /** Reports the fields of a function tool whose name requests one of Google's own tools. */
 function reportUnused({ description, cache }: FunctionTool, param: string, losses: LossReport): void {

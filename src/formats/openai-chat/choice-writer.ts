@@ -6,6 +6,7 @@ import { encodeCitation, encodeLogprobs, encodeFinish } from './reply-fields.ts'
 import { AFTER_THOUGHTS, attachedFields, choiceNotes, isBlock, mediaItem, signatureFields } from './content-blocks.ts';
 import { textOfLiteral, toBytes } from '../json/literal.ts';
 import { tagOf } from '../maker.ts';
+import { mcpBlock } from '../mcp-parts.ts';
 import { CallWriter } from './reply-calls.ts';
 import { audioName } from './audio.ts';
 
@@ -146,6 +147,9 @@ export class ChoiceWriter {
         const { choice: _, block, ...value } = event;
         return this.#block(block, value);
       }
+      case 'mcp_call':
+      case 'mcp_result':
+        return this.#block(event.block, mcpBlock(event));
       case 'opaque':
         return this.#opaque(event);
       case 'refusal':

@@ -1,6 +1,7 @@
 import type { JsonObject, MediaPart, OpaquePart, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { toDataUri } from '../media/media-types.ts';
+import { mcpBlock } from '../mcp-parts.ts';
 import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { absorb, setField } from '../json/object.ts';
 import { tagOf, type Signed } from '../maker.ts';
@@ -29,6 +30,9 @@ function blockOf(part: Part): JsonObject | undefined {
     case 'code':
     case 'code_result':
       return { ...part };
+    case 'mcp_call':
+    case 'mcp_result':
+      return mcpBlock(part);
     case 'opaque':
       return isBlock(part.value) && !part.attached ? part.value : undefined;
     default:
@@ -91,6 +95,7 @@ export function losePart(part: AnswerPart, notes: LossNotes): void {
   if (part.type === 'media') {
     if (part.media !== 'audio') lose(notes, part.media);
   } else if (part.type === 'code' || part.type === 'code_result') lose(notes, 'code');
+  else if (part.type === 'mcp_call' || part.type === 'mcp_result') lose(notes, 'content_blocks');
   else if (part.type === 'opaque' && !part.attached && isBlock(part.value) && part.value.type !== 'thinking')
     lose(notes, 'content_blocks');
 }

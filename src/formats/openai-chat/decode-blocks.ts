@@ -6,6 +6,7 @@ import { citationsOf, interleave } from './decode-parts.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { readMaker, type Maker } from '../maker.ts';
+import { mcpPart } from '../mcp-parts.ts';
 import { Queue } from '../streams/queue.ts';
 
 type BlockKind = 'text' | 'thinking' | 'spoken';
@@ -253,6 +254,11 @@ function readSpecial(item: JsonObject, { choice, blocks, out }: BlockOutput): vo
       return;
     }
     default: {
+      const mcp = mcpPart(item);
+      if (mcp) {
+        out.push({ ...mcp, choice, block: shared.block });
+        return;
+      }
       // A thought with an image is one of Gemini's drafts.
       const format = item.type === 'gemini_part' || item.type === 'thinking' ? 'gemini' : 'anthropic-messages';
       out.push({ type: 'opaque', choice, block: shared.block, format, value: item });

@@ -12,6 +12,7 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media/media-types.ts';
 import { readMaker, type Signed } from '../maker.ts';
+import { mcpPart } from '../mcp-parts.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 import { compact } from '../json/compact.ts';
@@ -94,7 +95,7 @@ function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part 
     case 'gemini_part':
       return { type: 'opaque', format: 'gemini', value: part };
     default:
-      return { type: 'opaque', format: owner, value: part };
+      return mcpPart(part) ?? { type: 'opaque', format: owner, value: part };
   }
 }
 

@@ -8,6 +8,7 @@ import type { LossReport } from '../losses/losses.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 import { makerOf } from '../maker.ts';
+import { MCP_AS_TEXT, mcpText } from '../mcp-parts.ts';
 
 interface MessageDestination {
   readonly path: BodyPlace;
@@ -166,6 +167,11 @@ function encodeSpoken(part: Part, path: BodyPlace, { report }: MessageDestinatio
       return { type: 'text', text: textOf(part, path, report) };
     case 'refusal':
       return { type: 'refusal', refusal: part.text };
+    case 'mcp_call':
+    case 'mcp_result':
+      report.downgraded(path, MCP_AS_TEXT);
+      // The texts of an answer are joined.
+      return { type: 'text', text: `\n${mcpText(part)}\n` };
     case 'opaque':
       if (part.format === 'openai-chat') return part.value;
       report.dropped(path, `Only ${part.format} has this part.`);

@@ -59,5 +59,8 @@ function hostedBy(entry: JsonObject, path: string, tools: readonly Tool[]): Buil
       (entry.server_label === undefined || tool.options?.server_label === entry.server_label),
   );
   if (!found) throw invalid(path, 'names no tool of `tools`');
-  return found;
+  const name = stringOf(entry.name);
+  if (!found.server || name === undefined) return found;
+  // One tool of the server.
+  return { ...found, options: { ...found.options, name }, server: { ...found.server, allowed: [name] } };
 }

@@ -78,6 +78,7 @@ export class ItemDecoder {
         return this.#declare(item.tools, path);
       case 'image_generation_call':
       case 'code_interpreter_call':
+      case 'mcp_call':
         return this.#hosted(item, path);
       case 'compaction':
         return this.#compaction(item, path);
@@ -241,7 +242,7 @@ export class ItemDecoder {
     throw invalid(path, 'is a compaction of another provider, which this model cannot read');
   }
 
-  /** Pictures and code runs of an earlier answer. Another provider's model has made them, or the target's own. */
+  /** Pictures, code runs and calls of MCP servers of an earlier answer. Another provider's model has made them, or the target's own. */
   #hosted(item: JsonObject, path: BodyPlace): void {
     const parts = hostedParts(item, path, this.losses);
     if (parts.length === 0) return this.#opaque(item, path);

@@ -6,6 +6,7 @@ import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, stringOf } from '../json/read.ts';
 import { openAiMaker } from '../maker.ts';
 import { failureIn } from './errors.ts';
+import { mcpParts } from './mcp-items.ts';
 
 /** A plain 2xx reply → events. A response that failed is an error, though its status is 200. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
@@ -278,6 +279,8 @@ export class ResponseReader {
     } else if (item.type === 'image_generation_call' && result) {
       const mime = `image/${stringOf(item.output_format) ?? 'png'}`;
       this.#events.push({ type: 'media', ...place, mime, data: result });
+    } else if (item.type === 'mcp_call') {
+      for (const part of mcpParts(item, `mcp_${at}`) ?? []) this.#events.push({ ...part, ...place });
     } else this.#events.push({ type: 'opaque', ...place, format: 'openai-responses', value: item });
   }
 }

@@ -4,12 +4,15 @@ import { objectOf, rest } from '../json/object.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
+import { decodeServer } from './decode-mcp.ts';
 import { listAt, objectAt, textAt } from './read.ts';
 
 /** Tools that the provider runs and that other formats have too. All others are specific to this format. */
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, 'web_search'],
   [/^code_interpreter$/, 'code_execution'],
+  [/^image_generation$/, 'image_generation'],
+  [/^mcp$/, 'mcp'],
 ];
 
 export const builtinKind = (type: string): BuiltinTool['kind'] =>
@@ -70,6 +73,8 @@ function decodeTool(tool: JsonObject, path: BodyPlace): Tool {
         });
   }
   const kind = builtinKind(type);
+  if (kind === 'mcp')
+    return { type: 'builtin', kind, options: tool, format: 'openai-responses', server: decodeServer(tool, path) };
   return { type: 'builtin', kind, options: tool, ...(kind === 'opaque' && { format: 'openai-responses' }) };
 }
 

@@ -1,4 +1,13 @@
-import type { JsonObject, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
+import type {
+  JsonObject,
+  McpCallPart,
+  McpResultPart,
+  MediaPart,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../conversation.ts';
 import { ENVELOPE } from '../envelope.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { isObject } from '../json/object.ts';
@@ -8,6 +17,7 @@ import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { extensionOf, toDataUri } from '../media/media-types.ts';
+import { mcpFields, ownMcpId } from './mcp-items.ts';
 
 /** Turns → items (docs/protocols/openai-responses.md#items). */
 export function encodeItems(
@@ -30,6 +40,8 @@ class ItemEncoder {
   readonly #scope: string | undefined;
   /** Calls of free-text tools, whose results have a type of their own. */
   readonly #custom = new Set<string>();
+  /** Items of calls to MCP servers, by the ids of the calls. */
+  readonly #servers = new Map<string, { readonly part: McpCallPart; readonly item: JsonObject }>();
 
   constructor(losses: LossReport, scope: string | undefined) {
     this.#losses = losses;
@@ -110,8 +122,13 @@ class ItemEncoder {
         return { type: 'reasoning', summary: [], encrypted_content: part.data };
       case 'opaque':
         if (part.format === 'openai-responses' && isItem(part.value)) return part.value;
-        this.#losses.dropped(path, `Only ${part.format} has this part.`);
+        // The provider has the list already, or asks the server for it.
+        if (part.value.type !== 'mcp_tool_listing') this.#losses.dropped(path, `Only ${part.format} has this part.`);
         return undefined;
+      case 'mcp_call':
+        return this.#mcpCall(part);
+      case 'mcp_result':
+        return this.#mcpResult(part, path);
       case 'code':
       case 'code_result': {
         this.#losses.downgraded(path, 'Code that another provider ran is sent as text.');
@@ -128,6 +145,19 @@ class ItemEncoder {
     }
     this.#losses.dropped(path, 'the thinking of another provider');
     return undefined;
+  }
+
+  #mcpCall(part: McpCallPart): JsonObject {
+    const item: JsonObject = { id: ownMcpId(part.id), ...mcpFields(part, undefined) };
+    this.#servers.set(part.id, { part, item });
+    return item;
+  }
+
+  /** Joins the item of its call. */
+  #mcpResult(result: McpResultPart, path: BodyPlace): undefined {
+    const call = this.#servers.get(result.callId);
+    if (call) Object.assign(call.item, mcpFields(call.part, result));
+    else this.#losses.dropped(path, 'the result of no call');
   }
 
   #otherAccount(path: BodyPlace): undefined {

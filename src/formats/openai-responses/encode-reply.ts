@@ -11,6 +11,7 @@ import { compactionItem } from './compaction-item.ts';
 import { ItemWriter } from './item-writer.ts';
 import { encodeUsage, ResponseText, type Status } from './response-object.ts';
 import { ResponseEvents } from './response-events.ts';
+import { ServedItems } from './served-items.ts';
 
 export function encodeReply(
   events: readonly GenerationEvent[],
@@ -60,6 +61,8 @@ class ResponseWriter {
   readonly #client: ClientContext;
   readonly #notes: LossNotes;
   readonly #items: ItemWriter;
+  /** Undefined while the answer has no item of a tool that the provider ran. */
+  #served: ServedItems | undefined;
   #model: string | undefined;
   #usage: Usage | undefined;
   #finish: EventOf<'finish'> | undefined;
@@ -148,9 +151,16 @@ class ResponseWriter {
     }
   }
 
-  /** Events that become an item each. */
-  #whole(event: EventOf<'redacted_thinking' | 'media' | 'code' | 'code_result' | 'opaque'>): void {
+  /** Events that become an item each, or with another one. */
+  #whole(
+    event: EventOf<'redacted_thinking' | 'media' | 'code' | 'code_result' | 'mcp_call' | 'mcp_result' | 'opaque'>,
+  ): void {
     switch (event.type) {
+      case 'mcp_call':
+        return this.#servedItems().mcpCall(event);
+      case 'mcp_result':
+        if (!this.#servedItems().mcpResult(event)) lose(this.#notes, 'content_blocks');
+        return;
       case 'redacted_thinking': {
         const { data, maker = 'claude' } = event;
         return this.#items.encrypted(isOpenAi(maker) ? data : writeEnvelope({ kind: 'redacted', maker, data }));
@@ -197,7 +207,12 @@ class ResponseWriter {
     if (kind !== 'image') return lose(this.#notes, kind);
     this.#signatureOf(event, 'picture');
     const [, output_format = 'png'] = event.mime.split('/');
-    this.#items.whole({ type: 'image_generation_call', status: 'completed', output_format, result: event.data });
+    this.#servedItems().picture({
+      type: 'image_generation_call',
+      status: 'completed',
+      output_format,
+      result: event.data,
+    });
   }
 
   /** Clients demand all fields of the item, even of one whose output never came. */
@@ -218,7 +233,13 @@ class ResponseWriter {
     }
     // The results of a search are in the citations of the text after it.
     if (value.type === 'web_search_tool_result') return;
+    // The list of a server's tools is no part of the answer.
+    if (value.type === 'mcp_tool_listing') return;
     if (typeof value.type === 'string' && value.type !== 'thinking') lose(this.#notes, 'content_blocks');
+  }
+
+  #servedItems(): ServedItems {
+    return (this.#served ??= new ServedItems(this.#stream, this.#items));
   }
 
   #start(): void {
@@ -231,6 +252,7 @@ class ResponseWriter {
     this.#start();
     this.#ended = true;
     if (this.#code) this.#endCode(undefined);
+    this.#served?.end();
     if (this.#client.echo?.summarizes && this.#items.isEmpty)
       this.#items.whole(compactionItem(this.#summary, this.#client));
     const { reason, message } = this.#finish ?? {};

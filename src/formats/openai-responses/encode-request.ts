@@ -1,5 +1,5 @@
-import type { Conversation, JsonObject, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
-import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import type { Conversation, JsonObject, McpServer, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
+import { RequestFault, type EncodedRequest, type ReplyContext, type RequestTarget } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { objectOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
@@ -8,6 +8,7 @@ import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/effor
 import { finish, type Steps } from '../steps.ts';
 import { encodeItems } from './encode-items.ts';
 import { encodeHostedSearch, encodeSearch } from './encode-search.ts';
+import { mcpTool } from './mcp-items.ts';
 
 /** Conversation → Responses body (docs/protocols/openai-responses.md#request). */
 export function* encodeInSteps(
@@ -136,10 +137,20 @@ function encodeTool(tool: Tool, path: string, losses: LossReport): JsonObject | 
     case 'builtin':
       if (tool.kind === 'web_search') return encodeHostedSearch(tool.options ?? {}, path, losses);
       if (tool.kind === 'code_execution') return { type: 'code_interpreter', container: { type: 'auto' } };
-      if (tool.kind === 'opaque' && tool.format === 'openai-responses' && tool.options) return tool.options;
+      if (tool.format === 'openai-responses' && tool.options) return tool.options;
+      if (tool.kind === 'image_generation') return { ...tool.options, type: tool.kind };
+      if (tool.server) return encodeServer(tool.server, path, losses);
       losses.dropped(path, `The Responses API has no ${tool.kind === 'opaque' ? 'such' : tool.kind} tool.`);
       return undefined;
   }
+}
+
+/** Throws RequestFault for a server with limits that this API does not have. */
+function encodeServer(server: McpServer, path: string, losses: LossReport): JsonObject {
+  for (const { field, reason } of server.binding ?? [])
+    throw new RequestFault('unsupported_parameter', `\`${path}.${field}\`: ${reason}.`, `${path}.${field}`);
+  for (const { field, action, reason } of server.lost ?? []) losses.add({ param: `${path}.${field}`, action, reason });
+  return mcpTool(server);
 }
 
 /** The chat API nests a grammar, this one does not. */
@@ -153,7 +164,7 @@ function encodeChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): u
   const custom = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
   const entries: JsonObject[] = choice.names.map((name) => ({ type: custom.has(name) ? 'custom' : 'function', name }));
   for (const { options = {} } of choice.hosted ?? [])
-    entries.push(compact({ type: options.type, server_label: options.server_label }));
+    entries.push(compact({ type: options.type, server_label: options.server_label, name: options.name }));
   if (choice.mode === 'required' && entries.length === 1) return entries[0];
   return { type: 'allowed_tools', mode: choice.mode, tools: entries };
 }

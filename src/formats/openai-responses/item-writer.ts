@@ -54,7 +54,16 @@ const PREFIXES: Readonly<Record<string, string>> = {
   web_search_call: 'ws',
   code_interpreter_call: 'ci',
   image_generation_call: 'ig',
+  mcp_call: 'mcp',
 };
+
+/** An item that has its place in the response and is not whole yet. */
+export interface PlacedItem {
+  readonly id: string;
+  readonly index: number;
+  /** The members by which its events name it. */
+  readonly head: string;
+}
 
 /**
  * Writes the items of a response, one at a time, with the events that announce them. An item is whole once the next one opens
@@ -170,6 +179,21 @@ export class ItemWriter {
     const json = jsonBytes(named);
     this.#stream?.event('output_item.added', `"output_index":${index},"item":${announced(named) ?? json}`);
     this.#done(index, json);
+  }
+
+  /** Announces an item that is filled later, while other items open. */
+  place(announced: JsonObject): PlacedItem {
+    this.close();
+    const [id, index] = [this.#newId(String(announced.type)), this.output.length];
+    this.output.push('');
+    this.#stream?.event('output_item.added', `"output_index":${index},"item":${jsonBytes({ id, ...announced })}`);
+    return { id, index, head: `"item_id":"${id}","output_index":${index}` };
+  }
+
+  fill({ id, index }: PlacedItem, fields: JsonObject): void {
+    const item = jsonBytes({ id, ...fields });
+    this.#stream?.event('output_item.done', `"output_index":${index},"item":${item}`);
+    this.output[index] = item;
   }
 
   /** @param status `incomplete` for the item at which the answer's limit stopped the model */

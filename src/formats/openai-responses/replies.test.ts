@@ -23,7 +23,14 @@ const streamOf = (events: readonly GenerationEvent[]): string => {
   return events.map((event) => encoder.push([event])).join('');
 };
 
-const OWN: Abilities = { thinking: true, signatures: true, thoughtsBy: 'openai', refusal: true, cacheUsage: true };
+const OWN: Abilities = {
+  thinking: true,
+  signatures: true,
+  thoughtsBy: 'openai',
+  mcp: true,
+  refusal: true,
+  cacheUsage: true,
+};
 const ALL: Abilities = {
   thinking: true,
   redacted: true,
@@ -31,6 +38,7 @@ const ALL: Abilities = {
   textSignatures: true,
   callSignatures: true,
   media: true,
+  mcp: true,
   refusal: true,
   cacheUsage: true,
 };

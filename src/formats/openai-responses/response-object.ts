@@ -2,6 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { Usage } from '../events.ts';
 import { jsonBytes } from '../json/literal.ts';
 import { isObject, objectOf } from '../json/object.ts';
+import { withoutSecrets } from './mcp-items.ts';
 
 /** The state of a response, in the API's words. */
 export type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
@@ -98,11 +99,18 @@ const reasoningOf = (reasoning: unknown): string =>
 const textOf = (text: unknown): string =>
   isObject(text) ? jsonBytes({ format: { type: 'text' }, ...objectOf(text) }) : '{"format":{"type":"text"}}';
 
-/** The API repeats function tools with all of their fields. */
+/** The API repeats function tools with all of their fields, and servers of tools without their secrets. */
 function toolOf(tool: unknown): unknown {
-  if (!isObject(tool) || tool.type !== 'function') return tool;
+  if (!isObject(tool)) return tool;
+  if (tool.type === 'mcp') return withoutSecrets(tool);
+  if (tool.type === 'namespace' && Array.isArray(tool.tools))
+    return { ...tool, tools: tool.tools.map(withoutSecretsIn) };
+  if (tool.type !== 'function') return tool;
   return { description: null, parameters: null, ...tool, strict: tool.strict ?? false };
 }
+
+const withoutSecretsIn = (tool: unknown): unknown =>
+  isObject(tool) && tool.type === 'mcp' ? withoutSecrets(tool) : tool;
 
 export function encodeUsage({ input, output, total, cacheRead, cacheWrite, reasoning }: Usage): UsageFields {
   return {

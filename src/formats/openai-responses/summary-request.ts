@@ -1,5 +1,6 @@
 import type { Conversation, Part, Turn } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
+import { mcpText } from '../mcp-parts.ts';
 
 /** The last message for a model without compaction of its own. */
 const INSTRUCTION =
@@ -38,6 +39,9 @@ function textsOf(part: Part): readonly Part[] {
         { type: 'text', text: `[Result of the tool ${part.name ?? part.callId}:]` },
         ...part.content.flatMap(textsOf),
       ];
+    case 'mcp_call':
+    case 'mcp_result':
+      return [{ type: 'text', text: mcpText(part) }];
     case 'thinking':
     case 'redacted_thinking':
       return [];

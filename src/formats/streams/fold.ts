@@ -207,7 +207,7 @@ function mergeThinking(draft: Draft, { block, text, inline }: EventOf<'thinking'
 }
 
 /** Events that carry a whole part each. */
-function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'opaque'>): Part {
+function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'mcp_call' | 'mcp_result' | 'opaque'>): Part {
   const signature = 'signature' in event ? signatureOf(event) : {};
   switch (event.type) {
     case 'media':
@@ -235,6 +235,11 @@ function wholePart(event: EventOf<'media' | 'code' | 'code_result' | 'opaque'>):
         ...(event.id && { id: event.id }),
         ...signature,
       };
+    case 'mcp_call':
+    case 'mcp_result': {
+      const { choice: _, block: __, ...part } = event;
+      return part;
+    }
     case 'opaque':
       return {
         type: 'opaque',

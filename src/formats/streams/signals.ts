@@ -75,6 +75,8 @@ function isAnswer(event: GenerationEvent): boolean {
     case 'media':
     case 'code':
     case 'code_result':
+    case 'mcp_call':
+    case 'mcp_result':
       return true;
     default:
       return false;

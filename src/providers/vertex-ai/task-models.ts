@@ -7,7 +7,8 @@ import { multimodalCodec } from './embeddings/multimodal.ts';
 import { textCodec } from './embeddings/text.ts';
 import { geminiImagesCodec } from './images/gemini.ts';
 import { imagenCodec } from './images/imagen.ts';
-import { GEMINI_IMAGE, geminiImageModel, IMAGEN, imagenModel } from './images/models.ts';
+import { GEMINI_IMAGE, geminiImageModel } from '../../formats/gemini/image-models.ts';
+import { IMAGEN, imagenModel } from './images/models.ts';
 
 /** The path of a call below a project and location (or below the version, in express mode), and its format. */
 export interface ModelEndpoint extends Pick<

@@ -61,6 +61,7 @@ describe('a request that is compared exactly only', () => {
     ['tools', [{ role: 'tool', content: 'b', tool_call_id: 'c' }, user('a')]],
     ['tools', [user([{ type: 'tool_result', tool_use_id: 'c' }, text('a')])]],
     ['tools', [{ role: 'assistant', content_blocks: [{ type: 'tool_use' }] }, user('a')]],
+    ['tools', [{ role: 'assistant', content: [{ type: 'mcp_tool_result', tool_use_id: 'c' }] }, user('a')]],
     ['last_turn', []],
     ['last_turn', [user('a'), { role: 'assistant', content: 'b' }]],
     ['last_turn', [user(null)]],

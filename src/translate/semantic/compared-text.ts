@@ -19,7 +19,13 @@ const MAX_MESSAGES_BYTES = 256 * 1024;
 
 /** Parts of earlier turns that are text. All others are media, tools, or unknown. */
 const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'refusal', 'thinking', 'redacted_thinking']);
-const TOOL_PARTS: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result', 'server_tool_use', 'mcp_tool_use']);
+const TOOL_PARTS: ReadonlySet<unknown> = new Set([
+  'tool_use',
+  'tool_result',
+  'server_tool_use',
+  'mcp_tool_use',
+  'mcp_tool_result',
+]);
 const TEXT_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant']);
 const TOOL_FIELDS = ['tool_calls', 'function_call'] as const;
 

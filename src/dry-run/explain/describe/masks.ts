@@ -1,5 +1,7 @@
 import { credentialHeaders, mayHoldCredential } from '../../../settings/checks/forward-headers.ts';
+import { secretsInBody } from '../../../formats/body-secrets.ts';
 import type { Observation } from '../observation.ts';
+import type { ExplainQuestion } from '../question.ts';
 import { SECRET } from '../../run/calls.ts';
 import { FAKE_TOKEN } from '../../run/fakes.ts';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -50,8 +52,15 @@ function secretsOf({ loaded, attempts, exchange, settings, question }: Observati
     ...credentialsIn(request.headers, (name) => name === own || named.has(name) || mayHoldCredential(name)),
     ...[upstreamToken?.reveal() ?? '', ...ofProviders].flatMap(partsOf),
     ...(question.secrets ?? []).map((secret) => secret.reveal()),
+    ...bodiesOf(question, attempts).flatMap(secretsInBody),
   ].filter((text) => text.length >= SHORTEST && text !== FAKE_TOKEN);
 }
+
+/** The client's body and those of the upstreams: a config may set a tool in them. */
+const bodiesOf = ({ body }: ExplainQuestion, attempts: Observation['attempts']): readonly (string | Buffer)[] => [
+  body,
+  ...attempts.flatMap(({ outbound }) => (outbound && !outbound.answer ? [outbound.body] : [])),
+];
 
 /** Service account credentials are JSON with secret fields. */
 function withParts(secret: string): readonly string[] {

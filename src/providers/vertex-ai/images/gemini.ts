@@ -7,7 +7,7 @@ import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { ImageFields } from './fields.ts';
 import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
-import type { GeminiImageModel } from './models.ts';
+import type { GeminiImageModel } from '../../../formats/gemini/image-models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 import { compact } from '../../../formats/json/compact.ts';
 

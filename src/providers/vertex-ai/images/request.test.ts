@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LossReport } from '../../../formats/losses/losses.ts';
-import { geminiImageModel, imagenModel } from './models.ts';
-import { shapeOf } from './request.ts';
+import { geminiImageModel } from '../../../formats/gemini/image-models.ts';
+import { shapeOf } from '../../../formats/media/image-shape.ts';
+import { imagenModel } from './models.ts';
 import { faultOf } from './images.testkit.ts';
 
 const imagen3 = imagenModel('imagen-3.0-generate-002');
