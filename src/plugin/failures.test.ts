@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ERRORS, GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
+import { ERRORS, type ErrorCode } from './error-codes.ts';
+import { GatewayError, UpstreamError } from './errors.ts';
 import { FAILURE_KINDS, failureKinds, isFinalForModel, isSilence } from './failures.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -1,4 +1,5 @@
-import { GatewayError, UpstreamError, type ErrorCode } from './errors.ts';
+import type { ErrorCode } from './error-codes.ts';
+import { GatewayError, UpstreamError } from './errors.ts';
 
 /**
  * Kinds of failure of one attempt, as a config names them in `on_errors` and `stop_on_errors`, and whether each falls

@@ -50,15 +50,8 @@ export {
 } from './define.ts';
 export { changesOf, type Change } from './changes.ts';
 export { applyEdit, mergeEdits, mergeLevels, type Edit } from './edits.ts';
-export {
-  ERRORS,
-  GatewayError,
-  toGatewayError,
-  UpstreamError,
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorType,
-} from './errors.ts';
+export { ERRORS, type ErrorCode, type ErrorType } from './error-codes.ts';
+export { GatewayError, toGatewayError, UpstreamError, type ErrorDetails } from './errors.ts';
 export type { UpstreamReport } from './upstream-report.ts';
 export type {
   Attempt,

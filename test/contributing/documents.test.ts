@@ -33,6 +33,15 @@ describe('CHANGELOG.md', () => {
     }
   });
 
+  it('has the changes of each section in the order of their dates', () => {
+    const sections = text.split('\n### ').slice(1);
+    expect(sections.length).toBeGreaterThan(4);
+    for (const section of sections) {
+      const dates = rowsOf(section).map(([date]) => date!);
+      expect(dates, section.split('\n', 1)[0]).toEqual(dates.toSorted());
+    }
+  });
+
   it('leads from an old name of the plugin API to one that is there', () => {
     const renamed = [...text.matchAll(/^\|.*The export `(\w+)` has another name\. \| `(\w+)` \|$/gm)];
     const exported = read('src/plugin/index.ts');

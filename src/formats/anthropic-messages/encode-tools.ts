@@ -123,22 +123,29 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
       context.losses.dropped(path, broken);
       return undefined;
     }
-    const kept: WireBlock = {};
-    for (const [key, value] of Object.entries(options)) {
-      if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
-      else if (tool.kind === 'web_search' && key === 'excludeDomains') kept.blocked_domains = value;
-      else if (tool.kind === 'web_search' && key === 'filters') Object.assign(kept, filtersOf(value, path, context));
-      else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
-        context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
-      }
-    }
     if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
-    return { ...server, ...kept, ...cacheOf(options) };
+    return { ...server, ...settingsOf(tool, path, context), ...cacheOf(options) };
   }
   if (wantsComputerUse(tool)) throw noComputerUse(path);
   context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
 }
+
+/** The settings of a server tool that another API has, too. */
+function settingsOf({ kind, options = {} }: BuiltinTool, path: string, context: RequestContext): WireBlock {
+  const kept: WireBlock = {};
+  for (const [key, value] of Object.entries(options)) {
+    if (ENVELOPE.has(key)) continue;
+    if (kind !== 'web_search') context.losses.dropped(`${path}.${key}`, `Claude’s ${kind} tool has no such setting`);
+    else if (WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
+    else if (key === 'excludeDomains') kept.blocked_domains = value;
+    else if (key === 'filters') Object.assign(kept, filtersOf(value, path, context));
+    else context.losses.dropped(`${path}.${key}`, 'Claude’s web_search tool has no such setting');
+  }
+  return kept;
+}
+
+const ENVELOPE: ReadonlySet<string> = new Set(['type', 'name', 'cache_control']);
 
 /** OpenAI's Responses API has the domains one level down (docs/protocols/openai-responses.md#request). */
 function filtersOf(filters: unknown, path: string, { losses }: RequestContext): WireBlock {

@@ -1,3 +1,4 @@
+import { responseObject } from '../../support/response-object.ts';
 import type { SeenRequest } from '../../support/upstream.ts';
 import { USAGE } from '../words.ts';
 import { refuse, type Answer, type Ask, type Call } from './ask.ts';
@@ -133,30 +134,19 @@ function callItem({ id, name, args, kind, namespace }: Call, at: number): Fields
 }
 
 function responseOf(answer: Answer, { json }: SeenRequest, status: 'in_progress' | 'completed'): object {
-  const thoughts = answer.thought === undefined ? 0 : USAGE.thought;
-  const [input, output] = [answer.input ?? USAGE.input, USAGE.output + thoughts];
+  const reasoning = answer.thought === undefined ? 0 : USAGE.thought;
+  const [input, output] = [answer.input ?? USAGE.input, USAGE.output + reasoning];
+  const ended = status === 'completed';
   return {
-    id: 'resp_up',
-    object: 'response',
-    created_at: 1_795_132_800,
-    status,
-    error: null,
-    incomplete_details: null,
-    model: fields(json, 'request')['model'],
-    output: status === 'completed' ? itemsOf(answer) : [],
+    ...responseObject({
+      model: fields(json, 'request')['model'],
+      status,
+      output: ended ? itemsOf(answer) : [],
+      usage: ended ? { input, output, reasoning } : undefined,
+    }),
     parallel_tool_calls: true,
     tool_choice: 'auto',
     tools: [],
-    usage:
-      status === 'completed'
-        ? {
-            input_tokens: input,
-            input_tokens_details: { cached_tokens: 0 },
-            output_tokens: output,
-            output_tokens_details: { reasoning_tokens: thoughts },
-            total_tokens: input + output,
-          }
-        : null,
   };
 }
 

@@ -1,3 +1,5 @@
+import { responseObject } from '../../support/response-object.ts';
+
 /** What an upstream says, in the words of four APIs: the same answer, the same refusals, the same pieces of a stream. */
 export const DIALECT_NAMES = ['openai', 'responses', 'anthropic', 'gemini'] as const;
 export type DialectName = (typeof DIALECT_NAMES)[number];
@@ -120,23 +122,7 @@ const openai: Dialect = {
 };
 
 const responseOf = (status: string, output: readonly object[], usage: TokenUsage | undefined, more: object = {}) => ({
-  id: 'resp_up',
-  object: 'response',
-  created_at: 1_795_132_800,
-  status,
-  error: null,
-  incomplete_details: null,
-  model: GPT,
-  output,
-  usage: usage
-    ? {
-        input_tokens: usage.input,
-        input_tokens_details: { cached_tokens: 0 },
-        output_tokens: usage.output,
-        output_tokens_details: { reasoning_tokens: 0 },
-        total_tokens: usage.input + usage.output,
-      }
-    : null,
+  ...responseObject({ model: GPT, status, output, usage }),
   ...more,
 });
 const outputText = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
