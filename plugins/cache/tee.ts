@@ -1,4 +1,4 @@
-import { WrappedSource, type GatewayError, type Source } from '../../src/plugin/index.ts';
+import { addPiece, WrappedSource, type GatewayError, type Source } from '../../src/plugin/index.ts';
 
 /**
  * Forwards a body unchanged and buffers up to `limit` bytes. Calls `onComplete` with all bytes after a successful end;
@@ -24,7 +24,7 @@ export class Tee extends WrappedSource {
   override push(bytes: Buffer): void {
     this.#size += bytes.length;
     if (this.#size > this.#limit) this.#pieces = undefined;
-    this.#pieces?.push(bytes);
+    if (this.#pieces) addPiece(this.#pieces, bytes);
     super.push(bytes);
   }
 

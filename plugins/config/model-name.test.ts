@@ -90,7 +90,13 @@ describe('the name of the model', () => {
     expect(named(`[${event('a')},\r\n${event('b')}]`, replied)).toBe(`[${event('fast')},\r\n${event('fast')}]`);
   });
 
-  it.each(['[1]', '{"a":1}', '{"model":null}', '{"model":"a","model":"b"}', 'plain'])('is left out of %s', (body) => {
+  it('of a document is replaced wherever its key is repeated, and however deep the rest nests', () => {
+    const replied = { format: 'openai-chat', type: 'application/json' } as const;
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(named(`{"model":"a","x":${deep},"model":"b"}`, replied)).toBe(`{"model":"fast","x":${deep},"model":"fast"}`);
+  });
+
+  it.each(['[1]', '{"a":1}', '{"model":null}', 'plain'])('is left out of %s', (body) => {
     expect(named(body, { format: 'openai-chat', type: 'application/json' })).toBe(body);
   });
 

@@ -1,12 +1,5 @@
-import {
-  GatewayError,
-  RequestBody,
-  WrappedSource,
-  type Operation,
-  type Reply,
-  type Source,
-} from '../../src/plugin/index.ts';
-import { stringAt } from './json-place.ts';
+import { WrappedSource, type Operation, type Reply, type Source } from '../../src/plugin/index.ts';
+import { stringsAt } from './json-place.ts';
 
 type FormatName = Operation['format']['name'];
 
@@ -23,8 +16,6 @@ const PLACES: Readonly<Record<FormatName, ModelPlaces>> = {
   'openai-responses': { document: 'model', event: ['response', 'model'] },
 };
 
-/** Nesting that a scan of a reply accepts. */
-const DEPTH = 10_000;
 const OPEN_OBJECT = 0x7b;
 const EVENTS = 'text/event-stream';
 
@@ -36,9 +27,9 @@ export function withModelName(
   const type = headers['content-type']?.toLowerCase() ?? '';
   const sse = type.startsWith(EVENTS);
   const { document, event } = PLACES[format];
-  if (!sse && Buffer.isBuffer(body) && beginsObject(body)) return inDocument(body, document, name);
-  if (!sse && !type.startsWith('application/json')) return body;
-  const names = new EventNames(event, name, sse);
+  const isDocument = !sse && Buffer.isBuffer(body) && beginsObject(body);
+  if (!isDocument && !sse && !type.startsWith('application/json')) return body;
+  const names = new EventNames(isDocument ? [document] : event, name, sse);
   if (!Buffer.isBuffer(body)) return new NamedStream(body, names);
   // A cached stream is a whole body too.
   return names.write(body);
@@ -52,18 +43,6 @@ function beginsObject(body: Buffer): boolean {
 }
 
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-
-/** A document that the gateway cannot scan stays as it is. */
-function inDocument(bytes: Buffer, key: string, name: string): Buffer {
-  try {
-    const document = RequestBody.read(bytes, DEPTH);
-    if (document.string(key) === undefined) return bytes;
-    return document.edit([{ path: [key], value: name, source: 'alias' }]).encode();
-  } catch (error) {
-    if (error instanceof GatewayError) return bytes;
-    throw error;
-  }
-}
 
 /** Where the JSON of an event may begin: behind `data:`, or in an array of events at any object. */
 const EVENT = /(?:^|[\r\n])data:[ \t]*(?=\{)/g;
@@ -89,10 +68,10 @@ class EventNames {
     let named = '';
     let written = 0;
     for (let at = this.#next(text, 0); at >= 0;) {
-      const { value, end } = stringAt(text, at, this.#place);
-      if (value) {
-        named += text.slice(written, value.from) + this.#name;
-        written = value.to;
+      const { values, end } = stringsAt(text, at, this.#place);
+      for (const { from, to } of values) {
+        named += text.slice(written, from) + this.#name;
+        written = to;
       }
       at = this.#next(text, end);
     }

@@ -105,7 +105,21 @@ function readable(response: Buffer, exchange: Exchange, turns: Turns): Readable 
     if (kept.length === items.length) return { text: insideOf(output), unreadable: false };
     return { text: kept.map(withoutId).join(','), unreadable: true };
   };
-  return turns.isHeavy(output.length) ? turns.run(exchange, filter) : filter();
+  const filtered = (): Readable => inDepth(filter);
+  return turns.isHeavy(output.length) ? turns.run(exchange, filtered) : filtered();
+}
+
+/** V8 parses what nests too deep to be written again: some thousand levels, where a body has at most 512 (`limits.json_depth`). */
+function inDepth<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new GatewayError(
+      'body_too_deep',
+      'An item of the conversation nests deeper than a body may (limits.json_depth).',
+    );
+  }
 }
 
 const REASONING = '"reasoning"';
@@ -154,7 +168,7 @@ async function resolved(
       references += 1;
       kept.set(item.id, text);
     }
-    const unreadable = leaveOutUnreadable(kept);
+    const unreadable = inDepth(() => leaveOutUnreadable(kept));
     const texts = items.map((item) => (isReference(item) ? kept.get(item.id) : undefined) ?? JSON.stringify(item));
     return { texts, references, unreadable };
   });

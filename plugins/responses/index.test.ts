@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   GatewayError,
   isReference,
+  NO_TURNS,
   RequestBody,
   type KeptResponse,
   type Operation,
@@ -9,6 +10,7 @@ import {
   type Turns,
 } from '../../src/plugin/index.ts';
 import { createCaller, createContext, createExchange, readBody, runPlugin } from '../../src/plugin/testing/index.ts';
+import { wholeInput } from './expand.ts';
 import responses from './index.ts';
 
 const LONG = 'x'.repeat(2_000_000);
@@ -147,6 +149,34 @@ describe('a large kept response', () => {
     const input = [{ type: 'item_reference', id: 'msg_1' }];
     await expect(run({ id: 'responses', body: { model: 'm', input }, mostBody: 1000 })).rejects.toThrow('limits.body');
     expect(found).toEqual([]);
+  });
+
+  it.each([
+    ['its response', { previous_response_id: 'resp_1', input: 'x' }],
+    [
+      'its items',
+      {
+        input: ['msg', 'rs'].map((kind) => ({ type: 'item_reference', id: `${kind}_${'0'.repeat(32)}` })),
+      },
+    ],
+  ])('that nests deeper than it can be written is refused by its depth where %s is named', async (_, fields) => {
+    const deep = `{"type":"message","id":"msg_${'0'.repeat(32)}","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    const reasoning = `{"type":"reasoning","id":"rs_${'0'.repeat(32)}","summary":[]}`;
+    const response = Buffer.from(`{"id":"resp_1","output":[${reasoning},${deep}]}`);
+    const operation = { hasReferences: ({ input }: { input?: unknown }) => Array.isArray(input) } as Partial<Operation>;
+    const asking = {
+      exchange: createExchange({ caller: createCaller() }),
+      operation: operation as Operation,
+      body: RequestBody.read(Buffer.from(JSON.stringify(fields)), 64),
+    };
+    const keeping: ResponseService = {
+      ...service,
+      find: () => ({ id: 'resp_1', response, input: Buffer.from('[]') }),
+      findItems: (_exchange, ids) => new Map(ids.map((id) => [id, id.startsWith('msg') ? deep : reasoning])),
+    };
+    await expect(wholeInput(asking, keeping, { turns: NO_TURNS, charge() {} })).rejects.toMatchObject({
+      code: 'body_too_deep',
+    });
   });
 
   it('is listed in pages that end behind their first megabyte', async () => {

@@ -1,4 +1,5 @@
 import {
+  addPiece,
   eachMember,
   isObject,
   toClientError,
@@ -35,7 +36,7 @@ export class KeptPlainBody extends WrappedSource {
   override push(bytes: Buffer): void {
     this.#size += bytes.length;
     if (this.#size > this.#limit) this.#pieces = undefined;
-    this.#pieces?.push(bytes);
+    if (this.#pieces) addPiece(this.#pieces, bytes);
     if (this.#last) super.push(this.#last);
     this.#last = bytes;
   }

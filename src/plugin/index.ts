@@ -128,7 +128,7 @@ export { readForm, type InboundForm, type InboundFormReading } from './form/inbo
 export { FormBody } from './form/form-body.ts';
 export { FormScanner, type FormToken } from './form/form-scanner.ts';
 export { bodyPieces, boundaryOf } from './body-pieces.ts';
-export { addPiece } from './piece-list.ts';
+export { addPiece } from '../piece-list.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {

@@ -1,6 +1,7 @@
 import type { Format, ModelFeatures } from '../formats/format.ts';
 import { LossReport, joinLosses } from '../formats/losses/losses.ts';
 import { MAX_EVENT_BYTES } from '../formats/sse/held-bytes.ts';
+import { addPiece } from '../piece-list.ts';
 import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../plugin/index.ts';
 import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/provider.ts';
 import { lostFeature, namesIn } from './outbound-headers.ts';
@@ -140,7 +141,7 @@ class EnvelopeReader implements ReplyReaderLike {
   }
 
   push(bytes: Buffer): undefined {
-    this.#pieces.push(bytes);
+    addPiece(this.#pieces, bytes);
     this.#held += bytes.length;
     if (this.#held <= this.#limit) return;
     this.#pieces = [];

@@ -4,6 +4,7 @@ import { ReplyFault, RequestFault, type PassThrough, type BodyEdit, type TokenCo
 import { writeJson } from '../formats/json/text.ts';
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
+import { addPiece } from '../piece-list.ts';
 import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
 import { CallersBody } from './callers-body.ts';
@@ -101,7 +102,7 @@ class TaskReader implements PassThrough {
   }
 
   push(bytes: Buffer): undefined {
-    this.#pieces.push(bytes);
+    addPiece(this.#pieces, bytes);
     this.signals.progress += 1;
   }
 

@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { addPiece } from '../piece-list.ts';
 
 /** Collects a small body up to a limit. */
 export class BoundedBody {
@@ -13,7 +14,7 @@ export class BoundedBody {
   /** False when the limit is exceeded; the excess bytes are dropped. */
   push(bytes: Buffer): boolean {
     const room = this.#limit - this.#length;
-    this.#pieces.push(bytes.length > room ? bytes.subarray(0, room) : bytes);
+    addPiece(this.#pieces, bytes.length > room ? bytes.subarray(0, room) : bytes);
     this.#length += Math.min(bytes.length, room);
     return bytes.length <= room;
   }

@@ -1,3 +1,4 @@
+import { addPiece } from '../piece-list.ts';
 import { UpstreamError, type Cancellation, type GatewayError } from '../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { Dispatch } from './dispatch.ts';
@@ -109,7 +110,7 @@ export class MediaExchange extends Exchange<Download> {
   }
 
   protected override onBytes(bytes: Buffer): void {
-    if (this.#request.admit(bytes.length)) this.#pieces.push(bytes);
+    if (this.#request.admit(bytes.length)) addPiece(this.#pieces, bytes);
     else this.onFault(this.#tooLarge());
   }
 

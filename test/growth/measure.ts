@@ -143,7 +143,7 @@ const HOPELESS = 3;
 const isDoubtful = ({ factor }: Growth): boolean => factor >= MOST_GROWTH && factor < MOST_GROWTH * HOPELESS;
 
 /** Node exposes the collector only with a flag, which a running process can still set. */
-function collectGarbage(): void {
+export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   if (typeof collect === 'function') collect();

@@ -172,4 +172,9 @@ export const PASSED_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = 
   'one long text': (bytes) => passed({ prompt: text(bytes), input: text(bytes) }),
   'many texts': (bytes) => passed({ prompt: repeat(bytes, () => 'x'), input: repeat(bytes, () => 'x') }),
   biases: (bytes) => passed({ logit_bias: members(bytes, (at) => [`${at}`, 1]) }),
+  tokens: (bytes) => passed({ prompt: repeat(bytes, (at) => at) }),
+  'lists of tokens': (bytes) => passed({ prompt: repeat(bytes, (at) => [at]) }),
+  'parts of an input': (bytes) => passed({ input: repeat(bytes, () => ({ type: 'text', text: 'x' })) }),
+  'a text of escapes': (bytes) => passed({ prompt: text(bytes, '\\"\n'), input: text(bytes, '\\"\n') }),
+  'nested lists': (bytes) => passed({ x: repeat(bytes, () => nest(55, (inner) => [inner], 1)) }),
 };

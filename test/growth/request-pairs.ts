@@ -76,6 +76,14 @@ const ofResponses = target('openai', {
   takesUnknownIds: true,
 });
 
+const countedByResponses = target('openai', {
+  ...direct,
+  model: 'gpt-5.4',
+  path: '/v1/responses/input_tokens',
+  format: 'openai-responses',
+  takesUnknownIds: true,
+});
+
 const GENERATE = {
   formats: { openai: openai('generate'), claude, gemini: onVertex('gemini-2.5-flash'), responses: ofResponses },
   hosts: { 'claude on vertex': onVertex('anthropic.claude-sonnet-4-5'), 'gemini direct': google },
@@ -92,7 +100,7 @@ export const ROUTES: readonly Route[] = [
   { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
   { operation: messages, shapes: MESSAGES_SHAPES, ...GENERATE },
   { operation: createResponse, shapes: RESPONSES_SHAPES, ...GENERATE },
-  { operation: compactResponse, shapes: RESPONSES_SHAPES, formats: { claude } },
+  { operation: compactResponse, shapes: RESPONSES_SHAPES, formats: { claude, responses: ofResponses } },
   {
     operation: countTokens,
     shapes: MESSAGES_SHAPES,
@@ -118,7 +126,11 @@ export const ROUTES: readonly Route[] = [
     shapes: CHAT_SHAPES,
     formats: { gemini: onVertex('gemini-2.5-flash', 'count_tokens') },
   },
-  { operation: inputTokens, shapes: RESPONSES_SHAPES, formats: { claude } },
+  {
+    operation: inputTokens,
+    shapes: RESPONSES_SHAPES,
+    formats: { claude, gemini: onVertex('gemini-2.5-flash', 'count_tokens'), responses: countedByResponses },
+  },
   {
     operation: geminiGenerate[0]!,
     shapes: VERTEX_COUNT_SHAPES,

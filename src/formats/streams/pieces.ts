@@ -1,3 +1,4 @@
+import { addPiece } from '../../piece-list.ts';
 import { NOTHING } from '../sse/held-bytes.ts';
 
 /** The bytes of a whole reply as they arrive: nearly always in one piece, which needs no list. */
@@ -7,7 +8,7 @@ export class Pieces {
 
   add(piece: Buffer): void {
     if (!this.#first) this.#first = piece;
-    else (this.#others ??= []).push(piece);
+    else addPiece((this.#others ??= []), piece);
   }
 
   bytes(): Buffer {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { RequestBody } from '../request-body.ts';
-import { addPiece } from '../piece-list.ts';
+import { addPiece } from '../../piece-list.ts';
 import { FormBody, type HeldPart, type LiveRest } from './form-body.ts';
 import { FormScanner, type FormToken, type PartHead } from './form-scanner.ts';
 
