@@ -21,7 +21,7 @@ export function applies(
   { name, thoughts }: UpstreamKind,
   agent: Pick<Agent, 'name' | 'tools' | 'resumes'>,
 ): boolean {
-  if (row.only) return row.only.agent === agent.name && row.only.upstream === name;
+  if (row.only) return row.only.agent === agent.name && (row.only.upstream ?? name) === name;
   if (row.thinking && thoughts === 'none') return false;
   if (row.then !== undefined && !agent.resumes) return false;
   return row.image !== 'read' || agent.tools('').view !== undefined;
