@@ -1,4 +1,5 @@
 import {
+  GatewayError,
   hasReferences,
   isObject,
   isKeptByVendor,

@@ -62,8 +62,8 @@ export interface Agent {
   readonly limits: readonly Limit[];
   /** It sends a request whose key was refused once, and never again. */
   readonly refusedOnce?: true;
-  /** It keeps conversations, and replaces one that fills the context by a summary. */
-  readonly compacts?: true;
+  /** The agent keeps its conversations, and replaces one that fills the context by a summary. */
+  readonly resumes?: true;
   readonly start: (run: Run) => Start;
   readonly tools: (work: string) => Toolbox;
 }

@@ -1,6 +1,6 @@
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
 import type { Agent } from './agent.ts';
-import type { Thoughts } from './upstreams.ts';
+import type { Thoughts, UpstreamKind } from './upstreams.ts';
 
 /** The rows of each agent's table: what the model does, and the result that a run must have. */
 
@@ -65,10 +65,10 @@ export interface Case {
   readonly direct?: true;
   /** The working folder has a picture: the user adds it to the prompt, or the model reads it with a tool. */
   readonly image?: 'attached' | 'read';
-  /** The case is of one agent, at one upstream. Default: of all. */
-  readonly only?: { readonly agent: string; readonly upstream: string };
+  /** The case is of one agent, at one upstream or at all. Default: of all agents. */
+  readonly only?: { readonly agent: string; readonly upstream?: string };
   /** The alias of the run, which is the name of a model that the agent knows: it gets no facts of the gateway. */
-  readonly alias?: string;
+  readonly alias?: (kind: UpstreamKind) => string;
   /** The SDK that opencode loads in place of the one of its settings. */
   readonly sdk?: string;
   /** Default 60 s. */
@@ -132,7 +132,7 @@ const refusedBy =
     return code === 0 ? 'an error ended with exit code 0' : undefined;
   };
 
-function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
+export function thoughtFault({ kind, asked, signed }: Outcome['thought']): string | undefined {
   if (signed) return undefined;
   if (kind !== 'always' && !asked) return 'the model was not asked to think';
   return kind === 'plain' ? undefined : 'the signature of the thought is lost';

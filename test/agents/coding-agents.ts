@@ -26,7 +26,7 @@ function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools
     notes: config.notes,
     direct: (identifier) => identifier,
     limits,
-    compacts: true,
+    resumes: true,
     ...(refusedOnce && { refusedOnce }),
     start(run) {
       const { url, model, facts } = run;
@@ -108,10 +108,18 @@ export const gemini = codingAgent({
   ],
   limits: [
     {
-      case: 'thinking',
-      upstreams: ['claude', 'claude-vertex'],
-      fault: 'the signature of the thought is lost',
-      reason: 'Gemini CLI does not send thoughts back, so Claude answers a tool result without its earlier thoughts.',
+      case: 'view',
+      upstreams: ['gemini'],
+      fault: 'the upstream refused: Error: Function responses stand in a content of their own',
+      reason:
+        'Gemini CLI puts the image beside the response of the tool, unless the name of the model begins with `gemini-3-`; Gemini 3 wants the image in the response. Give an alias of such a model such a name.',
+    },
+    {
+      case: 'resume',
+      upstreams: ['gemini'],
+      fault: 'the upstream refused: Error: The number of function response parts',
+      reason:
+        'Gemini CLI 0.61 sends each response of a tool twice when it resumes a conversation (google-gemini/gemini-cli#29365), and Gemini refuses the second one. The gateway leaves the second one out for models of other APIs.',
     },
   ],
   tools: (work) => ({

@@ -163,7 +163,7 @@ async function factsOf(place: { readonly url: string; readonly key: string; read
 }
 
 function modelOf({ agent, kind, row }: Cell): string {
-  if (row.alias !== undefined) return row.alias;
+  if (row.alias) return row.alias(kind);
   if (row.unknownModel) return UNKNOWN_MODEL;
   if (row.small) return smallOf(kind);
   return (row.direct && agent.direct(kind.target)) ?? aliasOf(kind);

@@ -1,5 +1,5 @@
 import { API } from '../../src/cli/agents/agents.ts';
-import { KEY_ENV, type Agent, type Script } from './agent.ts';
+import { KEY_ENV, type Agent, type Run, type Script } from './agent.ts';
 import { CLAUDE_QUIET, claudeTools } from './coding-agents.ts';
 
 /** SDKs, each in a script of sdk/ that gives the model two tools. */
@@ -7,11 +7,11 @@ import { CLAUDE_QUIET, claudeTools } from './coding-agents.ts';
 interface Sdk
   extends
     Pick<Agent, 'name' | 'title' | 'package' | 'api'>,
-    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'refusedOnce' | 'compacts' | 'tools'>> {
+    Partial<Pick<Agent, 'notes' | 'direct' | 'limits' | 'refusedOnce' | 'resumes' | 'tools'>> {
   /** Variables that its page exports. */
   readonly env?: Script['env'];
   /** Variables of the runs alone. */
-  readonly unlisted?: Readonly<Record<string, string>>;
+  readonly unlisted?: (run: Run) => Readonly<Record<string, string>>;
 }
 
 const scriptTools: Agent['tools'] = () => ({
@@ -19,7 +19,7 @@ const scriptTools: Agent['tools'] = () => ({
   write: (path, content) => ({ name: 'write_file', args: { path, content } }),
 });
 
-function inScript({ env = () => ({}), unlisted = {}, ...sdk }: Sdk): Agent {
+function inScript({ env = () => ({}), unlisted = () => ({}), ...sdk }: Sdk): Agent {
   const path = `sdk/${sdk.name}.js`;
   return {
     notes: [],
@@ -39,7 +39,7 @@ function inScript({ env = () => ({}), unlisted = {}, ...sdk }: Sdk): Agent {
         ...(run.resumes && { RESUME: '1' }),
         ...(run.image !== undefined && { IMAGE: run.image }),
         ...env(run),
-        ...unlisted,
+        ...unlisted(run),
       },
       files: [],
     }),
@@ -54,10 +54,16 @@ export const SDKS: readonly Agent[] = [
     title: 'Claude Agent SDK',
     package: '@anthropic-ai/claude-agent-sdk',
     api: API.messages,
-    notes: ['Give `options` to each `query`.'],
-    unlisted: CLAUDE_QUIET,
+    notes: [
+      'Give `options` to each `query`.',
+      'For a name that it does not know the SDK assumes a context of 1 million tokens: put the input of the model into `CLAUDE_CODE_MAX_CONTEXT_TOKENS`, else the SDK does not compact a conversation in time.',
+    ],
+    unlisted: ({ facts }) => ({
+      ...CLAUDE_QUIET,
+      ...(facts?.input !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(facts.input) }),
+    }),
     refusedOnce: true,
-    compacts: true,
+    resumes: true,
     tools: claudeTools,
   }),
   inScript({
@@ -120,10 +126,10 @@ export const SDKS: readonly Agent[] = [
           'LangChain sends the result of each parallel call in a content of its own. The scripted Gemini demands all of them in one content.',
       },
       {
-        case: 'thinking',
-        upstreams: ['claude', 'claude-vertex'],
-        fault: 'the signature of the thought is lost',
-        reason: 'LangChain does not send thoughts back, so Claude answers a tool result without its earlier thoughts.',
+        case: 'image',
+        fault: 'did not give the last answer of the model',
+        reason:
+          'LangChain refuses images, unless the name of the model begins with `gemini-2`, `gemini-3` or another one in a list of its own. Give an alias such a name.',
       },
     ],
   }),

@@ -58,8 +58,12 @@ export const aliasOf = ({ name }: UpstreamKind): string => `gw-${name}`;
 export const smallOf = (kind: UpstreamKind): string => `${aliasOf(kind)}-small`;
 export const SMALL_CONTEXT = 100_000;
 
-/** Models that Codex knows, under their own names. */
+/** Models that Codex knows. */
 export const CODEX_MODELS = ['gpt-5.5', 'gpt-5.6-sol'] as const;
+
+/** Codex takes a name behind one slash for the name: an alias for each upstream. */
+export const codexAliasOf = (kind: UpstreamKind, name: (typeof CODEX_MODELS)[number]): string =>
+  kind.name === 'openai' ? name : `${kind.name.replaceAll('-', '_')}/${name}`;
 
 /** The gateway does not know the efforts of a model of one's own. */
 const targetOf = ({ target, thoughts }: UpstreamKind) => ({
@@ -99,7 +103,14 @@ export function settingsFor(url: string) {
           ...Object.fromEntries(
             UPSTREAMS.map((kind) => [smallOf(kind), { ...targetOf(kind), context: SMALL_CONTEXT, max_output: 8000 }]),
           ),
-          ...Object.fromEntries(CODEX_MODELS.map((name) => [name, { target: `@openai/${name}` }])),
+          ...Object.fromEntries(
+            CODEX_MODELS.flatMap((name) =>
+              UPSTREAMS.map((kind) => [
+                codexAliasOf(kind, name),
+                kind.name === 'openai' ? { target: `@openai/${name}` } : targetOf(kind),
+              ]),
+            ),
+          ),
         },
       },
     },

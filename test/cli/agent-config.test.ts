@@ -95,6 +95,20 @@ describe('agent-config at a running gateway', () => {
     expect((await at('claude', 'gw-small')).out).toContain('export CLAUDE_CODE_MAX_CONTEXT_TOKENS=128000\n');
   });
 
+  it('makes Gemini CLI use the model for its side tasks, and compress a conversation in time', async () => {
+    const settings = fileIn(await at('gemini', 'gw-small'), 'settings.json') as {
+      model: { compressionThreshold: number };
+      modelConfigs: { customOverrides: readonly object[] };
+    };
+    // Of the 1,048,576 tokens that it assumes: half of the 128,000 of the model.
+    expect(settings.model.compressionThreshold).toBe(0.061);
+    expect(settings.modelConfigs.customOverrides).toContainEqual({
+      match: { model: 'chat-compression-default' },
+      modelConfig: { model: 'gw-small' },
+    });
+    expect((await at('gemini', 'gw-plain')).out).not.toContain('compressionThreshold');
+  });
+
   it('gives Codex a file with the models of the key, and names the file', async () => {
     const printed = await at('codex', 'gw-small', NARROW);
     expect(printed.out).toContain('model_catalog_json = "gatehouse-models.json"\n');

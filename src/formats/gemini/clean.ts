@@ -8,7 +8,7 @@ import { NESTED } from './count-request.ts';
 import { labelsFor } from './labels.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
-import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient } from './thought-signature.ts';
+import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient, thoughtOnCall } from './thought-signature.ts';
 import { asList, bothSpellings, pick } from './wire.ts';
 
 /** Adds the labels of the caller's metadata to a body for Gemini, and removes what other providers have signed. Throws RequestFault. */
@@ -111,9 +111,10 @@ function typeOf(part: JsonObject): string {
 
 /** Gemini's own signatures are in no envelope. */
 function foreignSignature(part: JsonObject, type: string): Signed | undefined {
-  const read = signatureOfClient(type, stringOf(pick(part, 'thoughtSignature')));
+  const value = stringOf(pick(part, 'thoughtSignature'));
+  const read = (type === 'tool_call' ? thoughtOnCall(value) : undefined) ?? signatureOfClient(type, value);
   if (read.signature === undefined) return undefined;
-  return makerOf({ type, ...(read.maker && { maker: read.maker }) }) === OWN_MAKER ? undefined : read;
+  return makerOf({ type, ...read }) === OWN_MAKER ? undefined : read;
 }
 
 function withEscape(parts: readonly unknown[]): readonly unknown[] {

@@ -1,12 +1,22 @@
-import type { JsonObject, Loss, MediaPart, Part, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
+import type {
+  JsonObject,
+  Loss,
+  MediaPart,
+  Part,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCode } from './parts.ts';
+import { makerOf } from '../maker.ts';
 import { OpenCalls } from './open-calls.ts';
-import { signatureOfClient, toBase64 } from './thought-signature.ts';
+import { OWN_MAKER, signatureOfClient, thoughtOnCall, toBase64 } from './thought-signature.ts';
 import { asList, bothSpellings, hasOthers, objectsOf, pick } from './wire.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
@@ -70,14 +80,27 @@ class ContentsDecoder {
   }
 
   #parts(parts: unknown, param: ParamPath): Part[] {
-    return asList(parts).flatMap((part, index) => {
+    const decoded: Part[] = [];
+    /** Where the parts after the last call begin. */
+    let begin = 0;
+    for (const [index, part] of asList(parts).entries()) {
       const place = BodyPlace.itemOf(param, 'parts', index);
       if (!isObject(part)) throw new RequestFault('invalid_request', `${String(place)} is not an object.`, place);
-      const decoded = this.#part(part, place);
-      if (!decoded) return [];
-      this.#origins?.note(decoded, place);
-      return [decoded];
-    });
+      const alone = this.#part(part, place);
+      if (!alone) continue;
+      const read = alone.type === 'thinking' && isForeign(alone) ? joined(alone, decoded) : alone;
+      this.#origins?.note(read, place);
+      if (read.type === 'tool_call') {
+        const thought = thoughtOnCall(stringOf(pick(part, 'thoughtSignature')));
+        if (thought) {
+          this.#origins?.note(thought, place);
+          restore(thought, decoded, begin);
+        }
+        begin = decoded.length + 1;
+      }
+      decoded.push(read);
+    }
+    return decoded;
   }
 
   /** Undefined for a response that repeats an earlier one. */
@@ -141,6 +164,31 @@ class ContentsDecoder {
 }
 
 const REPEATED = 'the call has a response with this id already';
+
+/**
+ * Puts a thought in front of what the model said with it, from the part at `begin` on, and in the place of its pieces. It is there
+ * already if the client kept it too.
+ */
+function restore(thought: ThinkingPart, parts: Part[], begin: number): void {
+  const said = parts.splice(begin);
+  const kept = said.some((part) => part.type === 'thinking' && part.signature === thought.signature);
+  if (!kept) parts.push(thought);
+  for (const part of said) if (kept || !isPiece(part)) parts.push(part);
+}
+
+/**
+ * Claude wants the text of a signed thought unchanged. The SDK of Google sends the pieces of a stream back as they came, with
+ * the signature on an empty last one.
+ */
+function joined(signed: ThinkingPart, parts: Part[]): ThinkingPart {
+  const from = parts.findLastIndex((part) => !isPiece(part)) + 1;
+  const texts = parts.splice(from).map((part) => (part.type === 'thinking' ? part.text : ''));
+  return { ...signed, text: texts.join('') + signed.text };
+}
+
+const isForeign = (part: ThinkingPart): boolean => part.signature !== undefined && makerOf(part) !== OWN_MAKER;
+
+const isPiece = (part: Part): boolean => part.type === 'thinking' && part.signature === undefined;
 
 const isResult = ({ type }: Part): boolean => type === 'tool_result';
 

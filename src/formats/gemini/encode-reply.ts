@@ -2,6 +2,7 @@ import type { JsonObject, Part } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import { type FoldedChoice, type Generation, fold } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
+import { CarriedThought, withThought } from './carried-thought.ts';
 import { nativeFinish } from './finish.ts';
 import { groundingOf } from './grounding.ts';
 import { isCandidateMetadata } from './metadata.ts';
@@ -44,8 +45,14 @@ export function encodeEnvelope(
 }
 
 function encodeChoice(choice: FoldedChoice, { hideThoughts }: ClientContext): JsonObject {
-  const shown = hideThoughts ? choice.parts.filter(({ type }) => type !== 'thinking') : choice.parts;
-  const parts = shown.map(encodeAnswerPart).filter((part) => part !== undefined);
+  const carried = new CarriedThought();
+  const parts = choice.parts.flatMap((part, at) => {
+    if (hideThoughts && part.type === 'thinking') return [];
+    carried.see(part, at);
+    const encoded = encodeAnswerPart(part);
+    if (!encoded) return [];
+    return [part.type === 'tool_call' ? withThought(encoded, carried) : encoded];
+  });
   if (choice.refusal !== undefined) parts.push({ text: choice.refusal });
   const metadata: JsonObject = {};
   for (const part of choice.parts) {

@@ -13,6 +13,7 @@ import type { ClientContext, StreamEncoder } from '../format.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { encodeAnswerPart, encodeLogprobs, loseForeign, words, encodeEnding, encodeEnvelope } from './encode-reply.ts';
 import { ArrayFrame, SSE_FRAME, type StreamFrame } from './json-array.ts';
+import { CarriedThought, withThought } from './carried-thought.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { signatureForClient } from './thought-signature.ts';
 
@@ -47,6 +48,7 @@ interface ChoiceState {
   /** The open part of this push: further text of its block is added to it. */
   open: { readonly block: number; readonly part: JsonObject } | undefined;
   thinkingBlock: number | undefined;
+  readonly carried: CarriedThought;
   text: string;
   finish: FinishReason | undefined;
   native: string | undefined;
@@ -129,13 +131,14 @@ class GeminiStreamEncoder implements StreamEncoder {
         if (event.type === 'text') state.text += event.text;
         else state.thinkingBlock = event.block;
         if (event.type === 'thinking' && this.#client.hideThoughts) return;
+        if (event.type === 'thinking') state.carried.words(event.block, event.text);
         return this.#words(event, state);
       case 'signature':
         return this.#sign(event, state);
       case 'refusal':
         return this.#part(event.choice, { text: event.text }, state);
       case 'redacted_thinking':
-        return;
+        return state.carried.redacted();
       case 'opaque':
         if (event.format === 'gemini' && isCandidateMetadata(event.value)) Object.assign(state.metadata, event.value);
         else this.#whole(event, state);
@@ -166,6 +169,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     const { choice, block } = event;
     const type = state.thinkingBlock === block ? 'thinking' : 'text';
     if (type === 'thinking' && this.#client.hideThoughts) return;
+    if (type === 'thinking') state.carried.sign(event);
     const signature = signatureForClient({ ...event, type });
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', type === 'thinking', signature), state);
@@ -175,7 +179,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   #flushCalls(choice: number, state: ChoiceState): void {
     for (const { event, arguments: text } of state.calls.values()) {
       const part = encodeAnswerPart({ ...event, arguments: text });
-      if (part) this.#part(choice, part, state);
+      if (part) this.#part(choice, withThought(part, state.carried), state);
     }
     state.calls.clear();
   }
@@ -227,6 +231,7 @@ class GeminiStreamEncoder implements StreamEncoder {
         calls: new Map(),
         open: undefined,
         thinkingBlock: undefined,
+        carried: new CarriedThought(),
         text: '',
         finish: undefined,
         native: undefined,

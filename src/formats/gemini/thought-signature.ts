@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { ThinkingPart } from '../conversation.ts';
 import { ENVELOPE, readEnvelope, writeEnvelope } from '../envelope.ts';
 import { makerOf, tagOf, type Maker, type Signed } from '../maker.ts';
 import { optional } from './wire.ts';
@@ -53,8 +54,19 @@ export function signatureOfClient(type: string, value: string | undefined): Sign
   if (value === undefined) return {};
   if (!value.startsWith(ENVELOPE_BYTES)) return { signature: value, ...tagOf({ type, maker: OWN_MAKER }) };
   const envelope = readEnvelope(Buffer.from(value, 'base64').toString());
+  // The signature of a thought that a call carries is not one of the call.
+  if (type === 'tool_call' && envelope?.kind === 'thinking') return {};
   if (!envelope || envelope.kind === 'redacted') return { signature: value, maker: 'other' };
   return { signature: envelope.signature, ...tagOf({ type, maker: envelope.maker }) };
+}
+
+/** The thought that `thoughtSignature` of a call carries (carried-thought.ts). */
+export function thoughtOnCall(value: string | undefined): ThinkingPart | undefined {
+  if (!value?.startsWith(ENVELOPE_BYTES)) return undefined;
+  const envelope = readEnvelope(Buffer.from(value, 'base64').toString());
+  if (envelope?.kind !== 'thinking' || envelope.text === undefined) return undefined;
+  const { text, signature, maker } = envelope;
+  return { type: 'thinking', text, signature, ...tagOf({ type: 'thinking', maker }) };
 }
 
 /** Base64 of `gh1`, the whole groups of three bytes that every envelope begins with. */

@@ -335,6 +335,15 @@ describe('tools', () => {
     expect(losses.map(({ param }) => param)).toEqual(['tools[0]', 'tool_choice', 'parallel_tool_calls']);
   });
 
+  it('leaves the verbosity of a Responses client out for servers that may not know the field', () => {
+    const asked = { verbosity: 'low', extrasFormat: 'openai-responses' } as const;
+    const dropped = encode(asked);
+    expect(dropped.body).not.toHaveProperty('verbosity');
+    expect(dropped.losses.map(({ action, param }) => `${action} ${param}`)).toEqual(['dropped verbosity']);
+    expect(encode(asked, 'direct', { customTools: true })).toMatchObject({ body: { verbosity: 'low' }, losses: [] });
+    expect(encode({ verbosity: 'low' }).body).toMatchObject({ verbosity: 'low' });
+  });
+
   it('forces a free-text tool with the type custom', () => {
     const { body } = encode(
       { tools: [{ type: 'custom', name: 'g' }], toolChoice: { mode: 'required', names: ['g'] } },

@@ -51,7 +51,7 @@ export function* encodeInSteps(
     user: conversation.user,
     metadata: conversation.metadata,
     service_tier: encodeServiceTier(conversation, report),
-    verbosity: conversation.verbosity,
+    verbosity: encodeVerbosity(conversation, target, report),
     ...encodeStreaming(conversation.stream, target),
   });
   return { body, losses: report.list(), reply: replyContext(reply, conversation, target) };
@@ -89,6 +89,20 @@ function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarg
     logprobs: sampling.logprobs,
     top_logprobs: sampling.topLogprobs,
   };
+}
+
+/**
+ * Codex sends a verbosity with the names of OpenAI's models, unasked. Servers that only resemble OpenAI refuse the field, as they do
+ * free-text tools. A chat client chose the field for its server.
+ */
+function encodeVerbosity(
+  { verbosity, extrasFormat }: Conversation,
+  { customTools }: RequestTarget,
+  report: LossReport,
+): string | undefined {
+  if (verbosity === undefined || customTools || extrasFormat !== 'openai-responses') return verbosity;
+  report.dropped('verbosity', 'only OpenAI and Azure are known to take it on chat completions');
+  return undefined;
 }
 
 function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {

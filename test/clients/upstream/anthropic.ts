@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { USAGE } from '../words.ts';
 import { refuse, type Answer, type Ask } from './ask.ts';
 import { fields, isFields, list, only, text, words, type Fields } from './strict.ts';
@@ -9,7 +10,9 @@ import type { SeenRequest } from '../../support/upstream.ts';
  * docs/protocols/vertex-ai.md#claude-on-vertex-ai).
  */
 
-export const CLAUDE_SIGNATURE = 'Q2xhdWRl+/thought==';
+/** Signs the text of a thought as it is shown. Base64 with all of its alphabet, which neither ids nor URLs bear. */
+export const claudeSignature = (shown: string): string =>
+  `Q2xhdWRl+/${createHash('sha256').update(shown).digest('base64')}`;
 
 const TOP = words(
   'max_tokens messages system stop_sequences stream temperature top_p top_k thinking output_config ' +
@@ -133,7 +136,7 @@ function readBlocks(content: unknown, at: string): readonly Fields[] {
     if (type === 'text' && text(read['text'], `${at}.text`) === '') refuse('text content blocks must be non-empty');
     if (type === 'tool_use' && !/^[\w-]+$/.test(text(read['id'], `${at}.id`))) refuse(`${at}.id: must match pattern`);
     if (type === 'tool_use') fields(read['input'], `${at}.input`);
-    if (type === 'thinking' && read['signature'] !== CLAUDE_SIGNATURE)
+    if (type === 'thinking' && read['signature'] !== claudeSignature(text(read['thinking'], `${at}.thinking`)))
       refuse('Invalid `signature` in `thinking` block');
     if (type === 'image') checkImage(read['source'], `${at}.source`);
     if (type === 'tool_result') checkResult(read['content'] ?? [], `${at}.${index}.content`);
@@ -350,7 +353,7 @@ function messageOf(answer: Answer, { json: body }: SeenRequest) {
 function blocksFor({ thought, text, calls }: Answer, { json: body }: SeenRequest): Fields[] {
   const shown = fields(body['thinking'] ?? {}, 'thinking')['display'] === 'omitted' ? '' : thought;
   return [
-    ...(thought === undefined ? [] : [{ type: 'thinking', thinking: shown, signature: CLAUDE_SIGNATURE }]),
+    ...(thought === undefined ? [] : [{ type: 'thinking', thinking: shown, signature: claudeSignature(shown ?? '') }]),
     ...(text === '' ? [] : [{ type: 'text', text }]),
     ...calls.map(({ id, name, args }, index) => ({
       type: 'tool_use',

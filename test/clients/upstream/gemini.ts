@@ -38,7 +38,11 @@ export function readContents(value: unknown, third: boolean): readonly Content[]
     return { role: text(role, `${at}.role`), parts: readParts(parts, `${at}.parts`, third) };
   });
   if (contents[0]?.role !== 'user') refuse('The first content must be of role user.');
-  contents.forEach((content, index) => checkTurn(content, contents[index - 1], contents[index + 1], third));
+  // Signatures of earlier turns are not checked (docs/protocols/gemini.md#missing-signature).
+  const current = contents.findLastIndex(({ role, parts }) => role === 'user' && textOf(parts) !== '');
+  contents.forEach((content, index) =>
+    checkTurn(content, contents[index - 1], contents[index + 1], third && index > current),
+  );
   return contents;
 }
 
@@ -80,7 +84,8 @@ function checkTurn({ role, parts }: Content, before: Content | undefined, after:
       if (fields(responses[index]?.['functionResponse'], 'functionResponse')['name'] !== name)
         refuse('A function response has another name than its call.');
     });
-  } else if (before?.role === role && !before.parts.some((part) => 'functionResponse' in part)) {
+  } else if (role === 'user' && before?.role === role && !before.parts.some((part) => 'functionResponse' in part)) {
+    // Not two of the model: Gemini CLI 0.61 sends them when it compresses a conversation.
     refuse('Contents must alternate between user and model.');
   }
   const call = parts.find((part) => 'functionCall' in part);

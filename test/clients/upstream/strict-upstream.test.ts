@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedUpstream } from '../../support/upstream.ts';
-import { CLAUDE_SIGNATURE } from './anthropic.ts';
+import { claudeSignature } from './anthropic.ts';
 import { OPENAI_BLOB } from './responses-input.ts';
 import { KEYS, startStrictUpstream } from './strict-upstream.ts';
 
@@ -95,6 +95,8 @@ describe('Gemini', () => {
   it('takes what is right', async () => {
     expect((await post(GEMINI, { contents: [hi, called(skip), answered()] })).status).toBe(200);
     expect((await post(GEMINI, { contents: [hi, called(skip), answeredWith('image/png')] })).status).toBe(200);
+    const done = { role: 'model', parts: [{ text: 'done' }] };
+    expect((await post(GEMINI, { contents: [hi, called(), answered(), done, hi] })).status).toBe(200);
   });
 });
 
@@ -102,7 +104,7 @@ const ask = { role: 'user', content: 'hi' };
 const use = { type: 'tool_use', id: 't1', name: 'f', input: {} };
 const result = { type: 'tool_result', tool_use_id: 't1', content: 'x' };
 const bitmap = { type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'AA==' } };
-const thought = { type: 'thinking', thinking: 'x', signature: CLAUDE_SIGNATURE };
+const thought = { type: 'thinking', thinking: 'x', signature: claudeSignature('x') };
 const claude = (more: object, ...messages: readonly object[]) => ({
   model: 'claude-sonnet-4-5-20250929',
   max_tokens: 2000,
@@ -128,6 +130,7 @@ describe('Claude', () => {
       claude({}, turn('assistant', { ...use, id: 't 1' }), turn('user', { ...result, tool_use_id: 't 1' })),
     ],
     ['a signature that it has not made', claude({}, turn('assistant', { ...thought, signature: 'x' }))],
+    ['a thought with another text', claude({}, turn('assistant', { ...thought, thinking: '' }))],
     ['a budget above max_tokens', claude({ thinking: { type: 'enabled', budget_tokens: 2000 } })],
     ['a forced tool beside thinking', claude({ ...thinking, tools: [], tool_choice: { type: 'any' } })],
     ['a loop of tools that has lost its thought', claude(thinking, turn('assistant', use), turn('user', result))],
