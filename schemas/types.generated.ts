@@ -1001,7 +1001,7 @@ export interface VertexEmbeddings {
  */
 export interface Fields {
   /**
-   * `shared_credentials` is for an account that many callers share. It refuses fields that reach beyond the caller's own requests, with any token: those of `vendor_objects`, such as `file_id`, `container` and `vector_store_ids`, and `mcp_servers`, `connector_id`, `server_url`, `labels`, `store` and `gs://` addresses outside `media_buckets`.
+   * `shared_credentials` is for an account that many callers share. It refuses fields that reach beyond the caller's own requests, with any token: those of `vendor_objects`, such as `file_id`, `container` and `vector_store_ids`, and `mcp_servers`, `connector_id`, `tunnel_id`, `server_url`, `labels`, `store` and `gs://` addresses outside `media_buckets`.
    */
   preset?: 'shared_credentials';
   /**

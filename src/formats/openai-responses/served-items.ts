@@ -4,7 +4,7 @@ import type { ItemWriter, PlacedItem } from './item-writer.ts';
 import { mcpFields } from './mcp-items.ts';
 import type { ResponseSink } from './response-sink.ts';
 
-interface OpenCall {
+interface PlacedCall {
   readonly part: McpCallPart;
   readonly item: PlacedItem;
 }
@@ -16,7 +16,7 @@ interface OpenCall {
 export class ServedItems {
   readonly #sink: ResponseSink;
   readonly #items: ItemWriter;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Map<string, PlacedCall>();
 
   constructor(sink: ResponseSink, items: ItemWriter) {
     this.#sink = sink;
