@@ -5,6 +5,7 @@ import type { RequestTarget } from './format.ts';
 import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
 import { namedLosses, namedPlace, type CallerBody } from './losses/places.ts';
+import { refuseUntranslated } from './untranslated-tools.ts';
 
 interface RequestTranslation {
   readonly client: Format;
@@ -32,6 +33,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const conversation = portable ? portable.conversation : read;
   let encoded: EncodedRequest;
   try {
+    if (client.name !== upstream.name) refuseUntranslated(conversation.tools, upstream.name);
     encoded = yield* upstream.encodeInSteps(change ? change(conversation) : conversation, target, reply);
   } catch (error) {
     throw withCallerPath(error, { client, body, conversation: read, located: conversation, origins });

@@ -1,3 +1,4 @@
+import OpenAI from 'openai7';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
@@ -6,6 +7,7 @@ import {
   geminiReply,
   json,
   openaiReply,
+  sse,
   startUpstream,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
@@ -25,7 +27,8 @@ beforeAll(async () => {
     if (url.includes('enerateContent')) {
       const parts = text.includes('Draw') ? [picture] : [run, result, said];
       const [candidate] = geminiReply('').candidates;
-      return json(res, { ...geminiReply(''), candidates: [{ ...candidate, content: { role: 'model', parts } }] });
+      const reply = { ...geminiReply(''), candidates: [{ ...candidate, content: { role: 'model', parts } }] };
+      return url.includes('stream') ? sse(res, [reply]) : json(res, reply);
     }
     return json(res, url.endsWith('/messages') ? anthropicReply('Ok.') : openaiReply('Ok.'));
   });
@@ -75,6 +78,35 @@ describe.each([
     const next = await ask({ model: GEMINI, input: 'Again', previous_response_id: id });
     expect(next).toMatchObject({ status: 200, lost: null });
     expect(modelTurn()).toEqual({ role: 'model', parts });
+  });
+});
+
+describe('The client of OpenAI', () => {
+  const client = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
+  const tool: OpenAI.Responses.Tool.ImageGeneration = { type: 'image_generation', size: '1024x1024', quality: 'auto' };
+
+  it('asks for a picture with a tool, follows it in the stream, and goes on with it', async () => {
+    const types: string[] = [];
+    const user = { role: 'user' as const, content: 'Draw' };
+    const asked = { model: GEMINI, input: [user], tools: [tool], tool_choice: { type: 'image_generation' as const } };
+    const stream = client()
+      .responses.stream(asked)
+      .on('event', ({ type }) => void types.push(type));
+    const { output } = await stream.finalResponse();
+    expect(output).toMatchObject([
+      { type: 'reasoning' },
+      { type: 'image_generation_call', status: 'completed', result: picture.inlineData.data },
+    ]);
+    expect(types.filter((type) => type.includes('image'))).toEqual(
+      ['in_progress', 'generating', 'completed'].map((step) => `response.image_generation_call.${step}`),
+    );
+    expect(upstream.seen.at(-1)!.json['generationConfig']).toMatchObject({
+      responseModalities: ['IMAGE'],
+      imageConfig: { aspectRatio: '1:1' },
+    });
+    const input = [message('Draw'), ...output, message('Again')];
+    expect(await ask({ model: GEMINI, input, tools: [tool] })).toMatchObject({ status: 200, lost: null });
+    expect(modelTurn()).toEqual({ role: 'model', parts: [picture] });
   });
 });
 

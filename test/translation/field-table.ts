@@ -9,6 +9,7 @@ import { NESTED, TOP_LEVEL, type Probe } from './field-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
 import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
 import { RESPONSES_NESTED, RESPONSES_TOP_LEVEL } from './responses-probes.ts';
+import { GEMINI_TOOLS, MESSAGES_TOOLS } from './hosted-probes.ts';
 import { EMBEDDING_PROBES, IMAGE_PROBES, PASSED_PROBES } from './task-probes.ts';
 import { operationOf } from './outbound.ts';
 import { observe, type Effect, type Observed, type Upstream } from './observe.ts';
@@ -47,6 +48,11 @@ const CLAUDE: Column = {
   ],
 };
 
+const RESPONSES_SERVER: Column = {
+  title: 'OpenAI Responses',
+  upstreams: [{ name: 'OpenAI', family: 'responses', model: 'gpt-5' }],
+};
+
 export const COLUMNS: readonly Column[] = [OPENAI, GEMINI, CLAUDE];
 /** Every Claude gets a request of its own API unchanged, so one model per host is enough. */
 export const MESSAGES_COLUMNS: readonly Column[] = [
@@ -58,9 +64,9 @@ export const MESSAGES_COLUMNS: readonly Column[] = [
 /** A server of the client's own API gets a request as it is. */
 export const RESPONSES_COLUMNS: readonly Column[] = [
   {
-    title: 'OpenAI Responses',
+    ...RESPONSES_SERVER,
     upstreams: [
-      { name: 'OpenAI', family: 'responses', model: 'gpt-5' },
+      ...RESPONSES_SERVER.upstreams,
       { name: "with the caller's own token", family: 'ownAccount', model: 'gpt-5' },
     ],
   },
@@ -69,6 +75,38 @@ export const RESPONSES_COLUMNS: readonly Column[] = [
   CLAUDE,
 ];
 export const GEMINI_COLUMNS: readonly Column[] = [GEMINI, CLAUDE, OPENAI];
+
+/** What decides about tools that a provider runs: the API, the host, and whether a model draws. */
+const TOOL_TARGETS: Readonly<Record<'chat' | 'gemini' | 'claude', Column>> = {
+  chat: { ...OPENAI, title: 'Chat completions', upstreams: OPENAI.upstreams.filter(({ name }) => name !== 'Llama') },
+  gemini: {
+    title: 'Gemini',
+    upstreams: [
+      { name: '3', family: 'vertex', model: 'gemini-3-pro-preview' },
+      { name: '2.5', family: 'vertex', model: 'gemini-2.5-flash' },
+      { name: 'image models', family: 'vertex', model: 'gemini-3-pro-image-preview' },
+    ],
+  },
+  claude: { ...CLAUDE, upstreams: CLAUDE.upstreams.filter(({ name }) => name !== '4.7') },
+};
+export const RESPONSES_TOOL_COLUMNS: readonly Column[] = [
+  RESPONSES_SERVER,
+  TOOL_TARGETS.claude,
+  TOOL_TARGETS.gemini,
+  TOOL_TARGETS.chat,
+];
+export const MESSAGES_TOOL_COLUMNS: readonly Column[] = [
+  TOOL_TARGETS.claude,
+  RESPONSES_SERVER,
+  TOOL_TARGETS.gemini,
+  TOOL_TARGETS.chat,
+];
+export const GEMINI_TOOL_COLUMNS: readonly Column[] = [
+  TOOL_TARGETS.gemini,
+  TOOL_TARGETS.claude,
+  RESPONSES_SERVER,
+  TOOL_TARGETS.chat,
+];
 
 const one = (title: string, family: Upstream['family'], model: string): Column => ({
   title,
@@ -165,9 +203,9 @@ const placed = (names: readonly string[]): string =>
 /** A field that is sent with a part of it lost. */
 const LOSSES: Readonly<Record<string, string>> = { dropped: 'in part', clamped: 'clamped', downgraded: 'downgraded' };
 
-async function table(probes: readonly Probe[], columns: readonly Column[]): Promise<string> {
+export async function table(probes: readonly Probe[], columns: readonly Column[], first = 'Field'): Promise<string> {
   const rows = await observeRows(probes, columns);
-  const head = ['Field', ...columns.map(({ title }) => title)];
+  const head = [first, ...columns.map(({ title }) => title)];
   const lines = rows.map(({ field, cells }) => [`\`${field}\``, ...cells]);
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
@@ -224,6 +262,11 @@ const COUNTS = [
   '- `POST /v1/responses/compact` takes the fields of `POST /v1/responses`. A model of another API gets no tools with it.',
   '- A request of a prompt takes the fields of chat completions, and `variables`, which the gateway reads.',
 ].join('\n');
+
+const HOSTED =
+  'Tools that a provider runs, and tools whose type alone a client sends. [Those of the Responses API](../protocols/openai-responses.md#hosted-tools) ' +
+  'have a table of their own. A tool that a target does not have is lost, and the model answers without it. It is refused where an answer ' +
+  'without it would look like a success that was none.';
 
 const OBJECTS =
   'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/keys.md#allowed-fields) of a key or a catalog entry says which\n' +
@@ -282,6 +325,11 @@ export async function regenerate(): Promise<Document> {
     await tableOfOperations(IMAGE_PROBES, IMAGE_COLUMNS),
     `## What passes through\n\n${PASSED}`,
     await tableOfOperations(PASSED_PROBES, PASSED_COLUMNS),
+    `## Hosted tools\n\n${HOSTED}`,
+    'Tools of a request of `POST /v1/messages`. `…` is the date of a type:',
+    await table(MESSAGES_TOOLS, MESSAGES_TOOL_COLUMNS, 'Tool'),
+    "Tools of a request of Gemini's API:",
+    await table(GEMINI_TOOLS, GEMINI_TOOL_COLUMNS, 'Tool'),
     `## Counts and compaction\n\n${COUNTS}`,
     `## Objects of the vendor\n\n${OBJECTS}`,
     objectTable(),
@@ -289,12 +337,12 @@ export async function regenerate(): Promise<Document> {
   return { file: DOCUMENT, text: within(readFileSync(DOCUMENT, 'utf8'), blocks.join('\n\n')) };
 }
 
-function within(document: string, text: string): string {
-  const [before, rest] = document.split(BEGIN);
+export function within(document: string, text: string, begin = BEGIN): string {
+  const [before, rest] = document.split(begin);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined)
-    throw new Error(`docs/reference/fields.md has no generated part:\n${BEGIN}\n${END}`);
-  return `${before}${BEGIN}\n\n${text}\n\n${END}${after}`;
+    throw new Error(`the document has no generated part:\n${begin}\n${END}`);
+  return `${before}${begin}\n\n${text}\n\n${END}${after}`;
 }
 
 if (import.meta.main) {

@@ -161,7 +161,10 @@ export const RESPONSES_NESTED: readonly Probe[] = [
   tool('tools[] file_search', { type: 'file_search', vector_store_ids: ['vs_1'] }),
   tool('tools[] code_interpreter', { type: 'code_interpreter', container: { type: 'auto' } }),
   tool('tools[] image_generation', { type: 'image_generation' }),
-  tool('tools[] mcp', { type: 'mcp', server_label: 'x', server_url: 'https://mcp.example' }),
+  ...(['never', 'always'] as const).map((require_approval) => ({
+    ...tool('tools[] mcp', { type: 'mcp', server_label: 'x', server_url: 'https://mcp.example', require_approval }),
+    value: `require_approval: ${require_approval}`,
+  })),
   tool('tools[] computer_use_preview', {
     type: 'computer_use_preview',
     display_width: 1,

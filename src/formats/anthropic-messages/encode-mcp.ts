@@ -1,5 +1,5 @@
 import { encodeArguments } from '../call-arguments.ts';
-import type { BuiltinTool, Conversation, McpCallPart, McpResultPart, McpServer } from '../conversation.ts';
+import type { BuiltinTool, Conversation, JsonObject, McpCallPart, McpResultPart, McpServer } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { stringOf } from '../json/read.ts';
@@ -8,7 +8,6 @@ import type { BodyPlace } from '../losses/place.ts';
 import { MCP_AS_TEXT, mcpBlock, mcpText } from '../mcp-parts.ts';
 import { ARGUMENTS } from './argument-texts.ts';
 import { TOOLSET } from './decode-mcp.ts';
-import type { WireBlock } from './request-context.ts';
 import type { ToolIds } from './tool-ids.ts';
 
 /** The beta of `mcp_servers` and of its blocks (docs/protocols/anthropic-messages.md#mcp-servers). */
@@ -18,7 +17,7 @@ export const MCP_BETA = 'mcp-client-2025-11-20';
 const choiceKey = (label: string): string => `${TOOLSET} ${label}`;
 
 /** The name of a tool in a choice. */
-export const choiceName = (tool: WireBlock): unknown =>
+export const choiceName = (tool: JsonObject): unknown =>
   tool.type === TOOLSET ? choiceKey(String(tool.mcp_server_name)) : tool.name;
 
 export const isToolsetKey = (name: string | undefined): boolean => name?.startsWith(choiceKey('')) === true;
@@ -34,7 +33,7 @@ export class McpServers {
   readonly #host: RequestTarget['host'];
   #sent: ReadonlySet<string> | undefined;
   #chosen: ReadonlyMap<string, McpServer> | undefined;
-  readonly #definitions = new Map<string, WireBlock>();
+  readonly #definitions = new Map<string, JsonObject>();
   /** Ids of calls that are blocks. */
   readonly #calls = new Set<string>();
 
@@ -44,7 +43,7 @@ export class McpServers {
   }
 
   /** The tool of the request body. Throws RequestFault. */
-  toolset(tool: BuiltinTool, path: string, losses: LossReport): WireBlock | undefined {
+  toolset(tool: BuiltinTool, path: string, losses: LossReport): JsonObject | undefined {
     if (!tool.server) return undefined;
     if (this.#host !== 'direct') {
       losses.dropped(path, 'Vertex AI connects Claude to no MCP servers');
@@ -65,7 +64,7 @@ export class McpServers {
   }
 
   /** The definitions that these tools need: the API refuses others. */
-  definitionsOf(tools: readonly WireBlock[] = []): readonly WireBlock[] | undefined {
+  definitionsOf(tools: readonly JsonObject[] = []): readonly JsonObject[] | undefined {
     if (this.#definitions.size === 0) return undefined;
     const found = tools
       .map(({ type, mcp_server_name: name }) => (type === TOOLSET ? this.#definitions.get(String(name)) : undefined))
@@ -74,7 +73,7 @@ export class McpServers {
   }
 
   /** A call of a server that the request names is a block; any other is text. */
-  block(part: McpCallPart | McpResultPart, path: BodyPlace, { ids, losses }: BlockContext): WireBlock {
+  block(part: McpCallPart | McpResultPart, path: BodyPlace, { ids, losses }: BlockContext): JsonObject {
     const id = part.type === 'mcp_call' ? part.id : part.callId;
     const isBlock = part.type === 'mcp_call' ? this.sends(part.server) : this.#calls.has(id);
     if (!isBlock) {
@@ -123,7 +122,7 @@ interface BlockContext {
 
 const NONE: ReadonlySet<string> = new Set();
 
-const onlyThese = (allowed: readonly string[]): WireBlock => ({
+const onlyThese = (allowed: readonly string[]): JsonObject => ({
   default_config: { enabled: false },
   ...(allowed.length > 0 && { configs: Object.fromEntries(allowed.map((name) => [name, { enabled: true }])) }),
 });
@@ -133,5 +132,5 @@ function unsupported(param: string, reason: string): RequestFault {
 }
 
 /** OpenAI's list of the tools of a server: Claude asks the server itself. */
-export const isListing = (value: WireBlock, servers: McpServers): boolean =>
+export const isListing = (value: JsonObject, servers: McpServers): boolean =>
   value.type === 'mcp_list_tools' && servers.sends(stringOf(value.server_label) ?? '');

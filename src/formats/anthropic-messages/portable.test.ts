@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Part } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
 import { deepFreeze } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 
@@ -99,21 +98,6 @@ describe('a conversation for a model of another API', () => {
       strict: true,
       schema,
     });
-  });
-
-  it.each([
-    'bash_20250124',
-    'text_editor_20250728',
-    'memory_20250818',
-    'computer_20251124',
-    'browser_toolset_20260801',
-  ])('is refused with the tool %s, which has no schema for other models', (type) => {
-    const tools = [
-      { name: 'f', input_schema: { type: 'object' } },
-      { type, name: 'x' },
-    ];
-    expect(() => portable({ tools })).toThrow(RequestFault);
-    expect(() => portable({ tools })).toThrow(type);
   });
 
   it.each(['web_search_20250305', 'code_execution_20250825', 'tool_search_tool_bm25_20251119'])(

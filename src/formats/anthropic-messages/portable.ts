@@ -1,5 +1,5 @@
 import type { Conversation, JsonObject, OpaquePart, Part, Tool, Turn } from '../conversation.ts';
-import { RequestFault, type Portable } from '../format.ts';
+import type { Portable } from '../format.ts';
 import type { Origins } from '../losses/origins.ts';
 import { messagesOf } from '../losses/places.ts';
 import { isOwnOpaque } from './block-fields.ts';
@@ -11,10 +11,9 @@ import { listOf, stringOf } from '../json/read.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server
- * tools become text, thoughts of other models are left out, and tools without a schema are refused.
+ * tools become text, and thoughts of other models are left out.
  */
 export function toPortable(given: Conversation, origins?: Origins): Portable {
-  given.tools?.forEach(refuseTyped);
   const conversation = given.extras?.mcp_servers ? withServers(given, origins) : given;
   const losses = new LossReport();
   const turns: Turn[] = [];
@@ -59,22 +58,6 @@ function withServers(conversation: Conversation, origins: Origins | undefined): 
     extras: { ...others, ...(isLeft && { mcp_servers: left }) },
     ...(tools.length + lone.length > 0 && { tools: [...tools, ...lone] }),
   };
-}
-
-/**
- * Tools that the client runs and only Claude knows: they have no schema to give another model
- * (docs/protocols/anthropic-messages.md#typed-client-tools).
- */
-const TYPED = /^(?:bash|text_editor|memory|computer|computer_toolset|browser_toolset)_20\d{6}$/;
-
-function refuseTyped(tool: Tool, at: number): void {
-  const type = tool.type === 'builtin' ? stringOf(tool.options?.type) : undefined;
-  if (type === undefined || !TYPED.test(type)) return;
-  throw new RequestFault(
-    'unsupported_parameter',
-    `\`tools[${at}]\`: only Claude knows the tool \`${type}\`, which has no schema to send to another model.`,
-    `tools[${at}].type`,
-  );
 }
 
 interface Notes {

@@ -132,7 +132,7 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
     }
     const path = BodyPlace.itemOf(place.path, 'content', at);
     const partAudio = audioOf(part);
-    const encoded = partAudio === undefined ? encodeSpoken(part, path, place) : undefined;
+    const encoded = partAudio === undefined ? encodeSpoken(part, path, place, spoken.length === 0) : undefined;
     // A part that is not sent loses no order.
     if (calls.length > 0 && (encoded ?? partAudio))
       place.report.downgraded(path, 'OpenAI chat puts tool calls after all content.');
@@ -160,7 +160,12 @@ function audioOf(part: Part): JsonObject | undefined {
   return isObject(audio) ? audio : undefined;
 }
 
-function encodeSpoken(part: Part, path: BodyPlace, { report }: MessageDestination): JsonObject | undefined {
+function encodeSpoken(
+  part: Part,
+  path: BodyPlace,
+  { report }: MessageDestination,
+  isFirst: boolean,
+): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers in assistant messages.');
@@ -170,8 +175,8 @@ function encodeSpoken(part: Part, path: BodyPlace, { report }: MessageDestinatio
     case 'mcp_call':
     case 'mcp_result':
       report.downgraded(path, MCP_AS_TEXT);
-      // The texts of an answer are joined.
-      return { type: 'text', text: `\n${mcpText(part)}\n` };
+      // The texts of an answer are joined: this one is on lines of its own.
+      return { type: 'text', text: `${isFirst ? '' : '\n'}${mcpText(part)}\n` };
     case 'opaque':
       if (part.format === 'openai-chat') return part.value;
       report.dropped(path, `Only ${part.format} has this part.`);

@@ -1,6 +1,6 @@
 import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
 import { compact } from '../json/compact.ts';
-import { objectOf, rest } from '../json/object.ts';
+import { isObject, objectOf, rest } from '../json/object.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
@@ -75,7 +75,14 @@ function decodeTool(tool: JsonObject, path: BodyPlace): Tool {
   const kind = builtinKind(type);
   if (kind === 'mcp')
     return { type: 'builtin', kind, options: tool, format: 'openai-responses', server: decodeServer(tool, path) };
-  return { type: 'builtin', kind, options: tool, ...(kind === 'opaque' && { format: 'openai-responses' }) };
+  const options = kind === 'code_execution' ? withoutContainer(tool) : tool;
+  return { type: 'builtin', kind, options, ...(kind === 'opaque' && { format: 'openai-responses' }) };
+}
+
+/** The API demands a container, and other APIs have none to choose: a new one asks for nothing. */
+function withoutContainer(tool: JsonObject): JsonObject {
+  const { container, ...others } = tool;
+  return isObject(container) && rest(container, ['type']) === undefined && container.type === 'auto' ? others : tool;
 }
 
 /** The chat API, whose form the conversation has, nests a grammar. This one does not. */

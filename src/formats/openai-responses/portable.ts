@@ -1,6 +1,5 @@
 import type { Conversation, Part, Tool, ToolChoice, Turn } from '../conversation.ts';
-import { RequestFault, type EchoedTool, type Portable } from '../format.ts';
-import { stringOf } from '../json/read.ts';
+import type { EchoedTool, Portable } from '../format.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
@@ -16,7 +15,6 @@ import { FlatNames } from './tool-names.ts';
 export function toPortable(conversation: Conversation, origins?: Origins): Portable {
   refuseStateful(conversation);
   const { tools = [], turns, toolChoice } = conversation;
-  refuseComputerUse(tools, origins);
   const losses = new LossReport();
   reportDeferred(tools, losses);
   if (!turns.some(needsWriting) && !tools.some(isInNamespace)) return { conversation, losses: losses.list() };
@@ -59,21 +57,6 @@ export function toPortable(conversation: Conversation, origins?: Origins): Porta
     const { namespace: _, ...flat } = part;
     return carried<Part>(part, { ...flat, name: names.of(part) });
   }
-}
-
-const COMPUTER_USE = /^computer(?:_use(?:_preview)?)?$/;
-
-/** Screenshots and actions of this API map to no other API: a model could act and never see what its actions did. */
-function refuseComputerUse(tools: readonly Tool[], origins: Origins | undefined): void {
-  tools.forEach((tool, at) => {
-    if (tool.type !== 'builtin' || !COMPUTER_USE.test(stringOf(tool.options?.type) ?? '')) return;
-    const place = origins?.of(tool) ?? `tools[${at}]`;
-    throw new RequestFault(
-      'unsupported_parameter',
-      `\`${place}\`: the gateway does not translate computer use of the Responses API. Send the request to a model with this API.`,
-      place,
-    );
-  });
 }
 
 /** A bare name names the tool without a namespace. Only if there is none, it names a tool in a namespace. */

@@ -366,7 +366,7 @@ describe('tools', () => {
     (upstream) => {
       const computer = { type: 'computer_use_preview', display_width: 1, display_height: 1, environment: 'browser' };
       const fault = faultOf(() => sent(upstream, { input: 'x', max_output_tokens: 100, tools: [computer] }));
-      expect(fault).toMatchObject({ code: 'unsupported_parameter', param: 'tools[0]' });
+      expect(fault).toMatchObject({ code: 'unsupported_parameter', param: 'tools[0].type' });
       expect(fault.message).toContain('does not translate computer use');
     },
   );

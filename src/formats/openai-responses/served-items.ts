@@ -4,7 +4,7 @@ import type { ItemWriter, PlacedItem } from './item-writer.ts';
 import { mcpFields } from './mcp-items.ts';
 import type { ResponseEvents } from './response-events.ts';
 
-interface OpenCall {
+interface PlacedCall {
   readonly part: McpCallPart;
   readonly item: PlacedItem;
 }
@@ -16,7 +16,7 @@ interface OpenCall {
 export class ServedItems {
   readonly #stream: ResponseEvents | undefined;
   readonly #items: ItemWriter;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Map<string, PlacedCall>();
 
   constructor(stream: ResponseEvents | undefined, items: ItemWriter) {
     this.#stream = stream;
