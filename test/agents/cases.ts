@@ -70,6 +70,8 @@ export interface Case {
   readonly only?: { readonly agent: string; readonly upstream?: string };
   /** The alias of the run, which is the name of a model that the agent knows: it gets no facts of the gateway. */
   readonly alias?: (kind: UpstreamKind) => string;
+  /** The name of the provider in the settings of Codex. */
+  readonly provider?: string;
   /** The SDK that opencode loads in place of the one of its settings, and the API that it speaks. */
   readonly sdk?: { readonly package: string; readonly api: Api };
   /** Default 60 s. */

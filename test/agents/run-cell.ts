@@ -125,6 +125,7 @@ async function runs(cell: Cell, url: string, home: string): Promise<Ended> {
     thinking: row.thinking === true,
     resumes: false,
     sdk: row.sdk?.package,
+    provider: row.provider,
     image: row.image === 'attached' ? PICTURE : undefined,
     facts: row.alias === undefined ? await factsOf({ url, key, model }) : undefined,
   };

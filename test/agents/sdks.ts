@@ -101,9 +101,9 @@ export const SDKS: readonly Agent[] = [
     limits: [
       {
         case: 'thinking',
-        upstreams: ['claude-vertex', 'claude', 'openai-chat'],
+        upstreams: ['claude-vertex', 'claude', 'openai-chat', 'openai'],
         fault: 'the model was not asked to think',
-        reason: "It sends `reasoning` only with names that it takes for those of OpenAI's reasoning models.",
+        reason: "LangChain sends `reasoning` only with names that begin like those of OpenAI's reasoning models.",
       },
     ],
   }),
@@ -116,14 +116,14 @@ export const SDKS: readonly Agent[] = [
       {
         case: 'cut',
         fault: SHORT_ANSWER,
-        reason: 'It ignores an error in a stream: a stream that breaks ends as a short answer.',
+        reason: 'LangChain ignores an error in a stream: a stream that breaks ends as a short answer.',
       },
       {
         case: 'parallel',
         upstreams: ['gemini'],
         fault: 'the upstream refused: Error: The number of function response parts',
         reason:
-          'It sends the results of parallel calls in contents of their own; the scripted Gemini wants them in one.',
+          'LangChain sends each result of parallel calls in a content of its own; the scripted Gemini wants one content.',
       },
       {
         case: 'image',
