@@ -11,8 +11,10 @@ export interface Run {
   readonly model: string;
   readonly prompt: string;
   readonly thinking: boolean;
-  /** The SDK in place of the one of its settings. */
+  /** The SDK in place of the one in the settings of the agent. */
   readonly sdk: string | undefined;
+  /** The name of the provider in place of the one in the settings of the agent. */
+  readonly provider: string | undefined;
   /** The run continues the last conversation of the working folder. */
   readonly resumes: boolean;
   /** A file of the working folder that the user adds to the prompt. */

@@ -1,3 +1,4 @@
+import type { Api } from '../../src/cli/agents/agents.ts';
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
 import type { Agent } from './agent.ts';
 import type { Thoughts, UpstreamKind } from './upstreams.ts';
@@ -23,8 +24,8 @@ export interface Outcome {
   readonly refused: readonly string[];
   /** Requests that reached the upstream. */
   readonly requests: number;
-  /** Requests for an answer that reached the gateway, by its log. */
-  readonly posts: number;
+  /** Paths of the POST requests that reached the gateway, by its log. */
+  readonly paths: readonly string[];
   /** Those with tools: the turns of the agent, without its side calls. */
   readonly turns: number;
   readonly thought: {
@@ -69,8 +70,10 @@ export interface Case {
   readonly only?: { readonly agent: string; readonly upstream?: string };
   /** The alias of the run, which is the name of a model that the agent knows: it gets no facts of the gateway. */
   readonly alias?: (kind: UpstreamKind) => string;
-  /** The SDK that opencode loads in place of the one of its settings. */
-  readonly sdk?: string;
+  /** The name of the provider in the settings of Codex. */
+  readonly provider?: string;
+  /** The SDK that opencode loads in place of the one of its settings, and the API that it speaks. */
+  readonly sdk?: { readonly package: string; readonly api: Api };
   /** Default 60 s. */
   readonly limitMs?: number;
 }
@@ -221,7 +224,9 @@ export const COMMON_CASES: readonly Case[] = [
     limitMs: REFUSED_MS,
     verdict: (outcome, { refusedOnce }) =>
       refusedBy(/api.?key|gateway key|401|unauthori[sz]ed|authenticat/i)(outcome) ??
-      (refusedOnce && outcome.posts !== 1 ? `${outcome.posts} requests with the refused key, not 1` : undefined),
+      (refusedOnce && outcome.paths.length !== 1
+        ? `${outcome.paths.length} requests with the refused key, not 1`
+        : undefined),
   },
   {
     name: 'model',

@@ -45,7 +45,7 @@ const platform = `${process.platform}-${process.arch}`;
 export const codex = codingAgent({
   name: 'codex',
   program: 'node_modules/@openai/codex/bin/codex.js',
-  args: ({ prompt, image, resumes }) => [
+  args: ({ prompt, image, resumes, provider }) => [
     'exec',
     '--skip-git-repo-check',
     // The network namespace and the temporary home are its sandbox.
@@ -53,6 +53,7 @@ export const codex = codingAgent({
     // Else each run ends 5 s later, when its maker's servers have not answered.
     '-c',
     'analytics.enabled=false',
+    ...(provider === undefined ? [] : ['-c', `model_providers.gatehouse.name=${JSON.stringify(provider)}`]),
     ...(image === undefined ? [] : ['--image', image]),
     ...(resumes ? ['resume', '--last'] : []),
     // `--image` takes several files.

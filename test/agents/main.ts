@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isLimit, limitOf } from './agent.ts';
 import { AGENTS } from './agents.ts';
+import { otherApi } from './apis.ts';
 import type { Outcome } from './cases.ts';
 import { install, versionOf } from './install.ts';
 import { writePages } from './pages.ts';
@@ -62,7 +63,7 @@ function smokeCells(): readonly Cell[] {
 async function check(cell: Cell, stage: Stage, { show, write }: Options): Promise<boolean> {
   const { agent, kind, row } = cell;
   const outcome = await runCell(cell, stage);
-  const fault = row.verdict(outcome, agent);
+  const fault = row.verdict(outcome, agent) ?? otherApi(outcome.paths, row.sdk?.api ?? agent.api);
   const result: Result = {
     agent: agent.name,
     upstream: kind.name,
@@ -72,8 +73,8 @@ async function check(cell: Cell, stage: Stage, { show, write }: Options): Promis
     ...(fault !== undefined && { fault }),
   };
   const { word, problem } = judge(cell, result);
-  const { ms, posts, requests, turns } = outcome;
-  const about = `${agent.name} ${row.name} ${kind.name} ${ms} ms, ${posts} posts, ${requests} requests, ${turns} turns${thoughtOf(outcome)}`;
+  const { ms, paths, requests, turns } = outcome;
+  const about = `${agent.name} ${row.name} ${kind.name} ${ms} ms, ${paths.length} posts, ${requests} requests, ${turns} turns${thoughtOf(outcome)}`;
   console.log(`${word.padEnd(5)} ${about}${problem === undefined ? '' : `: ${problem}`}`);
   if (show || word === 'FAIL') report(outcome);
   // At once: a run of all cells takes long, and may be ended.

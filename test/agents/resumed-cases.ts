@@ -13,9 +13,12 @@ const OLD = '31415926';
 const MORE = Array.from({ length: 300 }, (_, at) => at * 7).join(', ');
 const MOST_TURNS = 6;
 
-/** How the agents request a summary: Claude Code, Codex, Gemini CLI (twice), opencode. */
+/** How Claude Code, Codex, Gemini CLI (twice) and opencode request a summary. */
 const REQUEST =
   /create a detailed summary of |CONTEXT CHECKPOINT COMPACTION|<state_snapshot>|^Here is the conversation so far/;
+
+/** How the gateway requests one, for a model of another API than the Responses API. */
+const BY_GATEWAY = /Write a summary of it that replaces it/;
 
 function model(_: Ask, { tools, nth, body }: TurnOfRun): Answer {
   if (nth === 0) return says(`The number is ${OLD}, then come ${MORE}.`);
@@ -24,6 +27,19 @@ function model(_: Ask, { tools, nth, body }: TurnOfRun): Answer {
   if (nth > MOST_TURNS) return says('Lost: the summary.');
   return { ...does('', tools.shell(`echo step-${nth}`)), input: 0.95 * SMALL_CONTEXT };
 }
+
+const COMPACTION: Case = {
+  name: 'compaction',
+  title: 'a resumed conversation that fills the context',
+  prompt: 'Say a number.',
+  then: 'Run a command, and say that all came back.',
+  small: true,
+  // Claude Code asks again for an answer without the tag.
+  summary: ({ question }) => (REQUEST.test(question) ? says(`<summary>${SUMMARY}</summary>`) : undefined),
+  model,
+  verdict: finished,
+  limitMs: 120_000,
+};
 
 export const RESUMED_CASES: readonly Case[] = [
   {
@@ -38,16 +54,13 @@ export const RESUMED_CASES: readonly Case[] = [
     },
     verdict: finished,
   },
+  COMPACTION,
   {
-    name: 'compaction',
-    title: 'a resumed conversation that fills the context',
-    prompt: 'Say a number.',
-    then: 'Run a command, and say that all came back.',
-    small: true,
-    // Claude Code asks again for an answer without the tag.
-    summary: ({ question }) => (REQUEST.test(question) ? says(`<summary>${SUMMARY}</summary>`) : undefined),
-    model,
-    verdict: finished,
-    limitMs: 120_000,
+    ...COMPACTION,
+    name: 'remote-compaction',
+    title: 'the same with the provider name OpenAI: compaction by the gateway',
+    only: { agent: 'codex' },
+    summary: ({ question, compacts }) => (compacts || BY_GATEWAY.test(question) ? says(SUMMARY) : undefined),
+    provider: 'OpenAI',
   },
 ];

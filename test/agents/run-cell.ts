@@ -74,7 +74,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<Outcome> {
       ...ended,
       ...seen,
       ms,
-      posts: stage.log.slice(logged).filter((line) => line.includes('"method":"POST"')).length,
+      paths: stage.log.slice(logged).flatMap(pathOfPost),
       note: existsSync(note) ? readFileSync(note, 'utf8') : undefined,
     };
   } finally {
@@ -124,7 +124,8 @@ async function runs(cell: Cell, url: string, home: string): Promise<Ended> {
     prompt: row.prompt,
     thinking: row.thinking === true,
     resumes: false,
-    sdk: row.sdk,
+    sdk: row.sdk?.package,
+    provider: row.provider,
     image: row.image === 'attached' ? PICTURE : undefined,
     facts: row.alias === undefined ? await factsOf({ url, key, model }) : undefined,
   };
@@ -152,6 +153,11 @@ function start({ program, args, env, files }: Start, { home, key, limitMs }: Pla
     env: { ...ENVIRONMENT, HOME: home, TMPDIR: home, [KEY_ENV]: key, ...withKey(env, key) },
     limitMs,
   });
+}
+
+function pathOfPost(line: string): readonly string[] {
+  const { method, path } = JSON.parse(line) as { readonly method?: string; readonly path?: string };
+  return method === 'POST' && path !== undefined ? [path] : [];
 }
 
 const LOG_DELAY_MS = 200;

@@ -101,7 +101,7 @@ export const SDKS: readonly Agent[] = [
     limits: [
       {
         case: 'thinking',
-        upstreams: ['claude-vertex', 'claude', 'openai-chat'],
+        upstreams: ['claude-vertex', 'claude', 'openai-chat', 'openai'],
         fault: 'the model was not asked to think',
         reason: "LangChain sends `reasoning` only for names that it takes for those of OpenAI's reasoning models.",
       },

@@ -11,19 +11,19 @@ export const API = {
 export type Api = (typeof API)[keyof typeof API];
 
 export interface Place {
-  /** Origin of the gateway, without a slash at its end. */
+  /** Origin of the gateway, without a slash at the end. */
   readonly url: string;
   /** Environment variable that holds the gateway key. */
   readonly keyEnv: string;
   /** Alias, or `@slug/model`. */
   readonly model: string;
-  /** Absent if the gateway did not answer. */
+  /** Absent if the gateway did not answer, or refused the key. */
   readonly facts?: PlaceFacts;
 }
 
-/** What the gateway says of its models. */
+/** Facts of the gateway about the model. */
 export interface PlaceFacts {
-  /** Tokens; a number is absent if the gateway does not know it. */
+  /** Tokens. A number that the gateway does not know is absent. */
   readonly context?: number;
   readonly input?: number;
   readonly output?: number;
@@ -55,7 +55,7 @@ export interface AgentConfig {
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** A TOML basic string: its escapes are those of JSON. */
+/** A TOML basic string. TOML has the escapes of JSON. */
 const toml = (value: string): string => JSON.stringify(value);
 
 const CODEX_MODELS = 'gatehouse-models.json';
@@ -72,7 +72,7 @@ const codex: AgentConfig = {
       text: [
         `model = ${toml(model)}`,
         'model_provider = "gatehouse"',
-        // Codex looks for it beside this file.
+        // Codex resolves the name from the folder of this file.
         ...(facts?.codexModels ? [`model_catalog_json = ${toml(CODEX_MODELS)}`] : []),
         '',
         '[model_providers.gatehouse]',
@@ -87,10 +87,11 @@ const codex: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    `With an API key Codex does not ask the gateway for its models. When the gateway answers, \`agent-config\` writes its list to \`~/.codex/${CODEX_MODELS}\` and names the file in \`model_catalog_json\`: the picker of Codex then shows these models, with their context windows and efforts. This file replaces the list of models that Codex has built in.`,
-    'Leave `model_catalog_json` out for an alias with a name that Codex knows, such as `gpt-5.5`: Codex then uses its own instructions and tools for that model.',
-    'Codex requests the thoughts of a model that has efforts in the file. For a model that the gateway does not know, `efforts` of its alias names them.',
-    'Without the file Codex warns of a name that it does not know and uses general tools. For a model that thinks, set `model_reasoning_effort = "high"` then.',
+    `With an API key Codex does not request a list of models. When the gateway answers, \`agent-config\` writes the list of the gateway to \`~/.codex/${CODEX_MODELS}\` and names this file in \`model_catalog_json\`: the picker of Codex then shows the models of the gateway, with their context windows and efforts.`,
+    `\`${CODEX_MODELS}\` replaces the list that is built into Codex. Leave \`model_catalog_json\` out for an alias with a name in the built-in list, such as \`gpt-5.5\` or \`team/gpt-5.5\`: Codex then uses the instructions and tools of that model, with any upstream.`,
+    `Codex requests the thoughts of a model that has efforts in \`${CODEX_MODELS}\`. For a model that the gateway does not know, \`efforts\` of the alias names the efforts.`,
+    `Without \`${CODEX_MODELS}\` Codex warns about a name outside the built-in list, and gives the model general tools; set \`model_reasoning_effort = "high"\` for a model that thinks.`,
+    'Codex compacts a long conversation with a prompt of its own. With `name = "OpenAI"` in place of `name = "Gatehouse"` Codex requests the compaction from the gateway: a model of OpenAI compacts natively, and any other model writes a summary.',
     'The web search of Codex reads only pages that OpenAI has cached, so a model of another vendor gets no search. With `web_search = "live"` in `config.toml` it gets its own.',
   ],
 };
@@ -106,19 +107,19 @@ const claude: AgentConfig = {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_AUTH_TOKEN: `$${keyEnv}`,
     ANTHROPIC_MODEL: model,
-    // Titles and summaries: without it Claude Code asks for a model of Anthropic by name.
+    // Claude Code writes titles and summaries with this model. Without the variable it requests a model of Anthropic by name.
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
     ...(facts?.input !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(facts.input) }),
   }),
   notes: [
-    'For a name that it does not know Claude Code assumes a context of 1 million tokens. `agent-config` sets `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to the input that the gateway names for the model.',
+    'Claude Code assumes a context of 1 million tokens for a name outside its built-in list. `agent-config` sets `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to the input that the gateway names for the model.',
     'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` the model picker of Claude Code shows the models of the gateway whose names contain “claude” or “anthropic”.',
   ],
 };
 
 /**
- * Side tasks for which Gemini CLI requests built-in models: it compresses conversations, searches the web, corrects edits, detects
- * loops (`DEFAULT_MODEL_CONFIGS` in the source of 0.61.0).
+ * Side tasks for which Gemini CLI requests built-in models: compression of conversations, searches in the web, corrections of edits,
+ * detection of loops (`DEFAULT_MODEL_CONFIGS` in the source of 0.61.0).
  */
 const GEMINI_SIDE_TASKS = [
   'chat-compression-default',
@@ -131,10 +132,10 @@ const GEMINI_SIDE_TASKS = [
   'agent-history-provider-summarizer',
 ];
 
-/** The context that Gemini CLI assumes for every name, in tokens (`tokenLimit` in its source). */
+/** The context that Gemini CLI assumes for every name, in tokens (`tokenLimit` in the source of 0.61.0). */
 const GEMINI_CONTEXT = 1_048_576;
 
-/** Gemini CLI compresses a conversation at half of the context: a threshold below that makes it half of the input of the model. */
+/** Gemini CLI compresses a conversation at half of that context. This threshold is half of the input of the model. */
 function compressionOf({ input }: PlaceFacts = {}): object {
   if (input === undefined || input >= GEMINI_CONTEXT) return {};
   return { model: { compressionThreshold: Math.max(0.001, Math.floor((input / GEMINI_CONTEXT) * 500) / 1000) } };
@@ -164,12 +165,13 @@ const gemini: AgentConfig = {
     GEMINI_MODEL: model,
   }),
   notes: [
-    'The picker of Gemini CLI, `/model`, shows the Gemini models that Gemini CLI has built in, and not those of the gateway (read in the source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
-    'For side tasks Gemini CLI names built-in models, such as `gemini-2.5-flash`. Give an alias that name, so that the gateway serves these requests.',
+    'The picker of Gemini CLI, `/model`, shows built-in names of Gemini models, and does not request the list of the gateway (source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
+    'For side tasks Gemini CLI requests built-in models: it compresses a long conversation with `gemini-3-pro-preview` and searches the web with `gemini-3-flash-preview`. `customOverrides` makes Gemini CLI use MODEL for these tasks.',
+    'Gemini CLI assumes a context of 1,048,576 tokens for every name, and compresses a conversation at half of that. When the gateway answers, `agent-config` sets `compressionThreshold` for a model with a smaller context.',
   ],
 };
 
-/** opencode takes no limit without context and output. It counts with the input where that is less than the context. */
+/** opencode refuses a limit without context and output, and counts with the input if the input is less than the context. */
 function limitOf({ context, input, output }: PlaceFacts = {}): object {
   if (context === undefined || output === undefined) return {};
   return { limit: { context, ...(input !== undefined && input < context && { input }), output } };
@@ -203,9 +205,10 @@ const opencode: AgentConfig = {
   ],
   env: () => ({}),
   notes: [
-    'These settings name `@ai-sdk/anthropic`, which speaks the Messages API: its blocks of thinking keep the signatures of Gemini and of Claude. `@ai-sdk/openai` works too, and speaks the Responses API.',
-    '`@ai-sdk/openai-compatible` speaks chat completions. Gemini 3 demands its signatures back in loops of tools (`extra_content.google.thought_signature`), which a strict reply does not have. Set `"headers": { "x-gateway-strict-open-ai-compliance": "false" }` in `options`, and give the provider the id `google`: this SDK returns the signatures under that name alone. It returns no signatures of Claude.',
-    '`agent-config` asks the gateway for the `limit` of the model. Without a limit opencode does not compact a conversation, which grows until the model refuses it.',
+    'These settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. `@ai-sdk/openai` speaks the Responses API.',
+    '`@ai-sdk/openai-compatible` speaks chat completions. A strict reply has no `extra_content.google.thought_signature`, which Gemini 3 wants back in loops of tools: `options` need `"headers": { "x-gateway-strict-open-ai-compliance": "false" }`, and the provider the name `google`, because this SDK returns the signatures under that name only. This SDK returns no signatures of Claude.',
+    '`agent-config` takes the `limit` of the model from the gateway. Without a limit opencode does not compact a conversation, and the model refuses the conversation when it is too long.',
+    'A model that takes images needs `"attachment": true` and `"modalities": { "input": ["text", "image"], "output": ["text"] }` beside `limit`: `agent-config` writes both for a model that the gateway knows. Without them opencode sends an error message in place of an image.',
     'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests the thoughts of the model.',
   ],
 };

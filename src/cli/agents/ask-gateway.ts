@@ -7,7 +7,7 @@ import { nearest } from '../../plugin/nearest.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 import type { PlaceFacts } from './agents.ts';
 
-/** Asks a gateway for its models, for `gatehouse agent-config`. */
+/** Requests the models of a gateway, for `gatehouse agent-config`. */
 
 interface ModelQuestion {
   readonly url: string;
@@ -97,8 +97,8 @@ function hintOf(model: string, listed: readonly JsonObject[]): string {
     );
   }
   if (close.length > 0) return `did you mean ${close.map((name) => JSON.stringify(name)).join(', ')}?`;
-  if (names.length === 0) return 'it lists no models';
-  return `it has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
+  if (names.length === 0) return 'the gateway lists no models';
+  return `the gateway has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
 }
 
 const LIMIT_MS = 2000;
@@ -121,7 +121,7 @@ function get(url: string, key: string | undefined): Promise<Reply> {
       reply
         .on('data', (piece: Buffer) => {
           pieces.push(piece);
-          if ((bytes += piece.length) > MOST_BYTES) reply.destroy(new Error('its list is too long'));
+          if ((bytes += piece.length) > MOST_BYTES) reply.destroy(new Error('the list of models is too long'));
         })
         .once('error', reject)
         .once('end', () =>

@@ -1,4 +1,4 @@
-import type { JsonObject, Part } from '../conversation.ts';
+import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent, LogprobToken } from '../events.ts';
 import { type FoldedChoice, type Generation, fold } from '../streams/fold.ts';
 import type { ClientContext } from '../format.ts';
@@ -95,11 +95,8 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
       return words(part.text, true, signatureForClient(part));
     case 'refusal':
       return { text: part.text };
-    case 'tool_call': {
-      const { id, name, custom, arguments: text } = part;
-      const args = custom ? { input: text } : text.trim() === '' ? {} : answeredArguments(text);
-      return signed({ functionCall: { id, name, args } }, signatureForClient(part));
-    }
+    case 'tool_call':
+      return signed({ functionCall: callOf(part) }, signatureForClient(part));
     case 'media': {
       if (part.source.kind !== 'data') return undefined;
       const inlineData = { mimeType: part.mime ?? 'application/octet-stream', data: part.source.data };
@@ -118,6 +115,10 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
     case 'mcp_result':
       return undefined;
   }
+}
+
+function callOf({ id, name, custom, arguments: text }: ToolCallPart): JsonObject {
+  return { id, name, args: custom ? { input: text } : text.trim() === '' ? {} : answeredArguments(text) };
 }
 
 /**

@@ -99,18 +99,7 @@ type NamedBuiltin = EncodedBuiltin & { readonly name?: string; readonly search?:
 function collect(tool: Tool, param: string, into: Collected, { target, report }: Collecting): void {
   const { losses } = report;
   if (into.declarations.length === 0) into.place = into.builtins.length;
-  if (tool.type === 'builtin') {
-    const broken = brokenLimit(tool.kind, tool.options ?? {}, 'gemini');
-    if (broken !== undefined) losses.dropped(param, broken);
-    else if (tool.kind === 'image_generation' && draws(target))
-      into.images = encodeImageTool(tool.options ?? {}, param, target, losses);
-    else if (isBuiltinKind(tool.kind)) {
-      const encoded = encodeBuiltin(tool.kind, tool.options ?? {}, param, losses);
-      into.builtins.push({ ...encoded, name: tool.kind, ...(tool.kind === 'web_search' && { search: param }) });
-    } else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
-    else losses.dropped(param, NOT_OF_GOOGLE[tool.kind] ?? `only ${tool.format ?? 'another API'} has this tool`);
-    return;
-  }
+  if (tool.type === 'builtin') return collectHosted(tool, param, into, { target, report });
   if (tool.type === 'custom') {
     into.customTools.add(tool.name);
     const { parameters: parametersJsonSchema, ...fn } = asFunction(tool, param, losses);
@@ -125,6 +114,19 @@ function collect(tool: Tool, param: string, into: Collected, { target, report }:
     into.builtins.push({ ...encoded, name: tool.name });
     reportUnused(tool, param, losses);
   } else into.declarations.push(declare(tool, param, into, report));
+}
+
+function collectHosted(tool: BuiltinTool, param: string, into: Collected, { target, report }: Collecting): void {
+  const { losses } = report;
+  const broken = brokenLimit(tool.kind, tool.options ?? {}, 'gemini');
+  if (broken !== undefined) losses.dropped(param, broken);
+  else if (tool.kind === 'image_generation' && draws(target))
+    into.images = encodeImageTool(tool.options ?? {}, param, target, losses);
+  else if (isBuiltinKind(tool.kind)) {
+    const encoded = encodeBuiltin(tool.kind, tool.options ?? {}, param, losses);
+    into.builtins.push({ ...encoded, name: tool.kind, ...(tool.kind === 'web_search' && { search: param }) });
+  } else if (tool.format === 'gemini' && tool.options) into.builtins.push({ tool: tool.options });
+  else losses.dropped(param, NOT_OF_GOOGLE[tool.kind] ?? `only ${tool.format ?? 'another API'} has this tool`);
 }
 
 const NOT_OF_GOOGLE: Partial<Record<BuiltinTool['kind'], string>> = {

@@ -18,6 +18,8 @@ export interface Ask {
   readonly signed: boolean;
   /** Turns of the model with calls so far. */
   readonly rounds: number;
+  /** The client wants a compaction of the conversation and no answer. Only the Responses API has these. */
+  readonly compacts?: true;
 }
 
 export interface Call {

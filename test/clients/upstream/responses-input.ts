@@ -5,6 +5,8 @@ import { fields, list, only, text, words, type Fields } from './strict.ts';
 
 /** The one blob of this organisation. Another one is that of a stranger. */
 export const OPENAI_BLOB = 'gAAAAABo-thought==';
+/** Begins the blob of a compaction. What follows would be encrypted. */
+export const COMPACTION_BLOB = 'gAAAAABo-compaction==';
 
 /** OpenAI takes a null for a field that is not there. */
 export const present = (value: unknown, at: string): Fields =>
@@ -32,6 +34,8 @@ const ITEMS: Readonly<Record<string, readonly string[]>> = {
   tool_search_call: words('call_id execution arguments'),
   tool_search_output: words('call_id execution tools'),
   additional_tools: words('role tools'),
+  compaction: words('encrypted_content'),
+  compaction_trigger: [],
 };
 
 const ROLES = words('user assistant system developer');
@@ -48,6 +52,9 @@ export function readInput(input: unknown): readonly Item[] {
     if (type === 'reasoning' && (next === undefined || next.role === 'user' || next.type.endsWith('_output')))
       refuse(`Item of type 'reasoning' at input[${at}] was provided without its required following item.`);
   });
+  const trigger = items.findIndex(({ type }) => type === 'compaction_trigger');
+  if (trigger >= 0 && trigger < items.length - 1)
+    refuse(`input[${trigger}]: compaction_trigger must be the last item.`);
   checkPairs(items);
   return items;
 }
@@ -75,7 +82,7 @@ function readItem(value: unknown, at: number): Item {
     refuse(`Invalid value: '${type}'. Supported values of ${path}.type are ${Object.keys(ITEMS).join(', ')}.`);
   const item = only(given, path, ['type', 'id', 'status', 'internal_chat_message_metadata_passthrough', ...known]);
   const blob = item['encrypted_content'];
-  if (blob !== undefined && blob !== OPENAI_BLOB)
+  if (blob !== undefined && blob !== OPENAI_BLOB && !text(blob, path).startsWith(COMPACTION_BLOB))
     refuse(`invalid_encrypted_content: The encrypted content ${String(blob).slice(0, 12)}... could not be verified.`);
   if (type === 'reasoning') list(item['summary'], `${path}.summary`);
   if (type === 'message' && !ROLES.includes(text(item['role'], `${path}.role`)))

@@ -2,8 +2,8 @@ import { responseObject } from '../../support/response-object.ts';
 import type { SeenRequest } from '../../support/upstream.ts';
 import { USAGE } from '../words.ts';
 import { refuse, type Answer, type Ask, type Call } from './ask.ts';
-import { OPENAI_BLOB, present, readInput, type Item } from './responses-input.ts';
-import { fields, list, only, text, words, type Fields } from './strict.ts';
+import { COMPACTION_BLOB, OPENAI_BLOB, present, readInput, type Item } from './responses-input.ts';
+import { fields, isFields, list, only, text, words, type Fields } from './strict.ts';
 import { halves, type Wire } from './wire.ts';
 import { openai } from './openai.ts';
 
@@ -97,6 +97,7 @@ function read({ json, headers }: SeenRequest): Ask {
     thinks: effort !== undefined && effort !== 'none',
     signed: items.some(({ blob }) => blob !== undefined),
     rounds: roundsIn(items),
+    ...(items.at(-1)?.type === 'compaction_trigger' && { compacts: true }),
   };
 }
 
@@ -105,7 +106,10 @@ const resultsOf = (calls: readonly Item[], outputs: readonly Item[]): readonly s
   calls.flatMap(({ callId }) => outputs.filter((output) => output.callId === callId).map(({ text }) => text));
 
 /** The items of an answer, whole. */
-function itemsOf({ thought, text: said, calls }: Answer): readonly Fields[] {
+function itemsOf({ thought, text: said, calls }: Answer, { json }: SeenRequest): readonly Fields[] {
+  const last = list(json['input'] ?? [], 'input').at(-1);
+  if (isFields(last) && last['type'] === 'compaction_trigger')
+    return [{ id: 'cmp_1', type: 'compaction', encrypted_content: `${COMPACTION_BLOB}${said}` }];
   const content = [{ type: 'output_text', text: said, annotations: [], logprobs: [] }];
   return [
     ...(thought === undefined
@@ -133,15 +137,15 @@ function callItem({ id, name, args, kind, namespace }: Call, at: number): Fields
     : { id: `fc_${at}`, type: 'function_call', ...named, arguments: JSON.stringify(args) };
 }
 
-function responseOf(answer: Answer, { json }: SeenRequest, status: 'in_progress' | 'completed'): object {
+function responseOf(answer: Answer, request: SeenRequest, status: 'in_progress' | 'completed'): object {
   const reasoning = answer.thought === undefined ? 0 : USAGE.thought;
   const [input, output] = [answer.input ?? USAGE.input, USAGE.output + reasoning];
   const ended = status === 'completed';
   return {
     ...responseObject({
-      model: fields(json, 'request')['model'],
+      model: fields(request.json, 'request')['model'],
       status,
-      output: ended ? itemsOf(answer) : [],
+      output: ended ? itemsOf(answer, request) : [],
       usage: ended ? { input, output, reasoning } : undefined,
     }),
     parallel_tool_calls: true,
@@ -178,6 +182,7 @@ function partsOf(item: Fields, place: object): readonly Event[] {
       ];
     }
     case 'tool_search_call':
+    case 'compaction':
       return [];
     default: {
       const custom = item['type'] === 'custom_tool_call';
@@ -216,7 +221,7 @@ export const responses: Wire = {
   reply: (answer, request) => responseOf(answer, request, 'completed'),
   stream(answer, request) {
     const open = responseOf(answer, request, 'in_progress');
-    const events = itemsOf(answer).flatMap((item, index): readonly Event[] => [
+    const events = itemsOf(answer, request).flatMap((item, index): readonly Event[] => [
       { type: 'response.output_item.added', output_index: index, item: begun(item) },
       ...partsOf(item, { item_id: item['id'], output_index: index }),
       { type: 'response.output_item.done', output_index: index, item },

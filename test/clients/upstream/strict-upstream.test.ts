@@ -226,6 +226,7 @@ describe('OpenAI’s Responses API', () => {
       { input: [user, { ...thought, encrypted_content: 'gh1.claude.t.e30' }, call, output] },
     ],
     ['an item of a type that it does not know', { input: [user, { type: 'thinking', text: 'x' }] }],
+    ['a compaction that does not come last', { input: [{ type: 'compaction_trigger' }, user] }],
     ['a reference to an item that it does not keep', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
     ['a call without an output', { input: [user, call, user] }],
     ['an output without a call', { input: [user, output] }],
