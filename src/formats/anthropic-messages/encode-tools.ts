@@ -116,21 +116,25 @@ function encodeBuiltin(tool: BuiltinTool, path: string, context: RequestContext)
   if (asFunction) return { ...encodeNamed(asFunction, path, context), ...cacheOf(options) };
   const server = SERVER_TOOL[tool.kind];
   // Vertex AI runs web search only (docs/protocols/vertex-ai.md#claude-features-not-served).
-  if (server && (tool.kind === 'web_search' || context.target.host === 'direct')) {
-    const kept: WireBlock = {};
-    for (const [key, value] of Object.entries(options)) {
-      if (tool.kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
-      else if (tool.kind === 'web_search' && key === 'filters') Object.assign(kept, filtersOf(value, path, context));
-      else if (key !== 'type' && key !== 'name' && key !== 'cache_control') {
-        context.losses.dropped(`${path}.${key}`, `Claude’s ${tool.kind} tool has no such setting`);
-      }
-    }
-    if (TYPED.test(type)) context.losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
-    return { ...server, ...kept, ...cacheOf(options) };
-  }
+  if (server && (tool.kind === 'web_search' || context.target.host === 'direct'))
+    return { ...server, ...keptOptions(tool, path, context), ...cacheOf(options) };
   if (wantsComputerUse(tool)) throw noComputerUse(path);
   context.losses.dropped(path, `this target serves no ${tool.kind} tool`);
   return undefined;
+}
+
+function keptOptions({ kind, options = {} }: BuiltinTool, path: string, context: RequestContext): WireBlock {
+  const { losses } = context;
+  const kept: WireBlock = {};
+  for (const [key, value] of Object.entries(options)) {
+    if (kind === 'web_search' && WEB_SEARCH_OPTIONS.includes(key)) kept[key] = value;
+    else if (kind === 'web_search' && key === 'filters') Object.assign(kept, filtersOf(value, path, context));
+    else if (key !== 'type' && key !== 'name' && key !== 'cache_control')
+      losses.dropped(`${path}.${key}`, `Claude’s ${kind} tool has no such setting`);
+  }
+  if (TYPED.test(stringOf(options.type) ?? ''))
+    losses.downgraded(`${path}.type`, 'Vertex serves another version of this tool');
+  return kept;
 }
 
 /** OpenAI's Responses API has the domains one level down (docs/protocols/openai-responses.md#request). */
