@@ -36,6 +36,35 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
     talk([ASK, says([{ ...use('c'), ...members(bytes, (at) => [`x${at}`, 1]) }]), replies([result('c')])]),
   'calls and results in turn': (bytes) =>
     talk(repeat(bytes, (at) => (at % 2 === 0 ? says([use(`c${at}`)]) : replies([result(`c${at - 1}`)])))),
+  'MCP servers': (bytes) => {
+    const tools = repeat(bytes / 2, (at) => ({ type: 'mcp_toolset', mcp_server_name: `s${at}` }));
+    const servers = tools.map((_, at) => ({ type: 'url', name: `s${at}`, url: 'https://mcp.example' }));
+    return ask({ tools, mcp_servers: servers });
+  },
+  'one toolset of many tools': (bytes) =>
+    ask({
+      tools: [
+        {
+          type: 'mcp_toolset',
+          mcp_server_name: 's',
+          configs: members(bytes, (at) => [`t${at}`, { enabled: true }]),
+          default_config: { enabled: false },
+        },
+      ],
+      mcp_servers: [{ type: 'url', name: 's', url: 'https://mcp.example' }],
+    }),
+  'calls of MCP servers': (bytes) =>
+    talk([
+      ASK,
+      says(
+        repeat(bytes, (at) =>
+          at % 2 === 0
+            ? { type: 'mcp_tool_use', id: `mcptoolu_${at}`, name: 'f', server_name: 's', input: {} }
+            : { type: 'mcp_tool_result', tool_use_id: `mcptoolu_${at - 1}`, content: [words()] },
+        ),
+      ),
+      ASK,
+    ]),
   'results in order': (bytes) => results(bytes, (ids) => ids),
   'results in reverse order': (bytes) => results(bytes, (ids) => ids.toReversed()),
   'results and words in turn': (bytes) =>

@@ -153,6 +153,20 @@ const EVENTS: readonly (readonly [name: string, payloads: Payloads, first?: (byt
   ['blocks of other kinds', (n) => fill(n, (at) => open(at, '"type":"other","x":1'))],
   ['blocks with unknown keys', (n) => [open(0, `"type":"text","text":"a",${keys(n)}`)]],
   ['calls with unknown keys', (n) => fill(n, (at) => open(at, `${tool(at)},"k${at}":1`))],
+  [
+    'calls of an MCP server, and then their results',
+    (n) => [
+      ...fill(n / 2, (at) => open(at, `"type":"mcp_tool_use","id":"m${at}","name":"f","server_name":"s","input":{}`)),
+      ...fill(n / 2, (at) => open(at, `"type":"mcp_tool_result","tool_use_id":"m${at}","content":"r"`)),
+    ],
+  ],
+  [
+    'a call of an MCP server, fed a byte each',
+    (n) => [
+      open(0, '"type":"mcp_tool_use","id":"m","name":"f","server_name":"s","input":{}'),
+      ...fill(n, () => piece(0, json('"1"'))),
+    ],
+  ],
   ['pings', (n) => [open(0, TEXT), ...fill(n, () => '{"type":"ping"}')]],
   ['events of other names', (n) => [open(0, TEXT), ...fill(n, () => '{"type":"vertex_event"}')]],
   [

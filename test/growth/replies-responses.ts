@@ -42,6 +42,10 @@ const EVENTS: readonly (readonly [string, (bytes: number) => readonly string[]])
   ['unknown events', (n) => fill(n, (at) => event(`x${at}`, '"a":1'))],
   ['keys of one item', (n) => [done(0, `"type":"x_call",${keys(n)}`)]],
   ['the same key of one item', (n) => [done(0, `"type":"x_call",${sameKeys(n)}`)]],
+  [
+    'calls of MCP servers',
+    (n) => fill(n, (at) => done(at, `"type":"mcp_call","id":"mcp_${at}","server_label":"s","name":"f","output":"r"`)),
+  ],
   ['a deep item', (n) => [done(0, `"type":"x_call","a":${deep(n)}`)]],
   ['a wide item', (n) => [done(0, `"type":"x_call","a":${wide(n)}`)]],
 ];

@@ -23,6 +23,13 @@ const enveloped = (at: number) => ({
   encrypted_content: writeEnvelope({ kind: 'thinking', maker: 'claude', signature: `${at}`, text: 't' }),
 });
 const words = { type: 'input_text', text: 'x' };
+const server = (at: number) => ({
+  type: 'mcp',
+  server_label: `s${at}`,
+  server_url: 'https://mcp.example',
+  require_approval: 'never',
+});
+const served = (at: number) => ({ type: 'mcp_call', id: `mcp_${at}`, server_label: 's0', name: 'f', output: 'r' });
 
 /** Bodies of POST /v1/responses. */
 export const RESPONSES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
@@ -90,6 +97,16 @@ export const RESPONSES_SHAPES: Readonly<Record<string, (bytes: number) => Json>>
     ask(repeat(bytes, (at) => (at % 2 === 0 ? call(at, { namespace: `n${at}` }) : output(at - 1)))),
   'additional tools': (bytes) =>
     ask([...repeat(bytes, (at) => ({ type: 'additional_tools', role: 'developer', tools: [tool(at)] })), USER]),
+  'MCP servers': (bytes) => ask('x', { tools: repeat(bytes, server) }),
+  'one MCP server with many tools': (bytes) =>
+    ask('x', { tools: [{ ...server(0), allowed_tools: repeat(bytes, (at) => `t${at}`) }] }),
+  'calls of an MCP server': (bytes) => ask([USER, ...repeat(bytes, served), USER], { tools: [server(0)] }),
+  'calls of MCP servers that are not offered': (bytes) => ask([USER, ...repeat(bytes, served), USER]),
+  'allowed MCP servers': (bytes) => {
+    const tools = repeat(bytes / 2, server);
+    const listed = tools.map((_, at) => ({ type: 'mcp', server_label: `s${at}` }));
+    return ask('x', { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: listed } });
+  },
   'allowed tools': (bytes) =>
     ask('x', {
       tools: [tool(0)],

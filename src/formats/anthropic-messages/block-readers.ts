@@ -38,10 +38,6 @@ export function openBlock(block: JsonObject, index: number, state: ReplyState): 
       return { delta: () => {}, close: () => {} };
     case 'tool_use':
       return openToolUse(block, index, state);
-    case 'mcp_tool_use':
-      return new McpCallReader(block, index, state);
-    case 'mcp_tool_result':
-      return new McpResultReader(block, index, state);
     default:
       return new OpaqueReader(block, index, state);
   }
@@ -241,50 +237,8 @@ class JsonAnswerReader extends InputReader {
   }
 }
 
-/** A call of an MCP server is passed on when it is complete: no other API streams its arguments. */
-class McpCallReader extends InputReader {
-  readonly #block: JsonObject;
-  #json = '';
-
-  constructor(block: JsonObject, index: number, state: ReplyState) {
-    super(block, index, state);
-    this.#block = block;
-  }
-
-  protected json(text: string): void {
-    this.#json += text;
-  }
-
-  override close(): void {
-    super.close();
-    const call = mcpPart({ ...this.#block, input: {} });
-    if (call?.type !== 'mcp_call') pushOpaque(this.state, this.index, this.#block);
-    else this.state.out.push({ ...call, arguments: this.#json, choice: 0, block: this.index });
-  }
-}
-
-class McpResultReader implements BlockReader {
-  readonly #state: ReplyState;
-  readonly #index: number;
-  readonly #block: JsonObject;
-
-  constructor(block: JsonObject, index: number, state: ReplyState) {
-    this.#state = state;
-    this.#index = index;
-    this.#block = block;
-  }
-
-  delta(): void {}
-
-  close(): void {
-    const result = mcpPart(this.#block);
-    if (result) this.#state.out.push({ ...result, choice: 0, block: this.#index });
-    else pushOpaque(this.#state, this.#index, this.#block);
-  }
-}
-
 /**
- * A block that only this format understands. It is passed on when it is complete, so its streamed input never counts as arguments of a
+ * A block that only this format understands, or a part of a call of an MCP server. It is passed on when it is complete, so its streamed input never counts as arguments of a
  * call (docs/protocols/messages-route.md#opaque-input).
  */
 class OpaqueReader implements BlockReader {
@@ -313,7 +267,12 @@ class OpaqueReader implements BlockReader {
 
   close(): void {
     const input = this.#json === '' ? undefined : parseJson(this.#json);
-    pushOpaque(this.#state, this.#index, input === undefined ? this.#block : { ...this.#block, input });
+    const block = input === undefined ? this.#block : { ...this.#block, input };
+    const part = mcpPart(block);
+    if (!part) return pushOpaque(this.#state, this.#index, block);
+    // As the model wrote them: a parsed number may have lost digits.
+    const args = part.type === 'mcp_call' && input !== undefined ? { arguments: this.#json } : {};
+    this.#state.out.push({ ...part, ...args, choice: 0, block: this.#index });
   }
 }
 

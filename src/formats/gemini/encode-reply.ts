@@ -109,10 +109,7 @@ export function encodeAnswerPart(part: Part): JsonObject | undefined {
       if (part.format !== 'gemini' || isCandidateMetadata(part.value)) return undefined;
       if (isPartBlock(part.value)) return objectOf(part.value['part']);
       return fromThoughtBlock(part.value) ?? part.value;
-    case 'redacted_thinking':
-    case 'tool_result':
-    case 'mcp_call':
-    case 'mcp_result':
+    default:
       return undefined;
   }
 }

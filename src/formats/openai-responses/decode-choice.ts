@@ -25,13 +25,14 @@ export function decodeToolChoice(choice: unknown, tools: readonly Tool[]): ToolC
 type Entry = readonly [JsonObject, string];
 
 function chosen(mode: ToolChoice['mode'], entries: readonly Entry[], tools: readonly Tool[]): ToolChoice {
+  let byKey: HostedTools | undefined;
   const names: string[] = [];
   const namespaces: (string | undefined)[] = [];
   const hosted: BuiltinTool[] = [];
   for (const [entry, path] of entries) {
     const name = nameIn(entry, path);
     if (name === undefined) {
-      hosted.push(hostedBy(entry, path, tools));
+      hosted.push(hostedBy(entry, path, (byKey ??= hostedTools(tools))));
       continue;
     }
     names.push(name);
@@ -47,17 +48,26 @@ function nameIn(tool: JsonObject, path: string): string | undefined {
   return tool.type === TOOL_SEARCH ? TOOL_SEARCH : undefined;
 }
 
+type HostedTools = ReadonlyMap<string, BuiltinTool>;
+
 /** A type has dated spellings. Several servers of tools (`mcp`) differ by their label. */
-function hostedBy(entry: JsonObject, path: string, tools: readonly Tool[]): BuiltinTool {
-  const type = textAt(entry, path, 'type');
+const keyOf = (type: string, label?: unknown): string => {
   const kind = builtinKind(type);
-  const found = tools.find(
-    (tool): tool is BuiltinTool =>
-      tool.type === 'builtin' &&
-      tool.kind === kind &&
-      (kind !== 'opaque' || tool.options?.type === type) &&
-      (entry.server_label === undefined || tool.options?.server_label === entry.server_label),
-  );
+  return JSON.stringify([kind === 'opaque' ? type : kind, label]);
+};
+
+function hostedTools(tools: readonly Tool[]): HostedTools {
+  const found = new Map<string, BuiltinTool>();
+  for (const tool of tools) {
+    if (tool.type !== 'builtin') continue;
+    const type = stringOf(tool.options?.type) ?? '';
+    for (const key of [keyOf(type), keyOf(type, tool.options?.server_label)]) if (!found.has(key)) found.set(key, tool);
+  }
+  return found;
+}
+
+function hostedBy(entry: JsonObject, path: string, tools: HostedTools): BuiltinTool {
+  const found = tools.get(keyOf(textAt(entry, path, 'type'), entry.server_label));
   if (!found) throw invalid(path, 'names no tool of `tools`');
   const name = stringOf(entry.name);
   if (!found.server || name === undefined) return found;
