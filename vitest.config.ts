@@ -18,6 +18,8 @@ const setupFiles = ['./test/support/vitest-setup.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['./test/support/compiled-threads.ts'],
+    // A busy machine must not fail a test that waits for something to happen: the default is a second.
+    expect: { poll: { timeout: 10_000 } },
     // Tests across rooms wait more than they compute: vitest's own choice, one for each processor but one, is half as fast on a machine with two.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

@@ -30,8 +30,10 @@ function drain(reader: PassThrough, reads: readonly Buffer[]): void {
 
 /** Streams that a client of Google's API gets as one JSON array: from Google itself, and from others. */
 const ARRAYS: readonly TaskReplyWork[] = [
-  ...SHAPES.gemini.filter(({ stream }) => stream),
-  ...SHAPES['openai-chat'].filter(({ stream, name }) => stream && /letter|calls|citation/.test(name)),
+  ...SHAPES.gemini.filter(
+    ({ stream, name }) => stream && /letter each$|array|list|calls|comments|empty|cannot/.test(name),
+  ),
+  ...SHAPES['openai-chat'].filter(({ stream, name }) => stream && /letter each$|citation/.test(name)),
 ].map((shape) => ({
   name: `JSON array, ${shape.name}`,
   prepare(bytes) {
@@ -119,7 +121,7 @@ const EMBEDDED: readonly TaskReplyWork[] = Object.entries(BODIES).flatMap(([id, 
 /** A reply of a model that has another name for its client. */
 const NAMED: readonly TaskReplyWork[] = NAMES.flatMap((format) =>
   SHAPES[format]
-    .filter(({ name }) => /letter|keys of|wide|without end|array|pictures$/.test(name))
+    .filter(({ name }) => /^(?:a stream of )?text of one letter each$|keys of|without end|array of/.test(name))
     .map((shape) => ({
       name: `alias, ${format} ${shape.stream ? 'stream' : 'plain'}: ${shape.name}`,
       prepare(bytes: number) {
@@ -133,7 +135,7 @@ const NAMED: readonly TaskReplyWork[] = NAMES.flatMap((format) =>
 
 /** Streams of responses that the gateway keeps. */
 const KEPT: readonly TaskReplyWork[] = SHAPES['openai-responses']
-  .filter(({ stream }) => stream)
+  .filter(({ stream, name }) => stream && /letter|events|item$/.test(name))
   .map((shape) => ({
     name: `kept, ${shape.name}`,
     prepare(bytes) {

@@ -9,6 +9,13 @@ const response = (name: string, more: object = {}) => ({
   functionResponse: { name, response: { output: 'r' }, ...more },
 });
 
+const ANSWERED = [
+  { text: 'x', thought: true },
+  { text: 'y', thoughtSignature: 'c2ln' },
+  { executableCode: { language: 'PYTHON', code: '1' } },
+  { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
+];
+
 /** Bodies of Vertex AI's count of tokens. */
 export const VERTEX_COUNT_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
   'top-level keys': (bytes) => count(members(bytes, (at) => [`k_${at}`, 1])),
@@ -21,6 +28,13 @@ export const VERTEX_COUNT_SHAPES: Readonly<Record<string, (bytes: number) => Jso
     talk([{ role: 'user', parts: [{ text: 'x', ...members(bytes, (at) => [`k_${at}`, 1]) }] }]),
   media: (bytes) =>
     talk([{ role: 'user', parts: repeat(bytes, () => ({ inlineData: { mimeType: 'image/png', data: 'AA==' } })) }]),
+  'thoughts, signatures and code in turn': (bytes) =>
+    talk([ASK, { role: 'model', parts: repeat(bytes, (at) => ANSWERED[at % ANSWERED.length]) }, ASK]),
+  'a system instruction of many parts, and safety settings': (bytes) =>
+    count({
+      systemInstruction: { parts: repeat(bytes / 2, () => ({ text: 'x' })) },
+      safetySettings: repeat(bytes / 2, (at) => ({ category: `c${at}`, threshold: 'BLOCK_NONE' })),
+    }),
   'calls and responses in order': (bytes) => responses(bytes, (names) => names),
   'calls and responses in reverse order': (bytes) => responses(bytes, (names) => names.toReversed()),
   'calls and responses by id in reverse order': (bytes) => {

@@ -28,7 +28,7 @@ import {
   VERTEX_COUNT_SHAPES,
 } from './other-shapes.ts';
 import type { Json } from './repeat.ts';
-import { RESPONSES_SHAPES } from './responses-shapes.ts';
+import { ITEM_SHAPES, RESPONSES_SHAPES } from './responses-shapes.ts';
 
 export type Shapes = Readonly<Record<string, (bytes: number) => Json>>;
 
@@ -93,14 +93,23 @@ const EMBEDDINGS = {
   openai: openai('embeddings'),
   'text on vertex': onVertex('text-embedding-005', 'embeddings'),
 };
+const OF_GOOGLE = { ...EMBEDDINGS, 'gemini embedding': onVertex('gemini-embedding-2', 'embeddings') };
 const embedding = (id: string): Operation => geminiEmbeddings.find((operation) => operation.id === id)!;
+
+/** Where the work is that of a turn, which is tried with all shapes. */
+const FEW: Shapes = Object.fromEntries(
+  ['top-level keys', 'messages', 'unknown items', 'calls and outputs in turn', 'reasoning in envelopes', 'tools'].map(
+    (name) => [name, RESPONSES_SHAPES[name]!],
+  ),
+);
 
 /** Every API of the clients, with every API of the upstreams it is served by. */
 export const ROUTES: readonly Route[] = [
   { operation: chatCompletions, shapes: CHAT_SHAPES, ...GENERATE },
   { operation: messages, shapes: MESSAGES_SHAPES, ...GENERATE },
-  { operation: createResponse, shapes: RESPONSES_SHAPES, ...GENERATE },
-  { operation: compactResponse, shapes: RESPONSES_SHAPES, formats: { claude, responses: ofResponses } },
+  { operation: createResponse, shapes: { ...RESPONSES_SHAPES, ...ITEM_SHAPES }, ...GENERATE },
+  { operation: compactResponse, shapes: RESPONSES_SHAPES, formats: { claude } },
+  { operation: compactResponse, shapes: FEW, formats: { responses: ofResponses } },
   {
     operation: countTokens,
     shapes: MESSAGES_SHAPES,
@@ -126,18 +135,19 @@ export const ROUTES: readonly Route[] = [
     shapes: CHAT_SHAPES,
     formats: { gemini: onVertex('gemini-2.5-flash', 'count_tokens') },
   },
+  { operation: inputTokens, shapes: RESPONSES_SHAPES, formats: { claude } },
   {
     operation: inputTokens,
-    shapes: RESPONSES_SHAPES,
-    formats: { claude, gemini: onVertex('gemini-2.5-flash', 'count_tokens'), responses: countedByResponses },
+    shapes: FEW,
+    formats: { gemini: onVertex('gemini-2.5-flash', 'count_tokens'), responses: countedByResponses },
   },
   {
     operation: geminiGenerate[0]!,
     shapes: VERTEX_COUNT_SHAPES,
     ...GENERATE,
   },
-  { operation: embedding('gemini.embed_content'), shapes: EMBED_SHAPES, formats: EMBEDDINGS },
-  { operation: embedding('gemini.batch_embed_contents'), shapes: BATCH_EMBED_SHAPES, formats: EMBEDDINGS },
+  { operation: embedding('gemini.embed_content'), shapes: EMBED_SHAPES, formats: OF_GOOGLE },
+  { operation: embedding('gemini.batch_embed_contents'), shapes: BATCH_EMBED_SHAPES, formats: OF_GOOGLE },
   {
     operation: embedding('vertex.predict'),
     shapes: PREDICT_SHAPES,

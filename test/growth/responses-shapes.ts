@@ -1,4 +1,4 @@
-import { writeEnvelope } from '../../src/formats/envelope.ts';
+import { writeEnvelope, writeSummary } from '../../src/formats/envelope.ts';
 import { members, repeat, text, type Json } from './repeat.ts';
 import { SCHEMAS } from './schema-shapes.ts';
 
@@ -30,6 +30,25 @@ const server = (at: number) => ({
   require_approval: 'never',
 });
 const served = (at: number) => ({ type: 'mcp_call', id: `mcp_${at}`, server_label: 's0', name: 'f', output: 'r' });
+const signature = (of: 'text' | 'picture') => ({
+  type: 'reasoning',
+  summary: [],
+  encrypted_content: writeEnvelope({ kind: 'signature', maker: 'gemini', signature: 's', of }),
+});
+const said = (content: unknown) => ({ type: 'message', role: 'assistant', content });
+const ran = (more: object) => ({ type: 'code_interpreter_call', code: '1', ...more });
+/** Calls and outputs in turn, and items of tools that have run: one of each in a row of eight. */
+const EVERY_KIND: readonly ((at: number) => unknown)[] = [
+  (at) => ({ type: 'custom_tool_call', call_id: `c${at}`, name: 'f', input: 'x' }),
+  (at) => ({ ...output(at - 1), type: 'custom_tool_call_output' }),
+  (at) => ({ type: 'shell_call', call_id: `c${at}`, action: {} }),
+  (at) => ({ ...output(at - 1), type: 'shell_call_output' }),
+  (at) => ({ type: 'tool_search_call', call_id: `c${at}`, execution: 'client', arguments: {} }),
+  (at) => ({ type: 'tool_search_output', call_id: `c${at - 1}`, execution: 'client', tools: [tool(at)] }),
+  () => ({ type: 'image_generation_call', id: 'ig', result: 'AAAA' }),
+  () => ran({ outputs: [{ type: 'logs', logs: 'x' }] }),
+];
+const ofEveryKind = (at: number): unknown => EVERY_KIND[at % EVERY_KIND.length]!(at);
 
 /** Bodies of POST /v1/responses. */
 export const RESPONSES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
@@ -122,4 +141,59 @@ export const RESPONSES_SHAPES: Readonly<Record<string, (bytes: number) => Json>>
       (bytes: number) => ask('x', { text: { format: { type: 'json_schema', name: 'n', schema: schema(bytes) } } }),
     ]),
   ),
+};
+
+/** The same with items and tools beside messages and functions: counts and compactions read them as a turn does. */
+export const ITEM_SHAPES: Readonly<Record<string, (bytes: number) => Json>> = {
+  'texts and their signatures in turn': (bytes) =>
+    ask([USER, ...repeat(bytes, (at) => (at % 2 === 0 ? said('x') : signature('text')))]),
+  'calls of every kind, with their outputs': (bytes) => ask([USER, ...repeat(bytes, ofEveryKind)]),
+  'outputs of a shell between calls': (bytes) =>
+    ask([call(0), ...repeat(bytes, (at) => ({ ...output(at), type: 'shell_call_output' })), output(0)]),
+  'one run with many outputs': (bytes) =>
+    ask([
+      USER,
+      ran({ outputs: repeat(bytes, (at) => (at % 2 === 0 ? { type: 'logs', logs: 'x' } : { type: 'image' })) }),
+    ]),
+  'pictures and files': (bytes) =>
+    ask([
+      {
+        role: 'user',
+        content: repeat(bytes, (at) =>
+          at % 2 === 0
+            ? { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
+            : { type: 'input_file', filename: `f${at}.pdf`, file_data: 'AAAA' },
+        ),
+      },
+    ]),
+  'annotations of an answer': (bytes) =>
+    ask([
+      USER,
+      said([
+        {
+          type: 'output_text',
+          text: 'x',
+          annotations: repeat(bytes, (at) => ({ type: 'url_citation', url: `u${at}` })),
+        },
+      ]),
+    ]),
+  'compactions and configurations in turn': (bytes) =>
+    ask([
+      ...repeat(bytes, (at) =>
+        at % 2 === 0
+          ? { type: 'compaction', encrypted_content: writeSummary(`${at}`) }
+          : { type: 'configuration_update', reasoning: { effort: 'low' } },
+      ),
+      USER,
+    ]),
+  'tools of other kinds': (bytes) =>
+    ask('x', {
+      tools: repeat(bytes, (at) =>
+        at % 2 === 0
+          ? { type: 'mcp', server_label: `s${at}`, server_url: 'https://e.org' }
+          : { type: 'custom', name: `f${at}`, format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+      ),
+    }),
+  'metadata and what to include': (bytes) =>
+    ask('x', { metadata: members(bytes / 2, (at) => [`k${at}`, 'v']), include: repeat(bytes / 2, (at) => `i${at}`) }),
 };
