@@ -16,7 +16,8 @@ interface PlacedCall {
 export class ServedItems {
   readonly #sink: ResponseSink;
   readonly #items: ItemWriter;
-  readonly #open = new Map<string, PlacedCall>();
+  /** Most answers have no such call. */
+  #open: Map<string, PlacedCall> | undefined;
 
   constructor(sink: ResponseSink, items: ItemWriter) {
     this.#sink = sink;
@@ -34,7 +35,7 @@ export class ServedItems {
   mcpCall(part: McpCallPart): void {
     this.#close(part.id);
     const item = this.#items.place(mcpFields({ ...part, arguments: '' }, undefined, 'in_progress'));
-    this.#open.set(part.id, { part, item });
+    (this.#open ??= new Map<string, PlacedCall>()).set(part.id, { part, item });
     this.#sink.event('mcp_call.in_progress', item.head);
     if (part.arguments !== '') this.#sink.delta('mcp_call_arguments.delta', item.head, literalOf(part.arguments));
     this.#sink.event('mcp_call_arguments.done', `${item.head},"arguments":${jsonBytes(part.arguments)}`);
@@ -42,9 +43,8 @@ export class ServedItems {
 
   /** False for a result without its call. */
   mcpResult(result: McpResultPart): boolean {
-    const open = this.#open.get(result.callId);
+    const open = this.#take(result.callId);
     if (!open) return false;
-    this.#open.delete(result.callId);
     this.#sink.event(`mcp_call.${result.isError ? 'failed' : 'completed'}`, open.item.head);
     this.#items.fill(open.item, mcpFields(open.part, result));
     return true;
@@ -52,13 +52,17 @@ export class ServedItems {
 
   /** Calls without a result, at the end of the answer. */
   end(): void {
-    for (const id of this.#open.keys()) this.#close(id);
+    for (const id of this.#open?.keys() ?? []) this.#close(id);
   }
 
   #close(id: string): void {
-    const open = this.#open.get(id);
-    if (!open) return;
-    this.#open.delete(id);
-    this.#items.fill(open.item, mcpFields(open.part, undefined));
+    const open = this.#take(id);
+    if (open) this.#items.fill(open.item, mcpFields(open.part, undefined));
+  }
+
+  #take(id: string): PlacedCall | undefined {
+    const open = this.#open?.get(id);
+    this.#open?.delete(id);
+    return open;
   }
 }
