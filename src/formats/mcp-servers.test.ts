@@ -153,6 +153,21 @@ describe('a tool `mcp` for Claude', () => {
   });
 });
 
+describe('a request of the chat API', () => {
+  it.each<FormatName>(['anthropic-messages', 'gemini', 'openai-responses'])(
+    'has no MCP servers for %s: what servers of that API call so is lost',
+    (upstream) => {
+      const f = { type: 'function', function: { name: 'f' } };
+      const sent = translate(
+        { client: 'openai-chat', upstream },
+        { messages, max_tokens: 100, tools: [f, ...ask({}).tools], mcp_servers: [definition] },
+      );
+      expect(sent.losses.toSorted()).toEqual(['dropped mcp_servers', 'dropped tools[1]']);
+      expect(listOf(sent.body.tools)).toHaveLength(1);
+    },
+  );
+});
+
 describe('a choice of MCP tools at Claude', () => {
   const f = { type: 'function', name: 'f' };
   const chosen = (tool_choice: JsonObject) => {

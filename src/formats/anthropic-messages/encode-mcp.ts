@@ -33,9 +33,10 @@ export class McpServers {
   readonly #host: RequestTarget['host'];
   #sent: ReadonlySet<string> | undefined;
   #chosen: ReadonlyMap<string, McpServer> | undefined;
-  readonly #definitions = new Map<string, JsonObject>();
+  /** Most requests have no servers: nothing is made for them. */
+  #definitions: Map<string, JsonObject> | undefined;
   /** Ids of calls that are blocks. */
-  readonly #calls = new Set<string>();
+  #calls: Set<string> | undefined;
 
   constructor(conversation: Conversation, { host }: Pick<RequestTarget, 'host'>) {
     this.#conversation = conversation;
@@ -56,18 +57,20 @@ export class McpServers {
     for (const { field, reason } of binding) throw unsupported(`${path}.${field}`, reason);
     if (url === undefined)
       throw new RequestFault('missing_required_parameter', `\`${path}.server_url\` is required.`, `${path}.server_url`);
-    if (this.#definitions.has(label))
+    const definitions = (this.#definitions ??= new Map<string, JsonObject>());
+    if (definitions.has(label))
       throw new RequestFault('invalid_value', `\`${path}\` has the label of another MCP server.`, path);
     for (const { field, action, reason } of lost) losses.add({ param: `${path}.${field}`, action, reason });
-    this.#definitions.set(label, compact({ type: 'url', url, name: label, authorization_token: authorization }));
+    definitions.set(label, compact({ type: 'url', url, name: label, authorization_token: authorization }));
     return { type: TOOLSET, mcp_server_name: label, ...(allowed && onlyThese(allowed)) };
   }
 
   /** The definitions that these tools need: the API refuses others. */
   definitionsOf(tools: readonly JsonObject[] = []): readonly JsonObject[] | undefined {
-    if (this.#definitions.size === 0) return undefined;
+    const definitions = this.#definitions;
+    if (!definitions) return undefined;
     const found = tools
-      .map(({ type, mcp_server_name: name }) => (type === TOOLSET ? this.#definitions.get(String(name)) : undefined))
+      .map(({ type, mcp_server_name: name }) => (type === TOOLSET ? definitions.get(String(name)) : undefined))
       .filter((definition) => definition !== undefined);
     return found.length > 0 ? found : undefined;
   }
@@ -75,19 +78,19 @@ export class McpServers {
   /** A call of a server that the request names is a block; any other is text. */
   block(part: McpCallPart | McpResultPart, path: BodyPlace, { ids, losses }: BlockContext): JsonObject {
     const id = part.type === 'mcp_call' ? part.id : part.callId;
-    const isBlock = part.type === 'mcp_call' ? this.sends(part.server) : this.#calls.has(id);
+    const isBlock = part.type === 'mcp_call' ? this.sends(part.server) : this.#calls?.has(id);
     if (!isBlock) {
       losses.downgraded(path, MCP_AS_TEXT);
       return { type: 'text', text: mcpText(part) };
     }
     const wireId = ids.wire(ownMcpId(id));
     if (part.type === 'mcp_result') return mcpBlock({ ...part, callId: wireId });
-    this.#calls.add(id);
+    (this.#calls ??= new Set()).add(id);
     return mcpBlock({ ...part, id: wireId }, encodeArguments(part, path, losses, ARGUMENTS));
   }
 
   get hasBlocks(): boolean {
-    return this.#calls.size > 0;
+    return this.#calls !== undefined;
   }
 
   /** Whether the request offers the tools of the server. */
