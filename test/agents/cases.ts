@@ -47,7 +47,7 @@ export interface TurnOfRun {
 
 export interface Case {
   /** A second run of the agent continues the conversation with this prompt. */
-  readonly followUp?: string;
+  readonly nextPrompt?: string;
   /** The alias has a context that is soon full. */
   readonly small?: true;
   /** What the model answers if the agent requests a summary of the conversation. */

@@ -28,7 +28,9 @@ describe('docs/agents', () => {
 
   it('shows a case that does not apply as neither passed nor missing', () => {
     const cell = { agent: 'codex', version: '1', date: '2026-01-01', upstream: 'llama' };
-    const rows = CASES.filter(({ thinking, only }) => !thinking && only === undefined);
+    const [llama] = UPSTREAMS.filter(({ name }) => name === 'llama');
+    const [codex] = AGENTS.filter(({ name }) => name === 'codex');
+    const rows = CASES.filter((row) => llama && codex && applies(row, llama, codex));
     const written = pages(rows.map((row) => ({ ...cell, case: row.name })));
     expect(written.get('codex.md')).toMatch(/\| thinking \|.* – \|\n/);
     expect(written.get('README.md')).toMatch(new RegExp(`Codex.* ${rows.length} of ${rows.length} \\|`));

@@ -45,13 +45,13 @@ Each agent has a page with the lines to paste. \`gatehouse agent-config ${AGENT_
 To try an agent with the sample settings (\`npm start\`), set \`${KEY_ENV}=gatehouse-demo-key\` and use \`@simulator/demo\` as \`MODEL\`. The simulator
 answers with a text and calls no tools.
 
-The columns are kinds of upstream. A cell has the number of cases that passed, and the number of cases that apply: there is no case of thinking for a
-model that does not think. The page of an agent says why the others did not pass. Every agent has these cases: ${CASES.filter(
-    ({ only }) => only === undefined,
-  )
+The columns are kinds of upstream. A cell has the number of cases that passed, and the number of cases that apply. The page of an agent says why the
+others did not pass. The cases are ${CASES.filter(({ only }) => only === undefined)
     .map(({ title }) => title)
-    .join(', ')}.
+    .join(', ')}; the pages name those of one agent.
 
+- A model that does not think has no case of thinking. Only agents that keep their conversations have the cases of resumed ones, and only agents with a
+  tool for images have that of an image from a tool.
 - A cut stream and a rate limit pass if the agent finishes, or ends with a message.
 - A wrong key and an unknown model pass if the agent ends with a message within 30 seconds. Claude Code and its SDK must stop after one request with the
   wrong key.
@@ -107,7 +107,16 @@ ${days}${head(['Case', ...UPSTREAMS.map(({ title }) => title)])}${CASES.filter((
         ...UPSTREAMS.map((kind) => (applies(row, kind, agent) ? wordOf(agent, find(agent, kind, row)) : '–')),
       ]),
     )
-    .join('')}${list(faults.map(faultText))}${limitsOf(agent)}`;
+    .join('')}${list(faults.map(faultText))}${dashNote(agent)}${limitsOf(agent)}`;
+}
+
+/** The page has a cell of a case that does not apply. */
+function dashNote(agent: Agent): string {
+  const shown = CASES.filter((row) => UPSTREAMS.some((kind) => applies(row, kind, agent)));
+  const whole = shown.every((row) => UPSTREAMS.every((kind) => applies(row, kind, agent)));
+  if (whole) return '';
+  const single = shown.some(({ only }) => only?.upstream !== undefined);
+  return `\n\`–\`: Llama does not think${single ? '; some cases run at one upstream' : ''}.\n`;
 }
 
 const namesOf = ({ direct }: Agent): string => {

@@ -32,7 +32,7 @@ const COMPACTION: Case = {
   name: 'compaction',
   title: 'a resumed conversation that fills the context',
   prompt: 'Say a number.',
-  followUp: 'Run a command, and say that all came back.',
+  nextPrompt: 'Run a command, and say that all came back.',
   small: true,
   // Claude Code asks again for an answer without the tag.
   summary: ({ question }) => (REQUEST.test(question) ? says(`<summary>${SUMMARY}</summary>`) : undefined),
@@ -46,7 +46,7 @@ export const RESUMED_CASES: readonly Case[] = [
     name: 'resume',
     title: 'a resumed conversation with tools',
     prompt: 'Run a command.',
-    followUp: 'Say that all came back.',
+    nextPrompt: 'Say that all came back.',
     model({ results }, { nth, body, tools }) {
       if (nth === 0) return does('', tools.shell('printf night-%d 61'));
       if (nth === 1) return says(results?.[0]?.includes('night-61') ? 'It ran.' : 'Lost: the result.');

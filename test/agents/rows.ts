@@ -23,6 +23,6 @@ export function applies(
 ): boolean {
   if (row.only) return row.only.agent === agent.name && (row.only.upstream ?? name) === name;
   if (row.thinking && thoughts === 'none') return false;
-  if (row.followUp !== undefined && !agent.resumes) return false;
+  if (row.nextPrompt !== undefined && !agent.resumes) return false;
   return row.image !== 'read' || agent.tools('').view !== undefined;
 }

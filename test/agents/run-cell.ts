@@ -131,8 +131,8 @@ async function runs(cell: Cell, url: string, home: string): Promise<Ended> {
   };
   const limitMs = row.limitMs ?? 60_000;
   const first = await start(agent.start(run), { home, key, limitMs });
-  if (row.followUp === undefined || first.code !== 0) return first;
-  return start(agent.start({ ...run, prompt: row.followUp, resumes: true }), { home, key, limitMs });
+  if (row.nextPrompt === undefined || first.code !== 0) return first;
+  return start(agent.start({ ...run, prompt: row.nextPrompt, resumes: true }), { home, key, limitMs });
 }
 
 interface Place {
