@@ -45,28 +45,33 @@ async function run({
   path = 'resp_1',
   reserve = () => undefined,
   mostBody = 50_000_000,
+  keeping = service,
 }: {
   readonly id: string;
   readonly body?: object;
   readonly path?: string;
   readonly reserve?: (bytes: number) => GatewayError | undefined;
   readonly mostBody?: number;
+  readonly keeping?: ResponseService;
 }) {
   // The plugin reads only these fields of an operation.
   const operation = {
     id,
-    validate: () => undefined,
+    validate: () => void works.at(-1)?.push('check'),
     hasReferences: ({ input }) => Array.isArray(input) && input.some(isReference),
   } as Partial<Operation> as Operation;
   const exchange = createExchange({ operation, params: { id: path }, caller: createCaller() });
   if (body) exchange.request.body = RequestBody.read(Buffer.from(JSON.stringify(body)), 64);
   let inTurn = false;
+  /** What each turn did with long texts. */
+  const works: string[][] = [];
   let turnsTaken = 0;
   const turns: Turns = {
     isHeavy: (bytes) => bytes > 1_000_000,
     run(_, work) {
       inTurn = true;
       turnsTaken += 1;
+      works.push([]);
       try {
         return work();
       } finally {
@@ -77,7 +82,7 @@ async function run({
   const outside: string[] = [];
   const { parse, stringify } = JSON;
   JSON.parse = (...args: Parameters<typeof parse>): unknown => {
-    if (!inTurn && args[0].length > 1_000_000) outside.push('parse');
+    if (args[0].length > 1_000_000) (inTurn ? works.at(-1)! : outside).push('parse');
     return parse(...args);
   };
   JSON.stringify = ((...args: Parameters<typeof stringify>) => {
@@ -89,11 +94,11 @@ async function run({
     await runPlugin(responses, {
       context: createContext(exchange),
       needs: {
-        responses: service,
+        responses: keeping,
         turns,
         limits: {
           body: mostBody,
-          json: { depth: 64, keys: 10_000, items: 10_000 },
+          json: { depth: 64, keys: 10_000, items: 100_000 },
           reserve: (_, bytes) => reserve(bytes),
         },
       },
@@ -102,7 +107,7 @@ async function run({
     Object.assign(JSON, { parse, stringify });
   }
   const { reply } = exchange;
-  return { exchange, outside, turnsTaken, text: reply ? await readBody(reply.body) : '' };
+  return { exchange, outside, turnsTaken, works, text: reply ? await readBody(reply.body) : '' };
 }
 
 describe('a large kept response', () => {
@@ -177,6 +182,17 @@ describe('a large kept response', () => {
     await expect(wholeInput(asking, keeping, { turns: NO_TURNS, charge() {} })).rejects.toMatchObject({
       code: 'body_too_deep',
     });
+  });
+
+  it('becomes a body whose parsing and whose check have a turn each', async () => {
+    const keeping: ResponseService = {
+      ...service,
+      findItems: (_, ids) => new Map(ids.map((id) => [id, '{"role":"user","content":"x"}'])),
+    };
+    const input = Array.from({ length: 40_000 }, () => ({ type: 'item_reference', id: 'msg_2' }));
+    const { works } = await run({ id: 'responses', body: { model: 'm', input }, keeping });
+    // Before them the ids are found in the input, and the items put in their places.
+    expect(works.slice(-3)).toEqual([[], ['parse'], ['check']]);
   });
 
   it('is listed in pages that end behind their first megabyte', async () => {

@@ -7,6 +7,7 @@ import {
   type RequestBody,
   type RequestLimits,
   type ResponseService,
+  type Turns,
 } from '../../src/plugin/index.ts';
 import { ANSWERS, type Tools } from './answers.ts';
 import { inputList, namesKept, wholeInput, type Asking, type WholeInput } from './expand.ts';
@@ -108,8 +109,10 @@ async function continued(
   const whole = await wholeInput({ exchange, operation, body }, service, { turns, charge: chargeRead });
   if (!whole) return undefined;
   charge(whole.length, limits.body);
-  const write = (): RequestBody => rewritten(operation, body, whole, limits);
-  const written = turns.isHeavy(whole.length) ? await turns.run(exchange, write) : write();
+  const rewriting = { body, texts: whole.texts, limits };
+  const written = turns.isHeavy(whole.length)
+    ? await rewrittenInTurns({ exchange, operation }, rewriting, turns)
+    : checked(operation, rewritten(rewriting));
   // The original bytes keep the id, which rules of the key may forbid.
   request.body = whole.continues === undefined ? written : written.edit(WITHOUT_ID);
   // The texts hold the kept response: they must not live as long as the request.
@@ -125,14 +128,29 @@ const mayKeep = (body: RequestBody, { maxBytes }: ResponseService): boolean =>
   body.value('background') !== true &&
   2 * body.original.length < maxBytes;
 
-function rewritten(
-  operation: Operation,
-  body: RequestBody,
-  { texts }: Pick<WholeInput, 'texts'>,
-  limits: RequestLimits,
-): RequestBody {
+interface Rewriting extends Pick<WholeInput, 'texts'> {
+  readonly body: RequestBody;
+  readonly limits: RequestLimits;
+}
+
+/** Parsing cannot be interrupted, so it has a turn of its own: 100,000 short references become a body of tens of megabytes. */
+async function rewrittenInTurns(
+  { exchange, operation }: Pick<Asking, 'exchange' | 'operation'>,
+  rewriting: Rewriting,
+  turns: Turns,
+): Promise<RequestBody> {
+  const whole = await turns.run(exchange, () => rewritten(rewriting));
+  if (!whole.abridges) await turns.run(exchange, () => void whole.json());
+  return turns.run(exchange, () => checked(operation, whole));
+}
+
+function rewritten({ body, texts, limits }: Rewriting): RequestBody {
   const whole = body.rewrite(new Map([['input', `[${texts.map(String).join(',')}]`]]), limits.json);
   if (whole.original.length > limits.body) throw tooLarge(limits);
+  return whole;
+}
+
+function checked(operation: Operation, whole: RequestBody): RequestBody {
   const parsed = whole.abridged();
   const fault = operation.validate(parsed);
   if (fault) throw new GatewayError('invalid_request', fault.message, { param: fault.param });
