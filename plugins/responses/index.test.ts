@@ -33,7 +33,7 @@ const service: ResponseService = {
     (response === kept.id ? kept.response.length + kept.input.length : 0) +
     (items.includes('msg_1') ? OUTPUT.length : 0),
   find: (_, id) => (found.push(id), id === kept.id ? kept : undefined),
-  findItems: (_, ids) => (found.push(...ids), new Map(ids.map((id) => [id, id === 'msg_1' ? OUTPUT : undefined]))),
+  findItems: (_, ids) => (found.push(...ids), new Map(ids.includes('msg_1') ? [['msg_1', OUTPUT]] : [])),
   keep() {},
   remove: () => false,
 };
