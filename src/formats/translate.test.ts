@@ -170,6 +170,19 @@ describe('losses of a Gemini request', () => {
   });
 });
 
+describe('a negative budget for thoughts', () => {
+  const thinking = { type: 'enabled', budget_tokens: -1 };
+
+  it.each(['anthropic-messages', 'openai-chat'] as const)('of %s leaves the amount to the model', (client) => {
+    const body = { max_tokens: 30_000, messages: [hi], thinking };
+    const sent = (upstream: FormatName) => translated(client, upstream, body).body;
+    if (client !== 'openai-chat') expect(sent('openai-chat')).toMatchObject({ reasoning_effort: 'high' });
+    expect(sent('gemini')).toMatchObject({ generationConfig: { thinkingConfig: { thinkingBudget: -1 } } });
+    if (client !== 'anthropic-messages')
+      expect(sent('anthropic-messages')).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 } });
+  });
+});
+
 describe('a fault', () => {
   it('names the caller’s field, in its message too', () => {
     const fault = faultOf(() =>

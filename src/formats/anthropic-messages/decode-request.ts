@@ -19,6 +19,7 @@ import { decodeContent, invalid, cache } from './decode-blocks.ts';
 import { decodeToolset, definitionsIn, TOOLSET, type Definitions } from './decode-mcp.ts';
 import { isObject, objectOf, rest } from '../json/object.ts';
 import { numberOf, stringOf, booleanOf } from '../json/read.ts';
+import { thinkingBudget } from '../thinking-budget.ts';
 
 /**
  * Messages API body → conversation (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/messages-route.md#requests). On
@@ -137,7 +138,11 @@ function decodeThinking(thinking: JsonObject | undefined): Reasoning['thinking']
   if (!thinking) return undefined;
   const type = THINKING_TYPES.find((known) => known === thinking.type);
   if (!type) throw invalid('thinking.type', `must be one of ${THINKING_TYPES.join(', ')}`);
-  return compact({ type, budgetTokens: numberOf(thinking.budget_tokens), display: stringOf(thinking.display) });
+  return compact({
+    type,
+    budgetTokens: thinkingBudget(numberOf(thinking.budget_tokens)),
+    display: stringOf(thinking.display),
+  });
 }
 
 /** The neutral values are OpenAI's (docs/protocols/requests.md#service-tier). */

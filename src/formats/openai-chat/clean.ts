@@ -8,6 +8,7 @@ import { effortForThinking } from './efforts.ts';
 import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
 import { cleanMessages, NESTED_NAMES, withoutMarkers } from './message-extensions.ts';
 import { cleanTools } from './own-tools.ts';
+import { thinkingBudget } from '../thinking-budget.ts';
 
 const source = 'gateway';
 
@@ -83,6 +84,6 @@ function sendAsEffort(value: unknown, body: SearchableBody, { target, report }: 
 function thinkingOf(value: unknown): Reasoning['thinking'] {
   if (!isObject(value)) return undefined;
   const type = THINKING_TYPES.find((word) => word === value.type);
-  const budgetTokens = numberOf(value.budget_tokens);
+  const budgetTokens = thinkingBudget(numberOf(value.budget_tokens));
   return type && { type, ...(budgetTokens !== undefined && { budgetTokens }) };
 }

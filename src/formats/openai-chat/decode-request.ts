@@ -23,6 +23,7 @@ import {
 } from './read.ts';
 import { isBareSchema, unreadFields } from './unread-fields.ts';
 import { compact } from '../json/compact.ts';
+import { thinkingBudget } from '../thinking-budget.ts';
 
 /** `stream_options` concerns only client and gateway. */
 const PLACED = ['model', 'messages', 'stream', 'stream_options', ...CHAT_SETTINGS];
@@ -92,7 +93,7 @@ function decodeThinking(thinking: JsonObject): NonNullable<Reasoning['thinking']
   const type = required(readString(thinking.type, 'thinking.type'), 'thinking.type');
   return compact({
     type: oneOf(THINKING_TYPES, type, 'thinking.type'),
-    budgetTokens: readNumber(thinking.budget_tokens, 'thinking.budget_tokens'),
+    budgetTokens: thinkingBudget(readNumber(thinking.budget_tokens, 'thinking.budget_tokens')),
     display: readString(thinking.display, 'thinking.display'),
   });
 }
