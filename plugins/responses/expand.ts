@@ -175,7 +175,10 @@ async function resolved(
   });
 }
 
-/** Removes unreadable reasoning from the items that references name. No vendor keeps items with ids of the gateway. True if some were removed. */
+/**
+ * Removes unreadable reasoning from the items that references name. No vendor keeps items with ids of the gateway. True if some were
+ * removed.
+ */
 function leaveOutUnreadable(kept: Map<string, string>): boolean {
   const ids = [...kept].flatMap(([id, text]) =>
     isOwnId(id) && text.includes(REASONING) && isUnreadable(JSON.parse(text)) ? [id] : [],

@@ -227,49 +227,27 @@ const SERVERS: readonly (readonly [string, string, object, string])[] = [
   ],
 ];
 
+/** @param sign what the JSON must have, so that it was this that was looked at */
+async function expectNoLeaks(headers: readonly string[], question: object, sign: string): Promise<void> {
+  for (const json of [true, false]) {
+    const { out, said } = capture();
+    const input = () => Promise.resolve(Buffer.from(JSON.stringify(question)));
+    const code = await explainCommand({ configs, env: ENV, request: '-', headers, draws: [], json, input, ...out });
+    expect(code, said()).toBe(0);
+    if (json) expect(said()).toContain(sign);
+    expect(leaksIn(said())).toEqual([]);
+  }
+}
+
 describe('no secret is in', () => {
   it.each(SERVERS)('an explanation of a request with a token of an MCP server %s', async (_, path, body, sign) => {
-    for (const asJson of [true, false]) {
-      const { out, said } = capture();
-      const lines = ['x-gateway-api-key: ' + ENV.GATEWAY_KEY, 'x-gateway-provider: @claude'];
-      const question = { path, body: { model: 'claude-sonnet-4-5', ...body } };
-      const input = () => Promise.resolve(Buffer.from(JSON.stringify(question)));
-      const code = await explainCommand({
-        configs,
-        env: ENV,
-        request: '-',
-        headers: lines,
-        draws: [],
-        json: asJson,
-        input,
-        ...out,
-      });
-      expect(code, said()).toBe(0);
-      if (asJson) expect(said()).toContain(sign);
-      expect(leaksIn(said())).toEqual([]);
-    }
+    const lines = ['x-gateway-api-key: ' + ENV.GATEWAY_KEY, 'x-gateway-provider: @claude'];
+    await expectNoLeaks(lines, { path, body: { model: 'claude-sonnet-4-5', ...body } }, sign);
   });
 
   it.each(ASKED)('the text or the JSON of gatehouse explain: %s', async (_, headers, path, sign) => {
-    for (const asJson of [true, false]) {
-      const { out, said } = capture();
-      const lines = Object.entries({ ...HEADERS, ...headers }).map(([name, value]) => `${name}: ${value}`);
-      const input = () => Promise.resolve(Buffer.from(JSON.stringify({ path, body: BODY })));
-      const code = await explainCommand({
-        configs,
-        env: ENV,
-        request: '-',
-        headers: lines,
-        draws: [],
-        json: asJson,
-        input,
-        ...out,
-      });
-      expect(code, said()).toBe(0);
-      // So that it was this that was looked at.
-      if (asJson) expect(said()).toContain(sign);
-      expect(leaksIn(said())).toEqual([]);
-    }
+    const lines = Object.entries({ ...HEADERS, ...headers }).map(([name, value]) => `${name}: ${value}`);
+    await expectNoLeaks(lines, { path, body: BODY }, sign);
   });
 
   it('what explain complains about: a key in place of its id, a broken request', async () => {

@@ -238,8 +238,8 @@ class JsonAnswerReader extends InputReader {
 }
 
 /**
- * A block that only this format understands, or a part of a call of an MCP server. It is passed on when it is complete, so its streamed input never counts as arguments of a
- * call (docs/protocols/messages-route.md#opaque-input).
+ * A block that only this format understands, or a part of a call of an MCP server. It is passed on when it is complete, so its streamed
+ * input never counts as arguments of a call (docs/protocols/messages-route.md#opaque-input).
  */
 class OpaqueReader implements BlockReader {
   readonly #state: ReplyState;
