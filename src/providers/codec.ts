@@ -26,8 +26,15 @@ export interface PassThroughCodec {
    * Observes the reply, whose bytes pass through unchanged.
    * @param contentType the reply's
    * @param hidesUsage takes out the usage that only the gateway requested
+   * @param encoding of the numbers in the reply, as the body requests it
    */
-  openReader(model: string, stream: boolean, contentType?: string, hidesUsage?: boolean): PassThrough;
+  openReader(
+    model: string,
+    stream: boolean,
+    contentType?: string,
+    hidesUsage?: boolean,
+    encoding?: unknown,
+  ): PassThrough;
 }
 
 /** The upstream has another API. */

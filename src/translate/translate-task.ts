@@ -38,6 +38,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const body = cleaned.edit([...codec.edits(cleaned, resolved.model), ...(usage ? [usage] : [])]);
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);
+  const encoding = body.has('encoding_format') ? body.value('encoding_format') : undefined;
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
@@ -48,7 +49,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
       stream,
       contentType: undefined,
       openReader: ({ headers }) =>
-        codec.openReader(resolved.model, stream, headers['content-type'], usage !== undefined),
+        codec.openReader(resolved.model, stream, headers['content-type'], usage !== undefined, encoding),
       decodeError: upstream.decodeError,
     },
   };

@@ -42,8 +42,11 @@ export function vertexLocations(project: RegionalProject): Locate {
     featureNames: BETA_NAMES,
   };
 
-  function quirksOf(model: string, family: Family): Quirks {
-    if (family === claude) return quirksOfClaude;
+  /** A count takes no beta that one of the models refuses, and none changes the count (docs/protocols/vertex-ai.md#claude-token-count). */
+  const quirksOfCount: Quirks = { ...quirksOfClaude, takesFeature: () => false };
+
+  function quirksOf(model: string, family: Family, { task }: ModelCall): Quirks {
+    if (family === claude) return task === 'count_tokens' ? quirksOfCount : quirksOfClaude;
     if (family !== google || forgottenPrefix(model) === undefined) return quirks;
     return { ...quirks, explain: (failure) => explainPrefix(explainPermission(failure), model) };
   }
@@ -73,7 +76,7 @@ export function vertexLocations(project: RegionalProject): Locate {
       ...endpoint,
       host: 'vertex',
       headers,
-      quirks: quirksOf(model, family),
+      quirks: quirksOf(model, family, call),
     };
   };
 }
