@@ -29,9 +29,7 @@ export function toCarrier(schema: JsonObject, room: MergeRoom = new MergeRoom())
 }
 
 /** Keywords whose value is copied as it is. */
-const PLAIN = new Set(
-  '$id $anchor title description minItems maxItems minimum maximum propertyOrdering'.split(' '),
-);
+const PLAIN = new Set('$id $anchor title description minItems maxItems minimum maximum propertyOrdering'.split(' '));
 const DROPPED = new Set(['discriminator', 'examples', 'example', 'strict', '$comment', '$vocabulary']);
 /** Names the version of JSON Schema: Google has only one. */
 const SILENT = new Set(['$schema']);

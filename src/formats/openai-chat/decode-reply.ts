@@ -9,7 +9,8 @@ import { AFTER_THOUGHTS, CHOICE_FIELDS } from './content-blocks.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { AudioReader } from './audio.ts';
 import { AnswerTokens, InlineThoughts } from './inline-thoughts.ts';
-import { stringOf } from '../json/read.ts';
+import { listOf, stringOf } from '../json/read.ts';
+import { thoughtIn, ThoughtSigner } from './returned-thoughts.ts';
 
 /**
  * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
@@ -51,6 +52,8 @@ export class ChoiceReader {
   readonly #audio: AudioReader;
   /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
   readonly #notes = new Map<string, unknown>();
+  /** Set for an upstream that takes its thoughts back. */
+  readonly #signer: ThoughtSigner | undefined;
   #finish: string | undefined;
   #native: string | undefined;
   /** Set for an upstream that may begin its answers with the chain of thought. */
@@ -61,6 +64,7 @@ export class ChoiceReader {
 
   constructor(index: number, reply: ReplyContext) {
     this.index = index;
+    if (reply.thoughtMaker) this.#signer = new ThoughtSigner(index, reply.thoughtMaker, this.#blocks);
     if (reply.inlineThinking) {
       this.#thoughts = new InlineThoughts();
       this.#answerTokens = new AnswerTokens();
@@ -86,10 +90,8 @@ export class ChoiceReader {
 
   #readDelta(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
     const { index: choice } = this;
-    // DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`.
-    const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
-    const thinking = reasoning || thinkingOf(delta.content);
-    if (thinking) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thinking });
+    if (!delta.content_blocks) this.#readThoughts(delta, out);
+    const after = out.length;
     const content = textOf(delta.content);
     const place = { choice, blocks: this.#blocks, out };
     const textRead = readWholeBlocks(delta, content, { ...place, whole }) || readStreamedBlocks(delta, content, place);
@@ -102,6 +104,17 @@ export class ChoiceReader {
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     if (delta.tool_calls || delta.function_call) this.#flushThoughts(out);
     this.#calls.read(delta, out);
+    if (out.length > after) this.#signer?.sign(out, after);
+  }
+
+  /** DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`. */
+  #readThoughts(delta: JsonObject, out: GenerationEvent[]): void {
+    if (delta.reasoning_details) this.#signer?.details(listOf(delta.reasoning_details) ?? []);
+    const thought = thoughtIn(delta);
+    if (!thought) return;
+    const block = this.#blocks.open('thinking');
+    this.#signer?.thought(block, thought.field);
+    out.push({ type: 'thinking', choice: this.index, block, text: thought.text });
   }
 
   #readText(content: string, out: GenerationEvent[]): void {
@@ -156,6 +169,7 @@ export class ChoiceReader {
     this.#flushThoughts(out);
     this.#audio.close(out);
     this.#calls.close(out);
+    this.#signer?.close(out);
     const notes = Object.fromEntries(this.#notes);
     if (this.#notes.size > 0) {
       out.push({ type: 'opaque', choice, block: this.#blocks.next(), format: 'openai-chat', value: notes });
@@ -173,9 +187,4 @@ export class ChoiceReader {
 export function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content) ?? '';
   return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');
-}
-
-function thinkingOf(content: unknown): string {
-  if (!Array.isArray(content)) return '';
-  return content.map((part) => (isObject(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
 }

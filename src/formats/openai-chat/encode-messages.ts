@@ -2,6 +2,7 @@ import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPar
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
 import { takes } from './extensions.ts';
+import { ReturnedThoughts } from './returned-thoughts.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import type { LossReport } from '../losses/losses.ts';
@@ -124,6 +125,7 @@ function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role
 function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
   const calls: JsonObject[] = [];
   const spoken: JsonObject[] = [];
+  const thoughts = new ReturnedThoughts(turn, place.target);
   let audio: unknown;
   for (const [at, part] of turn.parts.entries()) {
     if (part.type === 'tool_call') {
@@ -131,8 +133,11 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
       continue;
     }
     const path = BodyPlace.itemOf(place.path, 'content', at);
+    const returned = thoughts.take(part);
+    if (returned === true) continue;
     const partAudio = audioOf(part);
-    const encoded = partAudio === undefined ? encodeSpoken(part, path, place, spoken.length === 0) : undefined;
+    const encoded =
+      returned || (partAudio === undefined ? encodeSpoken(part, path, place, spoken.length === 0) : undefined);
     // A part that is not sent loses no order.
     if (calls.length > 0 && (encoded ?? partAudio))
       place.report.downgraded(path, 'OpenAI chat puts tool calls after all content.');
@@ -140,12 +145,14 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
     if (encoded) spoken.push(encoded);
   }
   const { content, refusal } = splitRefusal(spoken);
-  const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
+  const elsewhere =
+    [...calls, ...Object.keys(thoughts.fields)].length > 0 || refusal !== undefined || audio !== undefined;
   if (content.length === 0 && !elsewhere && turn.parts.length > 0) return [];
   const message = compact({
     role: 'assistant',
     // `content` is null only when calls, a refusal or audio replace the text (docs/protocols/openai-chat.md#messages).
     content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
+    ...thoughts.fields,
     refusal,
     audio,
     name: turn.name,

@@ -16,6 +16,7 @@ import { asFunction, customNames } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
+import { thoughtMaker } from './returned-thoughts.ts';
 import { finish, type Steps } from '../steps.ts';
 import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
@@ -62,7 +63,12 @@ export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): Encod
 
 function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target: RequestTarget): ReplyContext {
   const customTools = target.customTools ? undefined : customNames(tools);
-  return customTools && customTools.size > 0 ? { ...reply, customTools } : reply;
+  const maker = thoughtMaker(target);
+  return {
+    ...reply,
+    ...(customTools && customTools.size > 0 && { customTools }),
+    ...(maker !== undefined && { thoughtMaker: maker }),
+  };
 }
 
 /**

@@ -109,6 +109,7 @@ class ItemEncoder {
   #spoken(part: Part, path: BodyPlace): JsonObject | undefined {
     switch (part.type) {
       case 'thinking':
+        if (part.shown) return undefined;
         if (part.signature === undefined || !isOpenAi(part.maker) || part.signature.startsWith(ENVELOPE)) break;
         if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
         return {

@@ -3,6 +3,7 @@ import { unusable } from '../model-name.ts';
 import type { ModelCall, Location, Quirks } from '../provider.ts';
 import type { EmbeddingSettings } from './task-models.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
+import { scopeOf } from '../signature-scope.ts';
 import { BETA_NAMES } from './betas.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily, type Family } from './families.ts';
 import { explainPrefix, explainSize, forgottenPrefix, explainPermission } from './hints.ts';
@@ -34,6 +35,7 @@ export function vertexLocations(project: RegionalProject): Locate {
   const { claudeCounts = { base, region } } = project;
   const parentIn = (location: string): string => `/${version}/projects/${projectId}/locations/${location}/`;
   const own = { base, parent: parentIn(region) };
+  const signatureScope = scopeOf([base.origin, projectId]);
   const counting = { base: claudeCounts.base, parent: parentIn(claudeCounts.region) };
   const quirks: Quirks = { explain: explainPermission };
   const quirksOfClaude: Quirks = {
@@ -59,6 +61,7 @@ export function vertexLocations(project: RegionalProject): Locate {
       path: prefix + own.parent + path,
       ...endpoint,
       host: 'vertex',
+      signatureScope,
       headers,
       quirks: deployed.quirks(call),
     };
@@ -75,6 +78,7 @@ export function vertexLocations(project: RegionalProject): Locate {
       path: base.prefix + parent + path,
       ...endpoint,
       host: 'vertex',
+      signatureScope,
       headers,
       quirks: quirksOf(model, family, call),
     };
