@@ -128,6 +128,30 @@ describe('POST /v1/messages/count_tokens', () => {
     expect(seen().url).toBe(`${P}/publishers/anthropic/models/count-tokens:rawPredict`);
   });
 
+  it.each([
+    ['Claude Code’s usual ones', 'same-place', 'claude-code-20250219,context-1m-2025-08-07', undefined],
+    ['those that every count refuses', 'same-place', 'web-search-2025-03-05,advanced-tool-use-2025-11-20', undefined],
+    [
+      'the same at an entry that lists some',
+      'gemini',
+      'web-search-2025-03-05,context-1m-2025-08-07',
+      'context-1m-2025-08-07',
+    ],
+  ])('of Claude on Vertex AI gets no beta and no version that it refuses: %s', async (_which, slug, betas, left) => {
+    const headers = { ...google, 'anthropic-beta': betas, 'x-gateway-forward-headers': 'anthropic-beta' };
+    const config = JSON.stringify({ provider: `@${slug}`, forward_headers: ['anthropic-beta'] });
+    for (const version of ['', '@20250929', '@default']) {
+      const model = `anthropic.claude-sonnet-4-5${version}`;
+      const { input_tokens } = await client({ ...headers, 'x-gateway-config': config }).messages.countTokens({
+        model,
+        messages,
+      });
+      expect(input_tokens).toBe(17);
+      expect(seen().json).toMatchObject({ model: 'claude-sonnet-4-5' });
+      expect(seen().headers['anthropic-beta']).toBe(left);
+    }
+  });
+
   it('sends on the betas the entry takes and reports the others', async () => {
     script = counts;
     const { response } = await client({

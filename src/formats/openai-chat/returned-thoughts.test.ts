@@ -263,13 +263,15 @@ describe('a thought of a server of the chat API', () => {
         },
       ],
     };
-    for (const door of ['openai-responses', 'gemini']) {
+    const nexts: Readonly<Record<string, (reply: JsonObject) => JsonObject>> = {
+      'openai-responses': ({ output }) => ({ input: output }),
+      gemini: ({ candidates }) => ({ contents: [(candidates as readonly [{ content: JsonObject }])[0].content] }),
+    };
+    for (const [door, next] of Object.entries(nexts)) {
       const reply = encoded(door, chat.decodeReply(body, replyOf(OWN)));
-      const sent = asked(door, DOORS[door]!.next(reply), OWN);
+      const sent = asked(door, next(reply), OWN);
       expect(assistantOf(sent)).toMatchObject({ content: 'a', reasoning_details: [details[1]] });
-      expect(assistantOf(asked(door, DOORS[door]!.next(reply), entry('bbbbbbbbbbbb')))).not.toHaveProperty(
-        'reasoning_details',
-      );
+      expect(assistantOf(asked(door, next(reply), entry('bbbbbbbbbbbb')))).not.toHaveProperty('reasoning_details');
     }
   });
 

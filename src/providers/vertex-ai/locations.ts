@@ -19,6 +19,8 @@ export interface RegionalProject {
   /** The location for counting Claude's tokens, if it is another one. */
   readonly claudeCounts?: Pick<RegionalProject, 'base' | 'region'> | undefined;
   readonly takesFeature: (name: string) => boolean;
+  /** The same for counts of Claude's tokens. */
+  readonly takesInCounts: (name: string) => boolean;
   /** By the name after `endpoints.`. */
   readonly endpoints: ReadonlyMap<string, DeployedModel>;
   readonly embeddings: EmbeddingSettings;
@@ -31,7 +33,7 @@ const NO_HEADERS = Object.freeze({});
 
 /** The addresses of the models in one project and location. */
 export function vertexLocations(project: RegionalProject): Locate {
-  const { base, version, projectId, region, takesFeature, endpoints, embeddings } = project;
+  const { base, version, projectId, region, takesFeature, takesInCounts, endpoints, embeddings } = project;
   const { claudeCounts = { base, region } } = project;
   const parentIn = (location: string): string => `/${version}/projects/${projectId}/locations/${location}/`;
   const own = { base, parent: parentIn(region) };
@@ -44,8 +46,7 @@ export function vertexLocations(project: RegionalProject): Locate {
     featureNames: BETA_NAMES,
   };
 
-  /** A count takes no beta that one of the models refuses, and none changes the count (docs/protocols/vertex-ai.md#claude-token-count). */
-  const quirksOfCount: Quirks = { ...quirksOfClaude, takesFeature: () => false };
+  const quirksOfCount: Quirks = { ...quirksOfClaude, takesFeature: takesInCounts };
 
   function quirksOf(model: string, family: Family, { task }: ModelCall): Quirks {
     if (family === claude) return task === 'count_tokens' ? quirksOfCount : quirksOfClaude;
