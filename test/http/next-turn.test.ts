@@ -185,7 +185,7 @@ const DOORS: Readonly<Record<string, Door>> = {
       const contents = [...geminiBody.contents, { role: 'model', parts }, { role: 'user', parts: [result] }];
       return [geminiPath(model, false), { ...geminiBody, contents }];
     },
-    lost: 'contents[1].parts[0]',
+    lost: 'contents[1].parts[',
   },
 };
 
