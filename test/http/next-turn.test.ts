@@ -46,7 +46,8 @@ beforeAll(async () => {
     if (body['stream'] === true) {
       res.setHeader('content-type', 'text/event-stream');
       for (const chunk of thinkingChunks) res.write(`data: ${JSON.stringify(chunk)}\n\n`);
-      return res.end('data: [DONE]\n\n');
+      res.end('data: [DONE]\n\n');
+      return;
     }
     const message = { role: 'assistant', content: null, reasoning_content: 'I should call get', tool_calls: [call] };
     return json(res, { ...openaiReply(''), choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });

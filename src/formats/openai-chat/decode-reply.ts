@@ -10,19 +10,20 @@ import { ToolCallReader } from './decode-calls.ts';
 import { AudioReader } from './audio.ts';
 import { AnswerTokens, InlineThoughts } from './inline-thoughts.ts';
 import { listOf, stringOf } from '../json/read.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { thoughtIn, ThoughtSigner } from './returned-thoughts.ts';
 
 /**
  * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
  */
-export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
+export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
   const error = failureOfEvent(undefined, body);
   if (error) return [{ type: 'error', failure: error }];
   if (!isObject(body) || !Array.isArray(body.choices)) throw new ReplyFault('The reply is not a chat completion.');
   if (body.choices.length === 0) throw new ReplyFault('The reply has no choices.');
   if (body.choices.length > MAX_CHOICES) throw new ReplyFault(`The reply cannot be read: ${TOO_MANY_CHOICES}.`);
   const events: GenerationEvent[] = [decodeEnvelope(body)];
-  const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events }));
+  const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events, notes }));
   const usage = usageEvent(body.usage, body.service_tier);
   if (usage) events.push(usage);
   for (const reader of readers) reader.close(events);
@@ -30,10 +31,14 @@ export function decodeReply(body: unknown, reply: ReplyContext): readonly Genera
   return events;
 }
 
-function readChoice(choice: unknown, at: number, to: { reply: ReplyContext; events: GenerationEvent[] }): ChoiceReader {
+function readChoice(
+  choice: unknown,
+  at: number,
+  to: { reply: ReplyContext; events: GenerationEvent[]; notes: LossNotes | undefined },
+): ChoiceReader {
   if (!isObject(choice) || !isObject(choice.message))
     throw new ReplyFault(`choices[${at}] of the reply has no message.`);
-  const reader = new ChoiceReader(typeof choice.index === 'number' ? choice.index : at, to.reply);
+  const reader = new ChoiceReader(typeof choice.index === 'number' ? choice.index : at, to.reply, to.notes);
   reader.read(choice, to.events);
   const fault = reader.fault();
   if (fault) throw new ReplyFault(fault);
@@ -52,7 +57,6 @@ export class ChoiceReader {
   readonly #audio: AudioReader;
   /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
   readonly #notes = new Map<string, unknown>();
-  /** Set for an upstream that takes its thoughts back. */
   readonly #signer: ThoughtSigner | undefined;
   #finish: string | undefined;
   #native: string | undefined;
@@ -62,9 +66,10 @@ export class ChoiceReader {
   /** The last content was a chain of thought, so a separator may follow. */
   #thoughtShown = false;
 
-  constructor(index: number, reply: ReplyContext) {
+  /** @param notes undefined for a reply that the client gets as it is */
+  constructor(index: number, reply: ReplyContext, notes: LossNotes | undefined) {
     this.index = index;
-    if (reply.thoughtMaker) this.#signer = new ThoughtSigner(index, reply.thoughtMaker, this.#blocks);
+    if (notes) this.#signer = new ThoughtSigner(reply.thoughtMaker, { choice: index, blocks: this.#blocks, notes });
     if (reply.inlineThinking) {
       this.#thoughts = new InlineThoughts();
       this.#answerTokens = new AnswerTokens();

@@ -19,10 +19,10 @@ export const EMPTY_FIELDS = /"(?:annotations"\s*:\s*\[\s*\]|refusal"\s*:\s*null)
 /** The messages without these fields. They say nothing, so nothing is lost. Undefined when nothing changes. */
 export const withoutEmptyFields = (messages: unknown): readonly unknown[] | undefined =>
   mapped(messages, (message) => {
-    const { refusal, annotations, ...others } = message;
-    const isEmpty = Array.isArray(annotations) && annotations.length === 0;
-    if (message.role !== 'assistant' || (refusal !== null && !isEmpty)) return message;
-    return { ...others, ...(refusal && { refusal }), ...(annotations !== undefined && !isEmpty && { annotations }) };
+    const isEmpty = ([name, value]: [string, unknown]): boolean =>
+      name === 'refusal' ? value === null : name === 'annotations' && Array.isArray(value) && value.length === 0;
+    const entries = message.role === 'assistant' ? Object.entries(message) : [];
+    return entries.some(isEmpty) ? Object.fromEntries(entries.filter((entry) => !isEmpty(entry))) : message;
   });
 
 type Extension = (typeof MESSAGE_EXTENSIONS)[number];

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from '../conversation.ts';
 import type { ClientContext, ReplyContext, RequestTarget } from '../format.ts';
 import { formats } from '../index.ts';
+import { noLosses } from '../losses/reply-losses.ts';
 import { finish } from '../steps.ts';
 import { fold } from '../streams/fold.ts';
 import { translateRequest } from '../translate.ts';
+import { thoughtMaker } from './returned-thoughts.ts';
 
 const entry = (signatureScope: string, more: Partial<RequestTarget> = {}): RequestTarget => ({
   model: 'kimi-k2-thinking',
@@ -92,9 +94,9 @@ function chunks(fields: JsonObject): string {
 
 const chat = formats['openai-chat'];
 
-const eventsOf = (fields: JsonObject, streamed: boolean, from = OWN) => {
-  if (!streamed) return chat.decodeReply(plainReply(fields), replyOf(from));
-  const decoder = chat.decodeStream(replyOf(from));
+const eventsOf = (fields: JsonObject, streamed: boolean, { from = OWN, notes = noLosses() } = {}) => {
+  if (!streamed) return chat.decodeReply(plainReply(fields), replyOf(from), notes);
+  const decoder = chat.decodeStream(replyOf(from), notes);
   return [...decoder.push(Buffer.from(chunks(fields))), ...decoder.end()];
 };
 
@@ -249,7 +251,7 @@ describe('a thought of a server of the chat API', () => {
   it('that is in front of the answer in tags is not signed: its vendors want it left out', () => {
     const text = '<think>hm</think>a';
     const body = { choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] };
-    const events = chat.decodeReply(body, { ...replyOf(OWN), inlineThinking: true });
+    const events = chat.decodeReply(body, { ...replyOf(OWN), inlineThinking: true }, noLosses());
     expect(events.some(({ type }) => type === 'signature')).toBe(false);
   });
 
@@ -268,17 +270,26 @@ describe('a thought of a server of the chat API', () => {
       gemini: ({ candidates }) => ({ contents: [(candidates as readonly [{ content: JsonObject }])[0].content] }),
     };
     for (const [door, next] of Object.entries(nexts)) {
-      const reply = encoded(door, chat.decodeReply(body, replyOf(OWN)));
+      const reply = encoded(door, chat.decodeReply(body, replyOf(OWN), noLosses()));
       const sent = asked(door, next(reply), OWN);
       expect(assistantOf(sent)).toMatchObject({ content: 'a', reasoning_details: [details[1]] });
       expect(assistantOf(asked(door, next(reply), entry('bbbbbbbbbbbb')))).not.toHaveProperty('reasoning_details');
     }
   });
 
-  it('is lost where its details are too long for an envelope', () => {
-    const long = [{ type: 'reasoning.encrypted', data: 'x'.repeat(300_000), index: 0 }];
-    const events = eventsOf({ reasoning: 'why', reasoning_details: long }, false);
-    expect(events.some(({ type }) => type === 'signature')).toBe(false);
+  it.each([
+    ['its details are too long for an envelope', 300_000, OWN],
+    ['its server does not take it back', 3, entry('aaaaaaaaaaaa', { extensions: new Set() })],
+  ])('is shown and no more where %s, which is reported', (_why, length, target) => {
+    for (const streamed of [true, false]) {
+      const notes = noLosses();
+      const long = [{ type: 'reasoning.encrypted', data: 'x'.repeat(length), index: 0 }];
+      const from = thoughtMaker(target) === undefined ? { ...target, signatureScope: undefined } : target;
+      const events = eventsOf({ reasoning: 'why', reasoning_details: long }, streamed, { from, notes });
+      expect(events.some(({ type }) => type === 'signature')).toBe(false);
+      expect(events).toContainEqual(expect.objectContaining({ type: 'thinking' }));
+      expect(notes.losses).toEqual([expect.objectContaining({ param: 'reply.reasoning_details' })]);
+    }
   });
 
   it.each(['x', '{"a":1}', '[1]', 'tool_calls', '__proto__'])('with the forged signature %j is lost', (signature) => {
@@ -306,7 +317,7 @@ describe('a thought of a server of the chat API', () => {
           ...deltas.map((one) => ({ index: 0, delta: one })),
           { index: 0, delta: {}, finish_reason: 'stop' },
         ];
-        const decoder = chat.decodeStream(replyOf(OWN));
+        const decoder = chat.decodeStream(replyOf(OWN), noLosses());
         const bytes = lines.map((choice) => `data: ${JSON.stringify({ id: 'c', choices: [choice] })}\n\n`).join('');
         const events = [...decoder.push(Buffer.from(bytes)), ...decoder.end()];
         const { parts } = fold(events).choices[0]!;

@@ -3,6 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { RequestTarget } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
+import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { chatMaker, type Maker } from '../maker.ts';
 import { takes } from './extensions.ts';
 
@@ -58,21 +59,25 @@ interface Blocks {
   next(): number;
 }
 
-/** Signs the thoughts of one choice. */
+interface ChoiceOutput {
+  readonly choice: number;
+  readonly blocks: Blocks;
+  readonly notes: LossNotes;
+}
+
+/** Signs the thoughts of one choice, whose server may take them back. */
 export class ThoughtSigner {
-  readonly #choice: number;
-  readonly #maker: Maker;
-  readonly #blocks: Blocks;
+  readonly #maker: Maker | undefined;
+  readonly #to: ChoiceOutput;
   /** The block of the thought that is not signed yet, and its field. */
   #block: number | undefined;
   #field = '';
   #details: JsonObject[] = [];
   #size = 0;
 
-  constructor(choice: number, maker: Maker, blocks: Blocks) {
-    this.#choice = choice;
+  constructor(maker: Maker | undefined, to: ChoiceOutput) {
     this.#maker = maker;
-    this.#blocks = blocks;
+    this.#to = to;
   }
 
   thought(block: number, field: string): void {
@@ -103,22 +108,25 @@ export class ThoughtSigner {
 
   /** Details at the end belong to the text before them. */
   close(out: GenerationEvent[]): void {
-    const block = this.#block ?? this.#blocks.text;
+    const block = this.#block ?? this.#to.blocks.text;
     if (this.#block !== undefined || this.#size > 0) this.#write(out, out.length, block);
   }
 
   /** @param known undefined: details without a thought are one without a text */
   #write(out: GenerationEvent[], at: number, known: number | undefined): void {
-    const isWhole = this.#size <= MAX_DETAILS;
-    const signature = isWhole && this.#details.length > 0 ? JSON.stringify(this.#details) : this.#field;
+    const { choice, blocks, notes } = this.#to;
+    const maker = this.#size > MAX_DETAILS ? undefined : this.#maker;
+    const signature = this.#details.length > 0 ? JSON.stringify(this.#details) : this.#field;
+    // Without its details a thought is one that the client sees, and no more.
+    if (maker === undefined && this.#size > 0) lose(notes, 'reasoning_details');
     this.#block = undefined;
     this.#field = '';
     this.#details = [];
     this.#size = 0;
-    if (signature === '' || !isWhole) return;
-    const place = { choice: this.#choice, block: known ?? this.#blocks.next() };
+    if (maker === undefined || signature === '') return;
+    const place = { choice, block: known ?? blocks.next() };
     if (known === undefined) out.splice(at++, 0, { type: 'thinking', ...place, text: '' });
-    out.splice(at, 0, { type: 'signature', ...place, signature, maker: this.#maker });
+    out.splice(at, 0, { type: 'signature', ...place, signature, maker });
   }
 }
 
