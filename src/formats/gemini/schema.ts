@@ -29,7 +29,9 @@ export function toCarrier(schema: JsonObject, room: MergeRoom = new MergeRoom())
 }
 
 /** Keywords whose value is copied as it is. */
-const PLAIN = new Set('$id $anchor title description minItems maxItems minimum maximum propertyOrdering'.split(' '));
+const PLAIN = new Set(
+  '$id $anchor title description minItems maxItems minimum maximum required propertyOrdering'.split(' '),
+);
 const DROPPED = new Set(['discriminator', 'examples', 'example', 'strict', '$comment', '$vocabulary']);
 /** Names the version of JSON Schema: Google has only one. */
 const SILENT = new Set(['$schema']);
@@ -37,7 +39,7 @@ const SILENT = new Set(['$schema']);
 const ANNOTATIONS = new Set(['default', 'readOnly', 'writeOnly', 'deprecated']);
 /** Keywords that are handled together with related ones. */
 const COMPOSED = new Set(
-  '$ref $defs definitions type format enum const items prefixItems properties required additionalProperties anyOf oneOf allOf'.split(
+  '$ref $defs definitions type format enum const items prefixItems properties additionalProperties anyOf oneOf allOf'.split(
     ' ',
   ),
 );
@@ -125,7 +127,7 @@ class Carrier {
   #children(schema: JsonObject, out: JsonObject, notes: string[]): void {
     this.#definitions(schema, out);
     if (isObject(schema['properties'])) out['properties'] = Object.fromEntries(this.#members(schema['properties']));
-    if (schema['required'] !== undefined) this.#required(schema['required'], out);
+    if (out['required'] !== undefined) this.#required(out['required'], out);
     if (Array.isArray(schema['prefixItems'])) out['prefixItems'] = this.#list(schema['prefixItems']);
     // Draft 4 to 2019-09 write prefixItems as a list under `items`.
     if (Array.isArray(schema['items'])) out['prefixItems'] = this.#list(schema['items']);
@@ -149,6 +151,7 @@ class Carrier {
     const kept = [names].flat().filter((name) => isObject(properties) && Object.hasOwn(properties, String(name)));
     if (kept.length < [names].flat().length) this.dropped.add('required');
     if (kept.length > 0) out['required'] = kept;
+    else delete out['required'];
   }
 
   #definitions(schema: JsonObject, out: JsonObject): void {
