@@ -100,7 +100,7 @@ describe('a gateway under load, with a state store', () => {
     // Ten bytes of each would be more than this with the million.
     expect((await heapBytes()) - before).toBeLessThan(12e6);
     // What the process asks by itself: each five seconds, and each second where it has leases.
-    expect(calls()).toBeLessThan(50 + WRONG / 100);
+    expect(calls()).toBeLessThan(WRONG / 10);
     expect(await load(url, atMost(10), () => KEY)).toEqual(new Map([[200, 10]]));
   });
 });
