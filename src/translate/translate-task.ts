@@ -39,6 +39,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);
   const encoding = body.has('encoding_format') ? body.value('encoding_format') : undefined;
+  const replyForm = { hidesUsage: usage !== undefined, encoding };
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
@@ -48,8 +49,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
       ...(form && { form }),
       stream,
       contentType: undefined,
-      openReader: ({ headers }) =>
-        codec.openReader(resolved.model, stream, headers['content-type'], usage !== undefined, encoding),
+      openReader: ({ headers }) => codec.openReader(resolved.model, stream, headers['content-type'], replyForm),
       decodeError: upstream.decodeError,
     },
   };

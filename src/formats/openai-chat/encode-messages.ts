@@ -144,15 +144,32 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
     audio = partAudio ?? audio;
     if (encoded) spoken.push(encoded);
   }
+  return assembled(turn, { calls, spoken, audio, thoughts: thoughts.fields }, place);
+}
+
+interface Answer {
+  readonly calls: readonly JsonObject[];
+  readonly spoken: readonly JsonObject[];
+  readonly audio: unknown;
+  readonly thoughts: JsonObject;
+}
+
+function assembled(
+  turn: Turn,
+  { calls, spoken, audio, thoughts }: Answer,
+  { path, report }: MessageDestination,
+): JsonObject[] {
   const { content, refusal } = splitRefusal(spoken);
-  const elsewhere =
-    [...calls, ...Object.keys(thoughts.fields)].length > 0 || refusal !== undefined || audio !== undefined;
-  if (content.length === 0 && !elsewhere && turn.parts.length > 0) return [];
+  const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
+  if (content.length === 0 && !elsewhere && turn.parts.length > 0) {
+    if (Object.keys(thoughts).length > 0) report.dropped(path, 'a thought without an answer after it');
+    return [];
+  }
   const message = compact({
     role: 'assistant',
     // `content` is null only when calls, a refusal or audio replace the text (docs/protocols/openai-chat.md#messages).
     content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
-    ...thoughts.fields,
+    ...thoughts,
     refusal,
     audio,
     name: turn.name,

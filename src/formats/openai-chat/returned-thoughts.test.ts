@@ -248,6 +248,18 @@ describe('a thought of a server of the chat API', () => {
     expect(sent.losses).toContainEqual(expect.objectContaining({ param: 'messages[1].content[0]' }));
   });
 
+  it('without an answer after it makes no message, which servers would refuse, and is reported', () => {
+    const [thought] = (encoded('anthropic-messages', eventsOf(fields, false)) as { content: JsonObject[] }).content;
+    const messages = [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: [thought] },
+      { role: 'user', content: 'r' },
+    ];
+    const { body, losses } = asked('anthropic-messages', { max_tokens: 100, messages }, OWN);
+    expect((body.messages as JsonObject[]).map(({ role }) => role)).toEqual(['user', 'user']);
+    expect(losses).toContainEqual(expect.objectContaining({ action: 'dropped', param: 'messages[1]' }));
+  });
+
   it('that is in front of the answer in tags is not signed: its vendors want it left out', () => {
     const text = '<think>hm</think>a';
     const body = { choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] };

@@ -23,14 +23,14 @@ export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
   clean: withoutFields(EMBEDDING_EXTENSIONS, EVENT_FIELDS),
-  openReader(model, _stream, _contentType, _hidesUsage, encoding) {
+  openReader(model, _stream, _contentType, form) {
     const signals = createSignals();
     const read = (reply: unknown): readonly GenerationEvent[] => {
       const events = readReply(reply);
       signals.content = true;
       return events;
     };
-    return new PlainPassThrough(read, model, encoding === 'base64' ? inBase64 : undefined, signals);
+    return new PlainPassThrough(read, model, form?.encoding === 'base64' ? inBase64 : undefined, signals);
   },
 };
 

@@ -26,7 +26,6 @@ const at = (region: string, changes: Partial<RegionalProject> = {}) =>
     region,
     takesFeature: betaFilter(),
     takesInCounts: countedBetas(undefined),
-    takesInCounts: countedBetas(undefined),
     endpoints: new Map(),
     embeddings: readEmbeddingSettings(),
     ...changes,
