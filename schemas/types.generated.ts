@@ -894,7 +894,7 @@ export interface VertexEntry {
   };
   embeddings?: VertexEmbeddings;
   /**
-   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept.
+   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept; none in counts of tokens, which never get the betas of web search and tool search.
    */
   anthropic_betas?: {
     allow?: Betas;

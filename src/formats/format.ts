@@ -4,6 +4,7 @@ import type { Origins } from './losses/origins.ts';
 import type { ParamPath } from './losses/place.ts';
 import type { IsStored, MediaByUrl, RemoteMedia, FileReference } from './media/remote-media.ts';
 import type { LossNotes } from './losses/reply-losses.ts';
+import type { Maker } from './maker.ts';
 import type { Steps } from './steps.ts';
 
 /** A request body that cannot be read or cannot be expressed in the target's format: a 400 that names the parameter. */
@@ -131,6 +132,8 @@ export interface ReplyContext {
   readonly inlineThinking?: boolean;
   /** The account whose signatures the answer has (`RequestTarget`). */
   readonly signatureScope?: string | undefined;
+  /** The server takes its thoughts back (openai-chat/returned-thoughts.ts): they are signed as this maker's. */
+  readonly thoughtMaker?: Maker;
 }
 
 /** How the client wants its reply. */

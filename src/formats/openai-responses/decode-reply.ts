@@ -14,11 +14,8 @@ export function decodeReply(body: unknown, reply: ReplyContext): readonly Genera
   if (failure) return [{ type: 'error', failure }];
   if (!isObject(body) || !Array.isArray(body.output)) throw new ReplyFault('the reply is no response');
   const reader = new ResponseReader(reply);
-  reader.begin(body);
-  body.output.forEach((item: unknown, at) => {
-    if (!isObject(item)) throw new ReplyFault(`output[${at}] of the reply is no item`);
-    reader.item(item, at);
-  });
+  const at = body.output.findIndex((item) => !isObject(item));
+  if (at >= 0) throw new ReplyFault(`output[${at}] of the reply is no item`);
   reader.finish(body);
   return reader.drain();
 }
@@ -28,10 +25,20 @@ interface ItemState {
   readonly type: string;
   /** The number of the call. */
   readonly call: number;
-  /** Part of the content has come as deltas: the whole item repeats it. */
-  streamed: boolean;
   readonly phase: string | undefined;
+  /** Parts that have come: the events that end them, the whole item and the whole response repeat them. */
+  readonly parts: Set<string>;
+  /** The part under way, and whether it begins. */
+  part: string;
+  isNew: boolean;
+  /** Where the texts began that can be cited, by their number: UTF-16 units of the answer. */
+  readonly starts: Map<number, number>;
+  /** The whole item has come. */
+  closed: boolean;
 }
+
+/** What a model writes. A reasoning item has a summary, or its content in place of one. */
+export type PartKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
 
 /**
  * Reads the items of a response, whole or as events (docs/protocols/openai-responses.md#stream). A plain reply is read as items that come
@@ -41,12 +48,13 @@ export class ResponseReader {
   readonly #reply: ReplyContext;
   readonly #events: GenerationEvent[] = [];
   readonly #items = new Map<number, ItemState>();
+  /** Items that have come, by type. */
+  readonly #count = new Map<string, number>();
   readonly #blocks = new Map<string, number>();
   #calls = 0;
   #started = false;
-  /** UTF-16 units of the answer's text, and where the part that is cited began. */
+  /** UTF-16 units of the answer's text. */
   #written = 0;
-  #partStart = 0;
   #searches = 0;
   #fileSearches = 0;
   readonly #containers = new Set<string>();
@@ -72,8 +80,7 @@ export class ResponseReader {
   open(item: JsonObject, at: number): void {
     const type = stringOf(item.type) ?? '';
     const isCall = type === 'function_call' || type === 'custom_tool_call';
-    const state: ItemState = { type, call: isCall ? this.#calls++ : -1, streamed: false, phase: stringOf(item.phase) };
-    this.#items.set(at, state);
+    const state = this.#begin(at, type, isCall ? this.#calls++ : -1, stringOf(item.phase));
     if (!isCall) return;
     const name = stringOf(item.name);
     if (name === undefined) throw new ReplyFault('a call has no name');
@@ -91,21 +98,38 @@ export class ResponseReader {
     );
   }
 
+  #begin(at: number, type: string, call: number, phase?: string): ItemState {
+    const state = {
+      type,
+      call,
+      phase,
+      parts: new Set<string>(),
+      part: '',
+      isNew: false,
+      starts: new Map<number, number>(),
+      closed: false,
+    };
+    this.#items.set(at, state);
+    this.#count.set(type, (this.#count.get(type) ?? 0) + 1);
+    return state;
+  }
+
   /** An item that has come whole, or the end of one that came as deltas. */
   item(item: JsonObject, at: number): void {
     if (!this.#items.has(at)) this.open(item, at);
     const state = this.#items.get(at)!;
+    if (state.closed) return;
+    state.closed = true;
     switch (state.type) {
       case 'message':
-        return state.streamed ? undefined : this.#message(item, at);
-      case 'reasoning':
-        return this.#reasoning(item, at, state.streamed);
-      case 'function_call':
-      case 'custom_tool_call': {
-        const text = stringOf(item[state.type === 'function_call' ? 'arguments' : 'input']);
-        if (!state.streamed && text) this.#argument(state, text);
+        (listOf(item.content) ?? []).forEach((part, index) => this.part(at, 'text', index, part));
         return;
-      }
+      case 'reasoning':
+        return this.#reasoning(item, at);
+      case 'function_call':
+      case 'custom_tool_call':
+        this.fill(at, 'arguments', 0, item[state.type === 'function_call' ? 'arguments' : 'input']);
+        return;
       default:
         this.#searches += Number(isSearch(item));
         this.#fileSearches += Number(isFileSearch(item));
@@ -114,50 +138,70 @@ export class ResponseReader {
     }
   }
 
-  text(at: number, part: number, text: string): void {
-    const state = this.#touch(at, 'message');
+  /** A part that has come whole, or the end of one that came as deltas. `kind` is that of the usual part of its item. */
+  part(at: number, kind: PartKind, index: number, value: unknown): void {
+    const part = objectOf(value);
+    if (!part) return;
+    const isRefusal = part.type === 'refusal';
+    const filled = this.fill(at, isRefusal ? 'refusal' : kind, index, isRefusal ? part.refusal : part.text);
+    if (filled) this.logprobs(part.logprobs);
+    if (this.#items.get(at)?.parts.has(`cited${index}`)) return;
+    for (const annotation of listOf(part.annotations) ?? []) this.annotation(at, index, annotation);
+  }
+
+  /** Content that came whole, where no delta of it came: some servers send no deltas. */
+  fill(at: number, kind: PartKind, index: number, text: unknown): boolean {
+    const parts = this.#items.get(at)?.parts;
+    if (typeof text !== 'string' || text === '' || parts?.has(`${kind}${index}`)) return false;
+    const other = kind === 'summary' ? 'content' : kind === 'content' ? 'summary' : undefined;
+    if (other && parts?.has(other)) return false;
+    this.add(at, kind, index, text);
+    return true;
+  }
+
+  /** A fragment of a part. */
+  add(at: number, kind: PartKind, index: number, text: string): void {
     if (text === '') return;
-    const key = `text${part}`;
-    if (!this.#blocks.has(`${at}/${key}`)) this.#partStart = this.#written;
+    switch (kind) {
+      case 'text':
+        return this.#text(this.#touch(at, 'message', kind, index), at, index, text);
+      case 'refusal':
+        this.#touch(at, 'message', kind, index);
+        this.#events.push({ type: 'refusal', choice: 0, text });
+        return;
+      case 'summary':
+      case 'content':
+        return this.#thinking(this.#touch(at, 'reasoning', kind, index), at, kind, text);
+      case 'arguments':
+        if ((this.#items.get(at)?.call ?? -1) < 0) return;
+        this.#events.push({ type: 'tool_arguments', choice: 0, call: this.#touch(at, '', kind, index).call, text });
+    }
+  }
+
+  #text({ phase, starts }: ItemState, at: number, index: number, text: string): void {
+    const block = this.#block(at, `text${index}`);
+    if (!starts.has(index)) starts.set(index, this.#written);
     this.#written += text.length;
-    const { phase } = state;
-    const block = this.#block(at, key);
     this.#events.push({ type: 'text', choice: 0, block, text, ...(phase !== undefined && { phase }) });
   }
 
-  refusal(at: number, text: string): void {
-    this.#touch(at, 'message');
-    if (text !== '') this.#events.push({ type: 'refusal', choice: 0, text });
-  }
-
-  thinking(at: number, part: number, text: string): void {
-    this.#touch(at, 'reasoning');
-    if (text === '') return;
+  /** Parts of a summary are paragraphs. */
+  #thinking({ parts, isNew }: ItemState, at: number, kind: 'summary' | 'content', text: string): void {
     const block = this.#block(at, 'thinking');
-    // Parts of a summary are paragraphs.
-    const key = `${at}/part`;
-    const before = this.#blocks.get(key) ?? part;
-    this.#blocks.set(key, part);
-    this.#events.push({ type: 'thinking', choice: 0, block, text: before === part ? text : `\n\n${text}` });
+    const isNext = isNew && parts.has(kind);
+    if (isNew) parts.add(kind);
+    this.#events.push({ type: 'thinking', choice: 0, block, text: isNext ? `\n\n${text}` : text });
   }
 
-  argument(at: number, text: string): void {
-    const state = this.#items.get(at);
-    if (!state || state.call < 0 || text === '') return;
-    state.streamed = true;
-    this.#argument(state, text);
-  }
-
-  #argument({ call }: ItemState, text: string): void {
-    this.#events.push({ type: 'tool_arguments', choice: 0, call, text });
-  }
-
-  annotation(value: unknown): void {
+  annotation(at: number, part: number, value: unknown): void {
     const annotation = objectOf(value);
     const url = stringOf(annotation?.url);
     if (annotation?.type !== 'url_citation' || url === undefined) return;
-    const start = this.#partStart + (numberOf(annotation.start_index) ?? 0);
-    const end = this.#partStart + (numberOf(annotation.end_index) ?? 0);
+    const state = this.#items.get(at);
+    state?.parts.add(`cited${part}`);
+    const from = state?.starts.get(part) ?? 0;
+    const start = from + (numberOf(annotation.start_index) ?? 0);
+    const end = from + (numberOf(annotation.end_index) ?? 0);
     const title = stringOf(annotation.title);
     this.#events.push({ type: 'citation', choice: 0, citation: compact({ url, title, start, end }) });
   }
@@ -170,6 +214,7 @@ export class ResponseReader {
   finish(response: JsonObject): void {
     if (this.ended) return;
     this.begin(response);
+    this.#fillIn((listOf(response.output) ?? []).filter(isObject));
     this.ended = true;
     const raw = objectOf(response.usage);
     const counted = raw && decodeUsage(raw, response.service_tier);
@@ -221,13 +266,28 @@ export class ResponseReader {
     this.#events.push({ type: 'error', failure });
   }
 
-  #touch(at: number, type: string): ItemState {
-    let state = this.#items.get(at);
-    if (!state) {
-      state = { type, call: -1, streamed: true, phase: undefined };
-      this.#items.set(at, state);
+  /** Items of the whole response that have not come. Servers that number no events seem to send all items of a type at one place. */
+  #fillIn(output: readonly JsonObject[]): void {
+    const unplaced = new Map(this.#count);
+    const isPlaced = ({ type }: JsonObject, at: number): boolean => this.#items.get(at)?.type === type;
+    const countDown = (type: string): boolean => {
+      const left = unplaced.get(type) ?? 0;
+      unplaced.set(type, left - 1);
+      return left > 0;
+    };
+    for (const [at, item] of output.entries()) if (isPlaced(item, at)) countDown(stringOf(item.type) ?? '');
+    for (const [at, item] of output.entries()) {
+      if (isPlaced(item, at)) this.item(item, at);
+      else if (!countDown(stringOf(item.type) ?? '')) this.item(item, this.#items.has(at) ? output.length + at : at);
     }
-    state.streamed = true;
+  }
+
+  #touch(at: number, type: string, kind: PartKind, index: number): ItemState {
+    const state = this.#items.get(at) ?? this.#begin(at, type, -1);
+    const part = `${kind}${index}`;
+    state.isNew = state.part !== part && !state.parts.has(part);
+    state.part = part;
+    if (state.isNew) state.parts.add(part);
     return state;
   }
 
@@ -238,20 +298,9 @@ export class ResponseReader {
     return block;
   }
 
-  #message(item: JsonObject, at: number): void {
-    (listOf(item.content) ?? []).forEach((part, index) => {
-      if (!isObject(part)) return;
-      if (part.type === 'refusal') return this.refusal(at, stringOf(part.refusal) ?? '');
-      this.text(at, index, stringOf(part.text) ?? '');
-      for (const annotation of listOf(part.annotations) ?? []) this.annotation(annotation);
-      this.logprobs(part.logprobs);
-    });
-  }
-
-  #reasoning(item: JsonObject, at: number, streamed: boolean): void {
-    const summary = listOf(item.summary) ?? [];
-    const shown = summary.length > 0 ? summary : (listOf(item.content) ?? []);
-    if (!streamed) shown.forEach((part, index) => this.thinking(at, index, stringOf(objectOf(part)?.text) ?? ''));
+  #reasoning(item: JsonObject, at: number): void {
+    for (const kind of ['summary', 'content'] as const)
+      (listOf(item[kind]) ?? []).forEach((part, index) => this.fill(at, kind, index, objectOf(part)?.text));
     const signature = stringOf(item.encrypted_content);
     if (!signature) return;
     const block = this.#block(at, 'thinking');

@@ -9,7 +9,8 @@ import type { TranslatingCodec } from '../codec.ts';
 import { asDimensions } from '../vertex-ai/embeddings/fields.ts';
 import { toParts } from '../vertex-ai/embeddings/embed-content.ts';
 import { readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
-import { countOf, readVector, toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
+import { countOf, toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
+import { readVector } from '../vectors.ts';
 import { openBody, readPurpose } from '../vertex-ai/embeddings/request.ts';
 
 /** "At most 100 requests can be in one batch" is the API's own refusal (docs/protocols/embeddings.md#batch-embed-contents). */

@@ -5,7 +5,8 @@ import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type EmbeddingFields } from './fields.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
-import { countOf, readVector, toReply, type Embedding } from './reply.ts';
+import { countOf, toReply, type Embedding } from './reply.ts';
+import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 

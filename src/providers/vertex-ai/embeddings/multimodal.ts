@@ -7,7 +7,8 @@ import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { nativePredict } from './native-predict.ts';
-import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
+import { countOf, readPredictions, toReply, type Embedding } from './reply.ts';
+import { readVector } from '../../vectors.ts';
 import { openBody, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 

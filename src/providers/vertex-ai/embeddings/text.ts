@@ -4,7 +4,8 @@ import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
 import { nativePredict } from './native-predict.ts';
-import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
+import { countOf, readPredictions, toReply, type Embedding } from './reply.ts';
+import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
