@@ -255,7 +255,7 @@ export interface Signals extends LossNotes {
   text: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
-  /** The provider's own word for `finish`, where the reader knows it. */
+  /** The provider's own word for `finish`, where it is another. */
   nativeFinish: string | undefined;
   /** The model that the provider reports. */
   model: string | undefined;
