@@ -55,7 +55,7 @@ export function noteAnswer(signals: Signals, isOutput: boolean): void {
 /** One of several choices may be stopped while another answers: nothing is blocked then. */
 export function noteFinish(signals: Signals, reason: FinishReason, native: string | undefined): void {
   signals.finish = reason;
-  signals.nativeFinish = native === reason ? undefined : native;
+  signals.nativeFinish = native === reason ? undefined : native || undefined;
   if (reason === 'content_filter' && !signals.answered) signals.blocked = true;
 }
 
