@@ -79,7 +79,7 @@ const response = (status: string, more: JsonObject = {}, event = status): Ending
   };
 };
 
-const BROKEN: readonly (readonly [string, Ending, object?])[] = [
+const REPORTS: readonly (readonly [string, Ending, object?])[] = [
   ['OpenRouter, Mistral, vLLM: error', chat('error')],
   ['GLM: network_error', chat('network_error')],
   ['DeepSeek: insufficient_system_resource', chat('insufficient_system_resource')],
@@ -116,6 +116,8 @@ const BROKEN: readonly (readonly [string, Ending, object?])[] = [
   ],
 ];
 
+const BROKEN = REPORTS.map(([name, ending, failure = {}]) => [name, ending, { status: 502, ...failure }] as const);
+
 const WHOLE: readonly (readonly [string, Ending, string])[] = [
   ['chat: stop', chat('stop'), 'stop'],
   ['chat: an unknown word', chat('eos_token'), 'stop'],
@@ -148,20 +150,20 @@ function passed({ format }: Ending, bytes: string, stream: boolean) {
 describe('a generation that its vendor reports as broken', () => {
   it.each(BROKEN)(
     'is a failure when translated, plain and streamed, and its usage counts: %s',
-    (_, ending, failure = {}) => {
+    (_, ending, failure) => {
       for (const events of [ending.format.decodeReply(ending.plain, REPLY), decodedStream(ending)]) {
-        expect(events.at(-1)).toMatchObject({ type: 'error', failure: { status: 502, ...failure } });
+        expect(events.at(-1)).toMatchObject({ type: 'error', failure: failure });
         expect(events.filter(({ type }) => type === 'finish' || type === 'end')).toEqual([]);
         if (ending.format !== openaiResponses) expect(events.filter(({ type }) => type === 'usage')).not.toEqual([]);
       }
     },
   );
 
-  it.each(BROKEN)('is a failure when passed through: %s', (_, ending, failure = {}) => {
+  it.each(BROKEN)('is a failure when passed through: %s', (_, ending, failure) => {
     const plain = passed(ending, JSON.stringify(ending.plain), false);
-    expect(plain).toMatchObject({ out: '', signals: { ended: false, failure: { status: 502, ...failure } } });
+    expect(plain).toMatchObject({ out: '', signals: { ended: false, failure: failure } });
     const { out, signals } = passed(ending, ending.stream, true);
-    expect(signals).toMatchObject({ ended: false, failure: { status: 502, ...failure } });
+    expect(signals).toMatchObject({ ended: false, failure: failure });
     // What came before it has left; its end has not.
     expect(out).toContain('half');
     expect(out).not.toMatch(/\[DONE\]|message_stop|"finishReason"|response\.completed|"finish_reason":"/);

@@ -219,7 +219,7 @@ const LIMITED: readonly Row[] = [
   ],
 ];
 
-const OTHERS: readonly (readonly [...Row, ErrorCode])[] = [
+const OTHERS: readonly (readonly [string, Api, number, object, number, ErrorCode])[] = [
   [
     'a 403 about a model',
     'chat',
@@ -297,7 +297,9 @@ describe('the words of a vendor', () => {
     ['limit of rates', LIMITED, 'rate_limit_exceeded', ['rate_limit']],
   ];
   for (const [what, vendors, code, kinds] of rows)
-    it.each(vendors)(`for a ${what}: %s (%s, %i)`, (_, api, status, body, seenAs = status) => {
+    it.each(
+      vendors.map(([vendor, api, status, body, seenAs = status]) => [vendor, api, status, body, seenAs] as const),
+    )(`for a ${what}: %s (%s, %i)`, (_, api, status, body, seenAs) => {
       const error = errorOf(api, status, body);
       expect(error).toMatchObject({ code, status: seenAs });
       expect(failureKinds(error)).toEqual(kinds);

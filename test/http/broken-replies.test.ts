@@ -318,7 +318,12 @@ afterAll(async () => {
   await gateway.close();
   await upstream.close();
 });
-beforeEach(() => void (upstream.seen.length = 0));
+
+/** The requests since the last `forget`. */
+const seen = (): readonly SeenRequest[] => upstream.seen.slice(before);
+let before = 0;
+const forget = (): void => void (before = upstream.seen.length);
+beforeEach(forget);
 
 let asked = 0;
 
@@ -348,7 +353,7 @@ describe.each(ways)('at the door %s, from an upstream of %s (stream: %s)', (door
     kind = 'none';
     const { status, text } = await send(door, stream, api);
     expect([status, text.includes('rescued'), ERROR.test(text)]).toEqual([200, true, false]);
-    expect(upstream.seen).toHaveLength(2);
+    expect(seen()).toHaveLength(2);
   });
 
   it.each(['half', 'call'] as const)('one that breaks behind content is an error, never an end: %s', async (broken) => {
@@ -364,7 +369,7 @@ describe.each(ways)('at the door %s, from an upstream of %s (stream: %s)', (door
   it('none of them is cached', async () => {
     kind = 'half';
     for (let round = 0; round < 2; round += 1) await send(door, stream, `${api}-cached`, `broken ${door} ${stream}`);
-    expect(upstream.seen).toHaveLength(2);
+    expect(seen()).toHaveLength(2);
   });
 
   it.each(['empty', 'thought'] as const)(
@@ -381,7 +386,7 @@ describe.each(ways)('at the door %s, from an upstream of %s (stream: %s)', (door
   it('an answer behind thoughts is no failure', async () => {
     kind = 'late';
     expect((await send(door, stream, `${api}-empty`)).text).toContain('rescued');
-    expect(upstream.seen).toHaveLength(1);
+    expect(seen()).toHaveLength(1);
   });
 
   it('an empty answer of the last target stands, and is not cached', async () => {
@@ -390,19 +395,19 @@ describe.each(ways)('at the door %s, from an upstream of %s (stream: %s)', (door
     // The entry that a config without the rule has cached does not count either.
     await send(door, stream, `${api}-cached`, salt);
     for (let round = 1; round <= 2; round += 1) {
-      upstream.seen.length = 0;
+      forget();
       const { status, headers } = await send(door, stream, `${api}-cached-empty`, salt);
       expect([status, headers.get('x-gateway-cache-status')]).toEqual([200, 'MISS']);
-      expect(upstream.seen).toHaveLength(2);
+      expect(seen()).toHaveLength(2);
     }
   });
 
   it('a chosen finish reason is a failure before content', async () => {
     kind = stream ? 'empty' : 'late';
     for (const suffix of ['-reason', ...(api === 'messages' || api === 'gemini' ? ['-native'] : [])]) {
-      upstream.seen.length = 0;
+      forget();
       expect((await send(door, stream, `${api}${suffix}`)).text).toContain('rescued');
-      expect(upstream.seen).toHaveLength(2);
+      expect(seen()).toHaveLength(2);
     }
   });
 });
@@ -411,10 +416,10 @@ describe('a broken generation behind content', () => {
   it.each(APIS)('is a failure for metrics and breakers: %s', async (api) => {
     kind = 'half';
     for (let round = 0; round < 2; round += 1) await line((await send('chat', true, `${api}-broken`)).id);
-    upstream.seen.length = 0;
+    forget();
     // The breaker is open now, so the first target is not asked.
     expect((await send('chat', true, `${api}-broken`)).text).toContain('rescued');
-    expect(upstream.seen).toHaveLength(1);
+    expect(seen()).toHaveLength(1);
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     const failed = metrics.split('\n').filter((one) => one.startsWith('gatehouse_upstream_failures_total'));
     expect(failed.find((one) => one.includes(`provider="${api}"`) && one.includes('"server_error"'))).not.toMatch(
