@@ -1653,7 +1653,7 @@ export interface Strategy {
    */
   on_status_codes?: number[];
   /**
-   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind.
+   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind. `empty` makes a complete reply without text and call a failure; such a reply is never cached, and a stream is held until its first text or call (within `limits.hold_bytes`).
    *
    * @minItems 1
    */
@@ -1678,8 +1678,17 @@ export interface Strategy {
     | 'auth'
     | 'not_found'
     | 'invalid_request'
+    | 'empty'
+    | 'finish_reason'
     | 'unsupported'
   )[];
+  /**
+   * fallback and loadbalance: finish reasons that make a complete reply a failure of the kind `finish_reason`, which falls through to the next target: OpenAI's words (stop, length, tool_calls, content_filter) or the provider's own (refusal, UNEXPECTED_TOOL_CALL). While no other target can be tried, the reply stands. It is never cached. A stream is a failure only before its first content; `commit: complete` holds it until its end. Default: none.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  on_finish_reasons?: string[];
   /**
    * fallback and loadbalance: kinds of failure that never fall through. Takes precedence over `on_errors` and `on_status_codes`.
    *
@@ -1705,6 +1714,8 @@ export interface Strategy {
     | 'auth'
     | 'not_found'
     | 'invalid_request'
+    | 'empty'
+    | 'finish_reason'
     | 'unsupported'
   )[];
 }
@@ -1880,7 +1891,7 @@ export interface CircuitBreaker {
   window?: Duration;
   cooldown?: Duration;
   /**
-   * Statuses that count as failures. 502 covers failed connections and broken streams, 504 timeouts.
+   * Statuses that count as failures. 401 stands for the entry's own refused credentials, 402 for an account without credit, 502 for failed connections and broken streams, 504 for timeouts. By default 401 and 402 to a caller's own token do not count.
    *
    * @minItems 1
    */

@@ -242,6 +242,11 @@ export interface Signals extends LossNotes {
   content: boolean;
   /** A part of the answer itself has arrived: content that is not only a signature, a provider's note or a finish. */
   answered: boolean;
+  /**
+   * A text, a refusal, a call or media has arrived. A pass-through reader that was not asked to
+   * (`ClientContext.awaitsOutput`) may not see it behind thoughts.
+   */
+  output: boolean;
   /** Nothing but a content filter's stop has arrived so far. */
   blocked: boolean;
   /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
@@ -250,6 +255,8 @@ export interface Signals extends LossNotes {
   text: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
+  /** The provider's own word for `finish`, where it is another. */
+  nativeFinish: string | undefined;
   /** The model that the provider reports. */
   model: string | undefined;
   failure: UpstreamFailure | undefined;
@@ -263,11 +270,13 @@ export function createSignals(): Signals {
   return {
     content: false,
     answered: false,
+    output: false,
     blocked: false,
     progress: 0,
     text: 0,
     usage: undefined,
     finish: undefined,
+    nativeFinish: undefined,
     model: undefined,
     failure: undefined,
     ended: false,

@@ -152,6 +152,8 @@ export interface ClientContext {
   readonly functionCalls?: boolean;
   /** The reply always carries `id`: an id of another API would be invalid here. */
   readonly ownId?: boolean;
+  /** The reader has to see whether output comes (`Signals.output`), because a reply without any is a failure. */
+  readonly awaitsOutput?: boolean;
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
   /** The client is not shown the thoughts, but returns their signatures (docs/protocols/messages-route.md#hidden-thoughts). */

@@ -110,6 +110,7 @@ export function clientContext(
   return {
     ...operation.format.readClient(body, fromRequest),
     ...(exchange.kept && keptContext(exchange.kept, body)),
+    ...(target.unwanted?.empty && { awaitsOutput: true }),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
   };

@@ -203,6 +203,8 @@ interface CallsSeen {
 /** An unknown or missing stop reason still means `tool_calls` when the reply has calls. */
 export function toFinish(stopReason: string | undefined, seen: CallsSeen): FinishReason {
   if (stopReason === 'tool_use' && seen.calls === 0 && seen.jsonAnswers > 0) return 'stop';
+  // GLM's word for its filter, which is none of Anthropic's.
+  if (stopReason === 'sensitive') return 'content_filter';
   const known = stopReason === undefined ? undefined : TO_NEUTRAL.get(stopReason);
   return known ?? (seen.calls > 0 ? 'tool_calls' : 'stop');
 }

@@ -75,17 +75,20 @@ const WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'con
  * (docs/protocols/replies.md#missing-finish-reason).
  */
 export function mapFinish(word: string | undefined, calls: boolean): FinishReason {
-  switch (word) {
-    case 'length':
-    case 'content_filter':
-    case 'tool_calls':
-      return word;
-    case 'function_call':
-      return 'tool_calls';
-    default:
-      return calls ? 'tool_calls' : 'stop';
-  }
+  return (word === undefined ? undefined : FINISHES.get(word)) ?? (calls ? 'tool_calls' : 'stop');
 }
+
+const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
+  ['length', 'length'],
+  ['content_filter', 'content_filter'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  // GLM
+  ['sensitive', 'content_filter'],
+  ['model_context_window_exceeded', 'length'],
+  // Mistral
+  ['model_length', 'length'],
+]);
 
 interface DecodedFinish {
   readonly reason: FinishReason;
