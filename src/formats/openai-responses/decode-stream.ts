@@ -89,7 +89,7 @@ function read(reader: ResponseReader, name: string, event: JsonObject): void {
       return reader.finish({ status: name, ...response });
     case 'failed': {
       const failure = failureIn({ ...response, status: 'failed' });
-      return reader.fail(failure ?? unreadable('The upstream reported a failure without a message.'));
+      return reader.failed(response, failure ?? unreadable('The upstream reported a failure without a message.'));
     }
   }
 }
