@@ -1033,9 +1033,9 @@ export interface RateLimits {
    */
   requests?: string;
   /**
-   * A number per second, minute or hour.
+   * Tokens of input and output per second, minute or hour; or an object that also says which tokens count.
    */
-  tokens?: string;
+  tokens?: string | TokenRate;
   /**
    * Requests under way at the same time.
    */
@@ -1048,6 +1048,19 @@ export interface RateLimits {
   };
 }
 /**
+ * A rate of tokens, and the tokens that count.
+ */
+export interface TokenRate {
+  /**
+   * A number per second, minute or hour.
+   */
+  rate: string;
+  /**
+   * all: input and output. uncached: without the input that the provider read from its cache, as Anthropic and others count for their own limits.
+   */
+  count?: 'all' | 'uncached';
+}
+/**
  * Rates and concurrency of requests for some models.
  */
 export interface ModelRateLimits {
@@ -1056,9 +1069,9 @@ export interface ModelRateLimits {
    */
   requests?: string;
   /**
-   * A number per second, minute or hour.
+   * Tokens of input and output per second, minute or hour; or an object that also says which tokens count.
    */
-  tokens?: string;
+  tokens?: string | TokenRate;
   /**
    * Requests under way at the same time.
    */

@@ -2,6 +2,7 @@ import type { ResolvedTarget } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
 import type { Location, Quirks } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
+import { mostUsage } from './model-table/model-table.ts';
 import { knownInlineThinkers } from './inline-thinkers.ts';
 
 interface TargetExtras {
@@ -35,6 +36,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly takesUnknownIds: ResolvedTarget['takesUnknownIds'];
   readonly signatureScope: ResolvedTarget['signatureScope'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
+  readonly mostUsage: ResolvedTarget['mostUsage'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
   readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
@@ -67,6 +69,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.signatureScope = location.signatureScope;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
+    this.mostUsage = mostUsage(provider.provider, location.model);
     this.estimatesTokens = estimates;
     this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;

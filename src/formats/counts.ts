@@ -89,3 +89,34 @@ function isSound(usage: Usage): boolean {
   }
   return true;
 }
+
+/** The most tokens of the prompt and of the answer that a model has. */
+export interface MostUsage {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** Of a model that data/models.json does not have. */
+export const UNKNOWN_MOST: MostUsage = { input: 1_000_000, output: 1_000_000 };
+
+/** Of one reply. A day of sound is longer than a file that any vendor takes. */
+const MOST_UNITS: Readonly<Record<(typeof UNITS)[number], number>> = {
+  seconds: 86_400,
+  searches: 1000,
+  fileSearches: 1000,
+  mapSearches: 1000,
+  containers: 1000,
+  images: 1000,
+};
+
+/** The counts can be true of one reply of a model with these limits. */
+export function isWithin(usage: Usage, input: number, output: number): boolean {
+  if (usage.claimed || usage.input > input || usage.output > output) return false;
+  for (let at = 0; at < UNITS.length; at += 1) {
+    const unit = UNITS[at]!;
+    if ((usage[unit] ?? 0) > MOST_UNITS[unit]) return false;
+  }
+  return usage.otherModels === undefined || usage.otherModels.every((other) => isOfUnknown(other.usage));
+}
+
+const isOfUnknown = (usage: Usage): boolean => isWithin(usage, UNKNOWN_MOST.input, UNKNOWN_MOST.output);
