@@ -2166,6 +2166,10 @@ export interface PriceRule {
    */
   provider?: string;
   /**
+   * Only requests to these hosts of callers (`custom_hosts`), with the port if it is not the scheme's; `*` stands for any text. A host of a caller has no other price: neither rules without `host` nor shipped prices apply to it. Default: the entries of the catalog.
+   */
+  host?: string;
+  /**
    * Only requests processed there: a location such as `europe-west1`, `global`, or a region by which shipped prices differ (`regional`, `us`, `eu`, `data_zone`). The shipped factor of the region does not apply. Default: everywhere.
    */
   region?: string;

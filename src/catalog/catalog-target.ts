@@ -38,6 +38,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
   readonly mostUsage: ResolvedTarget['mostUsage'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
+  readonly customHost: ResolvedTarget['customHost'];
   readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
   readonly timeouts: ResolvedTarget['timeouts'];
@@ -71,6 +72,7 @@ export class CatalogTarget implements ResolvedTarget {
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
     this.mostUsage = mostUsage(provider.provider, location.model);
     this.estimatesTokens = estimates;
+    this.customHost = provider.chosenByCaller ? new URL(location.origin).host : undefined;
     this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;
     this.timeouts = entry.timeouts;

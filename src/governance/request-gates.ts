@@ -181,11 +181,12 @@ const limitError = (what: string, retryAfterMs: number, limit: RefusedLimit): Ga
     { retryAfterMs, limit },
   );
 
-function describeLimit({ requests, tokens, concurrency }: Gate['limits'], limit: LimitKind): string {
+function describeLimit({ requests, tokens, concurrency, leavesOutCached }: Gate['limits'], limit: LimitKind): string {
   if (limit === 'concurrency')
     return `send ${concurrency} ${concurrency === 1 ? 'request' : 'requests'} at the same time`;
   const rate = limit === 'requests' ? requests : tokens;
-  return `send ${rate!.count} ${limit} per ${PERIODS.get(rate!.perMs)}`;
+  const uncached = limit === 'tokens' && leavesOutCached ? 'uncached ' : '';
+  return `send ${rate!.count} ${uncached}${limit} per ${PERIODS.get(rate!.perMs)}`;
 }
 
 /** The periods of the settings. */

@@ -321,6 +321,8 @@ export interface ResolvedTarget {
    * health.
    */
   readonly adHoc?: boolean | undefined;
+  /** The host, and its port if it is not the scheme's, that the caller named (`custom_hosts`). Only prices of this host apply. */
+  readonly customHost?: string | undefined;
   /** The upstream gets the caller's own token instead of a credential of the catalog entry. */
   readonly usesCallersToken?: boolean | undefined;
   /** Timeouts of the catalog entry. */
