@@ -33,13 +33,10 @@ function checkHostPrices(
 ): void {
   if (inline || server?.state?.owns?.includes('prices')) return;
   const rules = prices?.prices ?? [];
-  for (const [index, host] of hosts.entries())
-    if (!rules.some((rule) => rule.host !== undefined && matches(rule.host, host)))
-      report({
-        path: ['hosts', index],
-        severity: 'warning',
-        message: `no rule of prices.yaml has \`host: "${host}"\`: the cost of requests to it is unknown, and budgets in USD refuse them`,
-      });
+  const unpriced = hosts.find((host) => !rules.some((rule) => rule.host !== undefined && matches(rule.host, host)));
+  if (unpriced === undefined) return;
+  const message = `no rule of prices.yaml is for the host ${unpriced}: what requests to it cost is unknown, and budgets in USD refuse them`;
+  report({ path: [], on: 'key', severity: 'warning', message });
 }
 
 function checkDays({ from, until }: PriceRule, report: Report): void {
