@@ -1033,9 +1033,9 @@ export interface RateLimits {
    */
   requests?: string;
   /**
-   * A number per second, minute or hour.
+   * Tokens of input and output per second, minute or hour; or an object that also says which tokens count.
    */
-  tokens?: string;
+  tokens?: string | TokenRate;
   /**
    * Requests under way at the same time.
    */
@@ -1048,6 +1048,19 @@ export interface RateLimits {
   };
 }
 /**
+ * A rate of tokens, and the tokens that count.
+ */
+export interface TokenRate {
+  /**
+   * A number per second, minute or hour.
+   */
+  rate: string;
+  /**
+   * all: input and output. uncached: without the input that the provider read from its cache, as Anthropic and others count for their own limits.
+   */
+  count?: 'all' | 'uncached';
+}
+/**
  * Rates and concurrency of requests for some models.
  */
 export interface ModelRateLimits {
@@ -1056,9 +1069,9 @@ export interface ModelRateLimits {
    */
   requests?: string;
   /**
-   * A number per second, minute or hour.
+   * Tokens of input and output per second, minute or hour; or an object that also says which tokens count.
    */
-  tokens?: string;
+  tokens?: string | TokenRate;
   /**
    * Requests under way at the same time.
    */
@@ -2163,6 +2176,10 @@ export interface PriceRule {
    * Only requests to entries of this provider. Default: of all.
    */
   provider?: string;
+  /**
+   * Only requests to these hosts of callers (`custom_hosts`), with the port if it is not the scheme's; `*` stands for any text. A host of a caller has no other price: neither rules without `host` nor shipped prices apply to it. Default: the entries of the catalog.
+   */
+  host?: string;
   /**
    * Only requests processed there: a location such as `europe-west1`, `global`, or a region by which shipped prices differ (`regional`, `us`, `eu`, `data_zone`). The shipped factor of the region does not apply. Default: everywhere.
    */

@@ -17,7 +17,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
  * Tokens of one generation, normalised so that parts sum: `input` includes cached and cache-write tokens, `output` includes reasoning,
- * `total` is the provider's number or their sum (docs/protocols/replies.md#usage).
+ * `total` is their sum (docs/protocols/replies.md#usage).
  */
 export interface Usage {
   readonly input: number;
@@ -60,6 +60,8 @@ export interface Usage {
   readonly seconds?: number;
   /** What further models used that the provider called for this one, such as an advisor. It is in none of the counts above. */
   readonly otherModels?: readonly UsageOfModel[];
+  /** What the provider claims, where the counts above are only what can be true of it (counts.ts). */
+  readonly claimed?: Usage;
 }
 
 interface UsageOfModel {
@@ -86,6 +88,8 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number;
   /** Details of Google's errors, for clients of its API. */
   readonly details?: readonly JsonObject[];
+  /** The provider has counted the whole reply: its last usage is what it charges. */
+  readonly isCounted?: true;
 }
 
 export interface LogprobToken {

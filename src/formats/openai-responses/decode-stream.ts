@@ -100,7 +100,7 @@ function read(reader: ResponseReader, name: string, event: JsonObject): void {
     case 'failed': {
       const ended = name === 'failed' ? { ...response, status: name } : { status: name, ...response };
       const failure = failureIn(ended);
-      return failure ? reader.fail(failure) : reader.finish(ended);
+      return failure ? reader.failed(response, failure) : reader.finish(ended);
     }
   }
 }
