@@ -103,8 +103,7 @@ export class ResponseReader {
       case 'function_call':
       case 'custom_tool_call': {
         const text = stringOf(item[state.type === 'function_call' ? 'arguments' : 'input']);
-        if (!state.streamed && text) this.#argument(state, text);
-        return;
+        return this.#argument(state, state.streamed ? '' : (text ?? ''), true);
       }
       default:
         this.#searches += Number(isSearch(item));
@@ -143,13 +142,12 @@ export class ResponseReader {
 
   argument(at: number, text: string): void {
     const state = this.#items.get(at);
-    if (!state || state.call < 0 || text === '') return;
-    state.streamed = true;
-    this.#argument(state, text);
+    if (state && state.call >= 0 && text !== '') this.#argument(state, text);
   }
 
-  #argument({ call }: ItemState, text: string): void {
-    this.#events.push({ type: 'tool_arguments', choice: 0, call, text });
+  #argument(state: ItemState, text: string, last?: boolean): void {
+    state.streamed = true;
+    this.#events.push({ type: 'tool_arguments', choice: 0, call: state.call, text, ...(last && { last }) });
   }
 
   annotation(value: unknown): void {

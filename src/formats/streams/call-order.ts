@@ -1,0 +1,194 @@
+import type { ChoiceEvent, EventOf, GenerationEvent, UpstreamFailure } from '../events.ts';
+import type { ClientContext, StreamEncoder } from '../format.ts';
+import { GrowingJson } from '../json/growing.ts';
+import { Queue } from './queue.ts';
+
+/** A call whose fragments leave as they come. */
+class OpenCall {
+  readonly call: number;
+  readonly block: number;
+  /** Undefined for free text, which can always grow. */
+  readonly #json: GrowingJson | undefined;
+
+  constructor({ call, block, custom }: EventOf<'tool_call'>) {
+    this.call = call;
+    this.block = block;
+    this.#json = custom ? undefined : new GrowingJson();
+  }
+
+  add(text: string): void {
+    this.#json?.add(text);
+  }
+
+  get whole(): boolean {
+    return this.#json?.whole ?? false;
+  }
+}
+
+/** What waits: a call with its arguments so far, or events between two calls. Each value is held as JSON (`CallOrder.hold`). */
+interface Turn {
+  readonly call?: EventOf<'tool_call'>;
+  readonly events: string[];
+  readonly texts: string[];
+  last: boolean;
+}
+
+/** The calls of one answer: one is open, and everything behind it waits. */
+class Lane {
+  readonly #order: CallOrder;
+  readonly #waiting = new Queue<Turn>();
+  readonly #byCall = new Map<number, Turn>();
+  #open: OpenCall | undefined;
+
+  constructor(order: CallOrder) {
+    this.#order = order;
+  }
+
+  get isFree(): boolean {
+    return this.#open === undefined;
+  }
+
+  push(event: ChoiceEvent, out: GenerationEvent[]): void {
+    if (event.type === 'tool_arguments') return this.#arguments(event, out);
+    if (event.type === 'finish') this.release(out, true);
+    else if (this.#belongsToOpen(event)) return void out.push(event);
+    else if (this.#waiting.length > 0 || (this.#open && !this.#open.whole)) return this.#hold(event);
+    this.#open = event.type === 'tool_call' ? new OpenCall(event) : undefined;
+    out.push(event);
+  }
+
+  /**
+   * Closes the open call, and sends what waited for it, up to the next call that can grow.
+   * @param all the answer has ended: no call can grow
+   */
+  release(out: GenerationEvent[], all = false): void {
+    this.#open = undefined;
+    for (let turn = this.#waiting.shift(); turn; turn = this.#waiting.shift()) {
+      for (const event of turn.events) out.push(this.#order.take(event) as ChoiceEvent);
+      if (!turn.call) continue;
+      const { call, choice } = turn.call;
+      this.#byCall.delete(call);
+      const text = turn.texts.map((held) => this.#order.take(held) as string).join('');
+      out.push({ type: 'tool_arguments', choice, call, text });
+      if (all || turn.last) continue;
+      this.#open = new OpenCall(turn.call);
+      this.#open.add(text);
+      if (this.#waiting.length === 0 || !this.#open.whole) return;
+      this.#open = undefined;
+    }
+  }
+
+  #arguments(event: EventOf<'tool_arguments'>, out: GenerationEvent[]): void {
+    const { call, text, last } = event;
+    const open = this.#open;
+    if (open?.call === call) {
+      out.push(event);
+      open.add(text);
+      if (last || (this.#waiting.length > 0 && open.whole)) this.release(out);
+      return;
+    }
+    const turn = this.#byCall.get(call);
+    if (!turn) return this.#order.refuseLate(event);
+    if (text !== '') turn.texts.push(this.#order.hold(text));
+    turn.last ||= last === true;
+  }
+
+  /** Fields of a call follow its name (`OpaquePart.attached`). */
+  #belongsToOpen(event: ChoiceEvent): boolean {
+    return event.type === 'opaque' && event.attached === true && event.block === this.#open?.block;
+  }
+
+  #hold(event: ChoiceEvent): void {
+    const held = this.#order.hold(event.type === 'text' ? { ...event, text: event.text, literals: undefined } : event);
+    const before = this.#waiting.last();
+    const call = event.type === 'tool_call' ? event : undefined;
+    const joins = !call && before && (!before.call || before.call.block === blockOf(event));
+    if (joins) return void before.events.push(held);
+    const turn: Turn = { ...(call && { call }), events: [held], texts: [], last: false };
+    this.#waiting.push(turn);
+    if (call) this.#byCall.set(call.call, turn);
+  }
+}
+
+const blockOf = (event: ChoiceEvent): number | undefined => ('block' in event ? event.block : undefined);
+
+/**
+ * Puts a reply into the order of APIs that have one open block at a time. Upstreams may interleave the fragments of parallel
+ * calls, and send texts and thoughts between the fragments of one call (docs/protocols/replies.md#one-order). The first
+ * call stays open until its arguments are a whole JSON value, its upstream says that it has ended, or the answer ends; what
+ * comes meanwhile waits. Events of a reply without calls pass as they are.
+ */
+export class CallOrder {
+  readonly #limit: number;
+  readonly #lanes = new Map<number, Lane>();
+  #held = 0;
+  /** Set when the reply cannot be put into order. Its last event is this failure, and nothing follows. */
+  failure: UpstreamFailure | undefined;
+
+  /** @param limit most bytes of JSON that wait, of all answers together. Default: none, for a reply that is in memory. */
+  constructor(limit = Infinity) {
+    this.#limit = limit;
+  }
+
+  push(events: readonly GenerationEvent[]): readonly GenerationEvent[] {
+    if (this.#lanes.size === 0 && !events.some(isOfCall) && !this.failure) return events;
+    const out: GenerationEvent[] = [];
+    for (const event of this.failure ? [] : events) {
+      if ('choice' in event) this.#push(event, out);
+      else {
+        if (event.type === 'end') for (const lane of this.#lanes.values()) lane.release(out, true);
+        out.push(event);
+      }
+      const failure: UpstreamFailure | undefined = this.failure;
+      if (!failure) continue;
+      out.push({ type: 'error', failure });
+      break;
+    }
+    return out;
+  }
+
+  #push(event: ChoiceEvent, out: GenerationEvent[]): void {
+    const known = this.#lanes.get(event.choice);
+    if (!known && !isOfCall(event)) return void out.push(event);
+    const lane = known ?? new Lane(this);
+    lane.push(event, out);
+    if (lane.isFree) this.#lanes.delete(event.choice);
+    else if (!known) this.#lanes.set(event.choice, lane);
+  }
+
+  /** A copy as JSON: a text may keep the whole read alive from which it was cut. */
+  hold(value: unknown): string {
+    const held = JSON.stringify(value);
+    this.#held += held.length;
+    if (this.#held > this.#limit)
+      this.failure ??= { status: 502, kind: 'reply_too_large', message: tooMuch(this.#limit) };
+    return held;
+  }
+
+  take(held: string): unknown {
+    this.#held -= held.length;
+    return JSON.parse(held);
+  }
+
+  refuseLate({ text }: EventOf<'tool_arguments'>): void {
+    if (text.trim() !== '') this.failure ??= { status: 502, kind: 'unreadable_reply', message: LATE };
+  }
+}
+
+const isOfCall = ({ type }: GenerationEvent): boolean => type === 'tool_call' || type === 'tool_arguments';
+
+const tooMuch = (limit: number): string =>
+  `A call of the reply has not ended, and what came behind it exceeds ${limit} bytes (limits.hold_bytes).`;
+const LATE = 'The upstream sent arguments of a call that has ended.';
+
+/** The encoder of an API that has one open block at a time. */
+export function inOrder(encoder: StreamEncoder, { holdBytes }: ClientContext): StreamEncoder {
+  const order = new CallOrder(holdBytes);
+  return {
+    push: (events) => encoder.push(order.push(events)),
+    ...(encoder.pushBytes && { pushBytes: (events) => encoder.pushBytes?.(order.push(events)) }),
+    get failure() {
+      return order.failure;
+    },
+  };
+}
