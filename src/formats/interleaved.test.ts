@@ -6,6 +6,7 @@ import { customTools, said, UPSTREAMS, write, type Said } from './interleaved.te
 import { clientContext, decodeAll, rechunk, replyContext, seed } from './laws.testkit.ts';
 import { fold, type Generation } from './streams/fold.ts';
 import { translatingReader } from './streams/readers.ts';
+import { plainFromStream } from './streams/replay.ts';
 
 /** Interleavings for each upstream format; each is read by all four client formats. */
 const RUNS = Number(process.env.INTERLEAVINGS ?? 40);
@@ -77,6 +78,18 @@ describe.each(UPSTREAMS)('however the fragments of a reply of %s are interleaved
       { numRuns: RUNS },
     );
   });
+
+  it('a kept stream is the plain reply when it is sent again', () => {
+    fc.assert(
+      fc.property(said, seed, (reply, cuts) => {
+        const format = formats[upstream];
+        const { stream } = write(upstream, reply, cuts);
+        const plain = plainFromStream(format, Buffer.from(stream), undefined, clientContext({ strict: false }));
+        expect(seen(fold(format.decodeReply(plain, replyContext())))).toEqual(expected(reply));
+      }),
+      { numRuns: RUNS },
+    );
+  });
 });
 
 describe('a stream of the chat API, as servers were reported to send it,', () => {
@@ -89,7 +102,8 @@ describe('a stream of the chat API, as servers were reported to send it,', () =>
   const free = (index: number, input: string): string =>
     chunk({ tool_calls: [{ index, id: `call_${index}`, type: 'custom', custom: { name: 'custom', input } }] });
   const [patch, x, y] = [{ input: '*** Begin Patch' }, { c: 'X' }, { c: 'Y' }];
-  const [first, second] = ['{"c":', '"X"}'];
+  const first = '{"c":';
+  const second = '"X"}';
 
   it.each<[string, string, readonly unknown[]]>([
     [
@@ -112,18 +126,14 @@ describe('a stream of the chat API, as servers were reported to send it,', () =>
       free(0, '*** Begin') + chunk({ tool_calls: [{ index: 0, custom: { input: ' Patch' } }] }) + free(1, ''),
       [patch, { input: '' }],
     ],
-    ['a text beside a fragment', open(0, 'f') + item(0, first!) + item(0, second!, { content: '\n' }), [x]],
-    ['a text between fragments', open(0, 'f') + item(0, first!) + chunk({ content: 'So' }) + item(0, second!), [x]],
+    ['a text beside a fragment', open(0, 'f') + item(0, first) + item(0, second, { content: '\n' }), [x]],
+    ['a text between fragments', open(0, 'f') + item(0, first) + chunk({ content: 'So' }) + item(0, second), [x]],
     [
       'a thought between fragments',
-      open(0, 'f') + item(0, first!) + chunk({ reasoning_content: 'So' }) + item(0, second!),
+      open(0, 'f') + item(0, first) + chunk({ reasoning_content: 'So' }) + item(0, second),
       [x],
     ],
-    [
-      'an empty text between fragments',
-      open(0, 'f') + item(0, first!) + chunk({ content: '' }) + item(0, second!),
-      [x],
-    ],
+    ['an empty text between fragments', open(0, 'f') + item(0, first) + chunk({ content: '' }) + item(0, second), [x]],
   ])('%s: keeps all arguments for clients of every API', (_, stream, inputs) => {
     const bytes = Buffer.from(`${stream}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
     for (const client of UPSTREAMS) {

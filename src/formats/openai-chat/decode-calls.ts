@@ -83,11 +83,15 @@ export class ToolCallReader {
     if (!call.started) this.#start(call, name ?? '', out);
     const all = call.early + text;
     call.early = '';
-    const { wrapped } = call;
-    wrapped?.add(all);
-    // White space may follow a whole value; anything else is no part of it, and the client's encoder decides.
-    if (!wrapped || (call.ended && text.trim() !== '')) this.#arguments(call, all, out);
-    else if (!call.ended && wrapped.whole) this.#end(call, out);
+    if (call.wrapped) this.#unwrap(call, call.wrapped, all, out);
+    else this.#arguments(call, all, out);
+  }
+
+  /** White space may follow a whole value. Anything else belongs to no value: the client's encoder decides. */
+  #unwrap(call: StreamedCall, wrapped: GrowingJson, text: string, out: GenerationEvent[]): void {
+    wrapped.add(text);
+    if (!call.ended && wrapped.whole) this.#end(call, out);
+    else if (call.ended && text.trim() !== '') this.#arguments(call, text, out);
   }
 
   /** Called when the choice has ended. */

@@ -3,28 +3,6 @@ import type { ClientContext, StreamEncoder } from '../format.ts';
 import { GrowingJson } from '../json/growing.ts';
 import { Queue } from './queue.ts';
 
-/** A call whose fragments leave as they come. */
-class OpenCall {
-  readonly call: number;
-  readonly block: number;
-  /** Undefined for free text, which can always grow. */
-  readonly #json: GrowingJson | undefined;
-
-  constructor({ call, block, custom }: EventOf<'tool_call'>) {
-    this.call = call;
-    this.block = block;
-    this.#json = custom ? undefined : new GrowingJson();
-  }
-
-  add(text: string): void {
-    this.#json?.add(text);
-  }
-
-  get whole(): boolean {
-    return this.#json?.whole ?? false;
-  }
-}
-
 /** What waits: a call with its arguments so far, or events between two calls. Each value is held as JSON (`CallOrder.hold`). */
 interface Turn {
   readonly call?: EventOf<'tool_call'>;
@@ -38,7 +16,9 @@ class Lane {
   readonly #order: CallOrder;
   readonly #waiting = new Queue<Turn>();
   readonly #byCall = new Map<number, Turn>();
-  #open: OpenCall | undefined;
+  /** Its fragments leave as they come. */
+  #open: EventOf<'tool_call'> | undefined;
+  #json = new GrowingJson();
 
   constructor(order: CallOrder) {
     this.#order = order;
@@ -52,9 +32,20 @@ class Lane {
     if (event.type === 'tool_arguments') return this.#arguments(event, out);
     if (event.type === 'finish') this.release(out, true);
     else if (this.#belongsToOpen(event)) return void out.push(event);
-    else if (this.#waiting.length > 0 || (this.#open && !this.#open.whole)) return this.#hold(event);
-    this.#open = event.type === 'tool_call' ? new OpenCall(event) : undefined;
+    else if (this.#open && !this.#isWhole) return this.#hold(event);
+    if (event.type === 'tool_call') this.#begin(event);
+    else this.#open = undefined;
     out.push(event);
+  }
+
+  #begin(call: EventOf<'tool_call'>): void {
+    this.#open = call;
+    this.#json = new GrowingJson();
+  }
+
+  /** Free text can always grow. */
+  get #isWhole(): boolean {
+    return !this.#open?.custom && this.#json.whole;
   }
 
   /**
@@ -71,20 +62,19 @@ class Lane {
       const text = turn.texts.map((held) => this.#order.take(held) as string).join('');
       out.push({ type: 'tool_arguments', choice, call, text });
       if (all || turn.last) continue;
-      this.#open = new OpenCall(turn.call);
-      this.#open.add(text);
-      if (this.#waiting.length === 0 || !this.#open.whole) return;
+      this.#begin(turn.call);
+      this.#json.add(text);
+      if (this.#waiting.length === 0 || !this.#isWhole) return;
       this.#open = undefined;
     }
   }
 
   #arguments(event: EventOf<'tool_arguments'>, out: GenerationEvent[]): void {
     const { call, text, last } = event;
-    const open = this.#open;
-    if (open?.call === call) {
+    if (this.#open?.call === call) {
       out.push(event);
-      open.add(text);
-      if (last || (this.#waiting.length > 0 && open.whole)) this.release(out);
+      if (!this.#open.custom) this.#json.add(text);
+      if (last || (this.#waiting.length > 0 && this.#isWhole)) this.release(out);
       return;
     }
     const turn = this.#byCall.get(call);
@@ -159,14 +149,14 @@ export class CallOrder {
   /** A copy as JSON: a text may keep the whole read alive from which it was cut. */
   hold(value: unknown): string {
     const held = JSON.stringify(value);
-    this.#held += held.length;
+    this.#held += Buffer.byteLength(held);
     if (this.#held > this.#limit)
       this.failure ??= { status: 502, kind: 'reply_too_large', message: tooMuch(this.#limit) };
     return held;
   }
 
   take(held: string): unknown {
-    this.#held -= held.length;
+    this.#held -= Buffer.byteLength(held);
     return JSON.parse(held);
   }
 
