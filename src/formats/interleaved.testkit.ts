@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import type { FormatName, JsonObject } from './conversation.ts';
 import { fragments, random } from './laws.testkit.ts';
 
-export interface SaidCall {
+interface SaidCall {
   readonly id: string;
   readonly name: string;
   /** `wrapped`: a free-text tool that was sent as a function. `custom`: one that the API itself has. */
@@ -47,7 +47,7 @@ export const said: fc.Arbitrary<Said> = fc.record({
 });
 
 /** Names of the free-text tools that were sent as functions. */
-export const WRAPPED: ReadonlySet<string> = new Set(['wrapped']);
+const WRAPPED: ReadonlySet<string> = new Set(['wrapped']);
 
 /** Parts of a stream that keep their own order. */
 interface Thread {
@@ -91,7 +91,7 @@ function inTurn(steps: readonly (readonly JsonObject[])[], has: 'begun' | 'ended
 const event = (data: JsonObject): string =>
   `${typeof data.type === 'string' ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
 
-export interface Wire {
+interface Wire {
   readonly plain: JsonObject;
   readonly stream: string;
 }

@@ -4,7 +4,7 @@ import { GrowingJson } from '../json/growing.ts';
 import { Queue } from './queue.ts';
 
 /** What waits: a call with its arguments so far, or events between two calls. Each value is held as JSON (`CallOrder.hold`). */
-interface Turn {
+interface HeldTurn {
   readonly call?: EventOf<'tool_call'>;
   readonly events: string[];
   readonly texts: string[];
@@ -14,8 +14,8 @@ interface Turn {
 /** The calls of one answer: one is open, and everything behind it waits. */
 class Lane {
   readonly #order: CallOrder;
-  readonly #waiting = new Queue<Turn>();
-  readonly #byCall = new Map<number, Turn>();
+  readonly #waiting = new Queue<HeldTurn>();
+  readonly #byCall = new Map<number, HeldTurn>();
   /** Its fragments leave as they come. */
   #open: EventOf<'tool_call'> | undefined;
   #json = new GrowingJson();
@@ -94,7 +94,7 @@ class Lane {
     const call = event.type === 'tool_call' ? event : undefined;
     const joins = !call && before && (!before.call || before.call.block === blockOf(event));
     if (joins) return void before.events.push(held);
-    const turn: Turn = { ...(call && { call }), events: [held], texts: [], last: false };
+    const turn: HeldTurn = { ...(call && { call }), events: [held], texts: [], last: false };
     this.#waiting.push(turn);
     if (call) this.#byCall.set(call.call, turn);
   }
