@@ -125,6 +125,12 @@ describe('the order of calls', () => {
     expect(sent(new CallOrder(), events)).toEqual(['#0', 'opaque', '', '', '', '{} #1 opaque {}']);
   });
 
+  it('keeps a text in the block of a call that waits behind the call', () => {
+    const reopened: GenerationEvent = { type: 'text', choice: 0, block: 1, text: 't' };
+    const events = [call(0), call(1), args(1, '{}', true), reopened, args(0, '{}')];
+    expect(sent(new CallOrder(), events)).toEqual(['#0', '', '', '', '{} #1 {} t']);
+  });
+
   it('refuses arguments of a call that has ended', () => {
     const order = new CallOrder();
     expect(sent(order, [call(0), args(0, '{}'), text('t'), args(0, '{"a":1}'), text('u'), end])).toEqual([

@@ -31,7 +31,7 @@ class Lane {
   push(event: ChoiceEvent, out: GenerationEvent[]): void {
     if (event.type === 'tool_arguments') return this.#arguments(event, out);
     if (event.type === 'finish') this.release(out, true);
-    else if (this.#belongsToOpen(event)) return void out.push(event);
+    else if (isFieldOf(this.#open, event)) return void out.push(event);
     else if (this.#open && !this.#isWhole) return this.#hold(event);
     if (event.type === 'tool_call') this.#begin(event);
     else this.#open = undefined;
@@ -83,16 +83,11 @@ class Lane {
     turn.last ||= last === true;
   }
 
-  /** Fields of a call follow its name (`OpaquePart.attached`). */
-  #belongsToOpen(event: ChoiceEvent): boolean {
-    return event.type === 'opaque' && event.attached === true && event.block === this.#open?.block;
-  }
-
   #hold(event: ChoiceEvent): void {
     const held = this.#order.hold(event.type === 'text' ? { ...event, text: event.text, literals: undefined } : event);
     const before = this.#waiting.last();
     const call = event.type === 'tool_call' ? event : undefined;
-    const joins = !call && before && (!before.call || before.call.block === blockOf(event));
+    const joins = !call && before && (!before.call || isFieldOf(before.call, event));
     if (joins) return void before.events.push(held);
     const turn: HeldTurn = { ...(call && { call }), events: [held], texts: [], last: false };
     this.#waiting.push(turn);
@@ -100,7 +95,9 @@ class Lane {
   }
 }
 
-const blockOf = (event: ChoiceEvent): number | undefined => ('block' in event ? event.block : undefined);
+/** Fields of a call follow its name (`OpaquePart.attached`). */
+const isFieldOf = (call: EventOf<'tool_call'> | undefined, event: ChoiceEvent): boolean =>
+  event.type === 'opaque' && event.attached === true && event.block === call?.block;
 
 /**
  * Puts a reply into the order of APIs that have one open block at a time. Upstreams may interleave the fragments of parallel
