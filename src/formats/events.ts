@@ -121,8 +121,8 @@ interface BlockPlace {
  * whole parts where a stream has fragments, so folding both gives the same message.
  *
  * `choice` is the answer's index (0 unless several were requested). `block` is the upstream's content block: it counts
- * up, one block is open at a time per choice, and fragments of one block carry the same number. A list ends with
- * exactly one of `end` and `error`.
+ * up, and fragments of one block carry the same number. Upstreams may interleave calls, and send other blocks between the
+ * fragments of one (streams/call-order.ts). A list ends with exactly one of `end` and `error`.
  */
 export type GenerationEvent =
   | {
@@ -182,7 +182,14 @@ export type GenerationEvent =
       readonly signature?: string;
       readonly maker?: Maker;
     }
-  | { readonly type: 'tool_arguments'; readonly choice: number; readonly call: number; readonly text: string }
+  | {
+      readonly type: 'tool_arguments';
+      readonly choice: number;
+      readonly call: number;
+      readonly text: string;
+      /** The upstream says that the call has ended. */
+      readonly last?: boolean;
+    }
   | {
       readonly type: 'media';
       readonly choice: number;

@@ -163,6 +163,8 @@ export interface ClientContext {
   readonly stored?: boolean | undefined;
   /** Id of the kept reply that the request continues. */
   readonly continues?: string | undefined;
+  /** Most bytes that wait behind a call of the reply (streams/call-order.ts). Default: no limit, for a reply in memory. */
+  readonly holdBytes?: number | undefined;
 }
 
 /** Stateful. Takes bytes in any split and returns events as soon as they are complete. After `end()` it is finished. */
@@ -185,6 +187,8 @@ export interface StreamEncoder {
    * if each literal were an event of its own.
    */
   pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
+  /** Set by a push that had to end the reply. What it returned, and nothing else, may be sent before the error. */
+  readonly failure?: UpstreamFailure | undefined;
 }
 
 /** An error as a client of this format expects it. `type`, `code` and `param` already use the API's own vocabulary. */

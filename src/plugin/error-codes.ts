@@ -284,8 +284,11 @@ export const ERRORS = {
   empty_reply: failed(502, 'The reply has no text and no call, and `on_errors` lists `empty`.'),
   unwanted_finish: failed(502, 'The reply ended with a finish reason that `on_finish_reasons` lists.'),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
-  // `ofGateway`: `limits.reply` is the gateway's own limit, so the target's breaker must not count it.
-  reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
+  // `ofGateway`: the limits are the gateway's own, so the target's breaker must not count it.
+  reply_too_large: {
+    ...failed(502, 'The upstream’s reply exceeds `limits.reply`, or `limits.hold_bytes` behind a call.', false),
+    ofGateway: true,
+  },
   file_store_failed: {
     ...failed(502, 'The folder or the bucket of the stored files failed; the message says how.'),
     ofGateway: true,

@@ -104,7 +104,12 @@ export const withCode = (error: unknown): unknown =>
 export function clientContext(
   exchange: Exchange,
   { body, target }: Attempt,
-  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
+  {
+    operation,
+    resolved,
+    clock,
+    holdBytes,
+  }: { operation: Operation; resolved: ResolvedTarget; clock: Clock; holdBytes?: number | undefined },
 ): ClientContext {
   const fromRequest = { id: exchange.replyId, strict: exchange.strict ?? target.strict ?? true };
   return {
@@ -113,6 +118,7 @@ export function clientContext(
     ...(target.unwanted?.empty && { awaitsOutput: true }),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
+    holdBytes,
   };
 }
 

@@ -111,7 +111,7 @@ export class ChoiceReader {
     if (Array.isArray(delta.images)) readImages(delta.images, place);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     if (delta.tool_calls || delta.function_call) this.#flushThoughts(out);
-    this.#calls.read(delta, out);
+    this.#calls.read(delta, out, whole);
     if (out.length > after) this.#signer?.sign(out, after);
   }
 

@@ -136,6 +136,8 @@ export class ResponseReader {
       case 'function_call':
       case 'custom_tool_call':
         this.fill(at, 'arguments', 0, item[state.type === 'function_call' ? 'arguments' : 'input']);
+        if (state.call >= 0)
+          this.#events.push({ type: 'tool_arguments', choice: 0, call: state.call, text: '', last: true });
         return;
       default:
         this.#searches += Number(isSearch(item));
