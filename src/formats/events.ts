@@ -244,7 +244,9 @@ export interface Signals extends LossNotes {
   answered: boolean;
   /** Nothing but a content filter's stop has arrived so far. */
   blocked: boolean;
-  /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
+  /** The upstream has begun an item of its answer, of which it may show nothing for minutes, such as hidden thinking. */
+  begun: boolean;
+  /** Counts every event that is not a ping or a comment. */
   progress: number;
   /** Characters of the answer so far, as far as they were read without a parser; for an estimate of its tokens. */
   text: number;
@@ -264,6 +266,7 @@ export function createSignals(): Signals {
     content: false,
     answered: false,
     blocked: false,
+    begun: false,
     progress: 0,
     text: 0,
     usage: undefined,

@@ -164,6 +164,8 @@ export interface ClientContext {
 export interface StreamDecoder {
   /** Increases with every wire event except keep-alives, even one without a `GenerationEvent` yet. */
   readonly progress: number;
+  /** As in `Signals`. Absent where an item begins with its content. */
+  readonly begun?: boolean;
   push(bytes: Buffer): readonly GenerationEvent[];
   /**
    * Called when the upstream closes. Returns the remaining events and the terminal one: `end`, or `error` when the

@@ -66,6 +66,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   progressAt = 0;
   pausedFor = 0;
   uploading = false;
+  begun = false;
   bytesOut = 0;
   readonly #request: OutboundRequest;
   readonly #clock: Clock;
@@ -75,7 +76,6 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   #status = 0;
   #headers: Record<string, string> = {};
   #reader: ReplyReaderLike | undefined;
-  #seenProgress = 0;
   readonly #held: ReplyBuffer;
   #flow: ReplyFlow | undefined;
   #pausedAt: number | undefined;
@@ -270,14 +270,11 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   // The gate
 
   #observe(signals: Signals): void {
-    const { progress, content } = signals;
-    if (progress !== this.#seenProgress || !this.stream) {
-      this.#seenProgress = progress;
-      this.progressAt = this.#clock.now();
-    }
-    if (!content || this.content) return;
-    this.#timings.firstContentAt = this.progressAt;
-    // From now on `idle` applies, which may be due before the timer.
+    this.progressAt = this.#clock.now();
+    if (this.content || !(signals.content || (signals.begun && !this.begun))) return;
+    this.begun = true;
+    if (signals.content) this.#timings.firstContentAt = this.progressAt;
+    // From now on other limits apply, which may be due before the timer.
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 

@@ -51,6 +51,8 @@ export class ResponseReader {
   #fileSearches = 0;
   readonly #containers = new Set<string>();
   ended = false;
+  /** An item has been opened. */
+  begun = false;
 
   constructor(reply: ReplyContext) {
     this.#reply = reply;
@@ -70,6 +72,7 @@ export class ResponseReader {
   }
 
   open(item: JsonObject, at: number): void {
+    this.begun = true;
     const type = stringOf(item.type) ?? '';
     const isCall = type === 'function_call' || type === 'custom_tool_call';
     const state: ItemState = { type, call: isCall ? this.#calls++ : -1, streamed: false, phase: stringOf(item.phase) };
