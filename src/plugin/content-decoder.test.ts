@@ -1,4 +1,13 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync, constants, createGzip, createZstdCompress } from 'node:zlib';
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+  constants,
+  createGzip,
+  createZstdCompress,
+} from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { codingOf, ContentDecoder, decoderOf, DecodeFault } from './content-decoder.ts';
 
@@ -34,7 +43,12 @@ describe.each(Object.entries(CODINGS))('a body in %s', (name, encode) => {
 
   it('is decoded, whole or a byte at a time', async () => {
     expect(await decode(name, [coded])).toBe(TEXT);
-    expect(await decode(name, [...coded].map((byte) => Buffer.from([byte])))).toBe(TEXT);
+    expect(
+      await decode(
+        name,
+        [...coded].map((byte) => Buffer.from([byte])),
+      ),
+    ).toBe(TEXT);
   });
 
   it('is empty without bytes', async () => {

@@ -25,6 +25,9 @@ const DECODINGS: ReadonlyMap<string, (first: number) => Decoding> = new Map([
   ['zstd', zstd],
 ]);
 
+/** The header of every request to an upstream: without it a server may use any coding (RFC 9110, section 12.5.3). */
+export const UNCODED = { 'accept-encoding': 'identity' };
+
 /** The codings that are decoded, for messages. */
 export const CODINGS = 'gzip, deflate, br, zstd';
 

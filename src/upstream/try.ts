@@ -336,7 +336,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
 
   /** @param remark appended to an incomplete body */
   #settleRefused(remark: string): void {
-    const text = readText(this.#refusal!.bytes(), this.#headers, MAX_REFUSAL_BYTES) + remark;
+    const text = readText(this.#refusal!.bytes(), this.#headers) + remark;
     this.#close();
     this.#settle.resolve({ ok: false, status: this.#status, headers: this.#headers, text, timings: this.#timings });
   }
