@@ -333,6 +333,8 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
+  /** The record for a stream whose last events are these; undefined: `heartbeat`. */
+  readonly heartbeatAfter?: (last: Buffer) => string | undefined;
 
   readonly features?: ModelFeatures;
   /** Request header with the API version that a body was written for. */

@@ -144,7 +144,7 @@ it('each event of a coded stream leaves when it comes', async () => {
     zip.write(event({ text }));
     zip.flush(constants.Z_SYNC_FLUSH);
   };
-  await Promise.resolve(say('one'));
+  say('one');
   const source = committed(await upstream.send(outbound(server.url))).body as Source;
   let got = '';
   source.open({ push: (bytes) => void (got += bytes.toString()), end: () => {}, fail: () => {} });

@@ -158,3 +158,9 @@ function indexFrom(text: string, character: string, from: number): number {
   const at = text.indexOf(character, from);
   return at < 0 ? text.length : at;
 }
+
+/**
+ * An event without its ids, with which nothing can be asked for again through a gateway. OpenAI's SDK for Python keeps an id, and
+ * dispatches an event without data at the blank line of every comment after it.
+ */
+export const withoutIds = (event: string): string => event.replaceAll(/^id(?::[^\r\n]*)?(?:\r\n?|\n)/gm, '');

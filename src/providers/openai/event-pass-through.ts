@@ -7,7 +7,7 @@ import { parseJson } from '../../formats/json/read.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../../formats/json/scan.ts';
 import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../../formats/openai-chat/errors.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
-import { eventEnds, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
+import { eventEnds, readSse, SseCutter, withoutIds } from '../../formats/sse/event-stream.ts';
 import { StreamStart } from '../../formats/sse/stream-start.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 
@@ -101,8 +101,13 @@ export class EventPassThrough implements PassThrough {
         this.#fail(failure);
         return joined([...pieces, events.subarray(kept, from)]);
       }
-      if (this.#payload && this.#rules.hidden) {
-        const hidden = this.#rules.hidden(event.toString('latin1'), this.#payload);
+      const named = event.toString('latin1');
+      const unnamed = withoutIds(named);
+      if (unnamed !== named) {
+        pieces.push(events.subarray(kept, from), Buffer.from(unnamed, 'latin1'));
+        kept = to;
+      } else if (this.#payload && this.#rules.hidden) {
+        const hidden = this.#rules.hidden(named, this.#payload);
         if (hidden) {
           pieces.push(events.subarray(kept, from + hidden.from));
           kept = from + hidden.to;
