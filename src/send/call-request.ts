@@ -1,7 +1,6 @@
 import { secretsInBody } from '../formats/body-secrets.ts';
 import type { Signals } from '../formats/events.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
-import { UNCODED } from '../plugin/content-decoder.ts';
 import { UpstreamError, type Attempt, type FormBody, type Exchange, type GatewayError } from '../plugin/index.ts';
 import type { Hold, Origin, OutboundRequest } from '../upstream/types.ts';
 import type { UpstreamErrorContext } from '../upstream/upstream-error.ts';
@@ -40,7 +39,7 @@ export class CallRequest implements OutboundRequest {
     this.origin = originOf(job);
     this.caller = exchange.caller?.keyId ?? exchange.request.remoteAddress;
     this.path = outbound.path;
-    this.headers = { ...UNCODED, ...outbound.headers, ...(outbound.form && formHeaders(outbound.form)), ...credentials };
+    this.headers = { ...outbound.headers, ...(outbound.form && formHeaders(outbound.form)), ...credentials };
     this.timeouts = attempt.timeouts;
     // All three at once: a plugin may move the request's deadline while the call runs.
     this.deadline = attempt.deadline;

@@ -10,6 +10,7 @@ import {
   type GatewayError,
   type ReplyReaderLike,
 } from '../plugin/index.ts';
+import { UNCODED } from '../plugin/content-decoder.ts';
 import { LoopBatch } from '../plugin/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
@@ -83,7 +84,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
 
   constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
     const { path, method, headers, body } = request;
-    super(pool, { path, method, headers, body: toSend(body) }, request.caller);
+    super(pool, { path, method, headers: { ...headers, ...UNCODED }, body: toSend(body) }, request.caller);
     this.#request = request;
     this.#held = new ReplyBuffer(request);
     this.#clock = context.clock;
