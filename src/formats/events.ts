@@ -245,7 +245,9 @@ export interface Signals extends LossNotes {
   /** Nothing but a content filter's stop has arrived so far. */
   blocked: boolean;
   /** The upstream has begun an item of its answer, of which it may show nothing for minutes, such as hidden thinking. */
-  begun: boolean;
+  begun: boolean | undefined;
+  /** An event of a stream that passes through had an id. */
+  named?: boolean;
   /** Counts every event that is not a ping or a comment. */
   progress: number;
   /** Characters of the answer so far, as far as they were read without a parser; for an estimate of its tokens. */
@@ -266,7 +268,7 @@ export function createSignals(): Signals {
     content: false,
     answered: false,
     blocked: false,
-    begun: false,
+    begun: undefined,
     progress: 0,
     text: 0,
     usage: undefined,

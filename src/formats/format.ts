@@ -325,6 +325,13 @@ export interface ClientSettings {
 }
 export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
+/** What has left of a stream. */
+export interface SentEvents {
+  /** The last bytes. */
+  readonly last: Buffer;
+  readonly signals: Signals | undefined;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -333,8 +340,8 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
-  /** The record for a stream whose last events are these; undefined: `heartbeat`. */
-  readonly heartbeatAfter?: (last: Buffer) => string | undefined;
+  /** The record that fits what the stream has sent; undefined: `heartbeat`. */
+  readonly heartbeatAfter?: (sent: SentEvents) => string | undefined;
 
   readonly features?: ModelFeatures;
   /** Request header with the API version that a body was written for. */

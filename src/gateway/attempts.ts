@@ -26,7 +26,6 @@ import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture, answerByStatus } from './koa-reply.ts';
 
-
 /** One run of the attempt chain, with the state that belongs to this run alone. */
 export class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   readonly number: number;

@@ -41,7 +41,7 @@ const HEARTBEAT_MS = 15_000;
 
 export interface WriteSetup {
   readonly clock: Clock;
-  readonly exchange: Pick<Exchange, 'id' | 'replyId'>;
+  readonly exchange: Pick<Exchange, 'id' | 'replyId'> & Partial<Pick<Exchange, 'attempts'>>;
   /** The request must end by this moment (monotonic), whether or not its client reads. */
   readonly deadline: number;
   /** Encodes the error of a stream that breaks after it has started. */
@@ -207,19 +207,17 @@ class ReplyWriter implements Sink, LeavingReply {
   /** One timer per stream, which is not reset by bytes: when it is due, it waits for the rest of the silence. */
   #scheduleHeartbeat(): void {
     if (this.#closing || this.#settled) return;
-    const { clock, deadline, format } = this.#setup;
+    const { clock, deadline } = this.#setup;
     const ms = Math.max(0, Math.min(this.#lastAt + HEARTBEAT_MS, deadline + GRACE_MS) - clock.now());
     this.#stopHeartbeat = clock.after(ms, () => {
       if (this.#closing) return;
       // Without this, a client that does not read would keep a finished upstream reply in memory, and a plugin's body
       // might never end.
       const now = clock.now();
-      if (now >= deadline)
-        return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#deadlinePassed());
+      if (now >= deadline) return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#deadlinePassed());
       if (now - this.#lastAt >= HEARTBEAT_MS) {
         // Only whole events have been written, so a heartbeat falls between two. A client that does not read needs none.
-        if (this.#hasHeartbeats && !this.#res.writableNeedDrain)
-          this.#write((this.#last && format.heartbeatAfter?.(this.#last)) ?? format.heartbeat);
+        if (this.#hasHeartbeats && !this.#res.writableNeedDrain) this.#write(this.#heartbeat());
         this.#lastAt = now;
       }
       this.#scheduleHeartbeat();
@@ -229,6 +227,13 @@ class ReplyWriter implements Sink, LeavingReply {
   #deadlinePassed(): GatewayError {
     const error = new GatewayError('timeout_request', "The reply was not complete before the request's deadline.");
     return this.#source ? namedIfHeld(error, this.#source) : error;
+  }
+
+  #heartbeat(): string {
+    const { exchange, format } = this.#setup;
+    const last = this.#last;
+    const signals = exchange.attempts?.at(-1)?.signals;
+    return (last && format.heartbeatAfter?.({ last, signals })) ?? format.heartbeat;
   }
 
   #write(event: string): void {

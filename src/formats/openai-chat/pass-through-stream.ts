@@ -5,7 +5,7 @@ import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through
 import { parseReplyText } from '../json/rounding.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
-import { eventEnd, hasReturns, readSse, SseCutter, withoutIds } from '../sse/event-stream.ts';
+import { eventEnd, hasId, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { mapFinish, decodeUsage } from './reply-fields.ts';
@@ -119,7 +119,7 @@ export class StreamPassThrough implements PassThrough {
       const rare = this.#closed || this.#isRare(event);
       const fate = rare ? this.#inspect(whole.subarray(from, to)) : 'keep';
       if (this.#keepAlives === before) this.signals.progress += 1;
-      const edit = this.#editOf(event, fate, { bytes: whole.subarray(from, to), rare });
+      const edit = this.#editOf(event, fate, whole.subarray(from, to));
       if (!rare && !this.#hasExtensions(event)) this.#ordinary.learn(event, edit);
       if (edit) {
         pieces.push(whole.subarray(kept, from + edit.from));
@@ -140,16 +140,8 @@ export class StreamPassThrough implements PassThrough {
   }
 
   /** The span of the event that is removed, and the bytes that replace it. */
-  #editOf(event: string, fate: Fate, { bytes, rare }: { bytes: Buffer; rare: boolean }): Edit | undefined {
+  #editOf(event: string, fate: Fate, bytes: Buffer): Edit | undefined {
     if (fate !== 'keep') return { from: 0, to: event.length };
-    const unnamed = rare ? withoutIds(event) : event;
-    if (unnamed !== event) {
-      const by = Buffer.from(unnamed, 'latin1');
-      const edit = this.#editOf(unnamed, fate, { bytes: by, rare });
-      if (!edit) return { from: 0, to: event.length, by };
-      const { from, to, by: between = Buffer.alloc(0) } = edit;
-      return { from: 0, to: event.length, by: Buffer.concat([by.subarray(0, from), between, by.subarray(to)]) };
-    }
     if (this.#hasExtensions(event)) {
       const by = this.#withoutExtensions(bytes);
       if (by) return { from: 0, to: event.length, by };
@@ -176,6 +168,7 @@ export class StreamPassThrough implements PassThrough {
   }
 
   #inspect(bytes: Buffer): Fate {
+    if (hasId(bytes)) this.signals.named = true;
     for (const { event, data } of readSse(bytes)) {
       if (data.startsWith('[DONE]')) return this.#done();
       if (data === '') {

@@ -1,3 +1,4 @@
+import type { SentEvents } from '../format.ts';
 import { joinedBytes } from '../json/literal.ts';
 
 /** The deltas of an answer's text, which alone have log probabilities. */
@@ -81,7 +82,7 @@ const NUMBER = '"sequence_number":';
  * OpenAI's own event for a silent stream (docs/protocols/openai-responses.md#stream), with the number of the last event. Undefined
  * for bytes without an event, such as comments.
  */
-export function keepAlive(last: Buffer): string | undefined {
+export function keepAlive({ last }: SentEvents): string | undefined {
   const at = last.lastIndexOf(NUMBER);
   if (at < 0) return undefined;
   const from = at + NUMBER.length;

@@ -159,8 +159,5 @@ function indexFrom(text: string, character: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/**
- * An event without its ids, with which nothing can be asked for again through a gateway. OpenAI's SDK for Python keeps an id, and
- * dispatches an event without data at the blank line of every comment after it.
- */
-export const withoutIds = (event: string): string => event.replaceAll(/^id(?::[^\r\n]*)?(?:\r\n?|\n)/gm, '');
+/** True for an event with an id. OpenAI's SDK for Python keeps it, and dispatches an event without data at each blank line after it. */
+export const hasId = (event: Buffer): boolean => /^id(?::|$)/m.test(event.toString('latin1'));

@@ -82,8 +82,7 @@ function finish(visit: Visit, res: ServerResponse, ending: Ending): void {
   else if (ending === 'ping') {
     const timer = setInterval(() => res.write(visit.dialect.ping), 20);
     res.on('close', () => clearInterval(timer));
-  }
-  else if (ending !== 'stall') setImmediate(() => cut(visit, res, ending));
+  } else if (ending !== 'stall') setImmediate(() => cut(visit, res, ending));
 }
 
 /** A plain body of which only a part comes. */
