@@ -260,7 +260,11 @@ export interface Signals extends LossNotes {
   output: boolean;
   /** Nothing but a content filter's stop has arrived so far. */
   blocked: boolean;
-  /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
+  /** The upstream has begun an item of its answer, of which it may show nothing for minutes, such as hidden thinking. */
+  begun: boolean | undefined;
+  /** An event of a stream that passes through had an id. */
+  named?: boolean;
+  /** Counts every event that is not a ping or a comment. */
   progress: number;
   /** Characters of the answer so far, as far as they were read without a parser; for an estimate of its tokens. */
   text: number;
@@ -283,6 +287,7 @@ export function createSignals(): Signals {
     answered: false,
     output: false,
     blocked: false,
+    begun: undefined,
     progress: 0,
     text: 0,
     usage: undefined,

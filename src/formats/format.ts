@@ -171,6 +171,8 @@ export interface ClientContext {
 export interface StreamDecoder {
   /** Increases with every wire event except keep-alives, even one without a `GenerationEvent` yet. */
   readonly progress: number;
+  /** As in `Signals`. Absent where an item begins with its content. */
+  readonly begun?: boolean;
   push(bytes: Buffer): readonly GenerationEvent[];
   /**
    * Called when the upstream closes. Returns the remaining events and the terminal one: `end`, or `error` when the
@@ -332,6 +334,13 @@ export interface ClientSettings {
 }
 export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
+/** What has left of a stream. */
+export interface SentEvents {
+  /** The last bytes. */
+  readonly last: Buffer;
+  readonly signals: Signals | undefined;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -340,6 +349,8 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
+  /** The record that fits what the stream has sent; undefined: `heartbeat`. */
+  readonly heartbeatAfter?: (sent: SentEvents) => string | undefined;
 
   readonly features?: ModelFeatures;
   /** Request header with the API version that a body was written for. */

@@ -61,6 +61,7 @@ const limited = (what: string): ErrorKind => ({
 export const ERRORS = {
   // What the client sent
   invalid_json: invalid(400, 'The body is not one JSON document. The message says where it breaks.'),
+  invalid_encoding: invalid(400, 'The body is not what its `Content-Encoding` says, or ends too early.'),
   invalid_request: invalid(400, 'A field has the wrong type or value; `param` names it.'),
   invalid_value: invalid(400, 'A field has a value that cannot be used; `param` names it.'),
   missing_required_parameter: invalid(400, 'A field the target needs is missing, such as `max_tokens` for Claude.'),
@@ -88,11 +89,11 @@ export const ERRORS = {
   ),
   request_too_large: invalid(
     413,
-    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or a text is longer than the limit of a config’s `$regex`.',
+    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or its `Content-Encoding` hides more than a hundred times its size, or a text is longer than the limit of a config’s `$regex`.',
   ),
   unsupported_media_type: invalid(
     415,
-    'Send `Content-Type: application/json`, or `multipart/form-data` for a file, without `Content-Encoding`.',
+    'Send `Content-Type: application/json`, or `multipart/form-data` for a file, with `Content-Encoding` gzip, deflate, br, zstd or none.',
   ),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),

@@ -13,7 +13,7 @@ import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { SemanticLookup } from './semantic.ts';
-import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
+import type { Caller, GatewayConfig, Target, Timeouts, TimeoutSettings } from './settings.ts';
 
 /** The trace of a request. */
 export interface TraceContext {
@@ -203,7 +203,7 @@ export interface Attempt {
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Milliseconds; from the target, the catalog entry (once `resolved` is set) and the server. */
-  readonly timeouts: Required<TimeoutSettings>;
+  readonly timeouts: Timeouts;
   /**
    * Monotonic milliseconds at which this attempt must have ended: by its total timeout or by the request's deadline.
    */

@@ -21,10 +21,16 @@ export interface RetrySettings {
 export interface TimeoutSettings {
   readonly connect?: number;
   readonly firstByte?: number;
+  /** Default: `firstByte`. */
+  readonly firstByteOfStream?: number;
   readonly firstContent?: number;
   readonly idle?: number;
   readonly total?: number;
 }
+
+/** The timeouts of one attempt, in milliseconds. */
+export type Timeouts = Required<Omit<TimeoutSettings, 'firstByteOfStream'>> &
+  Pick<TimeoutSettings, 'firstByteOfStream'>;
 
 /** Caching of a target's replies. */
 export interface CacheSettings {

@@ -73,6 +73,7 @@ const failure = (errorType: ErrorTypeLabel): ErrorLabels => ({ errorType });
 export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   invalid_json: invalid('schema'),
   invalid_request: invalid('schema'),
+  invalid_encoding: invalid('schema'),
   invalid_value: invalid('schema'),
   missing_required_parameter: invalid('schema'),
   unsupported_parameter: invalid('schema'),

@@ -7,7 +7,7 @@ import type {
   GatewayError,
   ReplyReaderLike,
   Source,
-  TimeoutSettings,
+  Timeouts,
   TryRecord,
 } from '../plugin/index.ts';
 import type { UpstreamErrorContext } from './upstream-error.ts';
@@ -42,9 +42,6 @@ export interface OutboundWay {
   /** Certificate authorities besides the public ones, PEM. */
   readonly ca: readonly string[];
 }
-
-/** Milliseconds. */
-export type Timeouts = Required<TimeoutSettings>;
 
 /** The limits up to which a reply without content is held back, so that another attempt stays possible. */
 export interface Hold {

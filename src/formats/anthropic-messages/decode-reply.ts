@@ -26,6 +26,8 @@ export class MessageReader {
   #stopSequence: string | undefined;
   /** Events that were more than a ping. */
   progress = 0;
+  /** A block has been opened. */
+  begun = false;
   #nextBlock = 0;
   #expectsText = true;
   #stopSeen = false;
@@ -79,6 +81,7 @@ export class MessageReader {
   }
 
   open(index: number, block: JsonObject): void {
+    this.begun = true;
     this.#stopSeen = false;
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);

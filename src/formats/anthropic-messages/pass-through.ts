@@ -125,6 +125,7 @@ class StreamPass implements PassThrough {
     const before = this.#reader.progress;
     feed(this.#reader, event, false);
     if (this.#reader.progress !== before) this.signals.progress += 1;
+    if (this.#reader.begun) this.signals.begun = true;
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }

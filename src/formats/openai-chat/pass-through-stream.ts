@@ -5,7 +5,7 @@ import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through
 import { parseReplyText } from '../json/rounding.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
-import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
+import { eventEnd, hasId, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { mapFinish, decodeUsage } from './reply-fields.ts';
@@ -173,6 +173,7 @@ export class StreamPassThrough implements PassThrough {
   }
 
   #inspect(bytes: Buffer): Fate {
+    if (hasId(bytes)) this.signals.named = true;
     for (const { event, data } of readSse(bytes)) {
       if (data.startsWith('[DONE]')) return this.#done();
       if (data === '') {

@@ -66,6 +66,8 @@ export class ResponseReader {
   #fileSearches = 0;
   readonly #containers = new Set<string>();
   ended = false;
+  /** An item has been opened. */
+  begun = false;
 
   constructor(reply: ReplyContext) {
     this.#reply = reply;
@@ -85,6 +87,7 @@ export class ResponseReader {
   }
 
   open(item: JsonObject, at: number): void {
+    this.begun = true;
     const type = stringOf(item.type) ?? '';
     const isCall = type === 'function_call' || type === 'custom_tool_call';
     const state = this.#begin(at, type, isCall ? this.#calls++ : -1, stringOf(item.phase));

@@ -16,6 +16,10 @@ class ResponseStreamDecoder implements StreamDecoder {
   readonly #reader: ResponseReader;
   progress = 0;
 
+  get begun(): boolean {
+    return this.#reader.begun;
+  }
+
   constructor(reply: ReplyContext) {
     this.#reader = new ResponseReader(reply);
   }

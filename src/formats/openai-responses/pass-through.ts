@@ -74,6 +74,7 @@ class ResponsePass implements PassThrough {
     const [event] = readSse(record);
     if (!event) return true;
     if (feed(this.#reader, event, closing)) this.signals.progress += 1;
+    if (this.#reader.begun) this.signals.begun = true;
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }

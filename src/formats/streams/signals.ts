@@ -24,6 +24,7 @@ export function observe(signals: Signals, events: readonly GenerationEvent[]): v
         signals.ended = true;
         break;
       default:
+        signals.begun = true;
         signals.text += lengthOf(event);
         if (isAnswer(event) && !isExplanation(event, events[at + 1])) noteAnswer(signals, event.type !== 'thinking');
         else if (isContent(event)) signals.content = true;
