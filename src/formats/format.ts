@@ -117,7 +117,9 @@ export interface ReplyContext {
   readonly model: string;
   /** Creates an id for a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
-  /** Custom (free-text) tools that were sent as functions. The decoder unwraps their arguments. */
+  /** Names of tools by the aliases that were sent in their place (name-aliases.ts). */
+  readonly toolNames?: ReadonlyMap<string, string>;
+  /** Custom (free-text) tools that were sent as functions, as they were named there. The decoder unwraps their arguments. */
   readonly customTools?: ReadonlySet<string>;
   /**
    * The forced tool that stands for a JSON-schema answer. Its arguments become the text of the answer

@@ -1,5 +1,6 @@
 import type { Conversation, JsonObject } from './conversation.ts';
 import { joinLosses } from './losses/losses.ts';
+import { fitNames } from './name-aliases.ts';
 import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
 import type { RequestTarget } from './format.ts';
 import { Origins } from './losses/origins.ts';
@@ -33,8 +34,13 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const conversation = portable ? portable.conversation : read;
   let encoded: EncodedRequest;
   try {
-    if (client.name !== upstream.name) refuseUntranslated(conversation.tools, upstream.name);
-    encoded = yield* upstream.encodeInSteps(change ? change(conversation) : conversation, target, reply);
+    const changed = change ? change(conversation) : conversation;
+    if (client.name === upstream.name) encoded = yield* upstream.encodeInSteps(changed, target, reply);
+    else {
+      refuseUntranslated(conversation.tools, upstream.name);
+      const { conversation: fitted, toolNames } = fitNames(changed, upstream.name, target);
+      encoded = yield* upstream.encodeInSteps(fitted, target, toolNames ? { ...reply, toolNames } : reply);
+    }
   } catch (error) {
     throw withCallerPath(error, { client, body, conversation: read, located: conversation, origins });
   }
