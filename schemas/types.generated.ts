@@ -1616,6 +1616,10 @@ export interface GatewayFile {
    */
   messages_route?: 'any' | 'claude';
   default_max_tokens?: DefaultMaxTokens;
+  /**
+   * A part of a message or a tool result, other than the model's own, that the target cannot read. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
+   */
+  on_unreadable_part?: 'refuse' | 'drop';
 }
 /**
  * Versions of prompts for requests with this config, by number or label. Requests that name another version get a 403. Default: requests choose, and without a choice get the latest.
@@ -1783,6 +1787,10 @@ export interface Target {
    */
   messages_route?: 'any' | 'claude';
   default_max_tokens?: DefaultMaxTokens;
+  /**
+   * A part of a message or a tool result, other than the model's own, that the target cannot read. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
+   */
+  on_unreadable_part?: 'refuse' | 'drop';
 }
 /**
  * Default values for fields that the request omits or sets to null, in the client's own format. Objects merge key by key; the request's own values take precedence.

@@ -67,6 +67,8 @@ export interface RequestTarget {
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** A part of the caller's that the target cannot read is a 400, or a reported loss. Default: `refuse`. */
+  readonly onUnreadablePart?: 'refuse' | 'drop' | undefined;
   /** Undefined for a model whose limits are unknown. */
   readonly limits?: ModelLimits | undefined;
 }

@@ -53,6 +53,7 @@ export function encodingTarget(job: Job): RequestTarget {
     ...targetOf(job),
     defaultMaxTokens: attempt.target.defaultMaxTokens ?? resolved.defaultMaxTokens ?? 'model',
     limits: modelLimits(resolved.provider, resolved.model),
+    onUnreadablePart: attempt.target.onUnreadablePart,
   };
 }
 

@@ -97,7 +97,7 @@ function answersIn(
     if (!textOnly) return encodeResult(part, path, context);
     const words = { ...part, content: part.content.filter(({ type }) => type !== 'media') };
     // The last result reports these losses.
-    return encodeResult(words, path, { ...context, losses: new LossReport() });
+    return encodeResult(words, path, { ...context, losses: new LossReport('drop') });
   });
 }
 

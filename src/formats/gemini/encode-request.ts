@@ -22,7 +22,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const losses = new LossReport();
+  const losses = new LossReport(target.onUnreadablePart);
   const report = { losses, room: new MergeRoom() };
   const traits = traitsOf(target.model);
   const { contents, systemInstruction } = encodeContents(conversation, traits, target, losses);

@@ -32,7 +32,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const report = new LossReport();
+  const report = new LossReport(target.onUnreadablePart);
   const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, target, report);
   yield;
   const body: JsonObject = compact({

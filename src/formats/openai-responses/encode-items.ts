@@ -17,6 +17,7 @@ import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { extensionOf, toDataUri } from '../media/media-types.ts';
+import { loseOpaque } from '../opaque-parts.ts';
 import { mcpFields, ownMcpId } from './mcp-items.ts';
 
 /** Turns → items (docs/protocols/openai-responses.md#items). */
@@ -63,7 +64,7 @@ class ItemEncoder {
       else if (part.type === 'opaque' && part.format === 'openai-responses' && isItem(part.value))
         this.items.push(part.value);
       else {
-        const input = this.#input(part, here);
+        const input = this.#input(part, here, turn.role);
         if (input) content.push(input);
       }
     }
@@ -185,7 +186,7 @@ class ItemEncoder {
   #output(result: ToolResultPart, path: BodyPlace): string | JsonObject[] {
     const parts: JsonObject[] = [];
     for (const [index, part] of result.content.entries()) {
-      const input = this.#input(part, BodyPlace.itemOf(path, 'content', index));
+      const input = this.#input(part, BodyPlace.itemOf(path, 'content', index), 'tool');
       if (input) parts.push(input);
     }
     if (result.isError) {
@@ -202,7 +203,7 @@ class ItemEncoder {
   }
 
   /** A part of a user's or system message, or of a result. */
-  #input(part: Part, path: BodyPlace): JsonObject | undefined {
+  #input(part: Part, path: BodyPlace, role: Turn['role']): JsonObject | undefined {
     switch (part.type) {
       case 'text':
         if (part.signature) this.#losses.dropped(BodyPlace.field(path, 'signature'), FOREIGN);
@@ -212,11 +213,9 @@ class ItemEncoder {
         if (part.cache) this.#losses.dropped(BodyPlace.field(path, 'cache_control'), NO_MARKERS);
         return this.#media(part, path);
       case 'opaque':
-        if (part.format === 'openai-responses') return part.value;
-        this.#losses.dropped(path, `Only ${part.format} has this part.`);
-        return undefined;
+        return part.format === 'openai-responses' ? part.value : loseOpaque(part, path, role, this.#losses);
       default:
-        this.#losses.dropped(path, `The Responses API has no ${part.type} part here.`);
+        this.#losses.unreadable(path, `the Responses API has no ${part.type} part here`);
         return undefined;
     }
   }
