@@ -900,6 +900,10 @@ export interface VertexEntry {
     allow?: Betas;
     deny?: Betas;
   };
+  /**
+   * true: `output_config.format` and `tools[].strict` are sent to Claude. An administrator has to allow the feature first (organisation policy constraints/vertexai.allowedPartnerModelFeatures). false: a forced tool stands for a schema, and `strict` is left out.
+   */
+  structured_outputs?: boolean;
   default_max_tokens?: DefaultMaxTokens;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.

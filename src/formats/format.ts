@@ -61,6 +61,8 @@ export interface RequestTarget {
   readonly extensions?: ReadonlySet<string> | undefined;
   /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
   readonly customTools?: boolean | undefined;
+  /** True: Claude on Vertex AI takes `output_config.format` and strict tools. Default: they are written otherwise. */
+  readonly structuredOutputs?: boolean | undefined;
   /** The account of the target, where it accepts only its own signatures (maker.ts). Undefined: unknown. */
   readonly signatureScope?: string | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
@@ -402,7 +404,7 @@ export interface Format {
    * Same format on both sides: true for a body with fields that the target's model or its host refuses and another generation of
    * its family takes. It is written anew.
    */
-  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): boolean;
+  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host' | 'structuredOutputs'>): boolean;
   /**
    * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
    * one. Undefined when the body holds none.

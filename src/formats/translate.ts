@@ -6,6 +6,8 @@ import type { RequestTarget } from './format.ts';
 import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
 import { namedLosses, namedPlace, type CallerBody } from './losses/places.ts';
+import { refuseNumbers } from './number-ranges.ts';
+import { refuseElsewhere } from './residency.ts';
 import { refuseUntranslated } from './untranslated-tools.ts';
 
 interface RequestTranslation {
@@ -38,6 +40,8 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
     if (client.name === upstream.name) encoded = yield* upstream.encodeInSteps(changed, target, reply);
     else {
       refuseUntranslated(conversation.tools, upstream.name);
+      refuseNumbers(changed, upstream.name, target);
+      refuseElsewhere(changed, upstream.name, target);
       const { conversation: fitted, toolNames } = fitNames(changed, upstream.name, target);
       encoded = yield* upstream.encodeInSteps(fitted, target, toolNames ? { ...reply, toolNames } : reply);
     }

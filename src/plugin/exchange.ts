@@ -306,6 +306,8 @@ export interface ResolvedTarget {
   readonly takesUnknownIds?: boolean | undefined;
   /** Names the account of the target in signatures that only this account accepts. It has no secret. */
   readonly signatureScope?: string | undefined;
+  /** True: Claude on Vertex AI takes schemas of answers and strict tools. */
+  readonly structuredOutputs?: boolean | undefined;
   /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
   readonly estimatesTokens?: boolean | undefined;
   /** True: the model may begin its answers with its chain of thought in tags. */

@@ -28,7 +28,7 @@ export function isOfOtherModel({
   resolved,
   upstream,
 }: Pick<Job, 'attempt' | 'resolved' | 'upstream'>): boolean {
-  return upstream.misfits?.(new CallersBody(body), { model: resolved.model, host: resolved.host }) ?? false;
+  return upstream.misfits?.(new CallersBody(body), resolved) ?? false;
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */

@@ -43,6 +43,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   extensions: resolved.extensions,
   customTools: resolved.customTools,
   signatureScope: resolved.signatureScope,
+  structuredOutputs: resolved.structuredOutputs,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 

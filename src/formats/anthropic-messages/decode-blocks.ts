@@ -211,7 +211,10 @@ export function cache(block: JsonObject): { cache?: CacheMarker } {
   const marker = objectOf(block.cache_control);
   if (!marker) return {};
   const ttl = stringOf(marker.ttl);
-  return { cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }) } };
+  const { scope } = marker;
+  return {
+    cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }), ...(scope !== undefined && { scope }) },
+  };
 }
 
 function text(block: JsonObject, key: string, path: BodyPlace): string {

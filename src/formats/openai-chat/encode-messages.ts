@@ -80,7 +80,7 @@ function encodeInput(
       return marked({ type: 'text', text: textOf(part, path, report) }, part, { path, role, place });
     case 'media':
       if (part.signature) report.dropped(BodyPlace.field(path, 'signature'), 'OpenAI chat has no signatures on media.');
-      return marked(encodeMedia(part, path, report), part, { path, role, place });
+      return marked(encodeMedia(part, path, place), part, { path, role, place });
     case 'opaque':
       return part.format === 'openai-chat' ? part.value : loseOpaque(part, path, role, report);
     default:

@@ -17,6 +17,7 @@ import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { extensionOf, toDataUri } from '../media/media-types.ts';
+import { isGoogleFile, refuseForeignFile } from '../media/foreign-files.ts';
 import { loseOpaque } from '../opaque-parts.ts';
 import { mcpFields, ownMcpId } from './mcp-items.ts';
 
@@ -223,6 +224,8 @@ class ItemEncoder {
   #media(part: MediaPart, path: BodyPlace): JsonObject {
     const { source, media, mime, name, detail } = part;
     if (source.kind === 'text') return { type: 'input_text', text: source.text };
+    if (source.kind === 'file') refuseForeignFile(source.id, path);
+    else if (source.kind === 'url') refuseUnfetched(source.url, path);
     if (media === 'audio' || media === 'video')
       throw new RequestFault('invalid_value', `\`${String(path)}\`: the Responses API takes no ${media}.`, path);
     if (detail && media !== 'image')
@@ -238,6 +241,16 @@ class ItemEncoder {
     // OpenAI refuses `file_data` without a name.
     return { type: 'input_file', filename: name ?? `file${extensionOf(type) ?? ''}`, file_data: urlOf(source, type) };
   }
+}
+
+/** The API fetches by http alone. */
+function refuseUnfetched(url: string, path: BodyPlace): void {
+  if (/^https?:/i.test(url) && !isGoogleFile(url)) return;
+  throw new RequestFault(
+    'invalid_value',
+    `\`${String(path)}\`: the Responses API reads media by https or as data.`,
+    path,
+  );
 }
 
 const urlOf = (source: Extract<MediaPart['source'], { kind: 'data' | 'url' }>, mime: string): string =>
