@@ -900,6 +900,10 @@ export interface VertexEntry {
     allow?: Betas;
     deny?: Betas;
   };
+  /**
+   * true: `output_config.format` and `tools[].strict` are sent to Claude. An administrator has to allow the feature first (organisation policy constraints/vertexai.allowedPartnerModelFeatures). false: a forced tool stands for a schema, and `strict` is left out.
+   */
+  structured_outputs?: boolean;
   default_max_tokens?: DefaultMaxTokens;
   /**
    * Another address for the provider's API: a proxy, a private endpoint, a test server. Only operators can set it, never callers.
@@ -1629,6 +1633,10 @@ export interface GatewayFile {
    */
   messages_route?: 'any' | 'claude';
   default_max_tokens?: DefaultMaxTokens;
+  /**
+   * A part of a message or a tool result, other than the model's own, that the target cannot read. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
+   */
+  on_unreadable_part?: 'refuse' | 'drop';
 }
 /**
  * Versions of prompts for requests with this config, by number or label. Requests that name another version get a 403. Default: requests choose, and without a choice get the latest.
@@ -1807,6 +1815,10 @@ export interface Target {
    */
   messages_route?: 'any' | 'claude';
   default_max_tokens?: DefaultMaxTokens;
+  /**
+   * A part of a message or a tool result, other than the model's own, that the target cannot read. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
+   */
+  on_unreadable_part?: 'refuse' | 'drop';
 }
 /**
  * Default values for fields that the request omits or sets to null, in the client's own format. Objects merge key by key; the request's own values take precedence.

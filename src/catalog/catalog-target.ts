@@ -35,6 +35,7 @@ export class CatalogTarget implements ResolvedTarget {
   readonly customTools: ResolvedTarget['customTools'];
   readonly takesUnknownIds: ResolvedTarget['takesUnknownIds'];
   readonly signatureScope: ResolvedTarget['signatureScope'];
+  readonly structuredOutputs: ResolvedTarget['structuredOutputs'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
   readonly mostUsage: ResolvedTarget['mostUsage'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
@@ -68,6 +69,7 @@ export class CatalogTarget implements ResolvedTarget {
     this.customTools = location.customTools;
     this.takesUnknownIds = (location.takesUnknownIds ?? false) || provider.usesCallersToken;
     this.signatureScope = location.signatureScope;
+    this.structuredOutputs = location.structuredOutputs;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
     this.mostUsage = mostUsage(provider.provider, location.model);

@@ -62,12 +62,16 @@ export interface RequestTarget {
   readonly extensions?: ReadonlySet<string> | undefined;
   /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
   readonly customTools?: boolean | undefined;
+  /** True: Claude on Vertex AI takes `output_config.format` and strict tools. Default: they are written otherwise. */
+  readonly structuredOutputs?: boolean | undefined;
   /** The account of the target, where it accepts only its own signatures (maker.ts). Undefined: unknown. */
   readonly signatureScope?: string | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** A part of the caller's that the target cannot read is a 400, or a reported loss. Default: `refuse`. */
+  readonly onUnreadablePart?: 'refuse' | 'drop' | undefined;
   /** Undefined for a model whose limits are unknown. */
   readonly limits?: ModelLimits | undefined;
 }
@@ -118,7 +122,9 @@ export interface ReplyContext {
   readonly model: string;
   /** Creates an id for a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
-  /** Custom (free-text) tools that were sent as functions. The decoder unwraps their arguments. */
+  /** Names of tools by the aliases that were sent in their place (name-aliases.ts). */
+  readonly toolNames?: ReadonlyMap<string, string>;
+  /** Custom (free-text) tools that were sent as functions, as they were named there. The decoder unwraps their arguments. */
   readonly customTools?: ReadonlySet<string>;
   /**
    * The forced tool that stands for a JSON-schema answer. Its arguments become the text of the answer
@@ -418,7 +424,7 @@ export interface Format {
    * Same format on both sides: true for a body with fields that the target's model or its host refuses and another generation of
    * its family takes. It is written anew.
    */
-  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): boolean;
+  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host' | 'structuredOutputs'>): boolean;
   /**
    * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
    * one. Undefined when the body holds none.

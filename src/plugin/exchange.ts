@@ -312,6 +312,8 @@ export interface ResolvedTarget {
   readonly signatureScope?: string | undefined;
   /** The most tokens that one reply can have used. Undefined: the model is not known. */
   readonly mostUsage?: MostUsage | undefined;
+  /** True: Claude on Vertex AI takes schemas of answers and strict tools. */
+  readonly structuredOutputs?: boolean | undefined;
   /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
   readonly estimatesTokens?: boolean | undefined;
   /** True: the model may begin its answers with its chain of thought in tags. */

@@ -156,6 +156,8 @@ export interface Target {
   readonly chain?: NamedChain | undefined;
   /** Undefined: the catalog entry's. */
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** Default: `refuse`. */
+  readonly onUnreadablePart?: 'refuse' | 'drop' | undefined;
   /** Names of aliases by the `@slug/model` that stands in their place in the parameters. */
   readonly aliases?: ReadonlyMap<string, string>;
 }

@@ -43,6 +43,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   extensions: resolved.extensions,
   customTools: resolved.customTools,
   signatureScope: resolved.signatureScope,
+  structuredOutputs: resolved.structuredOutputs,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 
@@ -53,6 +54,7 @@ export function encodingTarget(job: Job): RequestTarget {
     ...targetOf(job),
     defaultMaxTokens: attempt.target.defaultMaxTokens ?? resolved.defaultMaxTokens ?? 'model',
     limits: modelLimits(resolved.provider, resolved.model),
+    onUnreadablePart: attempt.target.onUnreadablePart,
   };
 }
 

@@ -151,9 +151,14 @@ const MAX_WAIT_MS = 366 * 24 * 3600 * 1000;
 const bounded = (ms: number | undefined): number | undefined =>
   ms === undefined ? undefined : Math.min(ms, MAX_WAIT_MS);
 
-/** An entry may have an empty key; an empty text is found between any two characters. */
+/** Shorter ones are the dummy keys of local servers (`none`, `test`, `EMPTY`), which are words of ordinary messages. */
+const SHORTEST_SECRET = 8;
+
 function withoutSecrets(message: string, secrets: readonly string[]): string {
-  return secrets.reduce((text, secret) => (secret === '' ? text : text.replaceAll(secret, '[secret]')), message);
+  return secrets.reduce(
+    (text, secret) => (secret.length < SHORTEST_SECRET ? text : text.replaceAll(secret, '[secret]')),
+    message,
+  );
 }
 
 function errorStatusOf({ status, kind }: UpstreamFailure): number {

@@ -10,7 +10,7 @@ import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
-import { remoteMedia, storedMedia } from './remote-media.ts';
+import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
 /**
@@ -41,6 +41,7 @@ export const openaiChat: Format = {
   passThrough,
   withoutSignatures,
   remoteMedia,
+  mediaByUrl,
   storedMedia,
   unshown,
   counting,

@@ -219,6 +219,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile, chains: Name
     messagesRoute: file.messages_route ?? around.messagesRoute,
     chain: (file.plugins && chains.get(file.plugins)?.attempt) ?? around.chain,
     defaultMaxTokens: file.default_max_tokens ?? around.defaultMaxTokens,
+    onUnreadablePart: file.on_unreadable_part ?? around.onUnreadablePart,
   };
 }
 
