@@ -178,16 +178,20 @@ function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: Toke
   return {
     mode: 'translate',
     *encodeInSteps(body) {
-      const encoded = yield* translateRequest(body, {
-        client: job.operation.format,
+      const { configParams: params } = job;
+      const translated = yield* translateRequest(body, {
+        client: params ? params.named(job.operation.format) : job.operation.format,
         upstream: job.upstream,
         target: targetOf(job),
         reply: { model: job.resolved.model, newCallId: callId },
-        change(conversation) {
+        alsoNamed: params?.fields,
+        change(read) {
+          const conversation = params ? params.merge(read) : read;
           const maxTokens = conversation.maxTokens ?? upstreamSide.demandedMaxTokens;
           return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
         },
       });
+      const encoded = params ? params.complete(translated, job.upstream, targetOf(job)) : translated;
       const counted = without(encoded.body, upstreamSide.notTaken);
       return {
         calls: [upstreamSide.write?.(counted, targetOf(job)) ?? counted],

@@ -13,6 +13,7 @@ import {
   type Clock,
   type Target,
 } from '../plugin/index.ts';
+import type { ConfigParams } from './config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** A request to be translated for its target. */
@@ -26,6 +27,8 @@ export interface Job {
   readonly client: ClientContext;
   /** References of the body to what no target of this API has. */
   readonly unkept: Cleaning | undefined;
+  /** Parameters of the config that are written for other APIs; `attempt.body` does not have them. Undefined: none. */
+  readonly configParams: ConfigParams | undefined;
 }
 
 /** The body without references that nothing can replace. */

@@ -1,6 +1,7 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
 import {
+  foreignParams,
   GatewayError,
   type Attempt,
   type Clock,
@@ -14,6 +15,8 @@ import {
 import type { Loss } from '../formats/conversation.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
+import { ConfigParams, refusePromises } from './config-params.ts';
+import { derived, fitParams, withoutRefused, withParams } from './fit-params.ts';
 import { lostFeatures } from './outbound-headers.ts';
 import { clientContext, checkMessagesRoute, orFault, wholeBody, withCode, type Job } from './translation-job.ts';
 import { clientCodec } from './client-codec.ts';
@@ -39,7 +42,7 @@ export function createTranslator(clock: Clock): Translator {
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
-      if (operation && passesThrough({ attempt, operation, resolved })) {
+      if (operation && !hasParams(attempt) && passesThrough({ attempt, operation, resolved })) {
         const job = jobOf(exchange, attempt, { operation, resolved, clock });
         return completed(
           job,
@@ -51,28 +54,42 @@ export function createTranslator(clock: Clock): Translator {
     *prepareInSteps(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
-      const job = jobOf(exchange, attempt, { operation, resolved, clock });
-      let written: Prepared;
-      try {
-        written = yield* prepare(job);
-      } catch (error) {
-        throw withCode(error);
+      let seen = attempt;
+      const refused: Loss[] = [];
+      for (;;) {
+        try {
+          const job = jobOf(exchange, seen, { operation, resolved, clock });
+          const written = yield* prepare(job);
+          const losses = joinLosses(written.losses, refused);
+          return completed(job, losses.length > 0 ? { ...written, losses } : written);
+        } catch (error) {
+          const less = withoutRefused(error, seen);
+          if (!less) throw withCode(error);
+          refused.push(less.loss);
+          seen = derived(seen, less.body);
+        }
       }
-      return completed(job, written);
     },
   };
   return translator;
 }
 
+/** Parameters of the config with the names of other APIs. */
+const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of !== undefined);
+
 function jobOf(
   exchange: Exchange,
-  attempt: Attempt,
+  given: Attempt,
   { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
 ): Job {
-  checkMessagesRoute(operation, attempt.target, resolved);
+  checkMessagesRoute(operation, given.target, resolved);
+  const foreign = hasParams(given) ? foreignParams(given.body) : undefined;
+  if (foreign) refusePromises(foreign, resolved);
+  const attempt = foreign ? derived(given, foreign.body) : given;
   refuseFields(operation, attempt.body, resolved);
   return {
     unkept: withoutUnknownIds(operation, attempt.body, resolved),
+    configParams: foreign && new ConfigParams(foreign),
     exchange,
     attempt,
     resolved,
@@ -126,9 +143,18 @@ function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
   return operation.format.name !== resolved.format;
 }
 
+/** A count takes a schema of the answer as it is: nothing is answered. */
+function* count(job: Job): Steps<Prepared> {
+  const isOwn = job.upstream.name === job.operation.format.name;
+  const fitted = isOwn ? fitParams(job) : undefined;
+  const own = fitted?.job ?? job;
+  const written = yield* prepareTask(own, countingCodec(own));
+  return fitted ? withParams(written, fitted) : written;
+}
+
 function prepare(job: Job): Steps<Prepared> {
   if (job.resolved.estimatesTokens) return estimate(job);
-  if (job.operation.task === 'count_tokens') return prepareTask(job, countingCodec(job));
+  if (job.operation.task === 'count_tokens') return count(job);
   const codec = codecOf(job.resolved);
   return codec ? prepareTask(job, clientCodec(job, codec)) : prepareGeneration(job);
 }

@@ -10,7 +10,7 @@ import type {
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { amountOf, effortForThinking, refusesEffort } from './efforts.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { NOT_TAKEN, takes, TOP_LEVEL_EXTENSIONS } from './extensions.ts';
+import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
 import { encodeWebSearch, NO_SEARCH, takesWebSearch } from './own-tools.ts';
 import { asFunction, customNames } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
@@ -174,7 +174,7 @@ function encodeExtensions(conversation: Conversation, target: RequestTarget, rep
 }
 
 function withoutExtensions(fields: JsonObject, target: RequestTarget, report: LossReport): JsonObject {
-  const refused = TOP_LEVEL_EXTENSIONS.filter((name) => Object.hasOwn(fields, name) && !takes(target, name));
+  const refused = REMOVED_AT_TOP_LEVEL.filter((name) => Object.hasOwn(fields, name) && !takes(target, name));
   for (const name of refused) report.dropped(name, NOT_TAKEN);
   return refused.length > 0 ? (rest(fields, refused) ?? {}) : fields;
 }
