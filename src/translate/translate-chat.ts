@@ -50,7 +50,7 @@ export function passThrough(job: Job): Prepared {
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
-      ...placeOf(job, undefined),
+      ...placeOf(job, cleaning?.headers),
       body: body.encode(),
       stream,
       contentType: stream ? own.contentType.stream : undefined,

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
-import { ReplyFault, RequestFault, type PassThrough, type BodyEdit, type TokenCounting } from '../formats/format.ts';
+import {
+  ReplyFault,
+  RequestFault,
+  type PassThrough,
+  type BodyEdit,
+  type RequestTarget,
+  type TokenCounting,
+} from '../formats/format.ts';
 import { writeJson } from '../formats/json/text.ts';
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
@@ -133,6 +140,9 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
+/** Nothing is paid for a count, so it has no labels. */
+const countTarget = (job: Job): RequestTarget => ({ ...targetOf(job), labels: {} });
+
 /** A count that is translated between two formats. It takes as many steps as a generation: the body may be as large. */
 interface SteppingCodec {
   readonly mode: 'translate';
@@ -157,7 +167,7 @@ function passThroughCount(job: Job, { notTaken, decodeReply, edits }: TokenCount
   return {
     mode: 'pass-through',
     // A vendor refuses the signatures of another in a count too.
-    clean: () => job.upstream.clean?.(new CallersBody(keptBody(job)), targetOf(job)),
+    clean: () => job.upstream.clean?.(new CallersBody(keptBody(job)), countTarget(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken
@@ -182,7 +192,7 @@ function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: Toke
       const translated = yield* translateRequest(body, {
         client: params ? params.named(job.operation.format) : job.operation.format,
         upstream: job.upstream,
-        target: targetOf(job),
+        target: countTarget(job),
         reply: { model: job.resolved.model, newCallId: callId },
         alsoNamed: params?.fields,
         change(read) {

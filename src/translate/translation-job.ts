@@ -35,12 +35,19 @@ export interface Job {
 export const keptBody = ({ attempt: { body }, unkept }: Pick<Job, 'attempt' | 'unkept'>): RequestBody =>
   unkept ? body.edit(unkept.edits) : body;
 
+/** The project pays for an endpoint of its own by the hour, so requests to one have no labels. */
+const OWN_ENDPOINT = /\/endpoints\/(?!openapi\/)/;
+
+export const takesLabelHeader = ({ host, format, path }: Pick<ResolvedTarget, 'host' | 'format' | 'path'>): boolean =>
+  host === 'vertex' && format !== 'gemini' && !OWN_ENDPOINT.test(path);
+
 export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestTarget => ({
   model: resolved.model,
   host: resolved.host,
   strict: client.strict,
   labels: exchange.labels,
   boundLabels: exchange.boundLabels,
+  labelHeader: takesLabelHeader(resolved),
   streamUsage: resolved.streamUsage,
   modelInBody: resolved.modelInBody,
   extensions: resolved.extensions,

@@ -13,12 +13,20 @@ import {
   type Translator,
 } from '../plugin/index.ts';
 import type { Loss } from '../formats/conversation.ts';
-import { joinLosses } from '../formats/losses/losses.ts';
+import { joinLosses, LossReport } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
 import { ConfigParams, refusePromises } from './config-params.ts';
 import { derived, fitParams, withoutRefused, withParams } from './fit-params.ts';
 import { lostFeatures } from './outbound-headers.ts';
-import { clientContext, checkMessagesRoute, orFault, wholeBody, withCode, type Job } from './translation-job.ts';
+import {
+  clientContext,
+  checkMessagesRoute,
+  orFault,
+  takesLabelHeader,
+  wholeBody,
+  withCode,
+  type Job,
+} from './translation-job.ts';
 import { clientCodec } from './client-codec.ts';
 import { estimatedCount } from './estimated-count.ts';
 import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
@@ -102,12 +110,25 @@ function jobOf(
 /** Adds the losses of headers and the quirks of the target's host. */
 function completed(job: Job, written: Prepared): Prepared {
   const { exchange, attempt, resolved, operation, upstream, unkept } = job;
-  const features = lostFeatures(exchange, attempt.target, resolved);
+  const ofHeaders = lostFeatures(exchange, attempt.target, resolved);
+  const labels = lostLabels(job);
+  const features = labels ? [...ofHeaders, ...labels] : ofHeaders;
   const lost = unkept || exchange.kept?.unreadable ? [...features, ...lostOfEarlier(job)] : features;
   const prepared =
     lost.length + written.losses.length === 0 ? written : { ...written, losses: joinLosses(written.losses, lost) };
   const fitted = applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
   return withoutForeignFields(operation, attempt.body, { target: resolved, written: fitted });
+}
+
+/** Labels of the metadata at a target without labels. A count is not paid for, and has none anywhere. */
+function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job): readonly Loss[] | undefined {
+  const names = Object.keys(labels);
+  if (names.length === 0 || task === 'count_tokens') return undefined;
+  const isLabelled = resolved.format === 'gemini' || takesLabelHeader(resolved);
+  if (resolved.host === 'vertex' && (task === 'images' || (task === 'generate' && isLabelled))) return undefined;
+  const losses = new LossReport();
+  for (const name of names) losses.dropped(`labels.${name}`, 'this target has no cost labels');
+  return losses.list();
 }
 
 /** What a request lacks of the responses before it. */

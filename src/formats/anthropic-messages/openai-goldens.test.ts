@@ -923,7 +923,6 @@ const settings: readonly Golden[] = [
       'dropped store',
       'dropped service_tier',
       'dropped metadata',
-      'dropped labels',
       'dropped safety_settings',
       'dropped image_config',
       'dropped verbosity',
@@ -932,6 +931,7 @@ const settings: readonly Golden[] = [
       'dropped seed',
       'dropped logprobs',
       'dropped top_logprobs',
+      'dropped labels',
     ],
   },
   {

@@ -15,6 +15,7 @@ import { encodeWebSearch, NO_SEARCH, takesWebSearch } from './own-tools.ts';
 import { asFunction, customNames } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
+import { labelHeader } from '../labels.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { shownText } from '../json/shown.ts';
@@ -54,7 +55,9 @@ export function* encodeInSteps(
     verbosity: encodeVerbosity(conversation, target, report),
     ...encodeStreaming(conversation.stream, target),
   });
-  return { body, losses: report.list(), reply: replyContext(reply, conversation, target) };
+  const headers = target.labelHeader ? labelHeader(conversation.labels, target, report) : undefined;
+  const context = replyContext(reply, conversation, target);
+  return { body, ...(headers && { headers }), losses: report.list(), reply: context };
 }
 
 export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
@@ -168,7 +171,8 @@ function encodeExtras(
 
 /** Fields of the conversation that OpenAI's API does not have. */
 function encodeExtensions(conversation: Conversation, target: RequestTarget, report: LossReport): JsonObject {
-  const { sampling, labels, safetySettings, imageConfig } = conversation;
+  const { sampling, safetySettings, imageConfig } = conversation;
+  const labels = target.labelHeader ? undefined : conversation.labels;
   const fields = { top_k: sampling.topK, labels, safety_settings: safetySettings, image_config: imageConfig };
   return withoutExtensions(compact(fields), target, report);
 }
