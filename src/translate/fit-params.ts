@@ -3,7 +3,7 @@ import { RequestFault } from '../formats/format.ts';
 import { isObject, rest } from '../formats/json/object.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
 import { spellingsOf, type Edit, type Prepared, type RequestBody } from '../plugin/index.ts';
-import type { Change } from './config-params.ts';
+import type { Change } from '../formats/config-params.ts';
 import { encodingTarget, type Job } from './translation-job.ts';
 
 /** A request in its target's API, with the parameters of a config in the form that the target takes. */

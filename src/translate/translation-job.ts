@@ -13,7 +13,7 @@ import {
   type Clock,
   type Target,
 } from '../plugin/index.ts';
-import type { ConfigParams } from './config-params.ts';
+import type { ConfigParams } from '../formats/config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** A request to be translated for its target. */

@@ -15,7 +15,7 @@ import {
 import type { Loss } from '../formats/conversation.ts';
 import { joinLosses, LossReport } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
-import { ConfigParams, refusePromises } from './config-params.ts';
+import { ConfigParams, refusePromises } from '../formats/config-params.ts';
 import { derived, fitParams, withoutRefused, withParams } from './fit-params.ts';
 import { lostFeatures } from './outbound-headers.ts';
 import {
@@ -92,12 +92,12 @@ function jobOf(
 ): Job {
   checkMessagesRoute(operation, given.target, resolved);
   const foreign = hasParams(given) ? foreignParams(given.body) : undefined;
-  if (foreign) refusePromises(foreign, resolved);
+  if (foreign) refusePromises(foreign.byApi, resolved);
   const attempt = foreign ? derived(given, foreign.body) : given;
   refuseFields(operation, attempt.body, resolved);
   return {
     unkept: withoutUnknownIds(operation, attempt.body, resolved),
-    configParams: foreign && new ConfigParams(foreign),
+    configParams: foreign && new ConfigParams(foreign.byApi),
     exchange,
     attempt,
     resolved,

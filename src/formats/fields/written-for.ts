@@ -146,8 +146,16 @@ function alikeAt(door: ParameterApi, path: readonly string[], of: ParameterApi):
   return row?.[door]?.map((name) => name.split('.')) ?? [];
 }
 
+/** The first API that has a parameter of this name and form; undefined: none. */
+export const apiOf = (name: string, value: unknown): ParameterApi | undefined => {
+  const fits = FORMS.get(name)?.(value);
+  return PARAMETER_APIS.find(
+    (api) => NAMES[api].has(api === 'gemini' ? toSnake(name) : name) && (fits === undefined || fits.includes(api)),
+  );
+};
+
 /** A budget alone turns thinking on, or off where it is 0. */
-const completed = (key: string, value: unknown): unknown =>
+export const completed = (key: string, value: unknown): unknown =>
   key === 'thinking' && isObject(value) && value.type === undefined && typeof value.budget_tokens === 'number'
     ? { type: 'enabled', ...value }
     : value;

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { TARGET_FIELDS } from '../formats/anthropic-messages/target-fields.ts';
-import type { Conversation, FormatName, JsonObject, Loss } from '../formats/conversation.ts';
-import { RequestFault, type EncodedRequest, type Format, type RequestTarget } from '../formats/format.ts';
-import type { ParameterApi } from '../formats/fields/field-table.ts';
-import { formats } from '../formats/index.ts';
-import { absorb, isObject, rest } from '../formats/json/object.ts';
-import { LossReport } from '../formats/losses/losses.ts';
-import type { ForeignParams, ResolvedTarget } from '../plugin/index.ts';
+import { TARGET_FIELDS } from './anthropic-messages/target-fields.ts';
+import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
+import { RequestFault, type EncodedRequest, type Format, type RequestTarget } from './format.ts';
+import type { ParameterApi } from './fields/field-table.ts';
+import { formats } from './index.ts';
+import { absorb, isObject, rest } from './json/object.ts';
+import { LossReport } from './losses/losses.ts';
 
 /** They belong to what OpenAI keeps of one client: the gateway checks them in requests of their own API alone. */
 const KEPT = ['previous_response_id', 'conversation', 'prompt', 'background'];
@@ -20,6 +19,9 @@ const APIS: Readonly<Record<ParameterApi, { readonly format: FormatName; readonl
 };
 
 const NO_CONTENT: JsonObject = { model: '', messages: [], input: [], contents: [] };
+
+/** Fields of bodies of each API. */
+type ByApi = ReadonlyMap<ParameterApi, Readonly<JsonObject>>;
 
 /** The parameters of a config that are written for one API, which is not that of the request. */
 interface ReadParams {
@@ -35,7 +37,7 @@ export class ConfigParams {
   readonly #all: readonly ReadParams[];
 
   /** Throws RequestFault for a value that its own API does not have. */
-  constructor({ byApi }: Pick<ForeignParams, 'byApi'>) {
+  constructor(byApi: ByApi) {
     this.#all = [...byApi].map(([api, params]) => readParams(api, params));
   }
 
@@ -259,10 +261,7 @@ function hasPath(value: unknown, path: string): boolean {
 }
 
 /** A promise about where data are processed is kept or refused, never dropped. Throws RequestFault. */
-export function refusePromises(
-  { byApi }: Pick<ForeignParams, 'byApi'>,
-  { format, host }: Pick<ResolvedTarget, 'format' | 'host'>,
-): void {
+export function refusePromises(byApi: ByApi, { format, host }: { format: FormatName; host: string }): void {
   if (format === 'anthropic-messages' && host === 'direct') return;
   if ((byApi.get('messages')?.['inference_geo'] ?? undefined) === undefined) return;
   throw new RequestFault(
