@@ -67,7 +67,7 @@ const formOfReasoning: FormOf = (value) =>
 function formOfTier(value: unknown): readonly ParameterApi[] | undefined {
   if (value === 'standard') return ['gemini'];
   if (value === 'standard_only') return ['messages'];
-  return value === 'auto' ? undefined : ['chat', 'responses'];
+  return value === 'auto' ? ['chat', 'messages', 'responses'] : ['chat', 'responses'];
 }
 
 const FORMS: ReadonlyMap<string, FormOf> = new Map<string, FormOf>([
