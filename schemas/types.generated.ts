@@ -1827,7 +1827,7 @@ export interface DefaultParams {
   [k: string]: unknown;
 }
 /**
- * Fields that override the request body, in the client's own format, first those of the config, then those of its targets. A name of another API stands for the client's: `max_tokens` sets `max_output_tokens` of Responses. Objects merge key by key, arrays replace, null deletes. A field that one level deletes and a nearer level sets replaces the request's field as a whole.
+ * Fields that override the request body, in the client's own format, first those of the config, then those of its targets. Names of all four APIs are understood, in requests of each: `max_tokens` sets `max_output_tokens` of Responses, `reasoning_effort` the thinking of Claude. Objects merge key by key, arrays replace, null deletes. A field that one level deletes and a nearer level sets replaces the request's field as a whole.
  */
 export interface OverrideParams {
   [k: string]: unknown;

@@ -1,5 +1,6 @@
 import {
   isObject,
+  mergeEdits,
   mergeLevels,
   spellingsOf,
   type Edit,
@@ -23,18 +24,24 @@ export interface Changes {
 export function compileChanges(target: Target, table: FieldTable | undefined): Changes {
   const spellings = spellingsOf(table);
   const { defaultParams = {}, overrideLevels, dropParams, path } = target;
-  const drops = dropParams.map((field): Edit => ({ path: field, value: undefined, source: `${path} drop_params` }));
-  const rename = (edits: readonly Edit[]): readonly Edit[] => inOwnNames(edits, spellings);
-  const defaults = mergeLevels([defaultParams], `${path} default_params`, rename).filter(
+  const drops = dropParams.map((field): Edit =>
+    forApi({ path: field, value: undefined, source: `${path} drop_params` }, table),
+  );
+  const editsOf =
+    (source: string) =>
+    (params: Params): readonly Edit[] =>
+      inOwnNames(editsFor(params, source, table), spellings);
+  const defaults = mergeLevels([defaultParams], editsOf(`${path} default_params`)).filter(
     ({ value }) => value !== undefined,
   );
-  const overrides = mergeLevels(overrideLevels, `${path} override_params`, rename);
+  const overrides = mergeLevels(overrideLevels, editsOf(`${path} override_params`));
   const isOverridden = ({ path: field }: Edit): boolean => overrides.some((one) => isSame(one.path, field));
   const change = (edit: Edit, own: readonly Edit[], isDeletion = false): FieldChange => {
     const shared = spellings.sharedName(edit.path);
     const others = [
       ...spellings.synonymsOf(edit.path),
-      ...(shared && (isDeletion || shared.isSettable) ? shared.others : []),
+      ...(shared && (isDeletion || shared.isSettable || edit.of) ? shared.others : []),
+      ...((edit.of && table?.otherApis?.alike(edit.path, edit.of)) ?? []),
     ];
     return { edit, synonyms: others.filter((other) => !own.some((one) => spellings.overlaps(one.path, other))) };
   };
@@ -56,6 +63,26 @@ export function compileChanges(target: Target, table: FieldTable | undefined): C
   };
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
+/** One edit for each leaf, and one for the whole of a value that has no such form in the API. */
+const editsFor = (params: Params, source: string, table: FieldTable | undefined): readonly Edit[] =>
+  Object.entries(params).flatMap(([key, written]): readonly Edit[] => {
+    const value = table?.otherApis?.completed(key, written) ?? written;
+    const leaves = mergeEdits({ [key]: value }, source);
+    if (!table?.otherApis) return leaves;
+    if (table.otherApis.isSplit(key)) return leaves.map((edit) => forApi(edit, table));
+    const { api: of, whole } = table.otherApis.writtenFor([key], value ?? undefined);
+    if (of === undefined) return leaves;
+    return whole && value !== null ? [{ path: [key], value, source, of }] : leaves.map((edit) => ({ ...edit, of }));
+  });
+
+/** The edit with the API that its name is of; undefined: that of the request. */
+function forApi(edit: Edit, table: FieldTable | undefined): Edit {
+  const of = table?.otherApis?.writtenFor(edit.path, undefined).api;
+  return of === undefined ? edit : { ...edit, of };
+}
+
 /**
  * Edits under the names that the API has. A name of another API gives way to one of this API at the same level. One of two such names is
  * enough: the later one.
@@ -66,6 +93,7 @@ function inOwnNames(edits: readonly Edit[], spellings: Spellings): readonly Edit
     if (!shared?.own || isSpelled(edit.path, shared.own, spellings)) return edit;
     return {
       ...edit,
+      of: undefined,
       path: shared.own,
       value: shared.isList && typeof edit.value === 'string' ? [edit.value] : edit.value,
     };

@@ -1,6 +1,7 @@
 import {
   changesOf,
   definePlugin,
+  foreignParams,
   GatewayError,
   type Edit,
   type Operation,
@@ -42,7 +43,8 @@ export default definePlugin({
         const { target } = attempt;
         const change = (): void => {
           const body = applyChanges(attempt.body, changesFor(target, operation?.fields));
-          if (operation) check(operation, body, target);
+          // Values of another API are judged when they are written for the target.
+          if (operation) check(operation, foreignParams(body)?.body ?? body, target);
           attempt.body = body;
         };
         // A large body takes its parsing and validation in a turn.

@@ -307,6 +307,8 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 
 export interface Reasoning {
   readonly effort?: ReasoningEffort;
+  /** The API whose effort it is, where that is not the API of the request: in the Messages API alone an effort turns no thinking on. */
+  readonly effortOf?: FormatName;
   /** The caller wants to see summaries of the thoughts, and does not ask for thoughts by this. */
   readonly summary?: true;
   /** Explicit thinking control; wins over `effort` (docs/protocols/requests.md#explicit-thinking). */

@@ -51,6 +51,8 @@ export interface RequestTarget {
   readonly labels?: Readonly<Record<string, string>>;
   /** Names of `labels` that the labels of the body do not replace. */
   readonly boundLabels?: ReadonlySet<string> | undefined;
+  /** True for models of partners on Vertex AI, which take labels in a header. */
+  readonly labelHeader?: boolean | undefined;
   /** False when the server refuses `stream_options`: usage then counts only if sent unrequested. Default: requested. */
   readonly streamUsage?: boolean | undefined;
   /** True when the body must name the model even though this host takes it from elsewhere. */
@@ -279,6 +281,8 @@ export interface SearchableBody extends BodyView {
 /** Edits that a body needs before it is passed through, and the losses they cause. */
 export interface Cleaning {
   readonly edits: readonly BodyEdit[];
+  /** Headers beside the body, with lower-case names. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly losses: readonly Loss[];
 }
 

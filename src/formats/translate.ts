@@ -15,6 +15,8 @@ interface RequestTranslation {
   readonly upstream: Format;
   readonly target: RequestTarget;
   readonly reply: ReplyContext;
+  /** Fields beside those of the body that losses and faults may name. */
+  readonly alsoNamed?: JsonObject | undefined;
   /**
    * Edits the conversation before it is encoded. Turns and tools must stay the same objects: origins.ts looks their
    * places up by identity.
@@ -27,7 +29,8 @@ interface RequestTranslation {
  * caller's spelling, because the caller reads them. Throws RequestFault.
  */
 export function* translateRequest(body: JsonObject, translation: RequestTranslation): Steps<EncodedRequest> {
-  const { client, upstream, target, reply, change } = translation;
+  const { client, upstream, target, reply, change, alsoNamed } = translation;
+  const places = alsoNamed ? { ...body, ...alsoNamed } : body;
   const origins = new Origins();
   const read = client.decodeRequest(body, origins);
   yield;
@@ -46,7 +49,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
       encoded = yield* upstream.encodeInSteps(fitted, target, toolNames ? { ...reply, toolNames } : reply);
     }
   } catch (error) {
-    throw withCallerPath(error, { client, body, conversation: read, located: conversation, origins });
+    throw withCallerPath(error, { client, body: places, conversation: read, located: conversation, origins });
   }
   yield;
   const { unread = NOTHING } = read;
@@ -55,7 +58,7 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   if (losses.length === 0 && encoded.losses.length === 0) {
     return unread.length === 0 && !echo ? encoded : { ...encoded, losses: unread, ...echo };
   }
-  const caller: CallerBody = { client, body, conversation: read, located: conversation, origins };
+  const caller: CallerBody = { client, body: places, conversation: read, located: conversation, origins };
   return {
     ...encoded,
     ...echo,

@@ -1,4 +1,5 @@
 import { isObject } from '../formats/json/object.ts';
+import type { ParameterApi } from '../formats/fields/field-table.ts';
 import type { FieldSpan, TopLevel } from './json-scan.ts';
 import { COMMA, OPEN_OBJECT, CLOSE_OBJECT, isSpace, afterSpaceIn } from '../formats/json/scan.ts';
 
@@ -8,6 +9,8 @@ export interface Edit {
   readonly value: unknown;
   /** Origin of the edit, for explain: `configs/gateway/prod.yaml override_params`. */
   readonly source: string;
+  /** The field is a parameter of a config, written for this API: the translator takes it out of the body and writes it for the target. */
+  readonly of?: ParameterApi | undefined;
 }
 
 /** Applies one edit. Copies only the objects along the path. */
@@ -66,14 +69,13 @@ export function mergeEdits(
 /**
  * The edits that merge several levels into a body in order, each level over the result of those before it. Edits that a
  * later one overrides are omitted.
- * @param rename the edits of one level, with the paths that they have in the body
+ * @param editsOf the edits of one level, with the paths that they have in the body
  */
-export function mergeLevels(
-  levels: readonly Readonly<Record<string, unknown>>[],
-  source: string,
-  rename: (edits: readonly Edit[]) => readonly Edit[] = (edits) => edits,
+export function mergeLevels<T extends Readonly<Record<string, unknown>>>(
+  levels: readonly T[],
+  editsOf: (params: T) => readonly Edit[],
 ): Edit[] {
-  const edits = levels.flatMap((params) => rename(mergeEdits(params, source)));
+  const edits = levels.flatMap((params) => editsOf(params));
   return edits.filter((edit, index) => !isVoid(edit, edits.slice(index + 1)));
 }
 

@@ -50,6 +50,7 @@ export {
 } from './define.ts';
 export { changesOf, type Change } from './changes.ts';
 export { applyEdit, mergeEdits, mergeLevels, type Edit } from './edits.ts';
+export { foreignParams, type ForeignParams } from './foreign-params.ts';
 export { ERRORS, type ErrorCode, type ErrorType } from './error-codes.ts';
 export { GatewayError, toGatewayError, UpstreamError, type ErrorDetails } from './errors.ts';
 export type { UpstreamReport } from './upstream-report.ts';

@@ -2,7 +2,7 @@ import type { CatalogEntry } from '../../schemas/types.generated.ts';
 import type { Clock, ModelTask, Report } from '../plugin/index.ts';
 import type { TokenStore } from '../state/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
-import type { ProviderEntry, ProviderName } from './provider.ts';
+import type { Location, ProviderEntry, ProviderName } from './provider.ts';
 
 /** The services with which a provider creates an entry from its settings. */
 export interface ProviderSetup {
@@ -42,7 +42,11 @@ interface ProviderDefinition<E extends CatalogEntry> {
   checkParams?(entry: E, params: Params, report: Report): void;
   /** The tasks of a model by its name, without `@slug/`; undefined where the name does not tell. */
   tasksOf?(entry: E, model: string): ReadonlySet<ModelTask> | undefined;
+  /** The APIs that the model is asked in; undefined where the settings do not tell. */
+  speaks?(entry: E, model: string): readonly Spoken[] | undefined;
 }
+
+export type Spoken = Pick<Location, 'format' | 'host' | 'extensions'>;
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -53,6 +57,7 @@ export interface Provider {
   needsCallerToken(entry: CatalogEntry): boolean;
   checkParams(entry: CatalogEntry, params: Params, report: Report): void;
   tasksOf(entry: CatalogEntry, model: string): ReadonlySet<ModelTask> | undefined;
+  speaks(entry: CatalogEntry, model: string): readonly Spoken[] | undefined;
 }
 
 export function defineProvider<E extends CatalogEntry>(definition: ProviderDefinition<E>): Provider {
@@ -63,6 +68,7 @@ export function defineProvider<E extends CatalogEntry>(definition: ProviderDefin
     needsCallerToken = () => false,
     checkParams = () => {},
     tasksOf = () => undefined,
+    speaks = () => undefined,
   } = definition;
-  return { name, create, needsCallerToken, checkParams, tasksOf };
+  return { name, create, needsCallerToken, checkParams, tasksOf, speaks };
 }

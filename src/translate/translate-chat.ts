@@ -7,6 +7,7 @@ import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
 import type { Prepared, ResolvedTarget, Steps } from '../plugin/index.ts';
 import { CallersBody } from './callers-body.ts';
+import { fitParams, withParams } from './fit-params.ts';
 import { LongUsers } from './long-users.ts';
 import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../plugin/ids.ts';
@@ -14,9 +15,10 @@ import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type 
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
-  return job.upstream.name === job.operation.format.name && !isOfOtherModel(job)
-    ? passThrough(job)
-    : yield* translate(job);
+  if (job.upstream.name !== job.operation.format.name || isOfOtherModel(job)) return yield* translate(job);
+  const fitted = fitParams(job);
+  if (!fitted) return yield* translate(job);
+  return withParams(passThrough(fitted.job), fitted);
 }
 
 /**
@@ -49,7 +51,7 @@ export function passThrough(job: Job): Prepared {
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
-      ...placeOf(job, undefined),
+      ...placeOf(job, cleaning?.headers),
       body: body.encode(),
       stream,
       contentType: stream ? own.contentType.stream : undefined,
@@ -99,8 +101,19 @@ function* translate(job: Job): Steps<Prepared> {
   const target = encodingTarget(job);
   const json = yield* wholeBody(job);
   const users = new LongUsers(resolved.format, operation.format);
-  const change = (conversation: Conversation): Conversation => users.shorten(conversation);
-  const encoded = yield* translateRequest(json, { change, client: operation.format, upstream, target, reply });
+  const { configParams: params } = job;
+  const change = (conversation: Conversation): Conversation =>
+    users.shorten(params ? params.merge(conversation) : conversation);
+  const client = params ? params.named(operation.format) : operation.format;
+  const translated = yield* translateRequest(json, {
+    change,
+    client,
+    upstream,
+    target,
+    reply,
+    alsoNamed: params?.fields,
+  });
+  const encoded = params ? params.complete(translated, upstream, target) : translated;
   yield;
   const stream = isStream(attempt.body);
   const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;

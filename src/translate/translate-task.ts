@@ -1,6 +1,13 @@
 import type { JsonObject } from '../formats/conversation.ts';
 import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../formats/events.ts';
-import { ReplyFault, RequestFault, type PassThrough, type BodyEdit, type TokenCounting } from '../formats/format.ts';
+import {
+  ReplyFault,
+  RequestFault,
+  type PassThrough,
+  type BodyEdit,
+  type RequestTarget,
+  type TokenCounting,
+} from '../formats/format.ts';
 import { writeJson } from '../formats/json/text.ts';
 import { parseReplyText } from '../formats/json/rounding.ts';
 import { textOf } from '../formats/sse/stream-start.ts';
@@ -134,6 +141,9 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
+/** Nothing is paid for a count, so it has no labels. */
+const countTarget = (job: Job): RequestTarget => ({ ...targetOf(job), labels: {} });
+
 /** A count that is translated between two formats. It takes as many steps as a generation: the body may be as large. */
 interface SteppingCodec {
   readonly mode: 'translate';
@@ -158,7 +168,7 @@ function passThroughCount(job: Job, { notTaken, decodeReply, edits }: TokenCount
   return {
     mode: 'pass-through',
     // A vendor refuses the signatures of another in a count too.
-    clean: () => job.upstream.clean?.(new CallersBody(keptBody(job)), targetOf(job)),
+    clean: () => job.upstream.clean?.(new CallersBody(keptBody(job)), countTarget(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken
@@ -179,16 +189,20 @@ function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: Toke
   return {
     mode: 'translate',
     *encodeInSteps(body) {
-      const encoded = yield* translateRequest(body, {
-        client: job.operation.format,
+      const { configParams: params } = job;
+      const translated = yield* translateRequest(body, {
+        client: params ? params.named(job.operation.format) : job.operation.format,
         upstream: job.upstream,
-        target: targetOf(job),
+        target: countTarget(job),
         reply: { model: job.resolved.model, newCallId: callId },
-        change(conversation) {
+        alsoNamed: params?.fields,
+        change(read) {
+          const conversation = params ? params.merge(read) : read;
           const maxTokens = conversation.maxTokens ?? upstreamSide.demandedMaxTokens;
           return { ...conversation, stream: false, ...(maxTokens !== undefined && { maxTokens }) };
         },
       });
+      const encoded = params ? params.complete(translated, job.upstream, targetOf(job)) : translated;
       const counted = without(encoded.body, upstreamSide.notTaken);
       return {
         calls: [upstreamSide.write?.(counted, targetOf(job)) ?? counted],

@@ -13,6 +13,7 @@ import {
   type Clock,
   type Target,
 } from '../plugin/index.ts';
+import type { ConfigParams } from '../formats/config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** A request to be translated for its target. */
@@ -26,11 +27,19 @@ export interface Job {
   readonly client: ClientContext;
   /** References of the body to what no target of this API has. */
   readonly unkept: Cleaning | undefined;
+  /** Parameters of the config that are written for other APIs; `attempt.body` does not have them. Undefined: none. */
+  readonly configParams: ConfigParams | undefined;
 }
 
 /** The body without references that nothing can replace. */
 export const keptBody = ({ attempt: { body }, unkept }: Pick<Job, 'attempt' | 'unkept'>): RequestBody =>
   unkept ? body.edit(unkept.edits) : body;
+
+/** The project pays for an endpoint of its own by the hour, so requests to one have no labels. */
+const OWN_ENDPOINT = /\/endpoints\/(?!openapi\/)/;
+
+export const takesLabelHeader = ({ host, format, path }: Pick<ResolvedTarget, 'host' | 'format' | 'path'>): boolean =>
+  host === 'vertex' && format !== 'gemini' && !OWN_ENDPOINT.test(path);
 
 export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestTarget => ({
   model: resolved.model,
@@ -38,6 +47,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   strict: client.strict,
   labels: exchange.labels,
   boundLabels: exchange.boundLabels,
+  labelHeader: takesLabelHeader(resolved),
   streamUsage: resolved.streamUsage,
   modelInBody: resolved.modelInBody,
   extensions: resolved.extensions,

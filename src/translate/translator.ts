@@ -1,6 +1,7 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../formats/index.ts';
 import {
+  foreignParams,
   GatewayError,
   type Attempt,
   type Clock,
@@ -12,10 +13,20 @@ import {
   type Translator,
 } from '../plugin/index.ts';
 import type { Loss } from '../formats/conversation.ts';
-import { joinLosses } from '../formats/losses/losses.ts';
+import { joinLosses, LossReport } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
+import { ConfigParams, refusePromises } from '../formats/config-params.ts';
+import { derived, fitParams, withoutRefused, withParams } from './fit-params.ts';
 import { lostFeatures } from './outbound-headers.ts';
-import { clientContext, checkMessagesRoute, orFault, wholeBody, withCode, type Job } from './translation-job.ts';
+import {
+  clientContext,
+  checkMessagesRoute,
+  orFault,
+  takesLabelHeader,
+  wholeBody,
+  withCode,
+  type Job,
+} from './translation-job.ts';
 import { clientCodec } from './client-codec.ts';
 import { estimatedCount } from './estimated-count.ts';
 import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
@@ -41,7 +52,7 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
-      if (operation && passesThrough({ attempt, operation, resolved })) {
+      if (operation && !hasParams(attempt) && passesThrough({ attempt, operation, resolved })) {
         const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
         return completed(
           job,
@@ -53,25 +64,39 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
     *prepareInSteps(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
-      const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
-      let written: Prepared;
-      try {
-        written = yield* prepare(job);
-      } catch (error) {
-        throw withCode(error);
+      let seen = attempt;
+      const refused: Loss[] = [];
+      for (;;) {
+        try {
+          const job = jobOf(exchange, seen, { operation, resolved, ...setup });
+          const written = yield* prepare(job);
+          const losses = joinLosses(written.losses, refused);
+          return completed(job, losses.length > 0 ? { ...written, losses } : written);
+        } catch (error) {
+          const less = withoutRefused(error, seen);
+          if (!less) throw withCode(error);
+          refused.push(less.loss);
+          seen = derived(seen, less.body);
+        }
       }
-      return completed(job, written);
     },
   };
   return translator;
 }
 
-function jobOf(exchange: Exchange, attempt: Attempt, of: Parameters<typeof clientContext>[2]): Job {
+/** Parameters of the config with the names of other APIs. */
+const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of !== undefined);
+
+function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): Job {
   const { operation, resolved } = of;
-  checkMessagesRoute(operation, attempt.target, resolved);
+  checkMessagesRoute(operation, given.target, resolved);
+  const foreign = hasParams(given) ? foreignParams(given.body) : undefined;
+  if (foreign) refusePromises(foreign.byApi, resolved);
+  const attempt = foreign ? derived(given, foreign.body) : given;
   refuseFields(operation, attempt.body, resolved);
   return {
     unkept: withoutUnknownIds(operation, attempt.body, resolved),
+    configParams: foreign && new ConfigParams(foreign.byApi),
     exchange,
     attempt,
     resolved,
@@ -84,12 +109,25 @@ function jobOf(exchange: Exchange, attempt: Attempt, of: Parameters<typeof clien
 /** Adds the losses of headers and the quirks of the target's host. */
 function completed(job: Job, written: Prepared): Prepared {
   const { exchange, attempt, resolved, operation, upstream, unkept } = job;
-  const features = lostFeatures(exchange, attempt.target, resolved);
+  const ofHeaders = lostFeatures(exchange, attempt.target, resolved);
+  const labels = lostLabels(job);
+  const features = labels ? [...ofHeaders, ...labels] : ofHeaders;
   const lost = unkept || exchange.kept?.unreadable ? [...features, ...lostOfEarlier(job)] : features;
   const prepared =
     lost.length + written.losses.length === 0 ? written : { ...written, losses: joinLosses(written.losses, lost) };
   const fitted = applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
   return withoutForeignFields(operation, attempt.body, { target: resolved, written: fitted });
+}
+
+/** Labels of the metadata at a target without labels. A count is not paid for, and has none anywhere. */
+function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job): readonly Loss[] | undefined {
+  const names = Object.keys(labels);
+  if (names.length === 0 || task === 'count_tokens') return undefined;
+  const isLabelled = resolved.format === 'gemini' || takesLabelHeader(resolved);
+  if (resolved.host === 'vertex' && (task === 'images' || (task === 'generate' && isLabelled))) return undefined;
+  const losses = new LossReport();
+  for (const name of names) losses.dropped(`labels.${name}`, 'this target has no cost labels');
+  return losses.list();
 }
 
 /** What a request lacks of the responses before it. */
@@ -125,9 +163,18 @@ function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
   return operation.format.name !== resolved.format;
 }
 
+/** A count takes a schema of the answer as it is: nothing is answered. */
+function* count(job: Job): Steps<Prepared> {
+  const isOwn = job.upstream.name === job.operation.format.name;
+  const fitted = isOwn ? fitParams(job) : undefined;
+  const own = fitted?.job ?? job;
+  const written = yield* prepareTask(own, countingCodec(own));
+  return fitted ? withParams(written, fitted) : written;
+}
+
 function prepare(job: Job): Steps<Prepared> {
   if (job.resolved.estimatesTokens) return estimate(job);
-  if (job.operation.task === 'count_tokens') return prepareTask(job, countingCodec(job));
+  if (job.operation.task === 'count_tokens') return count(job);
   const codec = codecOf(job.resolved);
   return codec ? prepareTask(job, clientCodec(job, codec)) : prepareGeneration(job);
 }

@@ -176,7 +176,7 @@ const quotedOr = (name: string): string => (name === '' ? '' : `\`${name}\``);
 
 const quoted = (value = ''): string => (value.includes('`') ? value : `\`${value}\``);
 
-function effectText(effect: Effect): string {
+export function effectText(effect: Effect): string {
   switch (effect.kind) {
     case 'kept':
       return effect.with.length > 0 ? `kept, with ${placed(effect.with)}` : 'kept';

@@ -50,7 +50,7 @@ const ofMessages = (request: Json): Json => ({
   ...('max_tokens' in request || 'max_completion_tokens' in request ? {} : { max_tokens: 4096 }),
 });
 
-const BASES: Readonly<Record<Client, (request: Json) => Json>> = {
+export const BASES: Readonly<Record<Client, (request: Json) => Json>> = {
   chat: ofMessages,
   messages: ofMessages,
   responses: () => ({ input: [{ role: 'user', content: 'hi' }], max_output_tokens: 4096 }),
@@ -69,7 +69,7 @@ const BASES: Readonly<Record<Client, (request: Json) => Json>> = {
   imageVariations: () => ({}),
 };
 
-function effectOf({ field, path }: Probe, request: Json, sent: Sent, other: Sent): Effect {
+export function effectOf({ field, path }: Probe, request: Json, sent: Sent, other: Sent): Effect {
   const changes = diff(view(other), view(sent));
   const known = new Set(other.losses.map(({ param, action, reason }) => `${action} ${param} ${reason}`));
   const lost = sent.losses.filter(({ param, action, reason }) => !known.has(`${action} ${param} ${reason}`));

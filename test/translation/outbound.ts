@@ -1,4 +1,5 @@
 /** What really leaves for an upstream: the `transform` plugin and the translator of the server, without a socket. */
+import override from '../../plugins/override/index.ts';
 import transform from '../../plugins/transform/index.ts';
 import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
 import { operations } from '../../src/operations/index.ts';
@@ -38,7 +39,7 @@ export const isRefused = (outbound: Outbound): outbound is Refused => 'refused' 
 
 /**
  * A kind of upstream that requests are translated for: `openai` is OpenAI's own chat API, `responses` its Responses API, `ownAccount` the same
- * with the caller's own token, `compatible` any other server with the chat API, `studio` Google AI Studio, which is asked for embeddings.
+ * with the caller's own token, `compatible` any other server with the chat API, `studio` Google AI Studio.
  */
 export type Family = 'openai' | 'responses' | 'ownAccount' | 'compatible' | 'vertex' | 'anthropic' | 'studio';
 
@@ -74,6 +75,8 @@ export interface Asking {
   readonly strict?: boolean;
   /** `x-gateway-strict-params`; default: false. */
   readonly strictParams?: boolean;
+  /** `override_params` of the gateway config. */
+  readonly overrides?: Json | undefined;
 }
 
 const clock = createFakeClock();
@@ -104,6 +107,8 @@ function resolve(family: Family, { asked, stream, task, form }: AskedTarget): Re
   if (family === 'responses') return { ...direct, ...responses };
   if (family === 'ownAccount') return { ...direct, ...responses, usesCallersToken: true, takesUnknownIds: true };
   const place = { origin: direct.origin, headers: {}, host: 'direct', model } as const;
+  if (family === 'studio' && task === 'generate')
+    return { ...named, ...place, path: `/v1beta/models/${model}:generateContent`, format: 'gemini' };
   if (family === 'studio') {
     const single = form === 'embedContent';
     const path = `/v1beta/models/${model}:${single ? 'embedContent' : 'batchEmbedContents'}`;
@@ -126,14 +131,16 @@ export type Resolve = (model: string, stream: boolean) => ResolvedTarget;
 
 /** Sends a caller's body to the target of its model. */
 export async function sendTo(resolveModel: Resolve, request: Json, asking: Asking = {}): Promise<Outbound> {
-  const { client = 'chat', strict = true, strictParams = false } = asking;
+  const { client = 'chat', strict = true, strictParams = false, overrides } = asking;
   const operation = operationOf(client);
   const exchange = createExchange({ json: request, operation, strict, strictParams });
   const { body, read } = watched(request);
-  const attempt = createAttempt(exchange, { body });
+  const target = overrides && { path: 'config', overrideParams: overrides };
+  const attempt = createAttempt(exchange, { body, ...(target && { target }) });
   const invalid = operation.validate(request);
   if (invalid) return refusal(invalid.missing ? 'missing_required_parameter' : 'invalid_request', invalid.param);
   try {
+    if (overrides) await runPlugin(override, { exchange, attempt });
     await runPlugin(transform, {
       exchange,
       attempt,

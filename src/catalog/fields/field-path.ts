@@ -2,7 +2,7 @@ import { nearest, foldCase } from '../../plugin/index.ts';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { FIELD_TABLES } from '../../formats/fields/field-tables.ts';
 import { toSnake } from '../../formats/json/field-names.ts';
-import { NAMES_OF_ONE_API, SHARED_NAMES } from '../../formats/fields/shared-parameters.ts';
+import { SHARED_NAMES } from '../../formats/fields/shared-parameters.ts';
 import { SHARED_CREDENTIALS } from '../../formats/fields/shared-credentials.ts';
 
 /** The key `[]` stands for every item of a list. */
@@ -61,9 +61,6 @@ export function meantField({ keys: [name = '', ...rest], anywhere }: FieldPath):
   const inner = rest.map((key) => (key === ITEM ? ITEM : `.${key}`)).join('');
   return `${anywhere ? ANYWHERE : ''}${meant}${inner}`;
 }
-
-/** Fields whose value has a form of its own in each API: a config sets one in requests of one API alone. */
-export const FIELDS_OF_ONE_API: readonly (readonly string[])[] = NAMES_OF_ONE_API.map((name) => name.split('.'));
 
 /** The fields of an object or of a list's items, by name. */
 export interface FieldNode {

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Cleaning, SearchableBody } from '../format.ts';
+import type { Cleaning, RequestTarget, SearchableBody } from '../format.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
-import type { LossReport } from '../losses/losses.ts';
+import { labelHeader } from '../labels.ts';
+import { joinLosses, LossReport } from '../losses/losses.ts';
 import { registered } from '../media/media-types.ts';
 import { editMessages } from './edit-messages.ts';
 import {
@@ -23,10 +24,20 @@ const SIGNS = [...MARKS.map((mark) => `"${mark}`), '"signature":""', '"signature
 
 /**
  * Removes the thoughts of other providers from a body for Claude, and their signatures from call ids. Claude refuses
- * the thoughts and does not need the signatures. A thought of Claude that another API held in an envelope is unwrapped.
+ * the thoughts and does not need the signatures. A thought of Claude that another API held in an envelope is unwrapped. Labels of the
+ * metadata become a header on Vertex AI.
  */
-export function clean(body: SearchableBody): Cleaning | undefined {
-  if (!SIGNS.some((sign) => body.contains(sign))) return undefined;
+export function clean(body: SearchableBody, target: LabelledTarget): Cleaning | undefined {
+  const losses = new LossReport();
+  const headers = target.labelHeader ? labelHeader(undefined, target, losses) : undefined;
+  const cleaning = SIGNS.some((sign) => body.contains(sign)) ? withoutForeign(body) : undefined;
+  if (!headers) return cleaning;
+  return { edits: cleaning?.edits ?? [], losses: joinLosses(cleaning?.losses ?? [], losses.list()), headers };
+}
+
+type LabelledTarget = Pick<RequestTarget, 'host' | 'labels' | 'boundLabels' | 'labelHeader'>;
+
+function withoutForeign(body: SearchableBody): Cleaning | undefined {
   const lostThinking = 'the thinking that began this tool loop is another provider’s';
   const cleaning = editMessages(body, { judge, lostThinking });
   // An edit writes the parsed values anew. Without one, the bytes can hide a signature under a repeated key.

@@ -12,7 +12,7 @@ import type {
   ToolChoice,
 } from '../conversation.ts';
 import { compact } from '../json/compact.ts';
-import { MESSAGES_CONVERSATION } from '../fields/field-tables.ts';
+import { MESSAGES_CONVERSATION } from '../fields/parameter-names.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { decodeContent, invalid, cache } from './decode-blocks.ts';

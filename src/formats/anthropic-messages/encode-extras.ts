@@ -1,5 +1,6 @@
 import type { JsonObject, Conversation } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
+import { reportMetadata } from '../labels.ts';
 import type { RequestContext, WireMessage } from './request-context.ts';
 import { compact } from '../json/compact.ts';
 import { RESIDENCY } from '../residency.ts';
@@ -90,8 +91,7 @@ function serviceTier({ conversation, losses }: RequestContext): string | undefin
 export function reportUnknown(context: RequestContext): void {
   refuseAudio(context);
   const { conversation } = context;
-  dropSet('metadata', conversation.metadata, context);
-  dropSet('labels', conversation.labels, context);
+  if (conversation.metadata) reportMetadata(conversation.metadata, context.target, context.losses);
   dropSet('safety_settings', conversation.safetySettings, context);
   dropSet('image_config', conversation.imageConfig, context);
   dropSet('verbosity', conversation.verbosity, context);

@@ -15,6 +15,7 @@ import { MCP_BETA, McpServers } from './encode-mcp.ts';
 import { encodeToolSection, encodeTools, withNamedChoice } from './encode-tools.ts';
 import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encode-thinking.ts';
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
+import { labelHeader } from '../labels.ts';
 import { LossReport } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
@@ -69,9 +70,11 @@ export function* encodeInSteps(
   if (conversation.stream) body.stream = true;
   const needed = servers || given.servers.hasBlocks ? [MCP_BETA] : [];
   const betas = betasOf(conversation, turns.messages, needed);
+  const labels = labelHeader(conversation.labels, target, context.losses);
+  const headers = { ...(betas !== undefined && { 'anthropic-beta': betas }), ...labels };
   return {
     body,
-    ...(betas !== undefined && { headers: { 'anthropic-beta': betas } }),
+    ...(Object.keys(headers).length > 0 && { headers }),
     losses: context.losses.list(),
     defaulted: context.limit.defaulted,
     reply: replyContext(reply, answer, conversation),

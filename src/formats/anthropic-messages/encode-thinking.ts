@@ -41,7 +41,7 @@ export function planThinking(context: RequestContext): ThinkingPlan {
   if (context.facts.thinking === 'none') return dropAll(reasoning, context);
   if (thinking) return planExplicit(thinking, effort, context);
   if (effort === undefined) return reasoning.summary ? planSummary(context) : {};
-  return context.native ? planNativeEffort(effort, context) : planEffort(effort, context);
+  return isNativeEffort(context) ? planNativeEffort(effort, context) : planEffort(effort, context);
 }
 
 function dropAll({ effort, thinking }: Reasoning, context: RequestContext): ThinkingPlan {
@@ -78,7 +78,7 @@ function planExplicit(explicit: Explicit, effort: ReasoningEffort | undefined, c
   const plan = planType(explicit, effort, context);
   if (effort === undefined) return plan;
   const on = (explicit.type === 'enabled' || explicit.type === 'adaptive') && explicit.budgetTokens !== 0;
-  if (effort !== 'none' && context.native && context.facts.effort) {
+  if (effort !== 'none' && isNativeEffort(context) && context.facts.effort) {
     return { ...plan, effort: nativeEffort(effort, plan, context) };
   }
   const agreed = effort === 'none' ? !on : on && explicit.budgetTokens === undefined;
@@ -174,6 +174,9 @@ function effortWord(effort: Effort, context: RequestContext): string {
   return word;
 }
 
-function effortParam({ native }: RequestContext): string {
-  return native ? 'output_config.effort' : 'reasoning_effort';
+const isNativeEffort = ({ conversation: { reasoning }, native }: RequestContext): boolean =>
+  reasoning?.effortOf === undefined ? native : reasoning.effortOf === 'anthropic-messages';
+
+function effortParam(context: RequestContext): string {
+  return isNativeEffort(context) ? 'output_config.effort' : 'reasoning_effort';
 }

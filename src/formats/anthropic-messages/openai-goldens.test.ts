@@ -929,7 +929,6 @@ const settings: readonly Golden[] = [
       'dropped store',
       'dropped service_tier',
       'dropped metadata',
-      'dropped labels',
       'dropped safety_settings',
       'dropped image_config',
       'dropped verbosity',
@@ -938,6 +937,7 @@ const settings: readonly Golden[] = [
       'dropped seed',
       'dropped logprobs',
       'dropped top_logprobs',
+      'dropped labels',
     ],
   },
   {

@@ -9,6 +9,8 @@ export interface FieldTable {
   readonly read: readonly string[];
   /** Parameters that other APIs have too, by all of their names. */
   readonly shared?: ReadonlyMap<string, SharedName>;
+  /** Parameters that only other APIs have, for bodies of a conversation. */
+  readonly otherApis?: OtherApis;
   /** Groups of paths that mean the same or replace each other. An edit that sets one removes the others. */
   readonly synonyms: readonly (readonly string[])[];
   /** Field names occur in camelCase and in snake_case, as in protobuf's JSON. */
@@ -35,6 +37,28 @@ export interface FieldTable {
   readonly inItems?: readonly FieldInItems[];
   /** Fields of other operations of the API: a config's parameters for them do not change bodies of this one. */
   readonly foreign?: readonly string[];
+}
+
+/** The APIs of a conversation, by whose names a config may write a parameter. */
+export type ParameterApi = 'chat' | 'messages' | 'responses' | 'gemini';
+
+export interface WrittenFor {
+  /** Undefined: it is set in the request itself, as a field of its API or of no API. */
+  readonly api: ParameterApi | undefined;
+  /** The value has a form of its own, so it replaces that of the request and does not merge with it. */
+  readonly whole: boolean;
+}
+
+/** Finds the parameters of a config that are written for another API than that of the request (written-for.ts). */
+export interface OtherApis {
+  /** @param value undefined: any */
+  writtenFor(path: readonly string[], value: unknown): WrittenFor;
+  /** The value with what it implies. */
+  completed(key: string, value: unknown): unknown;
+  /** Members of the object belong to different APIs. */
+  isSplit(key: string): boolean;
+  /** Fields of the request that mean the same. */
+  alike(path: readonly string[], of: ParameterApi): readonly (readonly string[])[];
 }
 
 /** Items of a list that declare more of a top-level field. A config that sets or deletes the whole field takes these away. */

@@ -6,13 +6,9 @@ import {
   geminiFields,
   geminiPredictFields,
 } from './gemini-fields.ts';
+import { CHAT_PARAMETERS, MESSAGES_PARAMETERS, MODEL_LISTS, RESPONSES_PARAMETERS } from './parameter-names.ts';
 import { sharedNames } from './shared-parameters.ts';
-
-/**
- * OpenRouter reads `models` (https://openrouter.ai/docs/features/model-routing), LiteLLM's proxy the three lists of fallbacks
- * (https://docs.litellm.ai/docs/proxy/reliability), Anthropic's beta `fallbacks` (docs/protocols/anthropic-messages.md#beta-fields).
- */
-const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
+import { otherApis } from './written-for.ts';
 
 /**
  * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which merges it over the body that it sends
@@ -26,64 +22,11 @@ const LIFTED = ['extra_body'] as const;
  */
 const TOOLS = ['tools'] as const;
 
-/**
- * Fields that the conversation holds, besides the model, the messages and `stream`. The decoder keeps every other field
- * under its name.
- */
-export const CHAT_SETTINGS = [
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'n',
-  'stop',
-  'seed',
-  'frequency_penalty',
-  'presence_penalty',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'functions',
-  'function_call',
-  'response_format',
-  'reasoning_effort',
-  'thinking',
-  'verbosity',
-  'modalities',
-  'audio',
-  'web_search_options',
-  'metadata',
-  'user',
-  'service_tier',
-  'labels',
-  'safety_settings',
-  'image_config',
-] as const;
-
 /** POST /v1/chat/completions (docs/protocols/openai-chat.md#request-fields). */
 export const chatFields: FieldTable = {
   shared: sharedNames('chat'),
-  read: [
-    'model',
-    'messages',
-    'stream',
-    'stream_options.include_usage',
-    ...MODEL_LISTS,
-    ...CHAT_SETTINGS,
-    'logit_bias',
-    'prediction',
-    'store',
-    'safety_identifier',
-    'prompt_cache_key',
-    'prompt_cache_options',
-    'prompt_cache_retention',
-    'moderation',
-    'anthropic_beta',
-    'anthropic_version',
-  ],
+  otherApis: otherApis('chat'),
+  read: CHAT_PARAMETERS,
   synonyms: [
     // `max_tokens` is the deprecated name; servers read either, and some prefer the older one.
     ['max_tokens', 'max_completion_tokens'],
@@ -257,45 +200,11 @@ export const imageEditsFields: FieldTable = passed([
 /** The text fields of POST /v1/images/variations. */
 export const imageVariationsFields: FieldTable = passed(['n', 'size', 'response_format', 'user']);
 
-/**
- * Fields that the conversation holds. The decoder keeps every other field under its name: the whole body is passed on, not
- * an allow-list.
- */
-export const MESSAGES_CONVERSATION = [
-  'model',
-  'messages',
-  'system',
-  'stream',
-  'max_tokens',
-  'stop_sequences',
-  'temperature',
-  'top_p',
-  'top_k',
-  'thinking',
-  'output_config',
-  'output_format',
-  'tools',
-  'tool_choice',
-  'metadata',
-  'service_tier',
-] as const;
-
 /** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {
   shared: sharedNames('messages'),
-  read: [
-    ...MESSAGES_CONVERSATION,
-    'speed',
-    'cache_control',
-    'container',
-    'context_management',
-    'mcp_servers',
-    'inference_geo',
-    'diagnostics',
-    'anthropic_beta',
-    'anthropic_version',
-    ...MODEL_LISTS,
-  ],
+  otherApis: otherApis('messages'),
+  read: MESSAGES_PARAMETERS,
   // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). `thinking` and
   // `output_config.effort` are no synonyms: a request may set both.
   synonyms: [['output_config.format', 'output_format']],
@@ -314,54 +223,11 @@ export const messagesFields: FieldTable = {
   ],
 };
 
-/**
- * Fields that the conversation holds, and those that ask for nothing of the model: where the gateway keeps the response, what the
- * client adds for itself, what a reply includes. The decoder keeps every other field under its name.
- */
-export const RESPONSES_CONVERSATION = [
-  'model',
-  'input',
-  'instructions',
-  'stream',
-  'stream_options',
-  'max_output_tokens',
-  'temperature',
-  'top_p',
-  'top_logprobs',
-  'frequency_penalty',
-  'presence_penalty',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'text',
-  'reasoning',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'service_tier',
-  'include',
-  'store',
-  'client_metadata',
-] as const;
-
 /** POST /v1/responses and its token count (docs/protocols/openai-responses.md#request). */
 export const responsesFields: FieldTable = {
   shared: sharedNames('responses'),
-  read: [
-    ...RESPONSES_CONVERSATION,
-    'previous_response_id',
-    'conversation',
-    'prompt',
-    'background',
-    'truncation',
-    'max_tool_calls',
-    'prompt_cache_key',
-    'prompt_cache_options',
-    'prompt_cache_retention',
-    'context_management',
-    'moderation',
-    ...MODEL_LISTS,
-  ],
+  otherApis: otherApis('responses'),
+  read: RESPONSES_PARAMETERS,
   // OpenAI replaces `user` by `safety_identifier`.
   synonyms: [['user', 'safety_identifier']],
   bothCases: false,

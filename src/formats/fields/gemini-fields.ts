@@ -1,22 +1,13 @@
 import type { FieldTable } from './field-table.ts';
+import { GEMINI_PARAMETERS } from './parameter-names.ts';
 import { sharedNames } from './shared-parameters.ts';
+import { otherApis } from './written-for.ts';
 
 /** generateContent and countTokens (docs/protocols/gemini.md#request-body). `model` and `stream` come from the path. */
 export const geminiFields: FieldTable = {
   shared: sharedNames('gemini'),
-  read: [
-    'model',
-    'stream',
-    'contents',
-    'systemInstruction',
-    'tools',
-    'toolConfig',
-    'safetySettings',
-    'generationConfig',
-    'labels',
-    'serviceTier',
-    'cachedContent',
-  ],
+  otherApis: otherApis('gemini'),
+  read: GEMINI_PARAMETERS,
   synonyms: [['generationConfig.responseSchema', 'generationConfig.responseJsonSchema']],
   bothCases: true,
   unrepeated: ['generationConfig', 'toolConfig', 'safetySettings', 'labels'],

@@ -40,8 +40,8 @@ const SHARED_PARAMETERS: readonly SharedParameter[] = [
   SAMPLING('top_k', 'generationConfig.topK', ['messages']),
   SAMPLING('n', 'generationConfig.candidateCount', ['completions']),
   SAMPLING('seed', 'generationConfig.seed', ['completions']),
-  SAMPLING('frequency_penalty', 'generationConfig.frequencyPenalty', ['completions', 'responses']),
-  SAMPLING('presence_penalty', 'generationConfig.presencePenalty', ['completions', 'responses']),
+  SAMPLING('frequency_penalty', 'generationConfig.frequencyPenalty', ['completions']),
+  SAMPLING('presence_penalty', 'generationConfig.presencePenalty', ['completions']),
   {
     names: {
       chat: ['stop'],
@@ -94,12 +94,6 @@ export interface SharedName {
 
 /** APIs that take one text where the others take a list of texts. */
 const TAKES_TEXT: ReadonlySet<AnswerApi> = new Set(['chat', 'completions']);
-
-/** Names of parameters whose value has a form of its own in each API, so that a config that sets one sets none at other doors. */
-export const NAMES_OF_ONE_API: readonly string[] = SHARED_PARAMETERS.flatMap(({ names, value }) => {
-  const lists = Object.values(names);
-  return value === 'own' ? lists.flat().filter((name) => !lists.every((list) => list.includes(name))) : [];
-});
 
 /** The names of all such parameters for bodies of one API, by their keys in snake_case. */
 export function sharedNames(api: AnswerApi): ReadonlyMap<string, SharedName> {

@@ -5,7 +5,7 @@ import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { AnswerText } from './answer-text.ts';
 import { FunctionCallReader } from './call-reader.ts';
-import { isBroken, mapFinish } from './finish.ts';
+import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
 import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
@@ -68,11 +68,6 @@ export class CandidateReader {
     this.#notes = notes;
     this.#inline = INLINE_THINKER.test(reply.model) ? { inline: true } : {};
     this.#calls = new FunctionCallReader({ choice, newBlock: () => this.#newBlock() }, reply);
-  }
-
-  /** The model wrote a call that Google could not read. */
-  get broken(): string | undefined {
-    return isBroken(this.#finish) ? (this.#finishMessage ?? this.#finish) : undefined;
   }
 
   get finished(): boolean {

@@ -6,7 +6,7 @@ import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
 import { NESTED } from './count-request.ts';
 import { registered } from '../media/media-types.ts';
-import { labelsFor } from './labels.ts';
+import { labelsFor } from '../labels.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
 import { OWN_MAKER, SIGN_OF_ENVELOPE, SKIP_SIGNATURE, signatureOfClient, thoughtOnCall } from './thought-signature.ts';

@@ -3,7 +3,7 @@ import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
-import { labelsFor } from './labels.ts';
+import { labelsFor, reportMetadata } from '../labels.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { finish, type Steps } from '../steps.ts';
 import { traitsOf } from './models.ts';
@@ -74,18 +74,6 @@ function reportHiddenSignatures(conversation: Conversation, target: RequestTarge
       'thought_signature',
       `computer use at ${place} needs ${LAX}: thought signatures are hidden from strict clients`,
     );
-  }
-}
-
-/** Metadata that the operator's settings turn into a label is not lost. */
-function reportMetadata(metadata: JsonObject, { host, labels }: RequestTarget, losses: LossReport): void {
-  if (host !== 'vertex' || !labels) {
-    losses.dropped('metadata', 'Gemini has no metadata; cost labels are `labels`');
-    return;
-  }
-  for (const [name, value] of Object.entries(metadata)) {
-    const carried = Object.hasOwn(labels, name) && labels[name] === value;
-    if (!carried) losses.dropped(`metadata.${name}`, 'no cost label is derived from it, and Gemini has no metadata');
   }
 }
 

@@ -34,11 +34,6 @@ export function mapFinish(native: string | undefined, hasCalls: boolean): Finish
   return reason === 'stop' && hasCalls ? 'tool_calls' : reason;
 }
 
-/** Reasons of an answer that broke: a failure, which another target may mend. */
-const BROKEN: ReadonlySet<string | undefined> = new Set(['MALFORMED_FUNCTION_CALL']);
-
-export const isBroken = (native: string | undefined): boolean => BROKEN.has(native);
-
 const NATIVE: { readonly [R in FinishReason]: string } = {
   stop: 'STOP',
   tool_calls: 'STOP',

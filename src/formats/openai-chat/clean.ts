@@ -1,7 +1,8 @@
 import type { Reasoning } from '../conversation.ts';
 import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
-import { isObject } from '../json/object.ts';
+import { isObject, objectOf } from '../json/object.ts';
 import { numberOf } from '../json/read.ts';
+import { labelHeader } from '../labels.ts';
 import { LossReport } from '../losses/losses.ts';
 import { THINKING_TYPES } from './decode-request.ts';
 import { effortForThinking } from './efforts.ts';
@@ -21,8 +22,13 @@ export function clean(body: SearchableBody, target: RequestTarget): Cleaning | u
   const edits = target.extensions ? cleanFields(body, target, report) : [];
   if (!target.customTools) cleanNulls(body, edits);
   edits.push(...cleanTools(withTools(body, edits), target, report));
-  return edits.length === 0 ? undefined : { edits, losses: report.list() };
+  const headers = target.labelHeader ? labelsOf(body, target, report) : undefined;
+  return edits.length === 0 && !headers ? undefined : { edits, losses: report.list(), headers };
 }
+
+/** `cleanFields` takes labels out of the body, because the servers on Vertex AI do not have them there. */
+const labelsOf = (body: SearchableBody, target: RequestTarget, report: LossReport): Cleaning['headers'] =>
+  labelHeader(body.has('labels') ? objectOf(body.value('labels')) : undefined, target, report);
 
 function cleanFields(body: SearchableBody, target: RequestTarget, report: LossReport): BodyEdit[] {
   const edits = cleanTopLevel(body, target, report);
@@ -66,7 +72,7 @@ function cleanTopLevel(body: SearchableBody, target: RequestTarget, report: Loss
     // A null counts as omitted (docs/protocols/requests.md#nulls).
     if (value === null) continue;
     if (name === 'thinking') edits.push(...sendAsEffort(value, body, { target, report }));
-    else report.dropped(name, NOT_TAKEN);
+    else if (name !== 'labels' || !target.labelHeader) report.dropped(name, NOT_TAKEN);
   }
   return edits;
 }

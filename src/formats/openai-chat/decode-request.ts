@@ -6,7 +6,7 @@ import type {
   Sampling,
   ResponseFormat,
 } from '../conversation.ts';
-import { CHAT_SETTINGS } from '../fields/field-tables.ts';
+import { CHAT_SETTINGS } from '../fields/parameter-names.ts';
 import { rest } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeMessages } from './decode-messages.ts';

@@ -10,11 +10,12 @@ import type {
 import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
 import { amountOf, effortForThinking, refusesEffort } from './efforts.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { NOT_TAKEN, takes, TOP_LEVEL_EXTENSIONS } from './extensions.ts';
+import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
 import { encodeWebSearch, NO_SEARCH, takesWebSearch } from './own-tools.ts';
 import { asFunction, customNames } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
+import { labelHeader } from '../labels.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { thoughtMaker } from './returned-thoughts.ts';
 import { finish, type Steps } from '../steps.ts';
@@ -57,7 +58,9 @@ export function* encodeInSteps(
     verbosity: encodeVerbosity(conversation, target, report),
     ...encodeStreaming(conversation.stream, target),
   });
-  return { body, losses: report.list(), reply: replyContext(reply, conversation, target) };
+  const headers = target.labelHeader ? labelHeader(conversation.labels, target, report) : undefined;
+  const context = replyContext(reply, conversation, target);
+  return { body, ...(headers && { headers }), losses: report.list(), reply: context };
 }
 
 export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
@@ -177,13 +180,14 @@ function encodeExtras(
 
 /** Fields of the conversation that OpenAI's API does not have. */
 function encodeExtensions(conversation: Conversation, target: RequestTarget, report: LossReport): JsonObject {
-  const { sampling, labels, safetySettings, imageConfig } = conversation;
+  const { sampling, safetySettings, imageConfig } = conversation;
+  const labels = target.labelHeader ? undefined : conversation.labels;
   const fields = { top_k: sampling.topK, labels, safety_settings: safetySettings, image_config: imageConfig };
   return withoutExtensions(compact(fields), target, report);
 }
 
 function withoutExtensions(fields: JsonObject, target: RequestTarget, report: LossReport): JsonObject {
-  const refused = TOP_LEVEL_EXTENSIONS.filter((name) => Object.hasOwn(fields, name) && !takes(target, name));
+  const refused = REMOVED_AT_TOP_LEVEL.filter((name) => Object.hasOwn(fields, name) && !takes(target, name));
   for (const name of refused) report.dropped(name, NOT_TAKEN);
   return refused.length > 0 ? (rest(fields, refused) ?? {}) : fields;
 }

@@ -1,3 +1,4 @@
+import { MODEL_LISTS } from '../fields/parameter-names.ts';
 import type { RequestTarget } from '../format.ts';
 
 /**
@@ -15,8 +16,8 @@ export const TOP_LEVEL_EXTENSIONS = [
   'anthropic_version',
 ] as const;
 
-/** Cache markers stand at the top level, too (Anthropic's automatic caching), and in messages. */
-export const REMOVED_AT_TOP_LEVEL = [...TOP_LEVEL_EXTENSIONS, 'cache_control'] as const;
+/** Cache markers stand at the top level, too (Anthropic's automatic caching), and in messages. Routers alone read lists of models. */
+export const REMOVED_AT_TOP_LEVEL = [...TOP_LEVEL_EXTENSIONS, 'cache_control', ...MODEL_LISTS] as const;
 
 /**
  * `content_blocks` stands for thinking among the parts of `content` and for `citations` too, `signature` for those of parts,
@@ -69,7 +70,7 @@ export const IMAGE_EXTENSIONS = [
   'include_safety_attributes',
 ] as const;
 
-type ChatExtension = (typeof CHAT_EXTENSIONS)[number];
+type ChatExtension = (typeof CHAT_EXTENSIONS)[number] | (typeof MODEL_LISTS)[number];
 
 export const takes = ({ extensions }: Pick<RequestTarget, 'extensions'>, name: ChatExtension): boolean =>
   extensions?.has(name) ?? true;

@@ -6,7 +6,7 @@ import type {
   ResponseFormat,
   Sampling,
 } from '../conversation.ts';
-import { RESPONSES_CONVERSATION } from '../fields/field-tables.ts';
+import { RESPONSES_CONVERSATION } from '../fields/parameter-names.ts';
 import { RequestFault } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { objectOf, rest } from '../json/object.ts';

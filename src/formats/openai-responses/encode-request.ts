@@ -41,7 +41,7 @@ export function* encodeInSteps(
     include: included(conversation, target),
     // The gateway sends whole conversations: nothing has to be kept.
     store: false,
-    safety_identifier: user,
+    ...(user !== undefined && { safety_identifier: user }),
     metadata,
     service_tier: conversation.serviceTier === 'standard_only' ? 'default' : conversation.serviceTier,
     stream: stream || undefined,

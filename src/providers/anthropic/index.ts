@@ -89,4 +89,5 @@ export const anthropic = defineProvider<AnthropicSettings>({
   },
   checkParams,
   tasksOf: () => TASKS,
+  speaks: () => [{ format: 'anthropic-messages', host: 'direct' }],
 });

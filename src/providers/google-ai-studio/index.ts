@@ -88,4 +88,5 @@ export const googleAiStudio = defineProvider<GoogleAiStudioEntry>({
     return base && apiKey !== undefined ? createEntry(entry, base, apiKey) : undefined;
   },
   tasksOf: (_, model) => tasksOf(model),
+  speaks: () => [{ format: 'gemini', host: 'direct' }],
 });

@@ -4,6 +4,7 @@ import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
+import { OPENAI_APIS } from './spoken.ts';
 import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
 import { readHeaders } from './headers.ts';
 
@@ -40,6 +41,7 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       place: createPlace(entry, resource.prefix),
     });
   },
+  speaks: ({ extensions }) => (extensions === undefined ? OPENAI_APIS : undefined),
 });
 
 function createPlace({ deployments = {}, api_version: version }: AzureSettings, prefix: string): EntryParts['place'] {

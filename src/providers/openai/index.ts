@@ -4,6 +4,7 @@ import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
 import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
+import { OPENAI_APIS } from './spoken.ts';
 import { readHeaders } from './headers.ts';
 import type { Report } from '../../plugin/index.ts';
 import type { Location, ProviderEntry } from '../provider.ts';
@@ -41,6 +42,7 @@ export const openai = defineProvider<OpenAiSettings>({
       place: placeUnder(base.prefix),
     });
   },
+  speaks: ({ base_url: url, extensions }) => (url === undefined && extensions === undefined ? OPENAI_APIS : undefined),
 });
 
 const placeUnder =

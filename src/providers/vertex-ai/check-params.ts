@@ -1,6 +1,6 @@
 import type { VertexEntry as VertexSettings } from '../../../schemas/types.generated.ts';
 import { RequestFault } from '../../formats/format.ts';
-import { checkLabels } from '../../formats/gemini/labels.ts';
+import { checkLabels } from '../../formats/labels.ts';
 import { GatewayError, nearest, type Problem, type Report } from '../../plugin/index.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily } from './families.ts';
 import { forgottenPrefix } from './hints.ts';

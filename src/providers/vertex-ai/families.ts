@@ -1,3 +1,4 @@
+import type { Spoken } from '../definition.ts';
 import type { VertexEndpoint } from '../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
 import type { ModelCall } from '../provider.ts';
@@ -193,6 +194,13 @@ export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
   if (named.family === google && (tasks.has('embeddings') || draws)) tasks.delete('generate');
   if (draws) tasks.delete('count_tokens');
   return tasks;
+}
+
+/** The API of a model that answers; undefined where its name does not determine it. */
+export function spokenBy(name: string): readonly Spoken[] | undefined {
+  if (name === '' || name.startsWith(ENDPOINT_PREFIX)) return undefined;
+  const spoken = unlessRefused(() => endpointOf(readFamily(name), 'generate'));
+  return spoken && [{ ...spoken, host: 'vertex' }];
 }
 
 const endpointOf = ({ family, model }: Named, task: ModelTask) =>

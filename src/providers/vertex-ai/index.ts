@@ -6,7 +6,7 @@ import { quote } from '../model-name.ts';
 import type { ProviderEntry } from '../provider.ts';
 import { betaFilter, checkBetas, countedBetas } from './betas.ts';
 import { checkParams } from './check-params.ts';
-import { tasksOf } from './families.ts';
+import { spokenBy, tasksOf } from './families.ts';
 import { callerCredentials, keyCredentials } from './credentials.ts';
 import { readEmbeddingSettings } from './task-models.ts';
 import { readEndpoints } from './endpoint-settings.ts';
@@ -75,6 +75,7 @@ export const vertexAi = defineProvider<VertexSettings>({
   needsCallerToken,
   checkParams,
   tasksOf: (_, model) => tasksOf(model),
+  speaks: (_, model) => spokenBy(model),
 });
 
 /**

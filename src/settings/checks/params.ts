@@ -1,19 +1,25 @@
-import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import { FIELDS_OF_ONE_API } from '../../catalog/fields/field-path.ts';
+import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import { lostAt, mistakeIn } from '../../catalog/fields/param-doubts.ts';
 import type { Report } from '../../plugin/index.ts';
 import { showValue } from '../problems/show.ts';
-import type { Check } from './check.ts';
+import { PROVIDERS } from '../../providers/index.ts';
+import type { Check, CheckedConfig } from './check.ts';
+import { entryOfTarget } from './entries.ts';
 
 /** Fields that an operation requires. `model` is checked apart: the gateway itself needs it for every operation. */
 const NEEDED: ReadonlySet<string> = new Set(['messages', 'input', 'prompt']);
 
+const PARAMS = ['override_params', 'default_params'] as const;
+type ParamsKey = (typeof PARAMS)[number];
+
 /** Checks the parameters that one node of the config writes, independent of the upstream. */
-export const checkParams: Check = () => ({
+export const checkParams: Check = ({ catalog }) => ({
+  config: (config) => checkLosses(config, catalog?.providers),
   node({ file }, report) {
-    checkModel(file, 'override_params', report);
-    checkModel(file, 'default_params', report);
-    checkForms(file, 'override_params', report);
-    checkForms(file, 'default_params', report);
+    for (const key of PARAMS) {
+      checkModel(file, key, report);
+      checkValues(file, key, report);
+    }
     for (const [index, field] of (file.drop_params ?? []).entries()) {
       const path = ['drop_params', index];
       if (field === 'model') report({ path, message: 'a request cannot be sent without its `model`' });
@@ -32,7 +38,7 @@ function doubtAbout(field: string, { override_params: overrides }: GatewayFile |
   return undefined;
 }
 
-function checkModel(file: GatewayFile | TargetFile, key: 'override_params' | 'default_params', report: Report): void {
+function checkModel(file: GatewayFile | TargetFile, key: ParamsKey, report: Report): void {
   const params = file[key];
   if (!params || !Object.hasOwn(params, 'model')) return;
   const { model } = params;
@@ -46,12 +52,40 @@ function checkModel(file: GatewayFile | TargetFile, key: 'override_params' | 'de
   report({ path: [key, 'model'], message });
 }
 
-/** The form of an answer has no name that sets it in requests of every API. */
-function checkForms(file: GatewayFile | TargetFile, key: 'override_params' | 'default_params', report: Report): void {
-  for (const field of FIELDS_OF_ONE_API) {
-    if (!isSet(file[key], field)) continue;
-    const message = `\`${field.join('.')}\` is set in requests of its own API alone, because each API has another form of it`;
-    report({ path: [key, ...field], on: 'key', severity: 'warning', message });
+/** A value that the API of its name does not have: every request with it is refused. */
+function checkValues(file: GatewayFile | TargetFile, key: ParamsKey, report: Report): void {
+  for (const [name, value] of Object.entries(file[key] ?? {})) {
+    if (value === null) continue;
+    const mistake = mistakeIn(name, value);
+    if (mistake !== undefined)
+      report({ path: [key, name], severity: 'warning', message: `requests are refused: ${mistake}` });
+  }
+}
+
+/** Parameters that a target leaves out, once at the place that sets each. */
+function checkLosses({ targets, nodes, report }: CheckedConfig, entries: readonly CatalogEntry[] | undefined): void {
+  const told = new Set<string>();
+  for (const { route, path } of targets) {
+    const entry = entryOfTarget(route, entries);
+    const { model } = route.overrideParams ?? {};
+    const name = typeof model === 'string' ? model.replace(/^@[^/]*\//, '') : '';
+    const spoken = entry && PROVIDERS[entry.provider].speaks(entry, name);
+    if (!spoken) continue;
+    const around = nodes.filter((node) => node.path.every((segment, index) => path[index] === segment));
+    for (const key of PARAMS) {
+      for (const [param, value] of Object.entries(
+        route[key === 'override_params' ? 'overrideParams' : 'defaultParams'] ?? {},
+      )) {
+        const writer = around.findLast(({ file }) => isSet(file[key], [param]));
+        if (!writer || value === null) continue;
+        const reason = lostAt(param, value, name, spoken);
+        const at = [...writer.path, key, param];
+        if (reason === undefined || told.has(at.join('\n'))) continue;
+        told.add(at.join('\n'));
+        const message = `\`${param}\` is left out of requests to @${entry.slug}: ${reason}`;
+        report({ path: at, on: 'key', severity: 'warning', message });
+      }
+    }
   }
 }
 

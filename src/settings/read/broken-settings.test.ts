@@ -103,19 +103,34 @@ group('the encoding of a file', () => {
     expect(await problemsOf({ 'gateway/a.yaml': written })).toBe(expected);
   });
 
-  test('may set a form of an answer, which reaches one API alone', async () => {
-    const written = (name: string, value: string) => ({
-      'gateway/a.yaml': `strict_open_ai_compliance: false\n${name}: ${value}\n`,
-    });
-    expect(await problemsOf(written('override_params', '{ response_format: { type: json_object } }'))).toMatch(
-      /:2:20: warning: `response_format` is set in requests of its own API alone/,
+  test('warns of a parameter that the target of a config leaves out, at its line', async () => {
+    const gateway = [
+      'provider: "@claude"',
+      'override_params:',
+      '  model: claude-sonnet-4-5',
+      '  max_tokens: 900',
+      '  reasoning_effort: low',
+      '  seed: 7',
+      '  labels: { team: search }',
+      '  frobnicate: 1',
+    ].join('\n');
+    const catalog = 'providers:\n  - { slug: claude, provider: anthropic, api_key: k }\n';
+    const problems = await problemsOf({ 'gateway/a.yaml': gateway, 'catalog.yaml': catalog });
+    expect(problems.replace(/^configs.catalog.*\n/, '')).toBe(
+      'configs/gateway/a.yaml:6:3: warning: `seed` is left out of requests to @claude: Claude has no such setting\n' +
+        'configs/gateway/a.yaml:7:3: warning: `labels` is left out of requests to @claude: this target has no cost labels',
     );
-    expect(await problemsOf(written('default_params', '{ text: { format: { type: text } } }'))).toContain(
-      'warning: `text.format` is set',
+  });
+
+  test('warns of a value that no request may have', async () => {
+    const of = (params: string) => problemsOf({ 'gateway/a.yaml': `override_params: ${params}\n` });
+    expect(await of('{ temperature: hot }')).toMatch(
+      /:1:33: warning: requests are refused: `temperature` must be number or null/,
     );
-    expect(await problemsOf(written('override_params', '{ response_format: null, max_tokens: 5, tools: [] }'))).toBe(
-      '',
-    );
+    expect(await of('{ reasoning_effort: huge }')).toContain('requests are refused: `reasoning_effort` must be one of');
+    expect(
+      await of('{ tool_choice: { type: any }, tools: [], thinking: { budget_tokens: 0 }, stop: END, top_k: 3 }'),
+    ).toBe('');
   });
 
   test.each(['', '\n', '# only a comment\n', '---\n', '\uFEFF'])(

@@ -124,11 +124,11 @@ test.each([
 
 test('without a schema, an unquoted reference reads as YAML would read its text', async () => {
   const yaml =
-    'override_params:\n  n: ${env:N}\n  quoted: "${env:N}"\n  on: ${env:B}\n  no: ${env:NO}\n  big: ${env:BIG}\n';
+    'override_params:\n  num: ${env:N}\n  quoted: "${env:N}"\n  on: ${env:B}\n  no: ${env:NO}\n  big: ${env:BIG}\n';
   const env = { ...ENV, N: '0.5', B: 'true', NO: 'no', BIG: '12345678901234567890' };
   const { gateway } = await settingsOf({ ...FILES, 'c/gateway/prod.yaml': yaml }, { env });
   expect(gateway.get('prod')?.override_params).toEqual({
-    n: 0.5,
+    num: 0.5,
     quoted: '0.5',
     on: true,
     no: 'no',

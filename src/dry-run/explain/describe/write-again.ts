@@ -4,12 +4,14 @@ import { formats } from '../../../formats/index.ts';
 import {
   RequestBody,
   systemClock,
+  type Edit,
   type Exchange,
   type InboundRequest,
   type ResolvedTarget,
 } from '../../../plugin/index.ts';
 import { createTranslator } from '../../../translate/translator.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
+import { valueAt } from '../../../settings/read/pointer.ts';
 import { isObject } from '../../../formats/json/object.ts';
 import { parseJson } from '../../../formats/json/read.ts';
 
@@ -54,12 +56,18 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
     });
     const view = derived<Exchange>(exchange, { request, labels: textsOf(labels), strict: strict === true });
     const bytes = Buffer.from(JSON.stringify(body));
-    const again = derived<SeenAttempt['attempt']>(attempt, { body: RequestBody.read(bytes, Number.POSITIVE_INFINITY) });
+    const again = derived<SeenAttempt['attempt']>(attempt, {
+      body: RequestBody.read(bytes, Number.POSITIVE_INFINITY).edit(ofOtherApis(written, body)),
+    });
     const { outbound } = translator.prepare(view, again, withModel(resolved, String(model)));
     return { body: parsed(outbound.body.toString()), headers: outbound.headers };
   };
   return { input, write };
 }
+
+/** The edits that set parameters of other APIs, which the translator knows by them, with the values of a probe. */
+const ofOtherApis = ({ edits }: RequestBody, body: unknown): readonly Edit[] =>
+  edits.flatMap((edit) => (edit.of === undefined ? [] : [{ ...edit, value: valueAt(body, edit.path) }]));
 
 /** An object that inherits from `from`, with some properties replaced. */
 const derived = <T extends object>(from: T, replaced: Partial<T>): T =>

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
-import { addDerived, checkLabels } from '../../../formats/gemini/labels.ts';
+import { addDerived, checkLabels } from '../../../formats/labels.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import { readString } from '../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec, TaskReply } from '../../codec.ts';

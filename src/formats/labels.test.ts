@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../laws.testkit.ts';
+import { deepFreeze } from './laws.testkit.ts';
 import { addDerived, checkLabels } from './labels.ts';
-import { LossReport } from '../losses/losses.ts';
+import { LossReport } from './losses/losses.ts';
 
 const repeat = (count: number) => 'a'.repeat(count);
 
