@@ -205,9 +205,10 @@ async function ask({ url }: TestGateway, [path, body]: readonly [string, object]
   return answer.body!.pipeThrough(new TextDecoderStream()).getReader();
 }
 
-async function readUntil(reader: ReadableStreamDefaultReader<string>, piece?: string): Promise<string> {
+async function readUntil(reader: ReadableStreamDefaultReader<string>, piece = '\0'): Promise<string> {
   let text = '';
-  while (piece === undefined || !text.includes(piece)) {
+  for (;;) {
+    if (text.includes(piece)) return text;
     const { value, done } = await reader.read();
     if (done) break;
     text += value;

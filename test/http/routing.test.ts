@@ -187,6 +187,7 @@ describe('the gateway key', () => {
     expect(response.status).toBe(200);
     expect(JSON.stringify(upstream.seen[0]!.headers)).not.toContain(KEY);
     expect(Object.keys(upstream.seen[0]!.headers).sort()).toEqual([
+      'accept-encoding',
       'connection',
       'content-length',
       'content-type',

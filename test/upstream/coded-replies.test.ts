@@ -8,7 +8,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cancellation, type Source } from '../../src/plugin/index.ts';
+import { Cancellation, GatewayError, type Source } from '../../src/plugin/index.ts';
 import type { CommittedReply, RefusedReply, Upstream } from '../../src/upstream/index.ts';
 import {
   answer,
@@ -152,7 +152,7 @@ it('each event of a coded stream leaves when it comes', async () => {
     say(text);
     await expect.poll(() => got).toContain(text);
   }
-  source.cancel();
+  source.cancel(new GatewayError('client_closed', 'gone'));
   await expect.poll(() => server.open.size).toBe(0);
 });
 
