@@ -202,7 +202,8 @@ export const ERRORS = {
     status: 402,
     type: 'insufficient_quota',
     retryable: false,
-    help: 'The upstream account has no credit left.',
+    final: true,
+    help: 'The upstream account has no credit left, or has reached its own limit of spending. The reply carries `x-should-retry: false`.',
   },
   // Budgets of the gateway itself: no retry, no fallback, nothing for a breaker to count.
   budget_exceeded: outOfBudget(
@@ -250,7 +251,7 @@ export const ERRORS = {
   upstream_credentials_refused: {
     ...failed(
       502,
-      'The upstream answered 401 to the catalog entry’s own credentials; the message names the entry. Rules on status 401 and `auth` apply. The reply carries `x-should-retry: false`.',
+      'The upstream refused the catalog entry’s own credentials (401, or Google’s 400 `API_KEY_INVALID`); the message names the entry. Rules on status 401, `auth` and `credentials` apply. The reply carries `x-should-retry: false`.',
       false,
     ),
     seenAs: 401,
@@ -280,9 +281,14 @@ export const ERRORS = {
     'The `deadline` of the whole request passed, or `limits.plugin_time` of a plugin.',
     false,
   ),
+  empty_reply: failed(502, 'The reply has no text and no call, and `on_errors` lists `empty`.'),
+  unwanted_finish: failed(502, 'The reply ended with a finish reason that `on_finish_reasons` lists.'),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
-  // `ofGateway`: `limits.reply` is the gateway's own limit, so the target's breaker must not count it.
-  reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
+  // `ofGateway`: the limits are the gateway's own, so the target's breaker must not count it.
+  reply_too_large: {
+    ...failed(502, 'The upstream’s reply exceeds `limits.reply`, or `limits.hold_bytes` behind a call.', false),
+    ofGateway: true,
+  },
   file_store_failed: {
     ...failed(502, 'The folder or the bucket of the stored files failed; the message says how.'),
     ofGateway: true,

@@ -54,6 +54,7 @@ export { foreignParams, type ForeignParams } from './foreign-params.ts';
 export { ERRORS, type ErrorCode, type ErrorType } from './error-codes.ts';
 export { GatewayError, toGatewayError, UpstreamError, type ErrorDetails } from './errors.ts';
 export type { UpstreamReport } from './upstream-report.ts';
+export { unwantedReply, type ReplyEnding, type UnwantedReplies } from './unwanted-replies.ts';
 export type {
   Attempt,
   AttemptBudget,

@@ -38,8 +38,10 @@ import { prepareTask, countingCodec } from './translate-task.ts';
 /**
  * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise
  * through the conversation.
+ * @param holdBytes `limits.hold_bytes`. Default: no limit, for requests that are not sent
  */
-export function createTranslator(clock: Clock): Translator {
+export function createTranslator(clock: Clock, holdBytes?: number): Translator {
+  const setup = { clock, holdBytes };
   const translator: Translator = {
     *check(exchange, attempt, resolved) {
       const { operation } = exchange;
@@ -51,7 +53,7 @@ export function createTranslator(clock: Clock): Translator {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
       if (operation && !hasParams(attempt) && passesThrough({ attempt, operation, resolved })) {
-        const job = jobOf(exchange, attempt, { operation, resolved, clock });
+        const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
         return completed(
           job,
           orFault(() => passThrough(job)),
@@ -66,7 +68,7 @@ export function createTranslator(clock: Clock): Translator {
       const refused: Loss[] = [];
       for (;;) {
         try {
-          const job = jobOf(exchange, seen, { operation, resolved, clock });
+          const job = jobOf(exchange, seen, { operation, resolved, ...setup });
           const written = yield* prepare(job);
           const losses = joinLosses(written.losses, refused);
           return completed(job, losses.length > 0 ? { ...written, losses } : written);
@@ -85,11 +87,8 @@ export function createTranslator(clock: Clock): Translator {
 /** Parameters of the config with the names of other APIs. */
 const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of !== undefined);
 
-function jobOf(
-  exchange: Exchange,
-  given: Attempt,
-  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
-): Job {
+function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): Job {
+  const { operation, resolved } = of;
   checkMessagesRoute(operation, given.target, resolved);
   const foreign = hasParams(given) ? foreignParams(given.body) : undefined;
   if (foreign) refusePromises(foreign.byApi, resolved);
@@ -103,7 +102,7 @@ function jobOf(
     resolved,
     operation,
     upstream: formats[resolved.format],
-    client: clientContext(exchange, attempt, { operation, resolved, clock }),
+    client: clientContext(exchange, attempt, of),
   };
 }
 

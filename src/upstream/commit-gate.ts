@@ -21,7 +21,8 @@ export function mayCommit(
   // An incomplete plain reply is of no use, so before its end only its size can open the gate. Sound is of use at once.
   if (!stream) return bytesOut > hold.bytes || (signals.flows === true && commit === 'first_content');
   // Translation may drop bytes (pings) or add some: the larger of the two counts as held.
-  return (signals.content && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
+  const begun = hold.untilOutput ? signals.output : signals.content;
+  return (begun && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
 }
 
 const WEB_PAGE = /^\s*text\/html\b/i;

@@ -92,7 +92,7 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
     consider('idle', progressAt + timeouts.idle);
   }
   if (phase === 'refused') consider('refusal', progress.headersAt + REFUSAL_MS);
-  const held = phase === 'held' && stream && (content || !hold.outlastsSilence);
+  const held = phase === 'held' && stream && !hold.untilOutput && (content || !hold.outlastsSilence);
   if (held) consider('hold', progress.headersAt + hold.ms);
   return nearest;
 }

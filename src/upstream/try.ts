@@ -213,7 +213,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.phase !== 'held') return;
     // In this order, so that a reply that commits with these bytes is not counted as held.
     if (!mayCommit(this, this.#request) && !this.#isCrowdedOut()) return;
-    if (!this.#isBlocked()) this.#commit();
+    if (!this.#isRefused()) this.#commit();
   }
 
   protected override onComplete(): void {
@@ -235,7 +235,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.stream && !ended) {
       return this.#fail('stream_interrupted', `${this.pool.host} closed the stream before it was complete.`);
     }
-    if (this.phase !== 'held' || !this.#isBlocked()) this.#finish();
+    if (this.phase !== 'held' || !this.#isRefused()) this.#finish();
   }
 
   override onFault(error: GatewayError): void {
@@ -281,9 +281,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 
-  /** A reply that consists only of a content filter's stop is a failure where another target can be tried. */
-  #isBlocked(): boolean {
-    const error = this.signals.blocked ? this.#request.onBlocked?.() : undefined;
+  #isRefused(): boolean {
+    const error = this.#request.judge?.(this.signals);
     if (error) this.#failWith(error);
     return error !== undefined;
   }

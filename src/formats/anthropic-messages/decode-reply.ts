@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
+import { brokenGeneration } from '../broken-generation.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
@@ -69,6 +70,7 @@ export class MessageReader {
     this.start(message);
     if (this.#finished) return;
     this.stop(message);
+    if (this.#finished) return;
     for (const [index, block] of (listOf(message.content) ?? []).entries()) {
       if (!isObject(block)) continue;
       this.open(index, block);
@@ -133,8 +135,8 @@ export class MessageReader {
 
   /** Reads `message_delta`. */
   late(delta: JsonObject, usage: unknown): void {
-    this.stop(delta);
     this.usage(usage);
+    this.stop(delta);
     this.#stopSeen ||= stringOf(delta.stop_reason) !== undefined;
   }
 
@@ -143,6 +145,8 @@ export class MessageReader {
     this.#stopReason = stringOf(delta.stop_reason) ?? this.#stopReason;
     this.#stopSequence = stringOf(delta.stop_sequence) ?? this.#stopSequence;
     this.#note(delta);
+    const broken = brokenGeneration(this.#stopReason);
+    if (broken) this.fail(broken);
   }
 
   usage(raw: unknown): void {
@@ -210,6 +214,6 @@ export function decodeReply(received: unknown, reply: ReplyContext): readonly Ge
     reader.whole(index, block);
   }
   reader.stop(body);
-  reader.end();
+  if (!reader.finished) reader.end();
   return reader.drain();
 }

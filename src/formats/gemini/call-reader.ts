@@ -96,7 +96,8 @@ export class FunctionCallReader {
     if (!open) return;
     this.#open = undefined;
     this.#emit(open, events);
-    events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: argumentsText(open) });
+    const { choice } = this.#place;
+    events.push({ type: 'tool_arguments', choice, call: open.call, text: argumentsText(open), last: true });
     for (const signature of open.late) this.#signAlone(signature, events);
   }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, LogprobToken } from '../events.ts';
+import { brokenGeneration } from '../broken-generation.ts';
+import type { GenerationEvent, LogprobToken, UpstreamFailure } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { AnswerText } from './answer-text.ts';
@@ -71,6 +72,10 @@ export class CandidateReader {
 
   get finished(): boolean {
     return this.#finish !== undefined;
+  }
+
+  get broken(): UpstreamFailure | undefined {
+    return brokenGeneration(this.#finish, this.#finishMessage);
   }
 
   /** What Google charges besides tokens; undefined for the most answers, which have none of it. */

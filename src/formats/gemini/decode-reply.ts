@@ -53,11 +53,17 @@ export class GeminiReplyReader {
     const events: GenerationEvent[] = this.#start(chunk);
     const candidates = candidatesOf(chunk);
     const indexes = indexesOf(candidates);
-    for (let at = 0; at < candidates.length; at += 1) this.#candidate(indexes[at]!).read(candidates[at]!, events);
+    let broken: UpstreamFailure | undefined;
+    for (let at = 0; at < candidates.length; at += 1) {
+      const candidate = this.#candidate(indexes[at]!);
+      candidate.read(candidates[at]!, events);
+      broken ??= candidate.broken;
+    }
     this.#blocked = blockOf(chunk['promptFeedback']) ?? this.#blocked;
     const metadata = chunk['usageMetadata'];
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
     if (usage) events.push((this.#counted = this.#withPieces(usage)));
+    if (broken) events.push({ type: 'error', failure: broken });
     return events;
   }
 

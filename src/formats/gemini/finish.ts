@@ -21,8 +21,6 @@ const REASONS: { readonly [native: string]: FinishReason } = {
   MODEL_ARMOR: 'content_filter',
   ESCALATION: 'content_filter',
   OTHER: 'stop',
-  MALFORMED_FUNCTION_CALL: 'stop',
-  MALFORMED_RESPONSE: 'stop',
   UNEXPECTED_TOOL_CALL: 'stop',
   TOO_MANY_TOOL_CALLS: 'stop',
   MISSING_THOUGHT_SIGNATURE: 'stop',

@@ -36,7 +36,7 @@ const asBody: Write = (events, { client, context }, notes) =>
   client.encodeReplyBytes?.(events, context, notes) ??
   Buffer.from(JSON.stringify(client.encodeReply(events, context, notes)));
 const asStream: Write = (events, { client, context }, notes) =>
-  Buffer.from(client.encodeStream(context, notes).push(events));
+  Buffer.from(client.encodeStream({ ...context, holdBytes: Infinity }, notes).push(events));
 
 /** Translates a stream event by event. The decoded events also update the signals, so nothing is read twice. */
 class StreamReader implements PassThrough {
@@ -65,7 +65,9 @@ class StreamReader implements PassThrough {
   #pass(events: readonly GenerationEvent[]): Buffer | undefined {
     if (events.length === 0) return undefined;
     observe(this.signals, events);
-    return this.#encoder.pushBytes ? this.#encoder.pushBytes(events) : bytesOf(this.#encoder.push(events));
+    const bytes = this.#encoder.pushBytes ? this.#encoder.pushBytes(events) : bytesOf(this.#encoder.push(events));
+    this.signals.failure ??= this.#encoder.failure;
+    return bytes;
   }
 }
 

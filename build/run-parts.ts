@@ -1,0 +1,47 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+
+// `node build/run-parts.ts NAME...`: runs scripts of package.json one after the other, also behind one that failed, and reports all of them
+// at the end. Exits with 1 if any has failed.
+
+interface Ended {
+  readonly name: string;
+  readonly outcome: string;
+  readonly seconds: number;
+}
+
+let running: ChildProcess | undefined;
+let stoppedBy: NodeJS.Signals | undefined;
+
+/** The part has a process group of its own: a signal has to reach the processes that it has started, too. */
+function stop(signal: NodeJS.Signals): void {
+  const isFirst = stoppedBy === undefined;
+  stoppedBy ??= signal;
+  try {
+    if (running?.pid !== undefined) process.kill(-running.pid, isFirst ? 'SIGTERM' : 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+async function run(name: string): Promise<Ended> {
+  const from = performance.now();
+  console.log(`\n== ${name}`);
+  const outcome = await new Promise<string>((resolve) => {
+    running = spawn('npm', ['run', '--silent', name], { stdio: 'inherit', detached: true })
+      .once('error', ({ message }) => resolve(`failed (${message})`))
+      .once('exit', (code, signal) => resolve(code === 0 ? 'passed' : `failed (${signal ?? `exit ${code}`})`));
+  });
+  return { name, outcome: stoppedBy ? 'stopped' : outcome, seconds: Math.round((performance.now() - from) / 1000) };
+}
+
+const names = process.argv.slice(2);
+process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
+const ended: Ended[] = [];
+for (const name of names) ended.push(stoppedBy ? { name, outcome: 'not run', seconds: 0 } : await run(name));
+
+const width = Math.max(...names.map(({ length }) => length));
+console.log('');
+for (const { name, outcome, seconds } of ended) console.log(`${name.padEnd(width)}  ${outcome}, ${seconds} s`);
+if (stoppedBy) process.exitCode = 128 + constants.signals[stoppedBy];
+else if (ended.some(({ outcome }) => outcome !== 'passed')) process.exitCode = 1;
