@@ -81,7 +81,8 @@ const STREAMED: readonly TaskReplyWork[] = Object.entries(CODECS).flatMap(([name
     name: `stream of ${name}, ${shape}`,
     prepare(bytes: number) {
       const reads = cutInto(Buffer.from(text(bytes)), 1024);
-      return () => drain(codec.openReader('m', true, 'text/event-stream', true), reads);
+      return () =>
+        drain(codec.openReader('m', true, 'text/event-stream', { hidesUsage: true, encoding: undefined }), reads);
     },
   })),
 );
