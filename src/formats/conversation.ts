@@ -21,6 +21,8 @@ export type JsonObject = { [key: string]: unknown };
 export interface CacheMarker {
   readonly type: 'ephemeral';
   readonly ttl?: string;
+  /** Anthropic's: who may read the cache. */
+  readonly scope?: unknown;
 }
 
 /** Gemini signs ordinary text too (measured: 177 of the recordings). The signature is replayed on the same part. */

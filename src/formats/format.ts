@@ -62,12 +62,16 @@ export interface RequestTarget {
   readonly extensions?: ReadonlySet<string> | undefined;
   /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
   readonly customTools?: boolean | undefined;
+  /** True: Claude on Vertex AI takes `output_config.format` and strict tools. Default: they are written otherwise. */
+  readonly structuredOutputs?: boolean | undefined;
   /** The account of the target, where it accepts only its own signatures (maker.ts). Undefined: unknown. */
   readonly signatureScope?: string | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** A part of the caller's that the target cannot read is a 400, or a reported loss. Default: `refuse`. */
+  readonly onUnreadablePart?: 'refuse' | 'drop' | undefined;
   /** Undefined for a model whose limits are unknown. */
   readonly limits?: ModelLimits | undefined;
 }
@@ -118,7 +122,9 @@ export interface ReplyContext {
   readonly model: string;
   /** Creates an id for a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
-  /** Custom (free-text) tools that were sent as functions. The decoder unwraps their arguments. */
+  /** Names of tools by the aliases that were sent in their place (name-aliases.ts). */
+  readonly toolNames?: ReadonlyMap<string, string>;
+  /** Custom (free-text) tools that were sent as functions, as they were named there. The decoder unwraps their arguments. */
   readonly customTools?: ReadonlySet<string>;
   /**
    * The forced tool that stands for a JSON-schema answer. Its arguments become the text of the answer
@@ -152,6 +158,8 @@ export interface ClientContext {
   readonly functionCalls?: boolean;
   /** The reply always carries `id`: an id of another API would be invalid here. */
   readonly ownId?: boolean;
+  /** The reader has to see whether output comes (`Signals.output`), because a reply without any is a failure. */
+  readonly awaitsOutput?: boolean;
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
   /** The client is not shown the thoughts, but returns their signatures (docs/protocols/messages-route.md#hidden-thoughts). */
@@ -161,12 +169,16 @@ export interface ClientContext {
   readonly stored?: boolean | undefined;
   /** Id of the kept reply that the request continues. */
   readonly continues?: string | undefined;
+  /** Most bytes that wait behind a call of the reply (streams/call-order.ts). Default: no limit, for a reply in memory. */
+  readonly holdBytes?: number | undefined;
 }
 
 /** Stateful. Takes bytes in any split and returns events as soon as they are complete. After `end()` it is finished. */
 export interface StreamDecoder {
   /** Increases with every wire event except keep-alives, even one without a `GenerationEvent` yet. */
   readonly progress: number;
+  /** As in `Signals`. Absent where an item begins with its content. */
+  readonly begun?: boolean;
   push(bytes: Buffer): readonly GenerationEvent[];
   /**
    * Called when the upstream closes. Returns the remaining events and the terminal one: `end`, or `error` when the
@@ -183,6 +195,8 @@ export interface StreamEncoder {
    * if each literal were an event of its own.
    */
   pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
+  /** Set by a push that had to end the reply. What it returned, and nothing else, may be sent before the error. */
+  readonly failure?: UpstreamFailure | undefined;
 }
 
 /** An error as a client of this format expects it. `type`, `code` and `param` already use the API's own vocabulary. */
@@ -326,6 +340,13 @@ export interface ClientSettings {
 }
 export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
+/** What has left of a stream. */
+export interface SentEvents {
+  /** The last bytes. */
+  readonly last: Buffer;
+  readonly signals: Signals | undefined;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -334,6 +355,8 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
+  /** The record that fits what the stream has sent; undefined: `heartbeat`. */
+  readonly heartbeatAfter?: (sent: SentEvents) => string | undefined;
 
   readonly features?: ModelFeatures;
   /** Request header with the API version that a body was written for. */
@@ -401,7 +424,7 @@ export interface Format {
    * Same format on both sides: true for a body with fields that the target's model or its host refuses and another generation of
    * its family takes. It is written anew.
    */
-  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): boolean;
+  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host' | 'structuredOutputs'>): boolean;
   /**
    * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
    * one. Undefined when the body holds none.

@@ -43,6 +43,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   extensions: resolved.extensions,
   customTools: resolved.customTools,
   signatureScope: resolved.signatureScope,
+  structuredOutputs: resolved.structuredOutputs,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 
@@ -53,6 +54,7 @@ export function encodingTarget(job: Job): RequestTarget {
     ...targetOf(job),
     defaultMaxTokens: attempt.target.defaultMaxTokens ?? resolved.defaultMaxTokens ?? 'model',
     limits: modelLimits(resolved.provider, resolved.model),
+    onUnreadablePart: attempt.target.onUnreadablePart,
   };
 }
 
@@ -104,14 +106,21 @@ export const withCode = (error: unknown): unknown =>
 export function clientContext(
   exchange: Exchange,
   { body, target }: Attempt,
-  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
+  {
+    operation,
+    resolved,
+    clock,
+    holdBytes,
+  }: { operation: Operation; resolved: ResolvedTarget; clock: Clock; holdBytes?: number | undefined },
 ): ClientContext {
   const fromRequest = { id: exchange.replyId, strict: exchange.strict ?? target.strict ?? true };
   return {
     ...operation.format.readClient(body, fromRequest),
     ...(exchange.kept && keptContext(exchange.kept, body)),
+    ...(target.unwanted?.empty && { awaitsOutput: true }),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
+    holdBytes,
   };
 }
 

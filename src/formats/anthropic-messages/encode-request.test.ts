@@ -359,7 +359,7 @@ describe('encodeRequest: computer use that falls through to Claude', () => {
   it('reports a loss in a message of several results once, at its place in the message', () => {
     const quoted: Part = { type: 'opaque', format: 'gemini', value: {} };
     const said: Turn = { role: 'user', parts: [screen, quoted] };
-    const { losses } = encode({ tools: [computer], turns: [turns[0]!, turns[1]!, said] });
+    const { losses } = encode({ tools: [computer], turns: [turns[0]!, turns[1]!, said] }, { onUnreadablePart: 'drop' });
     expect(losses).toEqual(['dropped messages[2].content[1]']);
   });
 

@@ -9,7 +9,7 @@ import { SKIP_SIGNATURE } from './thought-signature.ts';
 
 function encode(turns: readonly Turn[], overrides: Partial<RequestTarget> = {}, tools: readonly Tool[] = []) {
   const target = requestTarget({ model: 'gemini-2.5-flash', host: 'vertex', ...overrides });
-  const losses = new LossReport();
+  const losses = new LossReport('drop');
   const encoded = encodeContents(deepFreeze({ turns, tools }), traitsOf(target.model), target, losses);
   return { ...encoded, losses: losses.list() };
 }

@@ -17,8 +17,11 @@ import { thoughtIn, ThoughtSigner } from './returned-thoughts.ts';
  * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
  */
 export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
-  const error = failureOfEvent(undefined, body);
-  if (error) return [{ type: 'error', failure: error }];
+  const failure = failureOfEvent(undefined, body);
+  if (failure) {
+    const counted = isObject(body) ? usageEvent(body.usage, body.service_tier) : undefined;
+    return [...(counted ? [counted] : []), { type: 'error', failure }];
+  }
   if (!isObject(body) || !Array.isArray(body.choices)) throw new ReplyFault('The reply is not a chat completion.');
   if (body.choices.length === 0) throw new ReplyFault('The reply has no choices.');
   if (body.choices.length > MAX_CHOICES) throw new ReplyFault(`The reply cannot be read: ${TOO_MANY_CHOICES}.`);
@@ -108,7 +111,7 @@ export class ChoiceReader {
     if (Array.isArray(delta.images)) readImages(delta.images, place);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     if (delta.tool_calls || delta.function_call) this.#flushThoughts(out);
-    this.#calls.read(delta, out);
+    this.#calls.read(delta, out, whole);
     if (out.length > after) this.#signer?.sign(out, after);
   }
 

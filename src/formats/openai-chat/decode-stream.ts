@@ -86,8 +86,10 @@ class ChatStreamDecoder implements StreamDecoder {
     const chunk = parseJson(data);
     if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
     const failure = failureOfEvent(event, chunk);
-    if (failure) return this.#fail(failure, out);
-    if (isObject(chunk)) this.#readChunk(chunk, out);
+    if (!failure) return isObject(chunk) ? this.#readChunk(chunk, out) : undefined;
+    const usage = isObject(chunk) ? usageEvent(chunk.usage, chunk.service_tier) : undefined;
+    if (usage) out.push(usage);
+    this.#fail(failure, out);
   }
 
   #readChunk(chunk: JsonObject, out: GenerationEvent[]): void {

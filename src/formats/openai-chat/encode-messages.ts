@@ -10,6 +10,7 @@ import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
 import { makerOf } from '../maker.ts';
 import { MCP_AS_TEXT, mcpText } from '../mcp-parts.ts';
+import { loseOpaque } from '../opaque-parts.ts';
 
 interface MessageDestination {
   readonly path: BodyPlace;
@@ -80,13 +81,11 @@ function encodeInput(
       return marked({ type: 'text', text: textOf(part, path, report) }, part, { path, role, place });
     case 'media':
       if (part.signature) report.dropped(BodyPlace.field(path, 'signature'), 'OpenAI chat has no signatures on media.');
-      return marked(encodeMedia(part, path, report), part, { path, role, place });
+      return marked(encodeMedia(part, path, place), part, { path, role, place });
     case 'opaque':
-      if (part.format === 'openai-chat') return part.value;
-      report.dropped(path, `Only ${part.format} has this part.`);
-      return undefined;
+      return part.format === 'openai-chat' ? part.value : loseOpaque(part, path, role, report);
     default:
-      report.dropped(path, `OpenAI chat has no ${part.type} part in a ${role} message.`);
+      report.unreadable(path, `OpenAI chat has no ${part.type} part in a ${role} message`);
       return undefined;
   }
 }
@@ -202,9 +201,7 @@ function encodeSpoken(
       // The texts of an answer are joined: this one is on lines of its own.
       return { type: 'text', text: `${isFirst ? '' : '\n'}${mcpText(part)}\n` };
     case 'opaque':
-      if (part.format === 'openai-chat') return part.value;
-      report.dropped(path, `Only ${part.format} has this part.`);
-      return undefined;
+      return part.format === 'openai-chat' ? part.value : loseOpaque(part, path, 'assistant', report);
     default:
       report.dropped(path, `OpenAI chat cannot take ${part.type} back in an assistant message.`);
       return undefined;

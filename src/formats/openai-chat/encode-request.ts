@@ -19,6 +19,7 @@ import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { thoughtMaker } from './returned-thoughts.ts';
 import { finish, type Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
+import { fitStops, limitsOf } from '../target-limits.ts';
 import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 import { rest } from '../json/object.ts';
@@ -33,7 +34,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const report = new LossReport();
+  const report = new LossReport(target.onUnreadablePart);
   const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, target, report);
   yield;
   const body: JsonObject = compact({
@@ -41,7 +42,7 @@ export function* encodeInSteps(
     ...encodeExtensions(conversation, target, report),
     model: target.model,
     messages: encodeMessages(conversation.turns, target, report),
-    ...encodeLimits(conversation, target),
+    ...encodeLimits(conversation, target, report),
     tools,
     tool_choice: toolChoice,
     parallel_tool_calls: parallel,
@@ -81,7 +82,7 @@ function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonO
   return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };
 }
 
-function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarget): JsonObject {
+function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarget, report: LossReport): JsonObject {
   const vertex = target.host === 'vertex';
   return {
     // OpenAI's reasoning models refuse `max_tokens`; the servers on Vertex document only `max_tokens`.
@@ -91,7 +92,7 @@ function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarg
     frequency_penalty: sampling.frequencyPenalty,
     presence_penalty: sampling.presencePenalty,
     seed: sampling.seed,
-    stop: sampling.stop,
+    stop: fitStops(sampling.stop, limitsOf('openai-chat', target), report),
     n: sampling.n,
     logprobs: sampling.logprobs,
     top_logprobs: sampling.topLogprobs,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { pricedTier, type GenerationEvent, type LogprobToken, type UpstreamFailure, type Usage } from '../events.ts';
+import { claimOf, outputWithin, sound } from '../counts.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -11,12 +12,18 @@ import { mcpParts } from './mcp-items.ts';
 /** A plain 2xx reply → events. A response that failed is an error, though its status is 200. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
   const failure = failureIn(body);
-  if (failure) return [{ type: 'error', failure }];
+  if (failure) return failedReply(body, failure, reply);
   if (!isObject(body) || !Array.isArray(body.output)) throw new ReplyFault('the reply is no response');
   const reader = new ResponseReader(reply);
   const at = body.output.findIndex((item) => !isObject(item));
   if (at >= 0) throw new ReplyFault(`output[${at}] of the reply is no item`);
   reader.finish(body);
+  return reader.drain();
+}
+
+function failedReply(body: unknown, failure: UpstreamFailure, reply: ReplyContext): readonly GenerationEvent[] {
+  const reader = new ResponseReader(reply);
+  reader.failed(objectOf(body) ?? {}, failure);
   return reader.drain();
 }
 
@@ -59,6 +66,8 @@ export class ResponseReader {
   #fileSearches = 0;
   readonly #containers = new Set<string>();
   ended = false;
+  /** An item has been opened. */
+  begun = false;
 
   constructor(reply: ReplyContext) {
     this.#reply = reply;
@@ -78,6 +87,7 @@ export class ResponseReader {
   }
 
   open(item: JsonObject, at: number): void {
+    this.begun = true;
     const type = stringOf(item.type) ?? '';
     const isCall = type === 'function_call' || type === 'custom_tool_call';
     const state = this.#begin(at, type, isCall ? this.#calls++ : -1, stringOf(item.phase));
@@ -129,6 +139,8 @@ export class ResponseReader {
       case 'function_call':
       case 'custom_tool_call':
         this.fill(at, 'arguments', 0, item[state.type === 'function_call' ? 'arguments' : 'input']);
+        if (state.call >= 0)
+          this.#events.push({ type: 'tool_arguments', choice: 0, call: state.call, text: '', last: true });
         return;
       default:
         this.#searches += Number(isSearch(item));
@@ -216,15 +228,7 @@ export class ResponseReader {
     this.begin(response);
     this.#fillIn((listOf(response.output) ?? []).filter(isObject));
     this.ended = true;
-    const raw = objectOf(response.usage);
-    const counted = raw && decodeUsage(raw, response.service_tier);
-    if (counted && raw)
-      this.#events.push({
-        type: 'usage',
-        usage: this.#withSearches(counted, response),
-        raw,
-        format: 'openai-responses',
-      });
+    this.#noteUsage(response);
     const why = stringOf(objectOf(response.incomplete_details)?.reason);
     const reason =
       response.status === 'incomplete'
@@ -235,6 +239,16 @@ export class ResponseReader {
           ? 'tool_calls'
           : 'stop';
     this.#events.push({ type: 'finish', choice: 0, reason }, { type: 'end' });
+  }
+
+  /** True where the response has a usage. */
+  #noteUsage(response: JsonObject): boolean {
+    const raw = objectOf(response.usage);
+    const counted = raw && decodeUsage(raw, response.service_tier);
+    if (!counted || !raw) return false;
+    const usage = this.#withSearches(counted, response);
+    this.#events.push({ type: 'usage', usage, raw, format: 'openai-responses' });
+    return true;
   }
 
   /** The last event of a stream repeats all items; some servers send them there alone. */
@@ -258,6 +272,11 @@ export class ResponseReader {
   #noteContainer({ type, container_id: id }: JsonObject): void {
     if (type === 'code_interpreter_call' && this.#containers.size < MAX_CONTAINERS)
       this.#containers.add(stringOf(id) ?? '');
+  }
+
+  /** The end of a response that failed. The provider charges what it counted until then. */
+  failed(response: JsonObject, failure: UpstreamFailure): void {
+    if (!this.ended) this.fail(this.#noteUsage(response) ? { ...failure, isCounted: true } : failure);
   }
 
   fail(failure: UpstreamFailure): void {
@@ -346,19 +365,21 @@ const isFileSearch = ({ type }: JsonObject): boolean => type === 'file_search_ca
 
 /** @param tier `service_tier`, which is beside the usage */
 export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {
-  const input = numberOf(raw.input_tokens);
-  const output = numberOf(raw.output_tokens);
-  if (input === undefined && output === undefined) return undefined;
+  const input = claimOf(raw.input_tokens);
+  const given = claimOf(raw.output_tokens);
+  if (input === undefined && given === undefined) return undefined;
+  const output = outputWithin(claimOf(raw.total_tokens), input, given);
   const read = objectOf(raw.input_tokens_details);
-  return compact({
+  const usage = compact({
     input: input ?? 0,
-    output: output ?? 0,
-    total: numberOf(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
-    cacheRead: numberOf(read?.cached_tokens),
-    cacheWrite: numberOf(read?.cache_write_tokens),
-    reasoning: numberOf(objectOf(raw.output_tokens_details)?.reasoning_tokens),
+    output,
+    total: (input ?? 0) + output,
+    cacheRead: claimOf(read?.cached_tokens),
+    cacheWrite: claimOf(read?.cache_write_tokens),
+    reasoning: claimOf(objectOf(raw.output_tokens_details)?.reasoning_tokens),
     tier: pricedTier(tier),
   });
+  return sound(usage);
 }
 
 function decodeToken(token: JsonObject): LogprobToken {

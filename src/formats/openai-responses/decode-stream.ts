@@ -16,6 +16,10 @@ class ResponseStreamDecoder implements StreamDecoder {
   readonly #reader: ResponseReader;
   progress = 0;
 
+  get begun(): boolean {
+    return this.#reader.begun;
+  }
+
   constructor(reply: ReplyContext) {
     this.#reader = new ResponseReader(reply);
   }
@@ -96,10 +100,11 @@ function read(reader: ResponseReader, name: string, event: JsonObject): void {
       return reader.part(at, 'summary', partOf(event), event.part);
     case 'completed':
     case 'incomplete':
-      return reader.finish({ status: name, ...response });
+    case 'cancelled':
     case 'failed': {
-      const failure = failureIn({ ...response, status: 'failed' });
-      return reader.fail(failure ?? unreadable('The upstream reported a failure without a message.'));
+      const ended = name === 'failed' ? { ...response, status: name } : { status: name, ...response };
+      const failure = failureIn(ended);
+      return failure ? reader.failed(response, failure) : reader.finish(ended);
     }
   }
 }

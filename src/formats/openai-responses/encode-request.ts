@@ -17,7 +17,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const losses = new LossReport();
+  const losses = new LossReport(target.onUnreadablePart);
   const { sampling, user, metadata, stream } = conversation;
   const input = encodeItems(conversation.turns, losses, target);
   yield;

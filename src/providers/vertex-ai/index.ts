@@ -68,7 +68,9 @@ export const vertexAi = defineProvider<VertexSettings>({
       endpoints,
       embeddings: readEmbeddingSettings(entry.embeddings),
     });
-    return createEntry(slug, entry.allow_insecure ?? false, locate, identity);
+    const { structured_outputs: structuredOutputs = false } = entry;
+    const located: typeof locate = (...call) => ({ ...locate(...call), structuredOutputs });
+    return createEntry(slug, entry.allow_insecure ?? false, structuredOutputs ? located : locate, identity);
   },
   needsCallerToken,
   checkParams,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
+import { sound } from '../../../formats/counts.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { isObject } from '../../../formats/json/object.ts';
@@ -31,6 +32,8 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
     );
   }
   const tokens = sumOfTokens(embeddings);
+  const usage = tokens === undefined ? undefined : sound({ input: tokens, output: 0, total: tokens });
+  const input = usage?.input ?? 0;
   const data = embeddings.map(({ values, truncated, more }, index) => ({
     object: 'embedding',
     index,
@@ -41,8 +44,8 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
   return {
     ok: true,
     // OpenAI's reply always has usage, and clients in typed languages cannot decode a reply without it.
-    body: { object: 'list', data, model, usage: { prompt_tokens: tokens ?? 0, total_tokens: tokens ?? 0 } },
-    ...(tokens !== undefined && { usage: { input: tokens, output: 0, total: tokens } }),
+    body: { object: 'list', data, model, usage: { prompt_tokens: input, total_tokens: input } },
+    ...(usage && { usage }),
   };
 }
 
@@ -66,6 +69,3 @@ export function readPredictions(reply: unknown, expected: number): readonly Json
     return prediction;
   });
 }
-
-export const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
