@@ -13,20 +13,30 @@ interface Ended {
 let running: ChildProcess | undefined;
 let stoppedBy: NodeJS.Signals | undefined;
 
+/** `timeout --kill-after` of .ci/run leaves ten seconds. */
+const STOP_MS = 5000;
+
 /** The part has a process group of its own: a signal has to reach the processes that it has started, too. */
-function stop(signal: NodeJS.Signals): void {
-  const isFirst = stoppedBy === undefined;
-  stoppedBy ??= signal;
+function kill(part: ChildProcess | undefined, signal: NodeJS.Signals): void {
   try {
-    if (running?.pid !== undefined) process.kill(-running.pid, isFirst ? 'SIGTERM' : 'SIGKILL');
+    if (part?.pid !== undefined) process.kill(-part.pid, signal);
   } catch {
     // It has ended meanwhile.
   }
 }
 
+/** A terminal and npm may both send the signal of one Ctrl-C. */
+function stop(signal: NodeJS.Signals): void {
+  if (stoppedBy) return;
+  stoppedBy = signal;
+  const part = running;
+  kill(part, 'SIGTERM');
+  setTimeout(kill, STOP_MS, part, 'SIGKILL').unref();
+}
+
 async function run(name: string): Promise<Ended> {
   const from = performance.now();
-  console.log(`\n== ${name}`);
+  process.stdout.write(`\n== ${name}\n`);
   const outcome = await new Promise<string>((resolve) => {
     running = spawn('npm', ['run', '--silent', name], { stdio: 'inherit', detached: true })
       .once('error', ({ message }) => resolve(`failed (${message})`))
@@ -41,7 +51,8 @@ const ended: Ended[] = [];
 for (const name of names) ended.push(stoppedBy ? { name, outcome: 'not run', seconds: 0 } : await run(name));
 
 const width = Math.max(...names.map(({ length }) => length));
-console.log('');
-for (const { name, outcome, seconds } of ended) console.log(`${name.padEnd(width)}  ${outcome}, ${seconds} s`);
+process.stdout.write('\n');
+for (const { name, outcome, seconds } of ended)
+  process.stdout.write(`${name.padEnd(width)}  ${outcome}, ${seconds} s\n`);
 if (stoppedBy) process.exitCode = 128 + constants.signals[stoppedBy];
 else if (ended.some(({ outcome }) => outcome !== 'passed')) process.exitCode = 1;

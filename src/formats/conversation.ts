@@ -21,6 +21,8 @@ export type JsonObject = { [key: string]: unknown };
 export interface CacheMarker {
   readonly type: 'ephemeral';
   readonly ttl?: string;
+  /** Anthropic's: who may read the cache. */
+  readonly scope?: unknown;
 }
 
 /** Gemini signs ordinary text too (measured: 177 of the recordings). The signature is replayed on the same part. */
@@ -49,6 +51,8 @@ export interface ThinkingPart extends Signed {
    * back is unknown.
    */
   readonly unnamed?: boolean;
+  /** A client of the Messages API got it without a signature: its maker does not need it back. */
+  readonly shown?: boolean;
   readonly itemId?: string;
 }
 

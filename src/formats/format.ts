@@ -4,6 +4,7 @@ import type { Origins } from './losses/origins.ts';
 import type { ParamPath } from './losses/place.ts';
 import type { IsStored, MediaByUrl, RemoteMedia, FileReference } from './media/remote-media.ts';
 import type { LossNotes } from './losses/reply-losses.ts';
+import type { Maker } from './maker.ts';
 import type { Steps } from './steps.ts';
 
 /** A request body that cannot be read or cannot be expressed in the target's format: a 400 that names the parameter. */
@@ -61,12 +62,16 @@ export interface RequestTarget {
   readonly extensions?: ReadonlySet<string> | undefined;
   /** True when the server of the chat API takes free-text tools. Default: they are sent as functions. */
   readonly customTools?: boolean | undefined;
+  /** True: Claude on Vertex AI takes `output_config.format` and strict tools. Default: they are written otherwise. */
+  readonly structuredOutputs?: boolean | undefined;
   /** The account of the target, where it accepts only its own signatures (maker.ts). Undefined: unknown. */
   readonly signatureScope?: string | undefined;
   /** The target may get the URL of an image where the gateway otherwise sends data. */
   readonly passUrls?: boolean | undefined;
   /** The answer limit of a request without one, for APIs that demand one. Default: such a request is refused. */
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
+  /** A part of the caller's that the target cannot read is a 400, or a reported loss. Default: `refuse`. */
+  readonly onUnreadablePart?: 'refuse' | 'drop' | undefined;
   /** Undefined for a model whose limits are unknown. */
   readonly limits?: ModelLimits | undefined;
 }
@@ -117,7 +122,9 @@ export interface ReplyContext {
   readonly model: string;
   /** Creates an id for a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
   readonly newCallId: () => string;
-  /** Custom (free-text) tools that were sent as functions. The decoder unwraps their arguments. */
+  /** Names of tools by the aliases that were sent in their place (name-aliases.ts). */
+  readonly toolNames?: ReadonlyMap<string, string>;
+  /** Custom (free-text) tools that were sent as functions, as they were named there. The decoder unwraps their arguments. */
   readonly customTools?: ReadonlySet<string>;
   /**
    * The forced tool that stands for a JSON-schema answer. Its arguments become the text of the answer
@@ -131,6 +138,8 @@ export interface ReplyContext {
   readonly inlineThinking?: boolean;
   /** The account whose signatures the answer has (`RequestTarget`). */
   readonly signatureScope?: string | undefined;
+  /** The server takes its thoughts back (openai-chat/returned-thoughts.ts): they are signed as this maker's. */
+  readonly thoughtMaker?: Maker;
 }
 
 /** How the client wants its reply. */
@@ -149,6 +158,8 @@ export interface ClientContext {
   readonly functionCalls?: boolean;
   /** The reply always carries `id`: an id of another API would be invalid here. */
   readonly ownId?: boolean;
+  /** The reader has to see whether output comes (`Signals.output`), because a reply without any is a failure. */
+  readonly awaitsOutput?: boolean;
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
   /** The client is not shown the thoughts, but returns their signatures (docs/protocols/messages-route.md#hidden-thoughts). */
@@ -166,6 +177,8 @@ export interface ClientContext {
 export interface StreamDecoder {
   /** Increases with every wire event except keep-alives, even one without a `GenerationEvent` yet. */
   readonly progress: number;
+  /** As in `Signals`. Absent where an item begins with its content. */
+  readonly begun?: boolean;
   push(bytes: Buffer): readonly GenerationEvent[];
   /**
    * Called when the upstream closes. Returns the remaining events and the terminal one: `end`, or `error` when the
@@ -327,6 +340,13 @@ export interface ClientSettings {
 }
 export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
+/** What has left of a stream. */
+export interface SentEvents {
+  /** The last bytes. */
+  readonly last: Buffer;
+  readonly signals: Signals | undefined;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -335,6 +355,8 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
+  /** The record that fits what the stream has sent; undefined: `heartbeat`. */
+  readonly heartbeatAfter?: (sent: SentEvents) => string | undefined;
 
   readonly features?: ModelFeatures;
   /** Request header with the API version that a body was written for. */
@@ -402,7 +424,7 @@ export interface Format {
    * Same format on both sides: true for a body with fields that the target's model or its host refuses and another generation of
    * its family takes. It is written anew.
    */
-  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host'>): boolean;
+  misfits?(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host' | 'structuredOutputs'>): boolean;
   /**
    * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
    * one. Undefined when the body holds none.

@@ -16,18 +16,18 @@ const MODELS: Readonly<Record<FormatName, string>> = {
   gemini: 'gemini-2.5-flash',
 };
 
-function translated(client: FormatName, upstream: FormatName, body: JsonObject) {
+function translated(client: FormatName, upstream: FormatName, body: JsonObject, onUnreadablePart?: 'drop') {
   const steps = translateRequest(deepFreeze({ model: 'm', ...body }), {
     client: formats[client],
     upstream: formats[upstream],
-    target: requestTarget({ model: MODELS[upstream] }),
+    target: requestTarget({ model: MODELS[upstream], onUnreadablePart }),
     reply: replyContext(),
   });
   return finish(steps);
 }
 
-const lost = (client: FormatName, upstream: FormatName, body: JsonObject) =>
-  translated(client, upstream, body).losses.map(({ action, param }) => `${action} ${param}`);
+const lost = (client: FormatName, upstream: FormatName, body: JsonObject, onUnreadablePart?: 'drop') =>
+  translated(client, upstream, body, onUnreadablePart).losses.map(({ action, param }) => `${action} ${param}`);
 
 function faultOf(work: () => unknown): RequestFault {
   try {
@@ -84,7 +84,7 @@ describe('losses of a Messages request', () => {
         },
       ],
     };
-    expect(lost('anthropic-messages', 'gemini', body).sort()).toEqual([
+    expect(lost('anthropic-messages', 'gemini', body, 'drop').sort()).toEqual([
       'dropped messages[1].content[1].citations',
       'dropped messages[1].content[2].cache_control',
       'dropped messages[1].content[3]',

@@ -1,10 +1,13 @@
 import type { Conversation, JsonObject } from './conversation.ts';
 import { joinLosses } from './losses/losses.ts';
+import { fitNames } from './name-aliases.ts';
 import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
 import type { RequestTarget } from './format.ts';
 import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
 import { namedLosses, namedPlace, type CallerBody } from './losses/places.ts';
+import { refuseNumbers } from './number-ranges.ts';
+import { refuseElsewhere } from './residency.ts';
 import { refuseUntranslated } from './untranslated-tools.ts';
 
 interface RequestTranslation {
@@ -33,8 +36,15 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const conversation = portable ? portable.conversation : read;
   let encoded: EncodedRequest;
   try {
-    if (client.name !== upstream.name) refuseUntranslated(conversation.tools, upstream.name);
-    encoded = yield* upstream.encodeInSteps(change ? change(conversation) : conversation, target, reply);
+    const changed = change ? change(conversation) : conversation;
+    if (client.name === upstream.name) encoded = yield* upstream.encodeInSteps(changed, target, reply);
+    else {
+      refuseUntranslated(conversation.tools, upstream.name);
+      refuseNumbers(changed, upstream.name, target);
+      refuseElsewhere(changed, upstream.name, target);
+      const { conversation: fitted, toolNames } = fitNames(changed, upstream.name, target);
+      encoded = yield* upstream.encodeInSteps(fitted, target, toolNames ? { ...reply, toolNames } : reply);
+    }
   } catch (error) {
     throw withCallerPath(error, { client, body, conversation: read, located: conversation, origins });
   }

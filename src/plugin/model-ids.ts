@@ -8,7 +8,7 @@ export function compareModelIds(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** A version behind a name that tables of models need not list: `@20250929`, `@default`, `-20250929`, `-2025-09-29`, `-latest`. */
-const VERSION = /(?:@[A-Za-z0-9]+|-20[0-9]{6}|-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-latest)$/;
+/** A version behind a name that tables of models need not list: `@20250929`, `-v2@20241022`, `@default`, `-20250929`, `-2025-09-29`, `-latest`. */
+const VERSION = /(?:(?:-v[0-9])?@[A-Za-z0-9]+|-20[0-9]{6}|-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-latest)$/;
 
 export const withoutVersion = (model: string): string => model.replace(VERSION, '');

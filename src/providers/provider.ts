@@ -50,6 +50,8 @@ export interface Location {
   readonly customTools?: boolean;
   /** True: the server may have responses, items and conversations that the gateway does not keep (see `withoutUnknownIds`). */
   readonly takesUnknownIds?: boolean;
+  /** True: Claude takes schemas of answers and strict tools here (see `RequestTarget`). */
+  readonly structuredOutputs?: boolean;
   /** Names the account where it accepts only its own signatures (see `RequestTarget`). */
   readonly signatureScope?: string;
   /** The codec, for embeddings and images. */

@@ -90,15 +90,15 @@ function missingMedia(
   client: Format,
   mediaByUrl: MediaByUrl,
   { body, target }: Pick<Attempt, 'body' | 'target'>,
-  { format, host }: ResolvedTarget,
+  { format, host, extensions }: ResolvedTarget,
 ): RemoteMedia[] {
   const pass = target.remoteMedia?.pass ?? false;
   const native = client.name === format;
   // Nothing else parses such a body whole, and most contain megabytes of base64.
-  if (native && !mayHoldUrls(body)) return [];
+  if (native && (mediaByUrl.ownUrlsPass || !mayHoldUrls(body))) return [];
   const found = client.remoteMedia?.(body.json()) ?? [];
   // No such target reads audio or video: its format reports that.
-  const place = { host, native, pass };
+  const place = { host, native, pass, extensions };
   return found.filter((one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, place));
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Download, Upstream } from '../upstream/types.ts';
 import type { AllowedHosts } from '../catalog/custom-host.ts';
 import { version } from '../version.ts';
-import { bareMime, sniffMedia } from '../formats/media/media-types.ts';
+import { bareMime, NO_TYPE, registered, sniffMedia } from '../formats/media/media-types.ts';
 import type { FetchedMedia } from '../formats/media/remote-media.ts';
 
 /** Object stores and short links redirect once. No media need longer chains. */
@@ -157,9 +157,6 @@ const notAllowed = ({ host }: URL, hop: number): string =>
     ? 'cannot be fetched: it is redirected to a host that `remote_media.hosts` does not allow'
     : `cannot be fetched: \`remote_media.hosts\` of the gateway config does not allow ${host}`;
 
-/** Types that object stores report for files that were uploaded without a type. */
-const NO_TYPE: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
-
 const TEXT = 'text/plain';
 
 /**
@@ -171,9 +168,7 @@ export function readMedia({ headers, body }: Download, types: ReadonlySet<string
   // The request asks for no encoding. An encoded body could have any size once decoded.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return 'has a content-encoding';
   const contentType = headers['content-type'] ?? '';
-  const reported = bareMime(contentType);
-  // `image/jpg` is not registered, but servers derive it from the extension.
-  const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
+  const mime = registered(bareMime(contentType));
   const found = sniffMedia(body);
   if (NO_TYPE.has(mime)) {
     return found !== undefined && types.has(found) ? { mime: found, data: body } : 'has no media type';

@@ -6,7 +6,7 @@ import { GatewayError, RequestBody, type Operation, type Prepared, type Resolved
 import { namesIn } from './outbound-headers.ts';
 import { removeFields, stepsOf } from './remove-fields.ts';
 
-type FieldsTarget = Pick<ResolvedTarget, 'format' | 'host'>;
+type FieldsTarget = Pick<ResolvedTarget, 'format' | 'host' | 'structuredOutputs'>;
 
 /** Refuses fields without which the request would mean something else at this target. Throws GatewayError. */
 export function refuseFields({ format }: Operation, body: RequestBody, target: FieldsTarget): void {
@@ -14,10 +14,10 @@ export function refuseFields({ format }: Operation, body: RequestBody, target: F
   const at = targetOf(target);
   if (at === 'claude') return;
   for (const rule of TARGET_FIELDS) {
-    const { field, refuses } = rule;
+    const { field, refuses, isDefault } = rule;
     const action = rule.at[at];
     if (action !== 'refuse' && (action !== 'drop' || !refuses)) continue;
-    if (!isPresent(body, field)) continue;
+    if (!isPresent(body, field) || (action === 'refuse' && isDefault?.(body.value(field)))) continue;
     if (action === 'refuse' || refuses?.(body.value(field))) throw refusal(rule);
   }
 }
@@ -59,6 +59,7 @@ export function withoutForeignFields(
   if (format.name !== 'anthropic-messages' || targetOf(target) !== 'vertex') return written;
   let removal: Removal | undefined;
   for (const { row, places } of VERTEX_RULES) {
+    if (row.structuredOutputs && target.structuredOutputs) continue;
     let before: FieldPlace | undefined;
     let found = false;
     for (const place of places) {

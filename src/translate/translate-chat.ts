@@ -2,6 +2,7 @@ import type { Conversation } from '../formats/conversation.ts';
 import type { Format, ReplyContext } from '../formats/format.ts';
 import { translatingReader, type Translation } from '../formats/streams/readers.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
+import { restoringNames } from '../formats/name-aliases.ts';
 import { translateRequest } from '../formats/translate.ts';
 import { writeJson } from '../formats/json/text.ts';
 import type { Prepared, ResolvedTarget, Steps } from '../plugin/index.ts';
@@ -27,7 +28,7 @@ export function isOfOtherModel({
   resolved,
   upstream,
 }: Pick<Job, 'attempt' | 'resolved' | 'upstream'>): boolean {
-  return upstream.misfits?.(new CallersBody(body), { model: resolved.model, host: resolved.host }) ?? false;
+  return upstream.misfits?.(new CallersBody(body), resolved) ?? false;
 }
 
 /** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
@@ -103,9 +104,15 @@ function* translate(job: Job): Steps<Prepared> {
   yield;
   const stream = isStream(attempt.body);
   const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;
-  const translation = { upstream, client: operation.format, reply: encoded.reply, context };
+  const { reply: sent } = encoded;
+  const translation = {
+    upstream: restoringNames(upstream, sent.toolNames),
+    client: operation.format,
+    reply: sent,
+    context,
+  };
   const own = operation.format;
-  const passes = isUnchanged(job, encoded.reply);
+  const passes = isUnchanged(job, sent);
   const unshown = operation.format.unshown?.(attempt.body, job.client);
   return {
     losses: joinLosses(encoded.losses, users.losses, unshown ?? []),

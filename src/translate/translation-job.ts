@@ -43,6 +43,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
   extensions: resolved.extensions,
   customTools: resolved.customTools,
   signatureScope: resolved.signatureScope,
+  structuredOutputs: resolved.structuredOutputs,
   passUrls: attempt.target.remoteMedia?.pass,
 });
 
@@ -53,6 +54,7 @@ export function encodingTarget(job: Job): RequestTarget {
     ...targetOf(job),
     defaultMaxTokens: attempt.target.defaultMaxTokens ?? resolved.defaultMaxTokens ?? 'model',
     limits: modelLimits(resolved.provider, resolved.model),
+    onUnreadablePart: attempt.target.onUnreadablePart,
   };
 }
 
@@ -115,6 +117,7 @@ export function clientContext(
   return {
     ...operation.format.readClient(body, fromRequest),
     ...(exchange.kept && keptContext(exchange.kept, body)),
+    ...(target.unwanted?.empty && { awaitsOutput: true }),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
     holdBytes,

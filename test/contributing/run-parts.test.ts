@@ -45,7 +45,7 @@ it.each([
   '%s ends the part that runs, with the processes that it has started, and begins no other',
   async (signal, status) => {
     const { folder, child, ended } = start({ first: 'sleep 600 & touch started; wait', second: 'touch second' });
-    await vi.waitFor(() => expect(existsSync(join(folder, 'started'))).toBe(true), { timeout: 25_000 });
+    await vi.waitFor(() => expect(existsSync(join(folder, 'started'))).toBe(true), { timeout: 60_000 });
     child.kill(signal);
     // The output ends when the last process that can write to it has ended.
     const { code, text } = await ended;

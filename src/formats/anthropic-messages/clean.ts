@@ -1,8 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
 import type { Cleaning, SearchableBody } from '../format.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, objectOf } from '../json/object.ts';
+import { listOf, stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';
+import { registered } from '../media/media-types.ts';
 import { editMessages } from './edit-messages.ts';
 import {
   envelopeIn,
@@ -18,7 +19,7 @@ import { SIGNATURE_MARK, splitSignature } from './tool-ids.ts';
  * Strings that show that a body may hold blocks which this gateway made of another provider's answer. SDKs write JSON
  * without spaces, or (Python's `json`) with one after the colon.
  */
-const SIGNS = [...MARKS.map((mark) => `"${mark}`), '"signature":""', '"signature": ""', SIGNATURE_MARK];
+const SIGNS = [...MARKS.map((mark) => `"${mark}`), '"signature":""', '"signature": ""', SIGNATURE_MARK, '"image/jpg"'];
 
 /**
  * Removes the thoughts of other providers from a body for Claude, and their signatures from call ids. Claude refuses
@@ -37,7 +38,7 @@ function judge(block: JsonObject, next: unknown, place: string, losses: LossRepo
   if (isSignedImage(block, next)) return 'the picture of another provider';
   const thought = ownThought(block);
   if (thought !== block) return thought;
-  const plain = withoutSignature(block);
+  const plain = withRegisteredType(withoutSignature(block));
   if (plain !== block && block.type === 'tool_use') losses.dropped(`${place}.id`, FOREIGN_SIGNATURE);
   return plain;
 }
@@ -62,6 +63,19 @@ function ownThought(block: JsonObject): JsonObject | string {
 function isSignedImage(block: JsonObject, next: unknown): boolean {
   if (block.type !== 'image' || !isObject(next)) return false;
   return envelopeIn(next) === 'unreadable' || signatureOfPrevious(next) !== undefined;
+}
+
+/** An image, or a result with one, whose type clients derive from the extension of a file (media/media-types.ts). */
+function withRegisteredType(block: JsonObject): JsonObject {
+  if (block.type === 'tool_result') {
+    const given = listOf(block.content) ?? [];
+    const content = given.map((inner) => (isObject(inner) ? withRegisteredType(inner) : inner));
+    return content.some((inner, at) => inner !== given[at]) ? { ...block, content } : block;
+  }
+  const source = block.type === 'image' || block.type === 'document' ? objectOf(block.source) : undefined;
+  const stated = stringOf(source?.media_type);
+  if (!source || stated === undefined || registered(stated) === stated) return block;
+  return { ...block, source: { ...source, media_type: registered(stated) } };
 }
 
 /** The id of a call without the signature of another provider. Results repeat the id, so only calls are reported. */

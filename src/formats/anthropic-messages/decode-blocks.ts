@@ -15,6 +15,8 @@ import { fieldsOf, KNOWN, opaque, withoutDirectCaller } from './block-fields.ts'
 import type { Envelope, SignedKind } from '../envelope.ts';
 import { tagOf } from '../maker.ts';
 import { mcpPart } from '../mcp-parts.ts';
+import { typed } from '../media/media-types.ts';
+import { sisterPart } from '../sister-parts.ts';
 import { envelopeIn, signatureOfPrevious } from './signatures.ts';
 import { splitSignature } from './tool-ids.ts';
 import { booleanOf, stringOf } from '../json/read.ts';
@@ -98,7 +100,7 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
       if (typeof block.type !== 'string') throw invalid(BodyPlace.field(path, 'type'), 'must be a string');
       // Server tools and their results, search results, uploads: sent on unchanged and never dropped
       // (docs/protocols/anthropic-messages.md#unknown-blocks).
-      return [opaque(block)];
+      return [sisterPart(block) ?? opaque(block)];
   }
 }
 
@@ -117,7 +119,7 @@ function decodeToolUse(block: JsonObject, path: BodyPlace): Part[] {
     type: 'tool_call',
     id,
     name: text(block, 'name', path),
-    arguments: JSON.stringify(objectOf(block.input) ?? {}),
+    arguments: JSON.stringify(block.input ?? {}),
   };
   const part = cached(signature === undefined ? call : { ...call, signature }, block);
   return withFields(part, withoutDirectCaller(block), KNOWN.call);
@@ -141,7 +143,7 @@ function decodeMedia(block: JsonObject, path: BodyPlace): Part[] {
   if (!place) return [opaque(block)];
   const name = media === 'document' ? stringOf(block.title) : undefined;
   const plain: MediaPart = { type: 'media', media, ...place };
-  const part = cached(name === undefined ? plain : { ...plain, name }, block);
+  const part = cached(typed(name === undefined ? plain : { ...plain, name }), block);
   return withFields(part, block, name === undefined ? KNOWN.media : KNOWN.titledMedia);
 }
 
@@ -209,7 +211,10 @@ export function cache(block: JsonObject): { cache?: CacheMarker } {
   const marker = objectOf(block.cache_control);
   if (!marker) return {};
   const ttl = stringOf(marker.ttl);
-  return { cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }) } };
+  const { scope } = marker;
+  return {
+    cache: { type: 'ephemeral', ...(ttl !== undefined && { ttl }), ...(scope !== undefined && { scope }) },
+  };
 }
 
 function text(block: JsonObject, key: string, path: BodyPlace): string {

@@ -1,6 +1,7 @@
 import type { JsonObject, ResponseFormat } from '../conversation.ts';
 import { isObject } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
+import { hasStructuredOutputs } from './models.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 
 /** How the form of the answer is requested (docs/protocols/requests.md#response-format): at most one of the three. */
@@ -22,7 +23,7 @@ export function planAnswer(declared: readonly WireBlock[], mayForce: boolean, co
     context.losses.downgraded('response_format', 'Claude has no JSON mode: the system prompt requests JSON');
     return { systemLine: JSON_LINE };
   }
-  if (context.facts.structuredOutput && context.target.host === 'direct') {
+  if (context.facts.structuredOutput && hasStructuredOutputs(context.target)) {
     return { format: { type: 'json_schema', schema: describe(outputSchema(format.schema, context), format) } };
   }
   return planJsonTool({ ...format, schema: format.schema }, declared, mayForce, context);

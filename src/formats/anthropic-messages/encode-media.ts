@@ -40,11 +40,9 @@ interface Destination {
 }
 
 function encodeData(part: MediaPart, data: string, { path, context }: Destination): WireBlock {
-  const reported = part.mime === undefined ? undefined : bareMime(part.mime);
-  if (reported === undefined)
+  const mime = part.mime === undefined ? undefined : bareMime(part.mime);
+  if (mime === undefined)
     throw new RequestFault('invalid_value', `\`${String(path)}\` does not say its media type.`, path);
-  // `image/jpg` is not registered, but clients derive it from the file extension.
-  const mime = reported === 'image/jpg' ? 'image/jpeg' : reported;
   if (IMAGE_TYPES.has(mime)) {
     if (part.name !== undefined)
       context.losses.dropped(BodyPlace.field(path, 'file.filename'), 'Claude has no image names');

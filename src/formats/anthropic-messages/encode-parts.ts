@@ -10,6 +10,7 @@ import type {
 import { encodeArguments } from '../call-arguments.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { mcpBlock } from '../mcp-parts.ts';
+import { loseOpaque } from '../opaque-parts.ts';
 import { ARGUMENTS } from './argument-texts.ts';
 import { attach, isOwnOpaque, isReplyFields } from './block-fields.ts';
 import { isListing } from './encode-mcp.ts';
@@ -79,17 +80,17 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
       return { type: 'text', text: `\`\`\`\n${part.output}\n\`\`\`` };
     case 'media':
       if (role === 'user' || role === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
-      return drop(path, `Claude takes no media in ${role} messages`, context);
+      return lose(path, `Claude takes no media in ${role} messages`, role, context);
     case 'opaque':
       if (isOwnOpaque(part)) return isReplyFields(part.value) ? undefined : part.value;
       if (part.format === 'openai-responses' && isListing(part.value, context.servers)) return undefined;
-      return drop(path, `only ${part.format} understands this block`, context);
+      return loseOpaque(part, path, role === 'tool_result' ? 'tool' : role, losses);
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_call':
     case 'mcp_call':
     case 'mcp_result':
-      if (role !== 'assistant') return drop(path, `Claude takes no ${part.type} in ${role} messages`, context);
+      if (role !== 'assistant') return lose(path, `Claude takes no ${part.type} in ${role} messages`, role, context);
       return encodeAssistantPart(part, path, context);
   }
 }
@@ -163,6 +164,12 @@ export function encodeResult(part: ToolResultPart, path: BodyPlace, context: Req
 
 function cached(block: WireBlock, cache: CacheMarker | undefined): WireBlock {
   return cache ? { ...block, cache_control: cache } : block;
+}
+
+/** A part of the caller's is content, and a 400. */
+function lose(path: BodyPlace, reason: string, role: Role, context: RequestContext): undefined {
+  if (role === 'assistant') return drop(path, reason, context);
+  context.losses.unreadable(path, reason);
 }
 
 function drop(path: BodyPlace, reason: string, { losses }: RequestContext): undefined {

@@ -34,7 +34,7 @@ export function* encodeInSteps(
     conversation,
     target,
     facts: modelFacts(target.model),
-    losses: new LossReport(),
+    losses: new LossReport(target.onUnreadablePart),
     ids: new ToolIds(),
     servers: new McpServers(conversation, target),
     limit: new AnswerLimit(conversation, target),

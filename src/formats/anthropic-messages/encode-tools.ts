@@ -1,6 +1,7 @@
 import type { BuiltinTool, CustomTool, FunctionTool, JsonObject, Tool } from '../conversation.ts';
 import { toOutputSchema, type AnswerPlan } from './encode-answer.ts';
 import { choiceKeyOf, choiceName, isToolsetKey } from './encode-mcp.ts';
+import { hasStructuredOutputs } from './models.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { asFunction } from '../custom-tools.ts';
@@ -78,7 +79,7 @@ function schemaOf({ parameters, strict }: FunctionTool, path: string, context: R
 function strictness(strict: boolean | undefined, path: string, context: RequestContext): JsonObject {
   if (strict === undefined) return {};
   if (context.native && !strict) return { strict };
-  if (context.target.host === 'direct' && context.facts.structuredOutput) return { strict };
+  if (hasStructuredOutputs(context.target) && context.facts.structuredOutput) return { strict };
   if (strict) context.losses.dropped(`${path}.function.strict`, 'this target serves no strict tools for this model');
   return {};
 }

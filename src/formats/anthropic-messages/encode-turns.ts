@@ -44,7 +44,10 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
     } else add(messages, 'user', answers ?? encodeParts(turn.parts, path, 'user', context));
   }
   arrange(messages, context);
-  return { system, messages: messages.every(hasContent) ? messages : messages.filter(hasContent) };
+  const sent = messages.every(hasContent) ? messages : messages.filter(hasContent);
+  // The API demands a message: a thread of the system alone is the user's, as at Gemini (docs/protocols/requests.md#system-alone).
+  if (sent.length > 0 || system.length === 0 || context.native) return { system, messages: sent };
+  return { system: [], messages: [{ role: 'user', content: system }] };
 }
 
 const hasContent = ({ content }: WireMessage): boolean => content.length > 0;
@@ -97,7 +100,7 @@ function answersIn(
     if (!textOnly) return encodeResult(part, path, context);
     const words = { ...part, content: part.content.filter(({ type }) => type !== 'media') };
     // The last result reports these losses.
-    return encodeResult(words, path, { ...context, losses: new LossReport() });
+    return encodeResult(words, path, { ...context, losses: new LossReport('drop') });
   });
 }
 

@@ -1,16 +1,20 @@
 import type { RequestTarget, SearchableBody } from '../format.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, stringOf } from '../json/read.ts';
-import { modelFacts, parseModel, type ModelFacts } from './models.ts';
+import { hasStructuredOutputs, modelFacts, parseModel, type ModelFacts } from './models.ts';
 
 /**
  * True for a body with thinking, an effort, sampling parameters, a schema, a forced tool or system turns that this model or its
  * host refuses (docs/protocols/messages-route.md#other-generation). The gateway knows nothing about models of other names.
  */
-export function misfits(body: SearchableBody, { model, host }: Pick<RequestTarget, 'model' | 'host'>): boolean {
+export function misfits(
+  body: SearchableBody,
+  target: Pick<RequestTarget, 'model' | 'host' | 'structuredOutputs'>,
+): boolean {
+  const { model } = target;
   const config = objectOf(valueOf(body, 'output_config'));
   // docs/protocols/vertex-ai.md#claude-features-not-served
-  if (host === 'vertex' && hasSchema(body, config)) return true;
+  if (!hasStructuredOutputs(target) && hasSchema(body, config)) return true;
   if (parseModel(model).family === 'unknown') return false;
   const facts = modelFacts(model);
   return (
@@ -18,6 +22,7 @@ export function misfits(body: SearchableBody, { model, host }: Pick<RequestTarge
     refusesEffort(stringOf(config?.effort), facts) ||
     (!facts.structuredOutput && hasSchema(body, config)) ||
     (facts.fixedSampling && samples(body)) ||
+    (!facts.temperatureWithTopP && samplesTwice(body)) ||
     (!facts.forcedTools && isForced(objectOf(valueOf(body, 'tool_choice')))) ||
     (!facts.systemTurns && hasSystemTurns(body))
   );
@@ -52,6 +57,10 @@ function samples(body: SearchableBody): boolean {
   const [temperature, topP, topK] = ['temperature', 'top_p', 'top_k'].map((key) => numberOf(valueOf(body, key)));
   return (temperature !== undefined && temperature !== 1) || (topP !== undefined && topP < 0.99) || topK !== undefined;
 }
+
+/** As `encodeSampling` reads them. */
+const samplesTwice = (body: SearchableBody): boolean =>
+  ['temperature', 'top_p'].every((key) => numberOf(valueOf(body, key)) !== undefined);
 
 const isForced = (choice: ReturnType<typeof objectOf>): boolean => choice?.type === 'any' || choice?.type === 'tool';
 

@@ -1,3 +1,5 @@
+import type { RequestTarget } from '../format.ts';
+
 /**
  * The features that each Claude generation accepts: the one place that knows model names. An unknown id is taken for a
  * newer model, which has no sampling parameters (docs/protocols/anthropic-messages.md#sampling) and thinks as
@@ -52,6 +54,12 @@ export interface ModelFacts {
   /** Turns with the role `system` between others (docs/protocols/requests.md#system-text-for-claude). */
   readonly systemTurns: boolean;
 }
+
+/** Vertex AI serves structured outputs where an organisation allows them (docs/protocols/vertex-ai.md#structured-outputs). */
+export const hasStructuredOutputs = ({
+  host,
+  structuredOutputs,
+}: Pick<RequestTarget, 'host' | 'structuredOutputs'>): boolean => host === 'direct' || structuredOutputs === true;
 
 const NEWEST = Number.POSITIVE_INFINITY;
 

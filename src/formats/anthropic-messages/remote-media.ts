@@ -8,6 +8,7 @@ import {
   type FileReference,
 } from '../media/remote-media.ts';
 import { isObject } from '../json/object.ts';
+import { isGoogleFile } from '../media/foreign-files.ts';
 import { bareMime } from '../media/media-types.ts';
 
 /** Image types that Claude reads (docs/protocols/anthropic-messages.md#sources). */
@@ -24,7 +25,7 @@ const TEXT_TYPE = 'text/plain';
 export const mediaByUrl: MediaByUrl = {
   types: new Set([...IMAGE_TYPES, PDF_TYPE, TEXT_TYPE]),
   fetches({ url, media, mime }, { host, native, pass = false }) {
-    if (host !== 'direct' || !/^https?:/i.test(url)) return false;
+    if (host !== 'direct' || !/^https?:/i.test(url) || isGoogleFile(url)) return false;
     if (media === 'image') return native || pass;
     // A document by URL is a PDF (docs/protocols/anthropic-messages.md#sources); a document whose URL has no known extension may be one.
     return media === 'document' && (mime === undefined || bareMime(mime) === PDF_TYPE);

@@ -30,6 +30,8 @@ export interface TargetField {
   readonly refuses?: (value: unknown) => boolean;
   /** A value that means the same as no field: dropped without a report. */
   readonly isDefault?: (value: unknown) => boolean;
+  /** Vertex AI has the field where the entry says so (docs/protocols/vertex-ai.md#structured-outputs). */
+  readonly structuredOutputs?: true;
   /** The type of tools that a target refuses without the field: they are dropped with it. */
   readonly tools?: string;
 }
@@ -38,6 +40,8 @@ const WITH_BETA = { claude: 'send', vertex: 'beta', other: 'drop' } as const;
 const CLAUDE_ONLY = { claude: 'send', vertex: 'refuse', other: 'refuse' } as const;
 /** A schema for the answer: a tool that Claude has to call stands for it on Vertex AI (docs/protocols/vertex-ai.md#claude-features-not-served). */
 const SCHEMA = { claude: 'send', vertex: 'map', other: 'map' } as const;
+/** Where an answer may be made. A target elsewhere would break a promise. */
+const PLACE = { claude: 'send', vertex: 'refuse', other: 'refuse' } as const;
 
 const COMPACT = 'compact-2026-01-12';
 const CONTEXT_MANAGEMENT = 'context-management-2025-06-27';
@@ -65,7 +69,7 @@ export const TARGET_FIELDS: readonly TargetField[] = [
     refuses: (value) => editsOf(value).some(isCompact),
   },
   // Only Anthropic's own API has it: elsewhere the endpoint decides (https://platform.claude.com/docs/en/build-with-claude/data-residency).
-  { field: 'inference_geo', at: { claude: 'send', vertex: 'drop', other: 'drop' } },
+  { field: 'inference_geo', at: PLACE, isDefault: (value) => value === 'global' },
   { field: 'speed', at: WITH_BETA, betas: ['fast-mode-2026-02-01'] },
   { field: 'fallbacks', at: WITH_BETA, betas: ['server-side-fallback-2026-06-01', 'server-side-fallback-2026-07-01'] },
   {
@@ -97,9 +101,10 @@ export const TARGET_FIELDS: readonly TargetField[] = [
     field: 'tools[].strict',
     at: { claude: 'send', vertex: 'drop', other: 'map' },
     isDefault: (value) => value === false,
+    structuredOutputs: true,
   },
-  { field: 'output_config.format', at: SCHEMA },
-  { field: 'output_format', at: SCHEMA },
+  { field: 'output_config.format', at: SCHEMA, structuredOutputs: true },
+  { field: 'output_format', at: SCHEMA, structuredOutputs: true },
   {
     field: 'cache_control.scope',
     places: MARKED.map((parent) => `${parent}cache_control.scope`),

@@ -1,10 +1,11 @@
+import { isWithin, limitsOf } from '../target-limits.ts';
+
 /**
  * Separates a tool call's id from a thought signature in it (docs/protocols/replies.md#signature-in-the-id), for clients that keep no
  * other field of a call.
  */
 export const SIGNATURE_MARK = '__thought__';
-const LEGAL = /^[a-zA-Z0-9_-]+$/;
-const ILLEGAL = /[^a-zA-Z0-9_-]+/g;
+const LIMIT = limitsOf('anthropic-messages', {}).callId;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
@@ -25,14 +26,14 @@ export class ToolIds {
     if (owners.get(id) === id) return id;
     const mark = id.indexOf(SIGNATURE_MARK);
     const plain = mark < 0 ? id : id.slice(0, mark);
-    if (LEGAL.test(plain)) {
+    if (plain !== '' && isWithin(plain, LIMIT)) {
       const owner = owners.get(plain);
       if (owner === undefined) owners.set(plain, plain);
       if (owner === undefined || owner === plain) return plain;
     }
     const known = this.#renamed?.get(plain);
     if (known !== undefined) return known;
-    const name = this.#free(owners, plain.replace(ILLEGAL, (run) => '_'.repeat(run.length)) || 'call');
+    const name = this.#free(owners, plain.replace(LIMIT.illegal ?? '', '_') || 'call');
     owners.set(name, plain);
     if (name !== plain) (this.#renamed ??= new Map<string, string>()).set(plain, name);
     return name;

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, LogprobToken } from '../events.ts';
+import { brokenGeneration } from '../broken-generation.ts';
+import type { GenerationEvent, LogprobToken, UpstreamFailure } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { AnswerText } from './answer-text.ts';
 import { FunctionCallReader } from './call-reader.ts';
-import { mapFinish } from './finish.ts';
+import { isBroken, mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
 import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
@@ -69,8 +70,17 @@ export class CandidateReader {
     this.#calls = new FunctionCallReader({ choice, newBlock: () => this.#newBlock() }, reply);
   }
 
+  /** The model wrote a call that Google could not read. */
+  get broken(): string | undefined {
+    return isBroken(this.#finish) ? (this.#finishMessage ?? this.#finish) : undefined;
+  }
+
   get finished(): boolean {
     return this.#finish !== undefined;
+  }
+
+  get broken(): UpstreamFailure | undefined {
+    return brokenGeneration(this.#finish, this.#finishMessage);
   }
 
   /** What Google charges besides tokens; undefined for the most answers, which have none of it. */
@@ -88,7 +98,9 @@ export class CandidateReader {
   read(candidate: JsonObject, events: GenerationEvent[]): void {
     const content = candidate['content'] ?? undefined;
     const parts = isObject(content) ? asList(content['parts']) : asList(content);
-    for (const part of parts) {
+    const thoughts = this.#inline.inline ? unflaggedThoughts(parts) : 0;
+    for (const [at, given] of parts.entries()) {
+      const part = at < thoughts && isObject(given) ? { ...given, thought: true } : given;
       if (isObject(part)) this.#part(part, events);
       else if (part !== null) this.#unplace(part);
     }
@@ -214,6 +226,16 @@ export class CandidateReader {
     this.#open = undefined;
     return this.#nextBlock++;
   }
+}
+
+/**
+ * How many parts before the last text are thoughts: `gemini-2.0-flash-thinking` writes its thoughts and its answer as parts without a
+ * flag (docs/protocols/replies.md#inline-thoughts).
+ */
+function unflaggedThoughts(parts: readonly unknown[]): number {
+  const isText = (part: unknown): boolean => isObject(part) && typeof part['text'] === 'string';
+  const flagged = parts.some((part) => isObject(part) && part['thought'] === true);
+  return flagged || !parts.every(isText) ? 0 : parts.length - 1;
 }
 
 /** Each query is a search (docs/protocols/gemini.md#searches). A grounded answer without a list of queries made one. */

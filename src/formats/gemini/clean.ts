@@ -5,6 +5,7 @@ import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
 import { NESTED } from './count-request.ts';
+import { registered } from '../media/media-types.ts';
 import { labelsFor } from './labels.ts';
 import { traitsOf } from './models.ts';
 import { signed } from './parts.ts';
@@ -34,7 +35,7 @@ function withLabels(body: SearchableBody, target: CleanedFor, losses: LossReport
  * demands a signature on the first call of a turn: a call that loses it gets the documented escape value.
  */
 function withoutForeign(body: SearchableBody, { model }: CleanedFor, losses: LossReport): readonly BodyEdit[] {
-  if (!body.contains(SIGN_OF_ENVELOPE)) return [];
+  if (!SIGNS.some((sign) => body.contains(sign))) return [];
   const { third } = traitsOf(model);
   return placesOf(body).flatMap(({ path, contents }): BodyEdit[] => {
     const cleaned = cleanContents(asList(contents), { place: path.join('.'), third, losses });
@@ -63,6 +64,7 @@ function placesOf(body: SearchableBody): readonly ContentsPlace[] {
   return places;
 }
 
+const SIGNS = [SIGN_OF_ENVELOPE, '"image/jpg"'];
 const CONTENTS = [...bothSpellings('contents')];
 
 interface Cleaned {
@@ -90,7 +92,8 @@ function cleanContents(
 
 const FIELD = bothSpellings('thoughtSignature');
 
-function judge(part: unknown, place: string, losses: LossReport): readonly unknown[] {
+function judge(given: unknown, place: string, losses: LossReport): readonly unknown[] {
+  const part = isObject(given) ? withRegisteredType(given) : given;
   const type = isObject(part) ? typeOf(part) : undefined;
   const read = isObject(part) && type ? foreignSignature(part, type) : undefined;
   if (!isObject(part) || !read) return [part];
@@ -103,6 +106,22 @@ function judge(part: unknown, place: string, losses: LossReport): readonly unkno
   // A part that only carried the signature is empty without it.
   return Object.keys(bare).length === 1 && bare['text'] === '' ? [] : [bare];
 }
+
+/** Media whose type clients derive from the extension of a file (media/media-types.ts): Google refuses it. */
+function withRegisteredType(part: JsonObject): JsonObject {
+  for (const [name, value] of Object.entries(part)) {
+    if (!MEDIA.has(name) || !isObject(value)) continue;
+    for (const field of TYPE) {
+      const stated = stringOf(value[field]);
+      if (stated !== undefined && registered(stated) !== stated)
+        return { ...part, [name]: { ...value, [field]: registered(stated) } };
+    }
+  }
+  return part;
+}
+
+const MEDIA = bothSpellings('inlineData', 'fileData');
+const TYPE = bothSpellings('mimeType');
 
 function typeOf(part: JsonObject): string {
   if (part['thought'] === true) return 'thinking';

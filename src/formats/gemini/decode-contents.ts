@@ -2,6 +2,7 @@ import type {
   JsonObject,
   Loss,
   MediaPart,
+  OpaquePart,
   Part,
   ThinkingPart,
   ToolCallPart,
@@ -9,12 +10,13 @@ import type {
   Turn,
 } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { mediaKind } from '../media/media-types.ts';
+import { mediaKind, typed } from '../media/media-types.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCode } from './parts.ts';
 import { makerOf } from '../maker.ts';
+import { sisterPart } from '../sister-parts.ts';
 import { OpenCalls } from './open-calls.ts';
 import { OWN_MAKER, signatureOfClient, thoughtOnCall, toBase64 } from './thought-signature.ts';
 import { asList, bothSpellings, hasOthers, objectsOf, pick } from './wire.ts';
@@ -86,7 +88,8 @@ class ContentsDecoder {
     for (const [index, part] of asList(parts).entries()) {
       const place = BodyPlace.itemOf(param, 'parts', index);
       if (!isObject(part)) throw new RequestFault('invalid_request', `${String(place)} is not an object.`, place);
-      const alone = this.#part(part, place);
+      const modified = decodeModified(part);
+      const alone = modified?.part ?? this.#part(part, place);
       if (!alone) continue;
       const read = alone.type === 'thinking' && isForeign(alone) ? joined(alone, decoded) : alone;
       this.#origins?.note(read, place);
@@ -99,6 +102,9 @@ class ContentsDecoder {
         begin = decoded.length + 1;
       }
       decoded.push(read);
+      if (!modified) continue;
+      this.#origins?.note(modified.fields, place);
+      decoded.push(modified.fields);
     }
     return decoded;
   }
@@ -119,7 +125,7 @@ class ContentsDecoder {
     }
     const code = decodeCode(pick(part, 'executableCode'), pick(part, 'codeExecutionResult'));
     if (code) return { ...code, ...signed };
-    return { type: 'opaque', format: 'gemini', value: part };
+    return sisterPart(part) ?? { type: 'opaque', format: 'gemini', value: part };
   }
 
   #call(call: JsonObject, place: BodyPlace): ToolCallPart {
@@ -224,7 +230,21 @@ const DETAILS = new Map<unknown, string>([
   ['MEDIA_RESOLUTION_HIGH', 'high'],
 ]);
 
-/** Undefined for media with modifiers that only this format has (`videoMetadata`): those parts stay verbatim. */
+/** A text or a media part with further fields, which only this format has (`videoMetadata`): they are attached to it. */
+function decodeModified(part: JsonObject): { readonly part: Part; readonly fields: OpaquePart } | undefined {
+  const isText = typeof part['text'] === 'string';
+  const known = isText ? WORD_FIELDS : PLAIN_MEDIA_FIELDS;
+  if (!hasOthers(part, known) || decodeMedia(part) || (!isText && part['thought'] === true)) return undefined;
+  const [own, others] = [true, false].map((of) =>
+    Object.fromEntries(Object.entries(part).filter(([name]) => known.has(name) === of)),
+  );
+  const plain = isText ? decodeWords(own!) : decodeMedia(own!);
+  return plain && { part: plain, fields: { type: 'opaque', format: 'gemini', value: others!, attached: true } };
+}
+
+const PLAIN_MEDIA_FIELDS = bothSpellings('inlineData', 'fileData', 'thoughtSignature');
+
+/** Undefined for media with modifiers that only this format has (`videoMetadata`): see `decodeModified`. */
 function decodeMedia(part: JsonObject): MediaPart | undefined {
   if (hasOthers(part, MEDIA_FIELDS)) return undefined;
   const inline = pick(part, 'inlineData');
@@ -238,15 +258,17 @@ function decodeMedia(part: JsonObject): MediaPart | undefined {
   const data = stringOf(pick(payload, 'data'));
   const source =
     uri !== undefined ? { kind: 'url' as const, url: uri } : { kind: 'data' as const, data: standard(data ?? '') };
-  return compact({
-    type: 'media' as const,
-    media: mediaKind(mime ?? ''),
-    mime,
-    source,
-    name: stringOf(pick(payload, 'displayName')),
-    detail,
-    ...signatureOfClient('media', stringOf(pick(part, 'thoughtSignature'))),
-  });
+  return typed(
+    compact({
+      type: 'media' as const,
+      media: mediaKind(mime ?? ''),
+      mime,
+      source,
+      name: stringOf(pick(payload, 'displayName')),
+      detail,
+      ...signatureOfClient('media', stringOf(pick(part, 'thoughtSignature'))),
+    }),
+  );
 }
 
 /** Protobuf JSON accepts base64url too, and recorded clients send it. Other APIs accept standard base64 only. */

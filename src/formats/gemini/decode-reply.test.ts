@@ -174,7 +174,7 @@ describe('parts of a reply', () => {
     const kept = { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } };
     expect(partsOf(decode(parts({ text: 'a' }, part)))).toEqual([{ type: 'text', text: 'a' }, kept]);
     expect(() => decode(parts(part))).toThrow(ReplyFault);
-    expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'MALFORMED_FUNCTION_CALL' })).toThrow(ReplyFault);
+    expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'OTHER' })).toThrow(ReplyFault);
     // A reply that was stopped, and has the reason, is an answer.
     expect(fold(decode({ ...parts(part), finishReason: 'SAFETY' })).choices).toMatchObject([
       { parts: [kept], finish: 'content_filter' },
@@ -230,8 +230,6 @@ describe('the end of a reply', () => {
     ['MODEL_ARMOR', 'content_filter'],
     ['ESCALATION', 'content_filter'],
     ['OTHER', 'stop'],
-    ['MALFORMED_FUNCTION_CALL', 'stop'],
-    ['MALFORMED_RESPONSE', 'stop'],
     ['UNEXPECTED_TOOL_CALL', 'stop'],
     ['TOO_MANY_TOOL_CALLS', 'stop'],
     ['MISSING_THOUGHT_SIGNATURE', 'stop'],

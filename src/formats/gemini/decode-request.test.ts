@@ -157,7 +157,10 @@ describe('a request of this API', () => {
 
   it('keeps parts that only this API has verbatim', () => {
     const part = { fileData: { fileUri: 'https://youtu.be/x', mimeType: 'video/mp4' }, videoMetadata: { fps: 0.2 } };
-    expect(turnsOf(user(part))[0]!.parts).toEqual([{ type: 'opaque', format: 'gemini', value: part }]);
+    expect(turnsOf(user(part))[0]!.parts).toEqual([
+      { type: 'media', media: 'video', mime: 'video/mp4', source: { kind: 'url', url: 'https://youtu.be/x' } },
+      { type: 'opaque', format: 'gemini', value: { videoMetadata: { fps: 0.2 } }, attached: true },
+    ]);
   });
 
   it.each([

@@ -1,12 +1,12 @@
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
 import { RequestFault, type RequestTarget } from '../format.ts';
 import { encodeSchema, type SchemaReport } from './encode-tools.ts';
+import { fitStops, limitsOf } from '../target-limits.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits, ThinkingControl, ThinkingLevel } from './models.ts';
 import { toCamel } from '../json/field-names.ts';
 import { compact } from '../json/compact.ts';
 
-const MAX_STOPS = 5;
 const MAX_TOP_LOGPROBS = 20;
 
 /**
@@ -30,7 +30,8 @@ export function encodeConfig(
     topK: sampling.topK,
     candidateCount: sampling.n,
     seed: sampling.seed,
-    stopSequences: encodeStops(sampling.stop, losses),
+    stopSequences:
+      sampling.stop?.length === 0 ? undefined : fitStops(sampling.stop, limitsOf('gemini', target), losses),
     ...encodePenalties(conversation, traits, losses),
     responseLogprobs: sampling.logprobs,
     logprobs: encodeTopLogprobs(sampling.topLogprobs, losses),
@@ -39,13 +40,6 @@ export function encodeConfig(
     imageConfig: conversation.imageConfig && camelKeys(conversation.imageConfig),
     thinkingConfig,
   });
-}
-
-function encodeStops(stop: readonly string[] | undefined, losses: LossReport): readonly string[] | undefined {
-  if (!stop || stop.length === 0) return undefined;
-  if (stop.length > MAX_STOPS)
-    losses.dropped('stop', `Gemini takes ${MAX_STOPS} stop sequences; the first ones are sent`);
-  return stop.slice(0, MAX_STOPS);
 }
 
 function encodePenalties({ sampling }: Conversation, traits: ModelTraits, losses: LossReport): JsonObject {

@@ -19,12 +19,12 @@ import { CallIndex, encodeResults, type PendingResult } from './encode-results.t
 import type { LossReport } from '../losses/losses.ts';
 import { makerOf } from '../maker.ts';
 import { MCP_AS_TEXT, mcpText } from '../mcp-parts.ts';
+import { loseOpaque } from '../opaque-parts.ts';
 import type { ModelTraits } from './models.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { encodeCode, fromPartBlock, isPartBlock, signed } from './parts.ts';
 import { OWN_MAKER, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { encodeArguments, type ArgumentTexts } from '../call-arguments.ts';
-import { shownText } from '../json/shown.ts';
 
 interface EncodedContents {
   readonly contents: JsonObject[];
@@ -98,9 +98,13 @@ class ContentsEncoder {
         this.#pending.push({ part, param: place });
         continue;
       }
+      if (part.type === 'opaque' && part.attached && part.format === 'gemini') {
+        Object.assign(encoded.at(-1) ?? {}, part.value);
+        continue;
+      }
       const isCall = part.type === 'tool_call';
       const place = isCall ? BodyPlace.itemOf(param, 'tool_calls', calls++) : BodyPlace.itemOf(param, 'content', index);
-      const written = answers ? undefined : this.#part(part, place);
+      const written = answers ? undefined : this.#part(part, place, turn.role);
       if (written) encoded.push(written);
     }
     if (encoded.length === 0) return;
@@ -124,14 +128,14 @@ class ContentsEncoder {
     for (let index = 0; index < turn.parts.length; index += 1) {
       const part = turn.parts[index]!;
       const place = BodyPlace.item(content, index);
-      if (part.type !== 'text') this.#losses.dropped(place, 'the system instruction is text only');
-      const written = part.type === 'text' ? this.#part(part, place) : undefined;
+      if (part.type !== 'text') this.#losses.unreadable(place, 'the system instruction is text only');
+      const written = part.type === 'text' ? this.#part(part, place, 'system') : undefined;
       if (written) this.#system.push(written);
     }
   }
 
   /** `place` is the path of the part in the caller's body. */
-  #part(part: Exclude<Part, { type: 'tool_result' }>, place: BodyPlace): JsonObject | undefined {
+  #part(part: Exclude<Part, { type: 'tool_result' }>, place: BodyPlace, role: Turn['role']): JsonObject | undefined {
     if ('cache' in part && part.cache) {
       this.#losses.dropped(BodyPlace.field(place, 'cache_control'), 'Gemini has no cache markers');
     }
@@ -157,12 +161,13 @@ class ContentsEncoder {
         this.#losses.downgraded(place, MCP_AS_TEXT);
         return { text: mcpText(part) };
       case 'opaque':
-        return this.#opaque(part, place);
+        return this.#opaque(part, place, role);
     }
   }
 
-  #opaque({ format, value }: OpaquePart, place: BodyPlace): JsonObject | undefined {
-    if (format !== 'gemini') return this.#drop(place, `only ${format} understands this part`);
+  #opaque(opaque: OpaquePart, place: BodyPlace, role: Turn['role']): JsonObject | undefined {
+    const { format, value } = opaque;
+    if (format !== 'gemini') return loseOpaque(opaque, place, role, this.#losses);
     // Grounding and ratings describe a reply. They are not parts, and a model never gets them.
     if (isCandidateMetadata(value)) return undefined;
     const part = isPartBlock(value) ? fromPartBlock(value) : value;
@@ -269,12 +274,7 @@ type Signable = Extract<Part, { type: 'text' | 'media' | 'tool_call' | 'code' | 
 const ARGUMENTS: ArgumentTexts = {
   wrapped: 'Gemini takes only objects as arguments: sent as {"value": …}',
   rounded: 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded',
-  tooDeep: (param, name, levels) => `${argumentsOf(param, name)} nest deeper than ${levels} levels.`,
-  notJson: (param, name) => `${argumentsOf(param, name)} are not valid JSON.`,
 };
-
-const argumentsOf = (param: BodyPlace, name: string): string =>
-  `${String(param)}: the arguments of the call "${shownText(name)}"`;
 
 /** Parts of Google's server-side tools. Vertex AI refuses both (docs/protocols/gemini.md#server-side-tools). */
 const DEVELOPER_PARTS = ['toolCall', 'toolResponse'];

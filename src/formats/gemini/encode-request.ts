@@ -22,7 +22,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const losses = new LossReport();
+  const losses = new LossReport(target.onUnreadablePart);
   const report = { losses, room: new MergeRoom() };
   const traits = traitsOf(target.model);
   const { contents, systemInstruction } = encodeContents(conversation, traits, target, losses);
@@ -70,7 +70,10 @@ function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, los
 function reportHiddenSignatures(conversation: Conversation, target: RequestTarget, losses: LossReport): void {
   const place = hidesSignatures(conversation, target) ? placeOfComputerUse(conversation.tools) : undefined;
   if (place !== undefined) {
-    losses.downgraded(place, `computer use needs ${LAX}: thought signatures are hidden from strict clients`);
+    losses.downgraded(
+      'thought_signature',
+      `computer use at ${place} needs ${LAX}: thought signatures are hidden from strict clients`,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { encodeMedia, reportUnsent } from './encode-media.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
+import { loseOpaque } from '../opaque-parts.ts';
 import { shownText } from '../json/shown.ts';
 import { parseJson } from '../json/read.ts';
 import { isObject } from '../json/object.ts';
@@ -125,9 +126,9 @@ function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport):
       losses.dropped(BodyPlace.field(place, 'cache_control'), 'Gemini has no cache markers');
     const text = textOf(item);
     if (text !== undefined) texts.push(text);
-    else if (item.type !== 'media') {
-      losses.dropped(place, `parts of type ${item.type} have no place in a function response`);
-    }
+    else if (item.type === 'opaque') loseOpaque(item, place, 'tool', losses);
+    else if (item.type !== 'media')
+      losses.unreadable(place, `parts of type ${item.type} have no place in a function response`);
   }
   const text = texts.join('\n');
   if (part.isError) return { error: text };

@@ -131,8 +131,8 @@ class GeminiStreamEncoder implements StreamEncoder {
       case 'thinking':
         if (event.type === 'text') state.text += event.text;
         else state.thinkingBlock = event.block;
-        if (event.type === 'thinking' && this.#client.hideThoughts) return;
         if (event.type === 'thinking') state.carried.words(event.block, event.text);
+        if (event.type === 'thinking' && this.#client.hideThoughts) return;
         return this.#words(event, state);
       case 'signature':
         return this.#sign(event, state);
@@ -169,8 +169,8 @@ class GeminiStreamEncoder implements StreamEncoder {
   #sign(event: EventOf<'signature'>, state: ChoiceState): void {
     const { choice, block } = event;
     const type = state.thinkingBlock === block ? 'thinking' : 'text';
-    if (type === 'thinking' && this.#client.hideThoughts) return;
     if (type === 'thinking') state.carried.sign(event);
+    if (type === 'thinking' && this.#client.hideThoughts) return;
     const signature = signatureForClient({ ...event, type });
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', type === 'thinking', signature), state);

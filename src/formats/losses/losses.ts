@@ -1,4 +1,5 @@
 import type { Loss, Tool } from '../conversation.ts';
+import { RequestFault } from '../format.ts';
 import { type ParamPath, BodyPlace } from './place.ts';
 
 /**
@@ -32,6 +33,22 @@ export class LossReport {
    */
   #names: Map<Action, Map<string, Set<string>>> | undefined;
   #unnamed: Partial<Record<Action, number>> | undefined;
+  readonly #onUnreadable: 'refuse' | 'drop';
+
+  /** @param onUnreadable see `RequestTarget` */
+  constructor(onUnreadable: 'refuse' | 'drop' = 'refuse') {
+    this.#onUnreadable = onUnreadable;
+  }
+
+  /**
+   * A part of the caller's, which the target cannot read. Content is no parameter: an answer without it would be a guess. Throws
+   * RequestFault unless such parts are to be dropped.
+   */
+  unreadable(part: ParamPath, reason: string): void {
+    if (this.#onUnreadable === 'refuse')
+      throw new RequestFault('invalid_value', `\`${String(part)}\` cannot be sent to this target: ${reason}.`, part);
+    this.dropped(part, reason);
+  }
 
   dropped(param: ParamPath, reason: string): void {
     this.#lose('dropped', param, reason);

@@ -101,6 +101,32 @@ export function mediaKind(mime: string): MediaPart['media'] {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
+/** Types that no registry has, and clients derive from a file's name. */
+const REGISTERED: ReadonlyMap<string, string> = new Map([
+  ['image/jpg', 'image/jpeg'],
+  ['application/x-pdf', 'application/pdf'],
+]);
+/** Types that object stores and browsers give to files without a type. */
+export const NO_TYPE: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
+
+export const registered = (mime: string): string => REGISTERED.get(bareMime(mime)) ?? mime;
+
+/** Base64 of the bytes in which `sniffMedia` looks. */
+const SNIFFED = 1368;
+
+/** The part with a registered type. Bytes without a type have that of their name or of their beginning. */
+export function typed(part: MediaPart): MediaPart {
+  const { mime: stated, source, name } = part;
+  if (stated === undefined) return part;
+  const mime =
+    source.kind === 'data' && NO_TYPE.has(bareMime(stated))
+      ? ((name === undefined ? undefined : mimeOfName(name)) ??
+        sniffMedia(Buffer.from(source.data.slice(0, SNIFFED), 'base64')) ??
+        stated)
+      : registered(stated);
+  return mime === stated ? part : { ...part, mime, media: mediaKind(mime) };
+}
+
 /** The first extension of a MIME type in the table, with its dot. */
 export function extensionOf(mime: string): string | undefined {
   const bare = bareMime(mime);

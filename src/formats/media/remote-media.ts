@@ -40,6 +40,8 @@ export interface MediaPlace {
   readonly native: boolean;
   /** The operator lets URLs pass to an upstream that fetches them (`remote_media.pass`). */
   readonly pass?: boolean;
+  /** See `RequestTarget`. */
+  readonly extensions?: ReadonlySet<string> | undefined;
 }
 
 /** URL support of an upstream that does not fetch all media itself. */
@@ -48,6 +50,8 @@ export interface MediaByUrl {
   fetches(media: Pick<RemoteMedia, 'url' | 'media' | 'mime'>, place: MediaPlace): boolean;
   /** Types that the upstream reads when it gets the bytes. */
   readonly types: ReadonlySet<string>;
+  /** A body in the upstream's own format is sent as it is. */
+  readonly ownUrlsPass?: boolean;
 }
 
 /** Any URL except data URIs, which hold their bytes already. */

@@ -10,10 +10,19 @@ import type {
 } from '../conversation.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, type DataUri } from '../media/media-types.ts';
+import {
+  audioMime,
+  mediaKind,
+  mimeOfName,
+  mimeOfUrl,
+  parseDataUri,
+  typed,
+  type DataUri,
+} from '../media/media-types.ts';
 import { readMaker, type Signed } from '../maker.ts';
 import { mcpPart } from '../mcp-parts.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
+import { sisterPart } from '../sister-parts.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
@@ -73,11 +82,11 @@ function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part 
     case 'image_url':
     case 'video_url':
     case 'audio_url':
-      return decodeUrlPart(part, type, path);
+      return typed(decodeUrlPart(part, type, path));
     case 'input_audio':
       return decodeAudio(part, path);
     case 'file':
-      return decodeFile(part, path);
+      return typed(decodeFile(part, path));
     case 'refusal':
       return { type, text: readString(part.refusal, path, 'refusal') ?? '' };
     case 'thinking':
@@ -95,7 +104,10 @@ function decodePart(part: JsonObject, path: BodyPlace, owner: FormatName): Part 
     case 'gemini_part':
       return { type: 'opaque', format: 'gemini', value: part };
     default:
-      return mcpPart(part) ?? { type: 'opaque', format: owner, value: part };
+      return (
+        mcpPart(part) ??
+        (owner === 'openai-chat' ? sisterPart(part) : undefined) ?? { type: 'opaque', format: owner, value: part }
+      );
   }
 }
 

@@ -1,16 +1,23 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault, type RequestTarget } from '../format.ts';
+import { refuseForeignFile } from '../media/foreign-files.ts';
+import { takesAddress } from './remote-media.ts';
 import { audioFormat, extensionOf, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { compact } from '../json/compact.ts';
 
+interface MediaDestination {
+  readonly target: RequestTarget;
+  readonly report: LossReport;
+}
+
 /**
  * Encodes a media part in the form that decode-parts.ts reads (docs/protocols/openai-chat.md#content-parts,
  * docs/protocols/messages-route.md#results).
  */
-export function encodeMedia(part: MediaPart, path: BodyPlace, report: LossReport): JsonObject {
-  const encoded = encodeSource(part, path);
+export function encodeMedia(part: MediaPart, path: BodyPlace, { target, report }: MediaDestination): JsonObject {
+  const encoded = encodeSource(part, path, target);
   if (part.name && encoded.type !== 'file')
     report.dropped(BodyPlace.field(path, 'filename'), 'Only file parts have a name.');
   if (part.detail && encoded.type !== 'image_url')
@@ -35,13 +42,15 @@ function statesMime({ source, name }: MediaPart, mime: string): boolean {
   return true;
 }
 
-function encodeSource(part: MediaPart, path: BodyPlace): JsonObject {
+function encodeSource(part: MediaPart, path: BodyPlace, target: RequestTarget): JsonObject {
   const { source, detail, name } = part;
   switch (source.kind) {
     case 'url':
+      if (!takesAddress({ ...part, url: source.url }, target)) throw unreadableAddress(path, part.media);
       // `image_url` holds every kind of media (docs/protocols/openai-chat.md#media-addresses).
       return { type: 'image_url', image_url: compact({ url: source.url, detail }) };
     case 'file':
+      refuseForeignFile(source.id, path);
       return { type: 'file', file: compact({ file_id: source.id, filename: name }) };
     case 'text':
       return { type: 'text', text: source.text };
@@ -66,6 +75,11 @@ function encodeData(part: MediaPart, data: string, path: BodyPlace): JsonObject 
 
 /** OpenAI refuses `file_data` without a name (docs/protocols/files.md#inline), and reads the type from its extension. */
 const nameOfType = (mime: string): string => `document${extensionOf(mime) ?? ''}`;
+
+function unreadableAddress(path: BodyPlace, media: MediaPart['media']): RequestFault {
+  const message = `\`${String(path)}\` is the URL of a ${media}, and this target reads only images by https: send a data URI.`;
+  return new RequestFault('invalid_value', message, path);
+}
 
 function undescribed(path: BodyPlace, what: string): RequestFault {
   return new RequestFault('invalid_value', `The media at \`${String(path)}\` needs ${what}.`, path);

@@ -16,7 +16,10 @@ import { asFunction, customNames } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
+import { thoughtMaker } from './returned-thoughts.ts';
 import { finish, type Steps } from '../steps.ts';
+import { strictFor } from '../strict-schema.ts';
+import { fitStops, limitsOf } from '../target-limits.ts';
 import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
 import { rest } from '../json/object.ts';
@@ -31,7 +34,7 @@ export function* encodeInSteps(
   target: RequestTarget,
   reply: ReplyContext,
 ): Steps<EncodedRequest> {
-  const report = new LossReport();
+  const report = new LossReport(target.onUnreadablePart);
   const { tools, toolChoice, parallel, webSearch } = encodeTools(conversation, target, report);
   yield;
   const body: JsonObject = compact({
@@ -39,11 +42,11 @@ export function* encodeInSteps(
     ...encodeExtensions(conversation, target, report),
     model: target.model,
     messages: encodeMessages(conversation.turns, target, report),
-    ...encodeLimits(conversation, target),
+    ...encodeLimits(conversation, target, report),
     tools,
     tool_choice: toolChoice,
     parallel_tool_calls: parallel,
-    response_format: encodeResponseFormat(conversation.responseFormat),
+    response_format: encodeResponseFormat(conversation.responseFormat, report),
     reasoning_effort: encodeEffort(conversation.reasoning, target, report),
     modalities: conversation.modalities,
     audio: conversation.audio,
@@ -62,7 +65,12 @@ export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): Encod
 
 function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target: RequestTarget): ReplyContext {
   const customTools = target.customTools ? undefined : customNames(tools);
-  return customTools && customTools.size > 0 ? { ...reply, customTools } : reply;
+  const maker = thoughtMaker(target);
+  return {
+    ...reply,
+    ...(customTools && customTools.size > 0 && { customTools }),
+    ...(maker !== undefined && { thoughtMaker: maker }),
+  };
 }
 
 /**
@@ -74,7 +82,7 @@ function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonO
   return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };
 }
 
-function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarget): JsonObject {
+function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarget, report: LossReport): JsonObject {
   const vertex = target.host === 'vertex';
   return {
     // OpenAI's reasoning models refuse `max_tokens`; the servers on Vertex document only `max_tokens`.
@@ -84,7 +92,7 @@ function encodeLimits({ sampling, maxTokens }: Conversation, target: RequestTarg
     frequency_penalty: sampling.frequencyPenalty,
     presence_penalty: sampling.presencePenalty,
     seed: sampling.seed,
-    stop: sampling.stop,
+    stop: fitStops(sampling.stop, limitsOf('openai-chat', target), report),
     n: sampling.n,
     logprobs: sampling.logprobs,
     top_logprobs: sampling.topLogprobs,
@@ -105,9 +113,10 @@ function encodeVerbosity(
   return undefined;
 }
 
-function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+function encodeResponseFormat(format: ResponseFormat | undefined, report: LossReport): JsonObject | undefined {
   if (format?.type !== 'json_schema') return format && { type: format.type };
-  const { name, description, schema, strict } = format;
+  const { name, description, schema } = format;
+  const strict = strictFor(format, 'response_format.json_schema.strict', report);
   // OpenAI requires a name; a schema without one is named `output` (docs/protocols/messages-route.md#strict-format).
   return { type: 'json_schema', json_schema: compact({ name: name ?? 'output', description, schema, strict }) };
 }
@@ -230,7 +239,8 @@ function withoutTools({ toolChoice, parallelToolCalls }: Conversation, report: L
 function encodeTool(tool: Tool, path: string, target: RequestTarget, report: LossReport): JsonObject | undefined {
   switch (tool.type) {
     case 'function': {
-      const { name, description, parameters, strict } = tool;
+      const { name, description, parameters } = tool;
+      const strict = strictFor({ ...tool, schema: parameters }, `${path}.function.strict`, report);
       if (tool.cache) report.dropped(`${path}.cache_control`, 'OpenAI chat has no cache markers on tools.');
       return { type: 'function', function: compact({ name, description, parameters, strict }) };
     }

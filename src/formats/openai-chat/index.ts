@@ -10,7 +10,7 @@ import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
-import { remoteMedia, storedMedia } from './remote-media.ts';
+import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
 /**
@@ -22,6 +22,8 @@ export const openaiChat: Format = {
   contentType: { body: 'application/json', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   heartbeat: ': ping\n\n',
+  // Without the blank line, at which OpenAI's SDK for Python dispatches an event once it has an id.
+  heartbeatAfter: ({ signals }) => (signals?.named ? ': ping\n' : undefined),
   readClient,
   decodeRequest,
   clientPaths,
@@ -39,6 +41,7 @@ export const openaiChat: Format = {
   passThrough,
   withoutSignatures,
   remoteMedia,
+  mediaByUrl,
   storedMedia,
   unshown,
   counting,

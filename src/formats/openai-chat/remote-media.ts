@@ -4,10 +4,30 @@ import {
   isAddress,
   type FetchedMedia,
   type IsStored,
+  type MediaByUrl,
   type RemoteMedia,
   type FileReference,
 } from '../media/remote-media.ts';
+import type { RequestTarget } from '../format.ts';
 import { isObject } from '../json/object.ts';
+import { isGoogleFile } from '../media/foreign-files.ts';
+import { takes } from './extensions.ts';
+
+const EXTENSIONS = { document: 'file_url', video: 'video_url', audio: 'audio_url' } as const;
+
+/** OpenAI's own API fetches images; other servers with the API may take any address (docs/protocols/openai-chat.md#media-addresses). */
+export const takesAddress = (
+  { url, media }: Pick<RemoteMedia, 'url' | 'media'>,
+  { extensions }: Pick<RequestTarget, 'extensions'>,
+): boolean =>
+  !isGoogleFile(url) &&
+  (media === 'image' ? extensions?.size !== 0 || /^https?:/i.test(url) : takes({ extensions }, EXTENSIONS[media]));
+
+export const mediaByUrl: MediaByUrl = {
+  types: new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'application/pdf']),
+  ownUrlsPass: true,
+  fetches: (media, { extensions }) => takesAddress(media, { extensions }),
+};
 
 /**
  * Finds media URLs in user and tool messages. Models get no media of their own, so assistant messages are skipped. The

@@ -3,8 +3,9 @@ import { compact } from '../json/compact.ts';
 import { stringOf } from '../json/read.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
-import { mediaKind, mimeOfName, mimeOfUrl, parseDataUri } from '../media/media-types.ts';
+import { mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from '../media/media-types.ts';
 import { RequestFault } from '../format.ts';
+import { sisterPart } from '../sister-parts.ts';
 import { invalid, listAt, objectAt, textAt } from './read.ts';
 
 /** Content of a message or an output: a string is equivalent to one text part. */
@@ -34,14 +35,14 @@ function decodePart(part: JsonObject, path: BodyPlace): Part {
     case 'refusal':
       return { type: 'refusal', text: textAt(part, path, 'refusal') };
     case 'input_image':
-      return decodeImage(part, path);
+      return typed(decodeImage(part, path));
     case 'input_file':
-      return decodeFile(part, path);
+      return typed(decodeFile(part, path));
     case 'input_video':
       return located('video', textAt(part, path, 'video_url'), { path: BodyPlace.field(path, 'video_url') });
     default:
       textAt(part, path, 'type');
-      return { type: 'opaque', format: 'openai-responses', value: part };
+      return sisterPart(part) ?? { type: 'opaque', format: 'openai-responses', value: part };
   }
 }
 

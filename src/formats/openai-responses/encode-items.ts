@@ -13,10 +13,12 @@ import { RequestFault, type RequestTarget } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
+import { isOfScope, isOpenAi, OTHER_ACCOUNT, type Maker } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { extensionOf, toDataUri } from '../media/media-types.ts';
+import { isGoogleFile, refuseForeignFile } from '../media/foreign-files.ts';
+import { loseOpaque } from '../opaque-parts.ts';
 import { mcpFields, ownMcpId } from './mcp-items.ts';
 
 /** Turns → items (docs/protocols/openai-responses.md#items). */
@@ -63,7 +65,7 @@ class ItemEncoder {
       else if (part.type === 'opaque' && part.format === 'openai-responses' && isItem(part.value))
         this.items.push(part.value);
       else {
-        const input = this.#input(part, here);
+        const input = this.#input(part, here, turn.role);
         if (input) content.push(input);
       }
     }
@@ -109,17 +111,9 @@ class ItemEncoder {
   #spoken(part: Part, path: BodyPlace): JsonObject | undefined {
     switch (part.type) {
       case 'thinking':
-        if (part.signature === undefined || !isOpenAi(part.maker) || part.signature.startsWith(ENVELOPE)) break;
-        if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
-        return {
-          type: 'reasoning',
-          summary: part.text === '' ? [] : [{ type: 'summary_text', text: part.text }],
-          encrypted_content: part.signature,
-        };
+        return this.#thinking(part, path);
       case 'redacted_thinking':
-        if (!isOpenAi(part.maker) || part.data.startsWith(ENVELOPE)) break;
-        if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
-        return { type: 'reasoning', summary: [], encrypted_content: part.data };
+        return this.#reasoning('', part.data, part.maker, path);
       case 'opaque':
         if (part.format === 'openai-responses' && isItem(part.value)) return part.value;
         // The provider has the list already, or asks the server for it.
@@ -143,7 +137,30 @@ class ItemEncoder {
         this.#losses.dropped(path, `The Responses API cannot take ${part.type} back in an answer.`);
         return undefined;
     }
-    this.#losses.dropped(path, 'the thinking of another provider');
+  }
+
+  #thinking(
+    { text, signature, maker, shown }: Extract<Part, { type: 'thinking' }>,
+    path: BodyPlace,
+  ): JsonObject | undefined {
+    return shown ? undefined : this.#reasoning(text, signature, maker, path);
+  }
+
+  /** @param encrypted by the account of `maker`; only that account reads it */
+  #reasoning(
+    text: string,
+    encrypted: string | undefined,
+    maker: Maker | undefined,
+    path: BodyPlace,
+  ): JsonObject | undefined {
+    const isEncrypted = encrypted !== undefined && !encrypted.startsWith(ENVELOPE) && isOpenAi(maker);
+    if (isEncrypted && isOfScope(maker, this.#scope))
+      return {
+        type: 'reasoning',
+        summary: text === '' ? [] : [{ type: 'summary_text', text }],
+        encrypted_content: encrypted,
+      };
+    this.#losses.dropped(path, isEncrypted ? OTHER_ACCOUNT : 'the thinking of another provider');
     return undefined;
   }
 
@@ -158,10 +175,6 @@ class ItemEncoder {
     const call = this.#servers.get(result.callId);
     if (call) Object.assign(call.item, mcpFields(call.part, result));
     else this.#losses.dropped(path, 'the result of no call');
-  }
-
-  #otherAccount(path: BodyPlace): undefined {
-    this.#losses.dropped(path, OTHER_ACCOUNT);
   }
 
   #call(part: ToolCallPart, path: BodyPlace): JsonObject {
@@ -185,7 +198,7 @@ class ItemEncoder {
   #output(result: ToolResultPart, path: BodyPlace): string | JsonObject[] {
     const parts: JsonObject[] = [];
     for (const [index, part] of result.content.entries()) {
-      const input = this.#input(part, BodyPlace.itemOf(path, 'content', index));
+      const input = this.#input(part, BodyPlace.itemOf(path, 'content', index), 'tool');
       if (input) parts.push(input);
     }
     if (result.isError) {
@@ -202,7 +215,7 @@ class ItemEncoder {
   }
 
   /** A part of a user's or system message, or of a result. */
-  #input(part: Part, path: BodyPlace): JsonObject | undefined {
+  #input(part: Part, path: BodyPlace, role: Turn['role']): JsonObject | undefined {
     switch (part.type) {
       case 'text':
         if (part.signature) this.#losses.dropped(BodyPlace.field(path, 'signature'), FOREIGN);
@@ -212,11 +225,9 @@ class ItemEncoder {
         if (part.cache) this.#losses.dropped(BodyPlace.field(path, 'cache_control'), NO_MARKERS);
         return this.#media(part, path);
       case 'opaque':
-        if (part.format === 'openai-responses') return part.value;
-        this.#losses.dropped(path, `Only ${part.format} has this part.`);
-        return undefined;
+        return part.format === 'openai-responses' ? part.value : loseOpaque(part, path, role, this.#losses);
       default:
-        this.#losses.dropped(path, `The Responses API has no ${part.type} part here.`);
+        this.#losses.unreadable(path, `the Responses API has no ${part.type} part here`);
         return undefined;
     }
   }
@@ -224,6 +235,8 @@ class ItemEncoder {
   #media(part: MediaPart, path: BodyPlace): JsonObject {
     const { source, media, mime, name, detail } = part;
     if (source.kind === 'text') return { type: 'input_text', text: source.text };
+    if (source.kind === 'file') refuseForeignFile(source.id, path);
+    else if (source.kind === 'url') refuseUnfetched(source.url, path);
     if (media === 'audio' || media === 'video')
       throw new RequestFault('invalid_value', `\`${String(path)}\`: the Responses API takes no ${media}.`, path);
     if (detail && media !== 'image')
@@ -239,6 +252,16 @@ class ItemEncoder {
     // OpenAI refuses `file_data` without a name.
     return { type: 'input_file', filename: name ?? `file${extensionOf(type) ?? ''}`, file_data: urlOf(source, type) };
   }
+}
+
+/** The API fetches by http alone. */
+function refuseUnfetched(url: string, path: BodyPlace): void {
+  if (/^https?:/i.test(url) && !isGoogleFile(url)) return;
+  throw new RequestFault(
+    'invalid_value',
+    `\`${String(path)}\`: the Responses API reads media by https or as data.`,
+    path,
+  );
 }
 
 const urlOf = (source: Extract<MediaPart['source'], { kind: 'data' | 'url' }>, mime: string): string =>

@@ -1,7 +1,9 @@
 import type { CustomTool, FunctionTool, Tool } from '../conversation.ts';
+import { aliasOf } from '../name-aliases.ts';
+import { isWithin } from '../target-limits.ts';
 
-/** The length of a name that every API takes. */
-const MAX_LENGTH = 64;
+/** A name that every API takes. */
+const EVERYWHERE = { max: 64, illegal: /[^A-Za-z0-9_-]/g };
 
 interface Named {
   readonly name: string;
@@ -27,20 +29,11 @@ export class FlatNames {
     const key = JSON.stringify([namespace, name]);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
-    const joined = `${namespace}__${name}`.replace(/[^A-Za-z0-9_-]/g, '_');
-    const flat =
-      joined.length <= MAX_LENGTH && !this.#taken.has(joined)
-        ? joined
-        : `${joined.slice(0, MAX_LENGTH - 9)}_${digest(key)}`;
+    const joined = `${namespace}__${name}`.replace(EVERYWHERE.illegal, '_');
+    const fits = isWithin(joined, EVERYWHERE) && !this.#taken.has(joined);
+    const flat = fits ? joined : aliasOf(joined, EVERYWHERE, key);
     this.#names.set(key, flat);
     this.#taken.add(flat);
     return flat;
   }
-}
-
-/** FNV-1a of 32 bits. */
-function digest(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
 }

@@ -55,6 +55,7 @@ class StreamReader implements PassThrough {
     const events = this.#decoder.push(bytes);
     // A decoder that collects audio or a whole block makes progress without returning events.
     if (this.#decoder.progress !== before) this.signals.progress += 1;
+    if (this.#decoder.begun) this.signals.begun = true;
     return this.#pass(events);
   }
 

@@ -1,0 +1,41 @@
+import type { Conversation, FormatName } from './conversation.ts';
+import { RequestFault, type RequestTarget } from './format.ts';
+
+interface Range {
+  readonly param: string;
+  readonly of: (conversation: Conversation) => number | undefined;
+  readonly min: number;
+  readonly max?: number;
+}
+
+/** Numbers that every vendor refuses. */
+const RANGES: readonly Range[] = [
+  { param: 'max_tokens', of: ({ maxTokens }) => maxTokens, min: 1 },
+  { param: 'n', of: ({ sampling }) => sampling.n, min: 1 },
+  { param: 'temperature', of: ({ sampling }) => sampling.temperature, min: 0, max: 2 },
+];
+
+/**
+ * Refuses numbers before they are sent. A server that only resembles OpenAI gets them as written: -1 means no limit at some of them.
+ * Throws RequestFault.
+ */
+export function refuseNumbers(
+  conversation: Conversation,
+  upstream: FormatName,
+  { extensions }: Pick<RequestTarget, 'extensions'>,
+): void {
+  if (upstream === 'openai-chat' && extensions?.size !== 0) return;
+  for (const range of RANGES) checkNumber(range, range.of(conversation));
+}
+
+/** The same for a field of a body of the chat API. */
+export function refuseNumber(param: string, value: unknown): void {
+  const range = RANGES.find((one) => one.param === param);
+  if (range && typeof value === 'number') checkNumber(range, value);
+}
+
+function checkNumber({ param, min, max = Infinity }: Range, value: number | undefined): void {
+  if (value === undefined || (value >= min && value <= max)) return;
+  const range = max === Infinity ? `at least ${min}` : `between ${min} and ${max}`;
+  throw new RequestFault('invalid_value', `\`${param}\` must be ${range}.`, param);
+}
