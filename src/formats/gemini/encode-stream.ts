@@ -44,8 +44,8 @@ interface RecordDraft {
 }
 
 interface ChoiceState {
-  /** The call whose arguments still come: this API sends it whole. */
-  call: PendingCall | undefined;
+  /** This API sends calls whole, and parallel ones together. Arguments are those of the last. */
+  readonly calls: PendingCall[];
   /** The open part of this push: further text of its block is added to it. */
   open: { readonly block: number; readonly part: JsonObject } | undefined;
   thinkingBlock: number | undefined;
@@ -97,12 +97,13 @@ class GeminiStreamEncoder implements StreamEncoder {
   #choiceEvent(event: ChoiceEvent, state: ChoiceState): void {
     switch (event.type) {
       case 'tool_call':
-        this.#flushCall(event.choice, state);
-        state.call = { event, arguments: '' };
+        state.calls.push({ event, arguments: '' });
         return;
-      case 'tool_arguments':
-        if (state.call) state.call.arguments += event.text;
+      case 'tool_arguments': {
+        const call = state.calls.at(-1);
+        if (call) call.arguments += event.text;
         return;
+      }
       case 'finish':
         state.finish = event.reason;
         state.native = event.native;
@@ -124,7 +125,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     event: Exclude<ChoiceEvent, { type: 'tool_call' | 'tool_arguments' | 'finish' | 'citation' | 'logprobs' }>,
     state: ChoiceState,
   ): void {
-    this.#flushCall(event.choice, state);
+    this.#flushCalls(event.choice, state);
     switch (event.type) {
       case 'text':
       case 'thinking':
@@ -176,12 +177,12 @@ class GeminiStreamEncoder implements StreamEncoder {
     state.open = undefined;
   }
 
-  #flushCall(choice: number, state: ChoiceState): void {
-    if (!state.call) return;
-    const { event, arguments: text } = state.call;
-    state.call = undefined;
-    const part = encodeAnswerPart({ ...event, arguments: text });
-    if (part) this.#part(choice, withThought(part, state.carried), state);
+  #flushCalls(choice: number, state: ChoiceState): void {
+    if (state.calls.length === 0) return;
+    for (const { event, arguments: text } of state.calls.splice(0)) {
+      const part = encodeAnswerPart({ ...event, arguments: text });
+      if (part) this.#part(choice, withThought(part, state.carried), state);
+    }
   }
 
   #part(choice: number, part: JsonObject, state: ChoiceState): void {
@@ -202,7 +203,7 @@ class GeminiStreamEncoder implements StreamEncoder {
 
   #lastRecord(): string {
     const candidates = [...this.#choices].map(([index, state]) => {
-      this.#flushCall(index, state);
+      this.#flushCalls(index, state);
       const parts = this.#record.get(index)?.parts ?? [LAST_PART];
       return { content: { role: 'model', parts }, ...encodeEnding(state), index };
     });
@@ -228,7 +229,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     let state = this.#choices.get(index);
     if (!state) {
       state = {
-        call: undefined,
+        calls: [],
         open: undefined,
         thinkingBlock: undefined,
         carried: new CarriedThought(),
