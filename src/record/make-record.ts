@@ -6,6 +6,7 @@ import {
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
+import type { Usage } from '../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import { geoOf } from './cost-place.ts';
@@ -204,7 +205,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
     usage,
-    claimedUsage: usage === signals?.usage ? undefined : (signals?.usage?.claimed ?? signals?.usage),
+    claimedUsage: claimedUsage(signals?.usage, usage),
     substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,
@@ -214,6 +215,10 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     estimated: isEstimated(attempt),
   };
 }
+
+/** The upstream's own counts, where they are not those that are booked. */
+const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): RecordedAttempt['claimedUsage'] =>
+  booked === reported ? undefined : (reported?.claimed ?? reported);
 
 const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
 

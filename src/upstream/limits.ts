@@ -95,12 +95,14 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
     consider('idle', progressAt + timeouts.idle);
   }
   if (phase === 'refused') consider('refusal', progress.headersAt + REFUSAL_MS);
-  if (phase === 'held' && stream && !hold.untilOutput) {
-    if (content || !hold.outlastsSilence) consider('hold', progress.headersAt + hold.ms);
-    // An upstream that works on an item is not given up, and its client must not wait for a head any longer.
-    else if (begun) consider('hold', startedAt + timeouts.firstContent);
-  }
+  if (phase === 'held' && stream && !hold.untilOutput) considerHold(progress, timeouts, hold);
   return nearest;
+}
+
+function considerHold({ startedAt, headersAt, content, begun }: Progress, timeouts: Timeouts, hold: Hold): void {
+  if (content || !hold.outlastsSilence) consider('hold', headersAt + hold.ms);
+  // An upstream that works on an item is not given up, and its client must not wait for a head any longer.
+  else if (begun) consider('hold', startedAt + timeouts.firstContent);
 }
 
 function consider(name: LimitName, at: number): void {

@@ -82,8 +82,7 @@ export interface UpstreamErrorContext {
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const upstreamStatus = errorStatusOf(failure);
-  const code =
-    own ?? codeOfWording(failure, upstreamStatus) ?? CODE_BY_STATUS.get(upstreamStatus) ?? codeOfStatus(upstreamStatus);
+  const code = own ?? codeOf(failure, upstreamStatus);
   const status = code === 'insufficient_quota' && UNPAID.has(upstreamStatus) ? 402 : upstreamStatus;
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
@@ -95,9 +94,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: reported(failure.kind) }),
     ...(own === undefined && { upstreamReport: reportOf(failure, code, reported) }),
     ...detailsOf(failure, (text) => shown(reported(text), context)),
-    ...(failure.code !== undefined &&
-      !DECISIVE.has(code) &&
-      OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
+    ...upstreamCodeOf(failure, code, reported),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.limitHeaders && { limitHeaders: context.limitHeaders }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
@@ -106,6 +103,12 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(context.provider !== undefined && { provider: context.provider }),
   });
 }
+
+const codeOf = (failure: UpstreamFailure, status: number): ErrorCode =>
+  codeOfWording(failure, status) ?? CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
+
+const upstreamCodeOf = ({ code: own }: UpstreamFailure, code: ErrorCode, reported: (text: string) => string) =>
+  own !== undefined && !DECISIVE.has(code) && OPENAI_WORD.test(reported(own)) && { upstreamCode: own };
 
 const detailsOf = ({ details }: UpstreamFailure, shownText: (text: string) => string) =>
   details && { upstreamDetails: mapTexts(details, shownText) };

@@ -8,7 +8,6 @@ import { parse } from 'yaml';
 import { packageFile } from '../../src/package-root.ts';
 import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
-import {} from './workers.testkit.ts';
 
 /** The files of deploy/ for systemd and Kubernetes, tried: without either, by what they do. */
 
