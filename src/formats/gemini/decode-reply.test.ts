@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { replyContext } from '../laws.testkit.ts';
-import { decodeReply } from './decode-reply.ts';
+import { decodeReply, decodeStream } from './decode-reply.ts';
 
 const decode = (candidate: object, context: Partial<ReplyContext> = {}) =>
   decodeReply({ candidates: [{ finishReason: 'STOP', ...candidate }] }, replyContext(context));
@@ -230,7 +230,6 @@ describe('the end of a reply', () => {
     ['MODEL_ARMOR', 'content_filter'],
     ['ESCALATION', 'content_filter'],
     ['OTHER', 'stop'],
-    ['MALFORMED_FUNCTION_CALL', 'stop'],
     ['MALFORMED_RESPONSE', 'stop'],
     ['UNEXPECTED_TOOL_CALL', 'stop'],
     ['TOO_MANY_TOOL_CALLS', 'stop'],
@@ -249,6 +248,25 @@ describe('the end of a reply', () => {
     expect(fold(decodeReply(called, replyContext())).choices).toMatchObject([
       { finish: reason === 'stop' ? 'tool_calls' : reason },
     ]);
+  });
+
+  it('is a failure if the model wrote a call that cannot be read, plain and streamed', () => {
+    const body = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'f(' }] };
+    const failure = { kind: 'malformed_function_call', status: 502, message: expect.stringContaining('f(') as unknown };
+    expect(decodeReply(body, replyContext())).toMatchObject([{ type: 'start' }, { type: 'error', failure }]);
+    const decoder = decodeStream(replyContext());
+    decoder.push(Buffer.from(`data: ${JSON.stringify(body)}\n\n`));
+    expect(decoder.end()).toMatchObject([{ type: 'error', failure }]);
+  });
+
+  it.each([
+    [{ parts: [{ text: 'I think' }, { text: 'It is 4' }] }, ['thinking', 'text']],
+    [{ parts: [{ text: 'It is 4' }] }, ['text']],
+    [{ parts: [{ text: 'I think', thought: true }, { text: 'a' }, { text: 'b' }] }, ['thinking', 'text', 'text']],
+  ])('of the first thinking model takes texts before the last as thoughts: %j', (content, types) => {
+    const reply = { candidates: [{ content, finishReason: 'STOP' }] };
+    const events = decodeReply(reply, replyContext({ model: 'gemini-2.0-flash-thinking-exp' }));
+    expect(events.flatMap(({ type }) => (type === 'text' || type === 'thinking' ? [type] : []))).toEqual(types);
   });
 
   it('keeps MAX_TOKENS and filters although calls were made, and the message', () => {

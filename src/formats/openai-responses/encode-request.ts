@@ -7,7 +7,7 @@ import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts
 import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/efforts.ts';
 import { finish, type Steps } from '../steps.ts';
 import { encodeItems } from './encode-items.ts';
-import { encodeHostedSearch, encodeSearch } from './encode-search.ts';
+import { encodeHostedSearch } from './encode-search.ts';
 import { mcpTool } from './mcp-items.ts';
 
 /** Conversation → Responses body (docs/protocols/openai-responses.md#request). */
@@ -99,7 +99,8 @@ function encodeFormat(format: ResponseFormat | undefined): JsonObject | undefine
 function encodeTools(conversation: Conversation, losses: LossReport): JsonObject {
   const { tools: given = [], toolChoice, parallelToolCalls, webSearch } = conversation;
   const tools = given.flatMap((tool, at) => encodeTool(tool, `tools[${at}]`, losses) ?? []);
-  if (webSearch) tools.push(encodeSearch(webSearch));
+  const search = webSearch && encodeHostedSearch(webSearch, 'web_search_options', losses);
+  if (search) tools.push(search);
   if (tools.length > 0)
     return compact({
       tools,
