@@ -894,7 +894,7 @@ export interface VertexEntry {
   };
   embeddings?: VertexEmbeddings;
   /**
-   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept.
+   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept; none in counts of tokens, which never get the betas of web search and tool search.
    */
   anthropic_betas?: {
     allow?: Betas;
@@ -1037,9 +1037,9 @@ export interface RateLimits {
    */
   requests?: string;
   /**
-   * A number per second, minute or hour.
+   * Tokens of input and output per second, minute or hour; or an object that also says which tokens count.
    */
-  tokens?: string;
+  tokens?: string | TokenRate;
   /**
    * Requests under way at the same time.
    */
@@ -1052,6 +1052,19 @@ export interface RateLimits {
   };
 }
 /**
+ * A rate of tokens, and the tokens that count.
+ */
+export interface TokenRate {
+  /**
+   * A number per second, minute or hour.
+   */
+  rate: string;
+  /**
+   * all: input and output. uncached: without the input that the provider read from its cache, as Anthropic and others count for their own limits.
+   */
+  count?: 'all' | 'uncached';
+}
+/**
  * Rates and concurrency of requests for some models.
  */
 export interface ModelRateLimits {
@@ -1060,9 +1073,9 @@ export interface ModelRateLimits {
    */
   requests?: string;
   /**
-   * A number per second, minute or hour.
+   * Tokens of input and output per second, minute or hour; or an object that also says which tokens count.
    */
-  tokens?: string;
+  tokens?: string | TokenRate;
   /**
    * Requests under way at the same time.
    */
@@ -1661,7 +1674,7 @@ export interface Strategy {
    */
   on_status_codes?: number[];
   /**
-   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind.
+   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind. `empty` makes a complete reply without text and call a failure; such a reply is never cached, and a stream is held until its first text or call (within `limits.hold_bytes`).
    *
    * @minItems 1
    */
@@ -1686,8 +1699,17 @@ export interface Strategy {
     | 'auth'
     | 'not_found'
     | 'invalid_request'
+    | 'empty'
+    | 'finish_reason'
     | 'unsupported'
   )[];
+  /**
+   * fallback and loadbalance: finish reasons that make a complete reply a failure of the kind `finish_reason`, which falls through to the next target: OpenAI's words (stop, length, tool_calls, content_filter) or the provider's own (refusal, UNEXPECTED_TOOL_CALL). While no other target can be tried, the reply stands. It is never cached. A stream is a failure only before its first content; `commit: complete` holds it until its end. Default: none.
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  on_finish_reasons?: string[];
   /**
    * fallback and loadbalance: kinds of failure that never fall through. Takes precedence over `on_errors` and `on_status_codes`.
    *
@@ -1713,6 +1735,8 @@ export interface Strategy {
     | 'auth'
     | 'not_found'
     | 'invalid_request'
+    | 'empty'
+    | 'finish_reason'
     | 'unsupported'
   )[];
 }
@@ -1892,7 +1916,7 @@ export interface CircuitBreaker {
   window?: Duration;
   cooldown?: Duration;
   /**
-   * Statuses that count as failures. 502 covers failed connections and broken streams, 504 timeouts.
+   * Statuses that count as failures. 401 stands for the entry's own refused credentials, 402 for an account without credit, 502 for failed connections and broken streams, 504 for timeouts. By default 401 and 402 to a caller's own token do not count.
    *
    * @minItems 1
    */
@@ -2164,6 +2188,10 @@ export interface PriceRule {
    * Only requests to entries of this provider. Default: of all.
    */
   provider?: string;
+  /**
+   * Only requests to these hosts of callers (`custom_hosts`), with the port if it is not the scheme's; `*` stands for any text. A host of a caller has no other price: neither rules without `host` nor shipped prices apply to it. Default: the entries of the catalog.
+   */
+  host?: string;
   /**
    * Only requests processed there: a location such as `europe-west1`, `global`, or a region by which shipped prices differ (`regional`, `us`, `eu`, `data_zone`). The shipped factor of the region does not apply. Default: everywhere.
    */

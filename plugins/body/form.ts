@@ -1,4 +1,5 @@
 import {
+  announcedBytes,
   bodyPieces,
   boundaryOf,
   GatewayError,
@@ -23,8 +24,7 @@ export async function readFormBody(
 ): Promise<InboundForm> {
   const { req, exchange } = ctx;
   const boundary = boundaryOf(ctx);
-  const length = req.headers['content-length'];
-  const announced = length === undefined ? undefined : Number(length);
+  const announced = announcedBytes(req);
   if (announced !== undefined && announced > limits.form.bytes) throw tooLarge(limits.form.bytes);
   const hold = (bytes: number): void => {
     const refused = limits.reserve(exchange, bytes);

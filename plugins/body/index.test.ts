@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import {
   GatewayError,
@@ -294,7 +295,8 @@ describe('body', () => {
   it.each([
     ['content-type', 'text/plain'],
     ['content-type', 'application/jsonp'],
-    ['content-encoding', 'gzip'],
+    ['content-encoding', 'compress'],
+    ['content-encoding', 'gzip, gzip'],
   ])('refuses %s %s', async (name, value) => {
     expect((await upload({ pieces: [whole], headers: { [name]: value } })).failure).toMatchObject({
       code: 'unsupported_media_type',
@@ -316,5 +318,69 @@ describe('body', () => {
     });
     expect(exchange.request.body).toBeUndefined();
     expect(nextCalls).toBe(1);
+  });
+});
+
+describe.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+])('a body in %s', (coding, encode) => {
+  const headersFor = (bytes: Buffer) => ({ 'content-encoding': coding, 'content-length': String(bytes.length) });
+
+  it.each([whole, large('"model":"m",')])('is read as what it decodes to', async (text) => {
+    const coded = encode(text);
+    const pieces = [coded.subarray(0, 9), coded.subarray(9)];
+    const { request, failure } = await upload({ pieces, headers: headersFor(coded) });
+    expect(failure).toBeUndefined();
+    expect(request.body?.original.toString()).toBe(text);
+    expect(request.bodyBytes).toBe(text.length);
+  });
+
+  it('is counted by its decoded bytes', async () => {
+    const reserved: number[] = [];
+    const limits: Partial<RequestLimits> = { reserve: (_, bytes) => void reserved.push(bytes) };
+    const text = large(`"model":"${'m'.repeat(300_000)}",`);
+    const coded = encode(text);
+    await upload({ pieces: [coded], headers: headersFor(coded), limits });
+    expect(reserved.reduce((sum, bytes) => sum + bytes, 0)).toBe(text.length);
+  });
+
+  it('is refused at the limit of bodies, whatever size it announces', async () => {
+    const coded = encode(large('"model":"m",'));
+    const sent = { pieces: [coded], headers: headersFor(coded), limits: { body: 50_000 } };
+    const { failure, context } = await upload(sent);
+    expect(failure).toMatchObject({ code: 'request_too_large', status: 413 });
+    expect(context.req.isPaused()).toBe(true);
+  });
+
+  it('is refused as a bomb long before the limit of bodies', async () => {
+    let most = 0;
+    const limits: Partial<RequestLimits> = { body: 1e9, reserve: (_, bytes) => void (most += bytes) };
+    const coded = encode(Buffer.alloc(64 * 1024 * 1024, ' '));
+    const { failure } = await upload({ pieces: [coded], headers: headersFor(coded), limits });
+    expect(failure).toMatchObject({ code: 'request_too_large', status: 413 });
+    expect(most).toBeLessThan(1.2 * 1024 * 1024 + 100 * coded.length);
+  });
+
+  it.each<[string, (coded: Buffer) => Buffer]>([
+    ['cut', (coded) => coded.subarray(0, -3)],
+    ['plain', () => Buffer.from(whole)],
+    ['longer than its coding', (coded) => Buffer.concat([coded, Buffer.from('{}')])],
+  ])('is refused if it is %s', async (_, change) => {
+    const { failure } = await upload({ pieces: [change(encode(whole))], headers: { 'content-encoding': coding } });
+    expect(failure).toMatchObject({ code: 'invalid_encoding', status: 400 });
+  });
+
+  it('ends with its client', async () => {
+    const coded = encode(whole);
+    const { failure } = await upload({
+      pieces: [coded.subarray(0, 5)],
+      headers: { 'content-encoding': coding },
+      leave: 'after',
+    });
+    expect(failure).toMatchObject({ code: 'client_closed' });
   });
 });

@@ -124,10 +124,6 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
       `Content-Type must be application/json, not ${type.slice(0, 100)}.`,
     );
   }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new GatewayError('unsupported_media_type', `Content-Encoding ${encoding.slice(0, 100)} is not accepted.`);
-  }
 }
 
 function checkWhole(operation: Operation, body: RequestBody): void {

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import {
   addPiece,
+  announcedBytes,
+  brokenBody,
   GatewayError,
   LoopBatch,
+  requestDecoder,
   type CancelListener,
   type Exchange,
   type GatewayContext,
@@ -16,6 +19,9 @@ import { freeAtEnd, freeMemory } from './memory.ts';
  */
 const MAX_BATCHED = 16 * 1024;
 
+/** The memory of a decoder, in bytes. */
+const DECODER_BYTES = 256 * 1024;
+
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /** Bodies that arrive in one turn of the event loop: their requests go on together. */
@@ -25,24 +31,30 @@ const arrived = new LoopBatch<BodyReader>((reader) => reader.resolve());
  * Reads the bytes of a request's body, within the limits of one body and of all requests together. Throws GatewayError.
  */
 export function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
+  const decoder = requestDecoder(req);
   // The announced size is reserved at once; an unannounced size is reserved as the bytes arrive.
-  const announced = Number(req.headers['content-length'] ?? 0);
+  const announced = announcedBytes(req) ?? 0;
   if (announced > limits.body) throw tooLarge(limits.body);
-  const refused = limits.reserve(exchange, announced);
+  const room = decoder ? DECODER_BYTES : announced;
+  const refused = limits.reserve(exchange, room);
   if (refused) throw refused;
   // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
   if (req.headers.expect !== undefined) res.writeContinue();
   return new Promise((resolve, reject) => {
-    new BodyReader({ req, exchange, limits, announced }, { resolve, reject }).begin();
+    new BodyReader({ req, decoder, exchange, limits, announced, room }, { resolve, reject }).begin();
   });
 }
 
 interface Reading {
   readonly req: IncomingMessage;
+  /** Undefined: the body is not coded. */
+  readonly decoder: ReturnType<typeof requestDecoder>;
   readonly exchange: Exchange;
   readonly limits: RequestLimits;
   /** The size that the client announced, in bytes; 0 if it did not. */
   readonly announced: number;
+  /** The bytes that are reserved. */
+  readonly room: number;
 }
 
 type Settle = Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'>;
@@ -58,17 +70,18 @@ class BodyReader implements CancelListener {
   #bytes = EMPTY;
 
   constructor(reading: Reading, settle: Settle) {
-    const { announced, limits } = reading;
+    const { announced, room, limits } = reading;
     this.#of = reading;
     this.#settle = settle;
-    this.#room = announced;
+    this.#room = room;
     // No other reader of the request keeps pieces of its body.
     this.#body = announced > MAX_PIECES ? new WholeBody(announced, limits.builtInOnly ?? false) : new BodyPieces();
   }
 
   begin(): void {
-    const { req, exchange } = this.#of;
-    req.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
+    const { req, decoder, exchange } = this.#of;
+    const pieces = decoder ? req.on('error', this.#onGone).pipe(decoder) : req;
+    pieces.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
     // Calls back at once when the client has already disconnected.
     exchange.cancellation.listen(this);
   }
@@ -82,8 +95,10 @@ class BodyReader implements CancelListener {
   }
 
   onCancelled(reason: GatewayError): void {
-    const { req, exchange } = this.#of;
+    const { req, decoder, exchange } = this.#of;
     req.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
+    // Destroying it ends the pipe.
+    decoder?.off('data', this.#onData).off('end', this.#onEnd).destroy();
     exchange.cancellation.unlisten(this);
     this.#settle.reject(reason);
   }
@@ -118,8 +133,7 @@ class BodyReader implements CancelListener {
     else arrived.add(this);
   };
 
-  readonly #onGone = (): void =>
-    this.onCancelled(new GatewayError('client_closed', 'The client disconnected while it sent its body.'));
+  readonly #onGone = (cause: unknown): void => this.onCancelled(brokenBody(cause));
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   definePlugin,
   leavesTime,
+  unwantedReply,
   type AttemptContext,
   type CachedReply,
   type CacheSettings,
@@ -204,9 +205,13 @@ async function lead(job: Job, flight: Flight): Promise<void> {
   }
 }
 
-/** Answers with the cached reply. Returns false when it cannot be rendered in the requested form. */
+/**
+ * Answers with the cached reply. Returns false when it cannot be rendered in the requested form, or when it would be a
+ * failure here: another config has cached it.
+ */
 function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'semantic_hit' | 'shared'): boolean {
   const { attempt, exchange } = ctx;
+  if (unwantedReply(attempt.target.unwanted, kept.ending)) return false;
   const reply = cache.render(kept, exchange, attempt);
   if (!reply) return false;
   // RFC 9111, section 5.1. A shared reply is fresh and needs no `age`.

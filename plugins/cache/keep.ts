@@ -1,5 +1,6 @@
 import {
   lossesOf,
+  unwantedReply,
   type Attempt,
   type CachedReply,
   type CacheSettings,
@@ -50,9 +51,9 @@ function describer({ attempt, clock }: Keeping): (bytes: Buffer) => CachedReply 
   return (bytes) => {
     const { signals } = attempt;
     // A reply that a plugin made has no signals and is not stored: the plugin can make it again.
-    if (!signals?.ended || signals.failure) return undefined;
+    if (!signals?.ended || signals.failure || unwantedReply(attempt.target.unwanted, signals)) return undefined;
     const contentType = headers['content-type'] ?? 'application/json';
-    const { usage } = signals;
+    const { usage, ended, output, blocked, finish, nativeFinish } = signals;
     return {
       status,
       bytes,
@@ -62,6 +63,7 @@ function describer({ attempt, clock }: Keeping): (bytes: Buffer) => CachedReply 
       contentType,
       losses: lossesOf(attempt),
       ...(attempt.defaulted && { defaulted: attempt.defaulted }),
+      ending: { ended, output, blocked, finish, nativeFinish },
       storedAt: clock.now(),
     };
   };

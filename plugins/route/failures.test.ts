@@ -37,6 +37,8 @@ describe('the kinds of failure that fall through to the next target', () => {
       'auth',
       'not_found',
       'invalid_request',
+      'empty',
+      'finish_reason',
     ]);
   });
 

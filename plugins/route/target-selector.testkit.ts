@@ -42,6 +42,8 @@ const CODES: Readonly<Record<FailureKind, readonly [ErrorCode, ErrorDetails?]>> 
   stream_error: ['stream_interrupted', { inStream: true }],
   context_length: ['context_length_exceeded'],
   content_filter: ['content_filter'],
+  empty: ['empty_reply'],
+  finish_reason: ['unwanted_finish'],
   gateway_full: ['pool_exhausted', { ofGateway: true }],
   auth: ['invalid_api_key'],
   not_found: ['model_not_found'],

@@ -41,11 +41,17 @@ const HEADER_TIME_MS = 5000;
 const SILENCE_MS = 30_000;
 const MAX_CONNECTIONS = 100;
 
+export interface AdminServer {
+  readonly server: Server;
+  /** Writes the bootstrap token, if there is no admin token. Never rejects. */
+  readonly offerBootstrap: () => Promise<void>;
+}
+
 /**
  * The listener for operators. It calls no upstream, and replies only if the Host header names this listener: a browser directed here by
  * a foreign name (DNS rebinding) gets nothing.
  */
-export function createAdminServer(options: AdminServerOptions): Server {
+export function createAdminServer(options: AdminServerOptions): AdminServer {
   const api = new AdminApi({ ...options, admin: () => options.settings().admin });
   const answer = createAnswers(options, api);
   const { tls, clock } = options;
@@ -59,20 +65,25 @@ export function createAdminServer(options: AdminServerOptions): Server {
     { tls, clock, limits: () => ({ ms: HEADER_TIME_MS, most: MAX_CONNECTIONS }) },
     (request, response) => void respond(request, response, answer),
   );
-  server.once('listening', () => void api.offerBootstrap());
   server.timeout = SILENCE_MS;
   server.maxConnections = MAX_CONNECTIONS;
-  return server;
+  return { server, offerBootstrap: () => api.offerBootstrap() };
 }
 
 /**
  * Listens unless the listener would be open without a token. The settings checks report this with its place; the check
- * is repeated here because the listener exposes all requests.
+ * is repeated here because the listener exposes all requests. The file of the bootstrap token is that of this start when it resolves.
  */
-export function listenAdmin(server: Server, admin: ServerSettings['admin']): Promise<Address | undefined> {
-  if (!admin.enabled) return Promise.resolve(undefined);
+export async function listenAdmin(
+  { server, offerBootstrap }: AdminServer,
+  admin: ServerSettings['admin'],
+): Promise<Address | undefined> {
+  if (!admin.enabled) return undefined;
   const refusal = refusalOf(admin);
-  return refusal === undefined ? listen(server, admin) : Promise.reject(new CannotListen(refusal));
+  if (refusal !== undefined) throw new CannotListen(refusal);
+  const address = await listen(server, admin);
+  await offerBootstrap();
+  return address;
 }
 
 type Answers = (request: IncomingMessage) => Promise<AdminAnswer>;

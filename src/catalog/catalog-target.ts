@@ -2,6 +2,7 @@ import type { ResolvedTarget } from '../plugin/index.ts';
 import type { Codec } from '../providers/codec.ts';
 import type { Location, Quirks } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
+import { mostUsage } from './model-table/model-table.ts';
 import { knownInlineThinkers } from './inline-thinkers.ts';
 
 interface TargetExtras {
@@ -36,7 +37,9 @@ export class CatalogTarget implements ResolvedTarget {
   readonly signatureScope: ResolvedTarget['signatureScope'];
   readonly structuredOutputs: ResolvedTarget['structuredOutputs'];
   readonly inlineThinking: ResolvedTarget['inlineThinking'];
+  readonly mostUsage: ResolvedTarget['mostUsage'];
   readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
+  readonly customHost: ResolvedTarget['customHost'];
   readonly adHoc: ResolvedTarget['adHoc'];
   readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
   readonly timeouts: ResolvedTarget['timeouts'];
@@ -69,7 +72,9 @@ export class CatalogTarget implements ResolvedTarget {
     this.structuredOutputs = location.structuredOutputs;
     this.inlineThinking =
       location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
+    this.mostUsage = mostUsage(provider.provider, location.model);
     this.estimatesTokens = estimates;
+    this.customHost = provider.chosenByCaller ? new URL(location.origin).host : undefined;
     this.adHoc = provider.adHoc;
     this.usesCallersToken = provider.usesCallersToken;
     this.timeouts = entry.timeouts;

@@ -177,10 +177,10 @@ admin:
 # Timeouts for upstreams. A catalog entry, a gateway config or a target can set its own.
 # timeouts:
 #   connect: 5s
-#   first_byte: 120s
+#   first_byte: 120s # of streams; 600s for plain replies
 #   first_content: 180s
-#   idle: 60s
-#   total: 600s
+#   idle: 300s
+#   total: 900s
 
 # limits:
 #   in_flight: 2000

@@ -49,7 +49,7 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
   const targets = createTargetResolver(catalog, { labels: shared.labels });
 
   const base = {
-    translate: createTranslator(clock),
+    translate: createTranslator(clock, server.limits.holdBytes),
     targets,
     defaultFormat: openaiChat,
     limits: requestLimits(settings, server, shared.inFlight),

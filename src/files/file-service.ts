@@ -1,4 +1,5 @@
 import {
+  announcedBytes,
   GatewayError,
   type Exchange,
   type FileLimits,
@@ -167,8 +168,7 @@ export class StoredFiles implements FileService, FileSource {
   /** A form that is smaller than a piece fills only a part of its memory. */
   #reserveUpload({ exchange, req }: GatewayContext): GatewayError | undefined {
     const { store, reserve } = this.#setup;
-    const announced = req.headers['content-length'];
-    const bytes = Math.min(store.uploadBytes, announced === undefined ? Infinity : Number(announced));
+    const bytes = Math.min(store.uploadBytes, announcedBytes(req) ?? Infinity);
     return bytes > 0 ? reserve(exchange, bytes) : undefined;
   }
 

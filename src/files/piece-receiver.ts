@@ -1,4 +1,5 @@
 import {
+  announcedBytes,
   bodyPieces,
   GatewayError,
   PIECE_UNIT,
@@ -109,7 +110,7 @@ export class PieceReceiver {
       const present = await owned.present();
       await arrival.count(async () => [...present, ...(await store.unfinished(owned.owner))]);
       const quota = new FileQuota(owned.limits, present.length, arrival);
-      quota.take(upload.received + Number(ctx.req.headers['content-length'] ?? 0));
+      quota.take(upload.received + (announcedBytes(ctx.req) ?? 0));
       await piece.receive(ctx, quota, this.#setup);
       if (!last) return await suspend();
       const file = await this.#publish(piece, owned);
@@ -161,7 +162,7 @@ const wrongOffset = (offset: number, received: number): GatewayError =>
   });
 
 function checkUnit({ req }: GatewayContext, last: boolean): void {
-  const length = Number(req.headers['content-length'] ?? 0);
+  const length = announcedBytes(req) ?? 0;
   if (last || length % PIECE_UNIT === 0) return;
   throw new GatewayError(
     'invalid_value',

@@ -1,4 +1,5 @@
 import {
+  announcedBytes,
   bodyPieces,
   FILE_PURPOSES,
   GatewayError,
@@ -48,7 +49,7 @@ async function receive(
   const present = await receiving.present();
   await arrival.count(async () => [...present, ...(await store.unfinished(owner))]);
   const quota = new FileQuota(limits, present.length, arrival);
-  quota.takeForm(Number(ctx.req.headers['content-length'] ?? 0));
+  quota.takeForm(announcedBytes(ctx.req) ?? 0);
   const receiver = new Receiver(receiving, quota, id);
   try {
     const { idleMs } = receiving.settings;

@@ -1,6 +1,5 @@
 import type { JsonObject, ToolCallPart } from './conversation.ts';
-import { RequestFault } from './format.ts';
-import { MAX_DEPTH, nestsTooDeep } from './json/scan.ts';
+import { nestsTooDeep } from './json/scan.ts';
 import { isObject } from './json/object.ts';
 import { parseJson } from './json/read.ts';
 import { losesDigits } from './json/rounding.ts';
@@ -8,18 +7,19 @@ import { JsonText } from './json/text.ts';
 import type { LossReport } from './losses/losses.ts';
 import { BodyPlace } from './losses/place.ts';
 
-/** How an API words the losses and faults of arguments. */
+/** How an API words the losses of arguments. */
 export interface ArgumentTexts {
   /** The arguments are no object. */
   readonly wrapped: string;
   readonly rounded: string;
-  tooDeep(param: BodyPlace, name: string, levels: number): string;
-  notJson(param: BodyPlace, name: string): string;
 }
 
-type Call = Pick<ToolCallPart, 'name' | 'arguments' | 'custom'>;
+type Call = Pick<ToolCallPart, 'arguments' | 'custom'>;
 
-/** Arguments for an API that takes only objects; `''` means no arguments (docs/protocols/requests.md#arguments). */
+/**
+ * Arguments for an API that takes only objects; `''` means no arguments (docs/protocols/requests.md#arguments). Arguments that are no
+ * JSON go under `value`, as in an answer: a model wrote them, and a refusal would end the conversation.
+ */
 export function encodeArguments(
   call: Call,
   place: BodyPlace,
@@ -35,15 +35,14 @@ export function encodeArguments(
 }
 
 function parsedArguments(
-  { name, arguments: text }: Call,
+  { arguments: text }: Call,
   param: BodyPlace,
   losses: LossReport,
   texts: ArgumentTexts,
 ): unknown {
   if (text.trim() === '') return {};
-  if (nestsTooDeep(text)) throw new RequestFault('invalid_value', texts.tooDeep(param, name, MAX_DEPTH), param);
-  const value = parseJson(text);
-  if (value === undefined) throw new RequestFault('invalid_value', texts.notJson(param, name), param);
+  const value = nestsTooDeep(text) ? undefined : parseJson(text);
+  if (value === undefined) return text;
   if (losesDigits(text, value)) losses.clamped(param, texts.rounded);
   return value;
 }

@@ -51,6 +51,8 @@ export interface ThinkingPart extends Signed {
    * back is unknown.
    */
   readonly unnamed?: boolean;
+  /** A client of the Messages API got it without a signature: its maker does not need it back. */
+  readonly shown?: boolean;
   readonly itemId?: string;
 }
 

@@ -17,7 +17,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
  * Tokens of one generation, normalised so that parts sum: `input` includes cached and cache-write tokens, `output` includes reasoning,
- * `total` is the provider's number or their sum (docs/protocols/replies.md#usage).
+ * `total` is their sum (docs/protocols/replies.md#usage).
  */
 export interface Usage {
   readonly input: number;
@@ -60,6 +60,8 @@ export interface Usage {
   readonly seconds?: number;
   /** What further models used that the provider called for this one, such as an advisor. It is in none of the counts above. */
   readonly otherModels?: readonly UsageOfModel[];
+  /** What the provider claims, where the counts above are only what can be true of it (counts.ts). */
+  readonly claimed?: Usage;
 }
 
 interface UsageOfModel {
@@ -86,6 +88,8 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number;
   /** Details of Google's errors, for clients of its API. */
   readonly details?: readonly JsonObject[];
+  /** The provider has counted the whole reply: its last usage is what it charges. */
+  readonly isCounted?: true;
 }
 
 export interface LogprobToken {
@@ -117,8 +121,8 @@ interface BlockPlace {
  * whole parts where a stream has fragments, so folding both gives the same message.
  *
  * `choice` is the answer's index (0 unless several were requested). `block` is the upstream's content block: it counts
- * up, one block is open at a time per choice, and fragments of one block carry the same number. A list ends with
- * exactly one of `end` and `error`.
+ * up, and fragments of one block carry the same number. Upstreams may interleave calls, and send other blocks between the
+ * fragments of one (streams/call-order.ts). A list ends with exactly one of `end` and `error`.
  */
 export type GenerationEvent =
   | {
@@ -178,7 +182,14 @@ export type GenerationEvent =
       readonly signature?: string;
       readonly maker?: Maker;
     }
-  | { readonly type: 'tool_arguments'; readonly choice: number; readonly call: number; readonly text: string }
+  | {
+      readonly type: 'tool_arguments';
+      readonly choice: number;
+      readonly call: number;
+      readonly text: string;
+      /** The upstream says that the call has ended. */
+      readonly last?: boolean;
+    }
   | {
       readonly type: 'media';
       readonly choice: number;
@@ -242,14 +253,25 @@ export interface Signals extends LossNotes {
   content: boolean;
   /** A part of the answer itself has arrived: content that is not only a signature, a provider's note or a finish. */
   answered: boolean;
+  /**
+   * A text, a refusal, a call or media has arrived. A pass-through reader that was not asked to
+   * (`ClientContext.awaitsOutput`) may not see it behind thoughts.
+   */
+  output: boolean;
   /** Nothing but a content filter's stop has arrived so far. */
   blocked: boolean;
-  /** Counts every event that is not a ping or a comment. The idle timeout watches it. */
+  /** The upstream has begun an item of its answer, of which it may show nothing for minutes, such as hidden thinking. */
+  begun: boolean | undefined;
+  /** An event of a stream that passes through had an id. */
+  named?: boolean;
+  /** Counts every event that is not a ping or a comment. */
   progress: number;
   /** Characters of the answer so far, as far as they were read without a parser; for an estimate of its tokens. */
   text: number;
   usage: Usage | undefined;
   finish: FinishReason | undefined;
+  /** The provider's own word for `finish`, where it is another. */
+  nativeFinish: string | undefined;
   /** The model that the provider reports. */
   model: string | undefined;
   failure: UpstreamFailure | undefined;
@@ -263,11 +285,14 @@ export function createSignals(): Signals {
   return {
     content: false,
     answered: false,
+    output: false,
     blocked: false,
+    begun: undefined,
     progress: 0,
     text: 0,
     usage: undefined,
     finish: undefined,
+    nativeFinish: undefined,
     model: undefined,
     failure: undefined,
     ended: false,

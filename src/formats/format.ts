@@ -4,6 +4,7 @@ import type { Origins } from './losses/origins.ts';
 import type { ParamPath } from './losses/place.ts';
 import type { IsStored, MediaByUrl, RemoteMedia, FileReference } from './media/remote-media.ts';
 import type { LossNotes } from './losses/reply-losses.ts';
+import type { Maker } from './maker.ts';
 import type { Steps } from './steps.ts';
 
 /** A request body that cannot be read or cannot be expressed in the target's format: a 400 that names the parameter. */
@@ -137,6 +138,8 @@ export interface ReplyContext {
   readonly inlineThinking?: boolean;
   /** The account whose signatures the answer has (`RequestTarget`). */
   readonly signatureScope?: string | undefined;
+  /** The server takes its thoughts back (openai-chat/returned-thoughts.ts): they are signed as this maker's. */
+  readonly thoughtMaker?: Maker;
 }
 
 /** How the client wants its reply. */
@@ -155,6 +158,8 @@ export interface ClientContext {
   readonly functionCalls?: boolean;
   /** The reply always carries `id`: an id of another API would be invalid here. */
   readonly ownId?: boolean;
+  /** The reader has to see whether output comes (`Signals.output`), because a reply without any is a failure. */
+  readonly awaitsOutput?: boolean;
   /** The client did not request thoughts, so its API omits them (docs/protocols/messages-route.md#hidden-thoughts). */
   readonly hideThoughts?: boolean;
   /** The client is not shown the thoughts, but returns their signatures (docs/protocols/messages-route.md#hidden-thoughts). */
@@ -164,12 +169,16 @@ export interface ClientContext {
   readonly stored?: boolean | undefined;
   /** Id of the kept reply that the request continues. */
   readonly continues?: string | undefined;
+  /** Most bytes that wait behind a call of the reply (streams/call-order.ts). Default: no limit, for a reply in memory. */
+  readonly holdBytes?: number | undefined;
 }
 
 /** Stateful. Takes bytes in any split and returns events as soon as they are complete. After `end()` it is finished. */
 export interface StreamDecoder {
   /** Increases with every wire event except keep-alives, even one without a `GenerationEvent` yet. */
   readonly progress: number;
+  /** As in `Signals`. Absent where an item begins with its content. */
+  readonly begun?: boolean;
   push(bytes: Buffer): readonly GenerationEvent[];
   /**
    * Called when the upstream closes. Returns the remaining events and the terminal one: `end`, or `error` when the
@@ -186,6 +195,8 @@ export interface StreamEncoder {
    * if each literal were an event of its own.
    */
   pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
+  /** Set by a push that had to end the reply. What it returned, and nothing else, may be sent before the error. */
+  readonly failure?: UpstreamFailure | undefined;
 }
 
 /** An error as a client of this format expects it. `type`, `code` and `param` already use the API's own vocabulary. */
@@ -329,6 +340,13 @@ export interface ClientSettings {
 }
 export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
+/** What has left of a stream. */
+export interface SentEvents {
+  /** The last bytes. */
+  readonly last: Buffer;
+  readonly signals: Signals | undefined;
+}
+
 /** One API format, both ways. Pure: no I/O, no clock, no configuration. */
 export interface Format {
   readonly name: FormatName;
@@ -337,6 +355,8 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
+  /** The record that fits what the stream has sent; undefined: `heartbeat`. */
+  readonly heartbeatAfter?: (sent: SentEvents) => string | undefined;
 
   readonly features?: ModelFeatures;
   /** Request header with the API version that a body was written for. */

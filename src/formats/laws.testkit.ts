@@ -240,7 +240,7 @@ export function random(seed: number): () => number {
 }
 
 /** Cuts text at random places, never inside a surrogate pair (a decoder of whole JSON strings cannot produce that). */
-function fragments(text: string, next: (() => number) | undefined): string[] {
+export function fragments(text: string, next: (() => number) | undefined): string[] {
   if (!next) return [text];
   const units = [...text];
   const pieces: string[] = [];

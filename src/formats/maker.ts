@@ -1,10 +1,13 @@
 /**
  * The family of models that made a signature. `other`: one that is no target of this gateway. OpenAI's are valid in one
- * account (docs/protocols/openai-responses.md#encrypted-content): its scope is in the name where it is known.
+ * account (docs/protocols/openai-responses.md#encrypted-content): its scope is in the name where it is known. `chat-…` is one
+ * catalog entry with the chat API (openai-chat/returned-thoughts.ts).
  */
-export type Maker = 'claude' | 'gemini' | 'openai' | `openai-${string}` | 'other';
+export type Maker = 'claude' | 'gemini' | 'openai' | `openai-${string}` | `chat-${string}` | 'other';
 
 export const openAiMaker = (scope: string | undefined): Maker => (scope === undefined ? 'openai' : `openai-${scope}`);
+
+export const chatMaker = (scope: string): Maker => `chat-${scope}`;
 
 export const isOpenAi = (maker: Maker | undefined): boolean =>
   maker === 'openai' || maker?.startsWith(OPENAI_ACCOUNT) === true;
@@ -17,6 +20,7 @@ export const isOfScope = (maker: Maker | undefined, scope: string | undefined): 
 export const OTHER_ACCOUNT = 'the reasoning of another account';
 
 const OPENAI_ACCOUNT = 'openai-';
+const CHAT_SERVER = 'chat-';
 
 /** A part that its maker may have signed. */
 export interface Signed {
@@ -54,5 +58,6 @@ function usualMaker(type: string): Maker {
 export function readMaker(tag: string | undefined): { readonly maker?: Maker } {
   if (tag === undefined) return {};
   if (tag === 'claude' || tag === 'gemini' || tag === 'openai') return { maker: tag };
+  if (tag.startsWith(CHAT_SERVER)) return { maker: chatMaker(tag.slice(CHAT_SERVER.length)) };
   return { maker: tag.startsWith(OPENAI_ACCOUNT) ? openAiMaker(tag.slice(OPENAI_ACCOUNT.length)) : 'other' };
 }

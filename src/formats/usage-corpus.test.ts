@@ -61,6 +61,8 @@ function compare(kind: string, waysOf: (name: FormatName, body: unknown) => read
   return { compared, different };
 }
 
+const streamOf = (name: FormatName, body: unknown): Usages => streamUsages(name, String(body));
+
 describe.skipIf(recorded.length === 0)('recorded replies', () => {
   it('count the same plain and as the stream that they would have been', () => {
     const { compared, different } = compare('json', (name, body) => [
@@ -69,6 +71,17 @@ describe.skipIf(recorded.length === 0)('recorded replies', () => {
     ]);
     expect(different).toEqual([]);
     expect(compared).toBeGreaterThan(900);
+  });
+
+  it('have no count below 0, no part above its whole, and a total that is the sum', () => {
+    const all = recorded.flatMap(({ name, reply }) => {
+      const read = { json: plainUsages, sse: streamOf }[reply.response_body_kind];
+      return (read && counted(() => read(name, reply.response_body)))?.map((usage) => ({ id: reply.id, usage })) ?? [];
+    });
+    expect(all.filter(({ usage }) => usage && (usage.claimed || usage.total !== usage.input + usage.output))).toEqual(
+      [],
+    );
+    expect(all.length).toBeGreaterThan(2000);
   });
 
   it('count the same streamed and as the plain reply that they would have been', () => {

@@ -18,15 +18,13 @@ import {
   type Outbound,
   type ResolvedTarget,
   type Target,
-  type TimeoutSettings,
+  type Timeouts,
   type TryRecord,
 } from '../plugin/index.ts';
 import { shortList } from '../plugin/short-list.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture, answerByStatus } from './koa-reply.ts';
-
-type Timeouts = Required<TimeoutSettings>;
 
 /** One run of the attempt chain, with the state that belongs to this run alone. */
 export class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {

@@ -34,14 +34,14 @@ const outOfTime = (): GatewayError =>
 const GRACE_MS = 50;
 
 /**
- * A stream that is silent for this long gets a heartbeat, because load balancers cut silent connections
+ * A stream gets a heartbeat this long after its last byte, because load balancers cut silent connections
  * (docs/protocols/messages-route.md#heartbeat).
  */
 const HEARTBEAT_MS = 15_000;
 
 export interface WriteSetup {
   readonly clock: Clock;
-  readonly exchange: Pick<Exchange, 'id' | 'replyId'>;
+  readonly exchange: Pick<Exchange, 'id' | 'replyId'> & Partial<Pick<Exchange, 'attempts'>>;
   /** The request must end by this moment (monotonic), whether or not its client reads. */
   readonly deadline: number;
   /** Encodes the error of a stream that breaks after it has started. */
@@ -78,7 +78,10 @@ class ReplyWriter implements Sink, LeavingReply {
   #rest: Buffer = EMPTY;
   #stopLinger: (() => void) | undefined;
   #stopHeartbeat: (() => void) | undefined;
-  #silent = true;
+  /** When the last bytes left. */
+  #lastAt = 0;
+  /** The last bytes, where the heartbeat depends on them. */
+  #last: Buffer | undefined;
 
   constructor(res: ServerResponse, reply: Reply, setup: WriteSetup) {
     this.#res = res;
@@ -134,13 +137,15 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#uncork();
     // Without content the head is flushed alone: the first event may take long.
     if (this.#bytes === 0 && !this.#closing) this.#res.flushHeaders();
+    this.#lastAt = this.#setup.clock.now();
     this.#scheduleHeartbeat();
   }
 
   push(bytes: Buffer): void {
     if (this.#closing) return;
     this.#bytes += bytes.length;
-    this.#silent = false;
+    this.#lastAt = this.#setup.clock.now();
+    if (this.#setup.format.heartbeatAfter) this.#last = bytes;
     if (!this.#res.write(bytes)) this.#source?.pause();
   }
 
@@ -199,23 +204,22 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.cork();
   }
 
-  /**
-   * One timer per stream and no work per chunk. A silence is therefore detected between one and two heartbeat periods
-   * after it began.
-   */
+  /** One timer per stream, which is not reset by bytes: when it is due, it waits for the rest of the silence. */
   #scheduleHeartbeat(): void {
     if (this.#closing || this.#settled) return;
-    const { clock, deadline, format } = this.#setup;
-    const ms = Math.max(0, Math.min(HEARTBEAT_MS, deadline + GRACE_MS - clock.now()));
+    const { clock, deadline } = this.#setup;
+    const ms = Math.max(0, Math.min(this.#lastAt + HEARTBEAT_MS, deadline + GRACE_MS) - clock.now());
     this.#stopHeartbeat = clock.after(ms, () => {
       if (this.#closing) return;
       // Without this, a client that does not read would keep a finished upstream reply in memory, and a plugin's body
       // might never end.
-      if (clock.now() >= deadline)
-        return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#deadlinePassed());
-      // Only whole events have been written, so a heartbeat falls between two. A client that does not read needs none.
-      if (this.#silent && this.#hasHeartbeats && !this.#res.writableNeedDrain) this.#write(format.heartbeat);
-      this.#silent = true;
+      const now = clock.now();
+      if (now >= deadline) return this.abort(this.#res.writableNeedDrain ? outOfTime() : this.#deadlinePassed());
+      if (now - this.#lastAt >= HEARTBEAT_MS) {
+        // Only whole events have been written, so a heartbeat falls between two. A client that does not read needs none.
+        if (this.#hasHeartbeats && !this.#res.writableNeedDrain) this.#write(this.#heartbeat());
+        this.#lastAt = now;
+      }
       this.#scheduleHeartbeat();
     });
   }
@@ -223,6 +227,13 @@ class ReplyWriter implements Sink, LeavingReply {
   #deadlinePassed(): GatewayError {
     const error = new GatewayError('timeout_request', "The reply was not complete before the request's deadline.");
     return this.#source ? namedIfHeld(error, this.#source) : error;
+  }
+
+  #heartbeat(): string {
+    const { exchange, format } = this.#setup;
+    const last = this.#last;
+    const signals = exchange.attempts?.at(-1)?.signals;
+    return (last && format.heartbeatAfter?.({ last, signals })) ?? format.heartbeat;
   }
 
   #write(event: string): void {

@@ -95,6 +95,17 @@ describe('gates', () => {
     expect(path[0]?.tokens?.level(0)).toBe(level);
   });
 
+  it('leave out what a provider read from its cache where their limit says so', () => {
+    const gates = new Gates(createFakeClock());
+    const team = node('team', 't', { tokens: rate('600/min') });
+    const key = node('key', 'k', { tokens: rate('600/min'), leavesOutCached: true });
+    const path = inForce(gates, team, key).whole([team, key]);
+    const ticket = admitted(gates.enter(path));
+    expect(gates.takeTokens(ticket, 20)).toBeUndefined();
+    gates.leave(ticket, 80, 70);
+    expect(path.map(({ tokens }) => tokens?.level(0))).toEqual([20, 90]);
+  });
+
   it('keep what is used and who is inside when the settings change', () => {
     const gates = new Gates(createFakeClock());
     const before = node('key', 'k', { requests: rate('60/min'), concurrency: 2 });

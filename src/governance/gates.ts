@@ -152,13 +152,15 @@ export class Gates {
   /**
    * Gives the places back and corrects the estimate. Only the first call counts.
    * @param tokens what was used; undefined: unknown, the estimate counts
+   * @param cached those of them that the provider read from its cache
    */
-  leave(ticket: Ticket, tokens: number | undefined): void {
+  leave(ticket: Ticket, tokens: number | undefined, cached = 0): void {
     if (!ticket.isOpen) return;
     this.#close(ticket);
-    if (tokens === undefined || ticket.tokens === undefined || tokens === ticket.tokens) return;
+    if (tokens === undefined || ticket.tokens === undefined) return;
+    const more = tokens - ticket.tokens;
     const now = this.#clock.now();
-    for (const gate of ticket.gates) gate.tokens?.correct(tokens - ticket.tokens, now);
+    for (const gate of ticket.gates) gate.tokens?.correct(more - (gate.limits.leavesOutCached ? cached : 0), now);
   }
 
   #close(ticket: Ticket): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../plugin/index.ts';
 import { createFakeClock, type FakeClock } from '../plugin/testing/index.ts';
 import type { Boot, Counters, CounterState } from '../state/counters.ts';
 import { MemoryAudit } from '../state/memory/audit.ts';
@@ -372,6 +373,35 @@ describe('a slow store', () => {
     expect(isOver).toBe(true);
     await clock.advance(1000);
     expect(process.send(budgetOf(CAP), 100, 100)).toBe('sent');
+  });
+});
+
+describe('a process whose event loop is stalled', () => {
+  test('reads the answer of the store before it gives up a wait', async () => {
+    const clock = createFakeClock();
+    const store = storeOf(clock);
+    const stalled = Promise.withResolvers<void>();
+    const counters: Counters = {
+      ...unused,
+      // The answer comes during the stall. Node reads it after the timers of that turn.
+      take: (asks, by, batch) =>
+        stalled.promise.then(() => new Promise(setImmediate)).then(() => store.take(asks, by, batch)),
+      report: (used, by) => store.report(used, by),
+      giveBack: (leases, by) => store.giveBack(leases, by),
+    };
+    const leases = new Leases({ counters, boot: bootOf(1), clock: systemClock, onStore() {}, onLost() {} });
+    const book = new AccountBook(leases);
+    const account = book.at(budgetOf(1_000_000), 0);
+    expect(leases.low(account, 100)).toBe(true);
+    const answered = leases.answered(250);
+    await new Promise(setImmediate);
+    setImmediate(() => {
+      stalled.resolve();
+      for (const until = performance.now() + 300; performance.now() < until;);
+    });
+    await answered;
+    expect(account.room).toBeGreaterThanOrEqual(100);
+    await leases.close();
   });
 });
 

@@ -28,6 +28,11 @@ const IDLE_REPORTS_SLOW = 300;
 const MAX_BATCH = 1000;
 /** Requests that wait for an answer. */
 const MAX_WAITING = 10_000;
+/**
+ * The wait for an answer is counted in so many timers, one after the other. A stalled event loop runs its timers before it reads the
+ * answers that came meanwhile: with one timer, a stall of the process ended waits whose answer was there.
+ */
+const WAIT_STEPS = 5;
 
 /** The lease of an account: the slice of its budget that this process may spend. */
 interface Slice {
@@ -149,11 +154,16 @@ export class Leases implements AccountRules, RoomSource {
     return this.#failedUntil !== undefined;
   }
 
-  /** Resolves when the store has answered the questions of now, or could not, and after `ms` at the latest. */
+  /** Resolves when the store has answered the questions of now, or could not, and after `ms` of a process that is not stalled. */
   answered(ms: number): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
+    const { clock } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.clock.after(ms, resolve);
+    let cancel: () => void;
+    const wait = (steps: number): void => {
+      cancel = clock.after(ms / WAIT_STEPS, () => (steps > 1 ? wait(steps - 1) : resolve()));
+    };
+    wait(WAIT_STEPS);
     this.#waiting.push(() => {
       cancel();
       resolve();

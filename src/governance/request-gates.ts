@@ -20,7 +20,7 @@ import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate.ts';
 import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';
 import type { NodeTree } from './tree.ts';
-import { usedTokens } from './used-tokens.ts';
+import { cachedTokens, usedTokens } from './used-tokens.ts';
 
 interface RequestGatesSetup {
   readonly gates: Gates;
@@ -60,7 +60,7 @@ export class RequestGates implements RateGates {
       return this.#refused(entered, false);
     }
     exchange.limits = new EnteredLimits(entered, clock);
-    if (this.#takes) exchange.onEnd(() => gates.leave(entered, tokensOf(exchange, entered)));
+    if (this.#takes) exchange.onEnd(() => gates.leave(entered, tokensOf(exchange, entered), cachedOf(exchange)));
     return undefined;
   }
 
@@ -87,7 +87,10 @@ export class RequestGates implements RateGates {
     if (isRefusal(entered)) return this.#refused(entered, true);
     const refusal = gates.takeTokens(entered, estimate);
     if (refusal) return this.#refused(refusal, true);
-    return { leave: () => gates.leave(entered, usedTokens(attempt, estimate)) };
+    const { bodyBytes } = exchange.request;
+    return {
+      leave: () => gates.leave(entered, usedTokens(attempt, estimate, bodyBytes), cachedTokens(attempt, bodyBytes)),
+    };
   }
 
   #callerGates({ caller }: Exchange): readonly Gate[] {
@@ -124,10 +127,13 @@ const estimateOf = ({ operation, request }: Exchange): number =>
   WITHOUT_TOKENS.has(operation?.task) ? 0 : (request.body?.roughTokens ?? 0);
 
 /** The tokens of the request and its attempts; undefined where no rate counts tokens. */
-function tokensOf({ attempts }: Exchange, { tokens: estimate }: Ticket): number | undefined {
+function tokensOf({ attempts, request }: Exchange, { tokens: estimate }: Ticket): number | undefined {
   if (estimate === undefined) return undefined;
-  return attempts.reduce((sum, attempt) => sum + usedTokens(attempt, estimate), 0);
+  return attempts.reduce((sum, attempt) => sum + usedTokens(attempt, estimate, request.bodyBytes), 0);
 }
+
+const cachedOf = ({ attempts, request }: Exchange): number =>
+  attempts.reduce((sum, attempt) => sum + cachedTokens(attempt, request.bodyBytes), 0);
 
 const CODES: Readonly<Record<LimitKind, ErrorCode>> = {
   requests: 'limit_requests',
@@ -175,11 +181,12 @@ const limitError = (what: string, retryAfterMs: number, limit: RefusedLimit): Ga
     { retryAfterMs, limit },
   );
 
-function describeLimit({ requests, tokens, concurrency }: Gate['limits'], limit: LimitKind): string {
+function describeLimit({ requests, tokens, concurrency, leavesOutCached }: Gate['limits'], limit: LimitKind): string {
   if (limit === 'concurrency')
     return `send ${concurrency} ${concurrency === 1 ? 'request' : 'requests'} at the same time`;
   const rate = limit === 'requests' ? requests : tokens;
-  return `send ${rate!.count} ${limit} per ${PERIODS.get(rate!.perMs)}`;
+  const uncached = limit === 'tokens' && leavesOutCached ? 'uncached ' : '';
+  return `send ${rate!.count} ${uncached}${limit} per ${PERIODS.get(rate!.perMs)}`;
 }
 
 /** The periods of the settings. */

@@ -30,6 +30,8 @@ export interface Budget extends Cap {
 export interface Limits {
   readonly requests?: Rate | undefined;
   readonly tokens?: Rate | undefined;
+  /** Tokens that the provider read from its cache do not count. */
+  readonly leavesOutCached?: true | undefined;
   readonly concurrency?: number | undefined;
 }
 

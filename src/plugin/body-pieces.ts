@@ -1,6 +1,37 @@
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from './clock.ts';
+import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './content-decoder.ts';
 import { GatewayError } from './errors.ts';
 import type { GatewayContext } from './exchange.ts';
+
+/** What decodes a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
+export function requestDecoder({ headers }: IncomingMessage): ContentDecoder | undefined {
+  const coding = codingOf(headers['content-encoding']);
+  if (coding === undefined) return undefined;
+  const decoder = decoderOf(coding);
+  if (decoder) return decoder;
+  throw new GatewayError(
+    'unsupported_media_type',
+    `Content-Encoding ${coding.slice(0, 100)} is not accepted: send one of ${CODINGS}, or none.`,
+  );
+}
+
+/** The size of a request's body in bytes, where the client has announced it: `content-length` is that of the coded body. */
+export const announcedBytes = ({ headers }: IncomingMessage): number | undefined =>
+  headers['content-length'] === undefined || codingOf(headers['content-encoding']) !== undefined
+    ? undefined
+    : Number(headers['content-length']);
+
+/** The error of a body that breaks while it is read: the client has left, or its coding is at fault. */
+export function brokenBody(cause: unknown): GatewayError {
+  if (!(cause instanceof DecodeFault))
+    return new GatewayError('client_closed', 'The client disconnected while it sent its body.', { cause });
+  return new GatewayError(
+    cause.kind === 'dense' ? 'request_too_large' : 'invalid_encoding',
+    `The body ${cause.message}.`,
+    { cause },
+  );
+}
 
 interface PiecesSetup {
   readonly clock: Clock;
@@ -14,7 +45,7 @@ interface PiecesSetup {
 
 /**
  * Reads the body of a request as it arrives. The returned function resolves with the next piece, and with undefined at the end; it
- * rejects with GatewayError. Between two calls the client is not read.
+ * rejects with GatewayError. Between two calls the client is not read. A coded body is decoded.
  */
 export function bodyPieces(
   { req, res, exchange }: GatewayContext,
@@ -23,7 +54,8 @@ export function bodyPieces(
   // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
   if (req.headers.expect !== undefined) res.writeContinue();
   // The error reply needs the connection, so the reader must not destroy the request.
-  const pieces = req.iterator({ destroyOnReturn: false });
+  const decoder = requestDecoder(req);
+  const pieces = (decoder ? req.pipe(decoder) : req).iterator({ destroyOnReturn: false });
   // A promise for each piece: one for the whole body would hold all of them in its reactions.
   return () => {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
@@ -38,8 +70,7 @@ export function bodyPieces(
     const stopListening = exchange.cancellation.onCancel(reject);
     pieces.next().then(
       ({ done, value }) => resolve(done ? undefined : (value as Buffer)),
-      (cause: unknown) =>
-        reject(new GatewayError('client_closed', 'The client disconnected while it sent its body.', { cause })),
+      (cause: unknown) => reject(brokenBody(cause)),
     );
     return promise.finally(() => {
       stopTimer();
@@ -56,9 +87,6 @@ export function boundaryOf({ req: { headers } }: GatewayContext): string {
   const type = headers['content-type'];
   if (type === undefined || !/^multipart\/form-data\s*;/i.test(type))
     throw new GatewayError('unsupported_media_type', 'Send the file and its fields as multipart/form-data.');
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new GatewayError('unsupported_media_type', `Content-Encoding ${encoding.slice(0, 100)} is not accepted.`);
   const [, quoted, plain] = BOUNDARY.exec(type) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw new GatewayError('invalid_multipart', 'The Content-Type has no usable boundary.');

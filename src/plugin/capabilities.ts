@@ -24,6 +24,7 @@ import type { ResponseService } from './responses.ts';
 import type { ComparedText, EmbeddingCall, KeptText, TextFacts, TextPlace, Uncompared } from './semantic.ts';
 import type { Caller, GatewayConfig, SemanticSettings, Target } from './settings.ts';
 import type { Turns } from './turns.ts';
+import type { ReplyEnding } from './unwanted-replies.ts';
 
 /** The gateway keys of the snapshot. */
 export interface KeyRing {
@@ -270,6 +271,8 @@ export interface CachedReply {
   readonly contentType: string;
   readonly losses: readonly Loss[];
   readonly defaulted?: readonly DefaultedParam[];
+  /** Configs with other rules may share the entry. */
+  readonly ending?: ReplyEnding;
   /** Monotonic milliseconds. */
   readonly storedAt: number;
 }

@@ -61,6 +61,7 @@ const limited = (what: string): ErrorKind => ({
 export const ERRORS = {
   // What the client sent
   invalid_json: invalid(400, 'The body is not one JSON document. The message says where it breaks.'),
+  invalid_encoding: invalid(400, 'The body is not what its `Content-Encoding` says, or ends too early.'),
   invalid_request: invalid(400, 'A field has the wrong type or value; `param` names it.'),
   invalid_value: invalid(400, 'A field has a value that cannot be used; `param` names it.'),
   missing_required_parameter: invalid(400, 'A field the target needs is missing, such as `max_tokens` for Claude.'),
@@ -88,11 +89,11 @@ export const ERRORS = {
   ),
   request_too_large: invalid(
     413,
-    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or a text is longer than the limit of a config’s `$regex`.',
+    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or its `Content-Encoding` hides more than a hundred times its size, or a text is longer than the limit of a config’s `$regex`.',
   ),
   unsupported_media_type: invalid(
     415,
-    'Send `Content-Type: application/json`, or `multipart/form-data` for a file, without `Content-Encoding`.',
+    'Send `Content-Type: application/json`, or `multipart/form-data` for a file, with `Content-Encoding` gzip, deflate, br, zstd or none.',
   ),
   invalid_header: invalid(400, 'A gateway header has a value that cannot be used; the message names it.'),
   invalid_model: invalid(400, 'The model name cannot be used, such as one with `..` or a slash where none belongs.'),
@@ -202,7 +203,8 @@ export const ERRORS = {
     status: 402,
     type: 'insufficient_quota',
     retryable: false,
-    help: 'The upstream account has no credit left.',
+    final: true,
+    help: 'The upstream account has no credit left, or has reached its own limit of spending. The reply carries `x-should-retry: false`.',
   },
   // Budgets of the gateway itself: no retry, no fallback, nothing for a breaker to count.
   budget_exceeded: outOfBudget(
@@ -250,7 +252,7 @@ export const ERRORS = {
   upstream_credentials_refused: {
     ...failed(
       502,
-      'The upstream answered 401 to the catalog entry’s own credentials; the message names the entry. Rules on status 401 and `auth` apply. The reply carries `x-should-retry: false`.',
+      'The upstream refused the catalog entry’s own credentials (401, or Google’s 400 `API_KEY_INVALID`); the message names the entry. Rules on status 401, `auth` and `credentials` apply. The reply carries `x-should-retry: false`.',
       false,
     ),
     seenAs: 401,
@@ -280,9 +282,14 @@ export const ERRORS = {
     'The `deadline` of the whole request passed, or `limits.plugin_time` of a plugin.',
     false,
   ),
+  empty_reply: failed(502, 'The reply has no text and no call, and `on_errors` lists `empty`.'),
+  unwanted_finish: failed(502, 'The reply ended with a finish reason that `on_finish_reasons` lists.'),
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
-  // `ofGateway`: `limits.reply` is the gateway's own limit, so the target's breaker must not count it.
-  reply_too_large: { ...failed(502, 'The upstream’s reply exceeds `limits.reply`.', false), ofGateway: true },
+  // `ofGateway`: the limits are the gateway's own, so the target's breaker must not count it.
+  reply_too_large: {
+    ...failed(502, 'The upstream’s reply exceeds `limits.reply`, or `limits.hold_bytes` behind a call.', false),
+    ofGateway: true,
+  },
   file_store_failed: {
     ...failed(502, 'The folder or the bucket of the stored files failed; the message says how.'),
     ofGateway: true,

@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type { MostUsage } from '../formats/counts.ts';
 import type { DefaultMaxTokens, Format } from '../formats/format.ts';
 import type { DefaultedParam, FormatName, Loss } from '../formats/conversation.ts';
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
@@ -12,7 +13,7 @@ import type { Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { SemanticLookup } from './semantic.ts';
-import type { Caller, GatewayConfig, Target, TimeoutSettings } from './settings.ts';
+import type { Caller, GatewayConfig, Target, Timeouts, TimeoutSettings } from './settings.ts';
 
 /** The trace of a request. */
 export interface TraceContext {
@@ -202,7 +203,7 @@ export interface Attempt {
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** Milliseconds; from the target, the catalog entry (once `resolved` is set) and the server. */
-  readonly timeouts: Required<TimeoutSettings>;
+  readonly timeouts: Timeouts;
   /**
    * Monotonic milliseconds at which this attempt must have ended: by its total timeout or by the request's deadline.
    */
@@ -250,6 +251,9 @@ interface AttemptReserve {
   readonly amounts: { readonly usd: number; readonly tokens: number };
   /** The amount in USD is that of a price list. */
   readonly isPriced: boolean;
+  /** Tokens of the prompt and of all answers on which the amounts rest. */
+  readonly prompt: number;
+  readonly answers: number;
   /** Tokens of all answers if each is as long as it may be. */
   readonly mostOutput: number;
 }
@@ -306,6 +310,8 @@ export interface ResolvedTarget {
   readonly takesUnknownIds?: boolean | undefined;
   /** Names the account of the target in signatures that only this account accepts. It has no secret. */
   readonly signatureScope?: string | undefined;
+  /** The most tokens that one reply can have used. Undefined: the model is not known. */
+  readonly mostUsage?: MostUsage | undefined;
   /** True: Claude on Vertex AI takes schemas of answers and strict tools. */
   readonly structuredOutputs?: boolean | undefined;
   /** True: the upstream counts no tokens, so the gateway estimates them and sends nothing. */
@@ -317,6 +323,8 @@ export interface ResolvedTarget {
    * health.
    */
   readonly adHoc?: boolean | undefined;
+  /** The host, and its port if it is not the scheme's, that the caller named (`custom_hosts`). Only prices of this host apply. */
+  readonly customHost?: string | undefined;
   /** The upstream gets the caller's own token instead of a credential of the catalog entry. */
   readonly usesCallersToken?: boolean | undefined;
   /** Timeouts of the catalog entry. */

@@ -14,15 +14,21 @@ export const FAILURE_KINDS = {
   overloaded: { fallsThrough: true, help: '503 or 529: the upstream is overloaded.' },
   server_error: {
     fallsThrough: true,
-    help: 'Another 5xx, 408 or 499 of the upstream; a reply that cannot be parsed (HTML with 200), or that is too large.',
+    help: 'Another 5xx, 408 or 499 of the upstream; a reply that cannot be parsed (HTML with 200), or that is too large; a generation that the upstream reports as broken.',
   },
   conflict: { fallsThrough: true, help: '409.' },
-  quota: { fallsThrough: true, help: 'The upstream account has no credit left (402, `insufficient_quota`).' },
+  quota: {
+    fallsThrough: true,
+    help: 'The upstream account has no credit left, or has reached its own limit of spending (402, `insufficient_quota`, and what vendors say with 400, 403, 412 or 429).',
+  },
   connection: {
     fallsThrough: true,
     help: 'No connection, or it broke before a reply; a TLS failure; an address that the egress guard refuses.',
   },
-  credentials: { fallsThrough: true, help: 'The gateway could not get an access token for the catalog entry.' },
+  credentials: {
+    fallsThrough: true,
+    help: 'The gateway could not get an access token for the catalog entry, or the upstream refuses the entry’s own credentials (401, Google’s 400 `API_KEY_INVALID`).',
+  },
   gateway_full: {
     fallsThrough: true,
     help: 'The gateway has no free connection (`connections`, sockets of the host). Never counts for a circuit breaker.',
@@ -47,9 +53,20 @@ export const FAILURE_KINDS = {
     fallsThrough: false,
     help: 'The provider refuses the content of the prompt, or its content filter stops the whole answer. If listed in `on_errors`, it falls through to another model only.',
   },
-  auth: { fallsThrough: false, help: '401 or 403: the upstream refuses the credentials in use.' },
+  auth: {
+    fallsThrough: false,
+    help: '401 or 403: the upstream refuses the credentials in use. A 401 to the entry’s own credentials is `credentials` too, and falls through as such.',
+  },
   not_found: { fallsThrough: false, help: '404: the upstream has no such model.' },
   invalid_request: { fallsThrough: false, help: 'Another 4xx: the upstream refuses the request itself.' },
+  empty: {
+    fallsThrough: false,
+    help: 'The reply is complete and has no text and no call. A failure only where `on_errors` lists it, and only while another target can be tried.',
+  },
+  finish_reason: {
+    fallsThrough: false,
+    help: 'The reply ended with a finish reason that `on_finish_reasons` lists. It falls through where that setting stands.',
+  },
   unsupported: {
     fallsThrough: true,
     help: 'The target’s model does not support the task (`unsupported_task`, `not_supported`); nothing was sent.',
@@ -84,6 +101,8 @@ const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['timeout_idle', 'timeout_idle'],
   ['timeout_total', 'timeout_total'],
   ['stream_interrupted', 'stream_error'],
+  ['empty_reply', 'empty'],
+  ['unwanted_finish', 'finish_reason'],
   ['context_length_exceeded', 'context_length'],
   ['content_filter', 'content_filter'],
   ['pool_exhausted', 'gateway_full'],
@@ -96,11 +115,14 @@ const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['request_too_large', 'invalid_request'],
 ]);
 
+/** Kinds beside the first one. A refused key of the entry is as good as none: other entries have other keys. */
+const ALSO_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([['upstream_credentials_refused', 'credentials']]);
+
 const UNSUPPORTED: ReadonlySet<ErrorCode> = new Set(['unsupported_task', 'not_supported']);
 
 /**
- * The kinds of a failure: its cause, and `stream_error` when it happened inside a stream. An empty list is not a
- * failure of a target and never falls through.
+ * The kinds of a failure: its cause, the most exact kind first, and `stream_error` when it happened inside a stream. An
+ * empty list is not a failure of a target and never falls through.
  */
 export function failureKinds(error: unknown): readonly FailureKind[] {
   if (!(error instanceof UpstreamError)) {
@@ -110,7 +132,9 @@ export function failureKinds(error: unknown): readonly FailureKind[] {
   }
   const kind = KIND_BY_CODE.get(error.code);
   if (kind === undefined) return [];
-  return error.inStream && kind !== 'stream_error' ? [kind, 'stream_error'] : [kind];
+  const also = ALSO_BY_CODE.get(error.code);
+  const kinds = also === undefined ? [kind] : [kind, also];
+  return error.inStream && kind !== 'stream_error' ? [...kinds, 'stream_error'] : kinds;
 }
 
 /** Whether the group's rules send the request to its next member after this failure. */

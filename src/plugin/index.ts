@@ -53,6 +53,7 @@ export { applyEdit, mergeEdits, mergeLevels, type Edit } from './edits.ts';
 export { ERRORS, type ErrorCode, type ErrorType } from './error-codes.ts';
 export { GatewayError, toGatewayError, UpstreamError, type ErrorDetails } from './errors.ts';
 export type { UpstreamReport } from './upstream-report.ts';
+export { unwantedReply, type ReplyEnding, type UnwantedReplies } from './unwanted-replies.ts';
 export type {
   Attempt,
   AttemptBudget,
@@ -123,11 +124,11 @@ export { WrappedSource } from './wrapped-source.ts';
 export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
-export { readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
+export { firstByteOf, readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
 export { readForm, type InboundForm, type InboundFormReading } from './form/inbound-form.ts';
 export { FormBody } from './form/form-body.ts';
 export { FormScanner, type FormToken } from './form/form-scanner.ts';
-export { bodyPieces, boundaryOf } from './body-pieces.ts';
+export { announcedBytes, bodyPieces, boundaryOf, brokenBody, requestDecoder } from './body-pieces.ts';
 export { addPiece } from '../piece-list.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
@@ -165,6 +166,7 @@ export type {
   SemanticSettings,
   StickySettings,
   Target,
+  Timeouts,
   TimeoutSettings,
 } from './settings.ts';
 export {

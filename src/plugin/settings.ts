@@ -2,6 +2,7 @@ import type { VendorObjectKind } from '../formats/fields/vendor-objects.ts';
 import type { DefaultMaxTokens } from '../formats/format.ts';
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
+import type { UnwantedReplies } from './unwanted-replies.ts';
 
 /** A compiled gateway config: defaults filled in, times in milliseconds, inheritance resolved. */
 
@@ -20,10 +21,16 @@ export interface RetrySettings {
 export interface TimeoutSettings {
   readonly connect?: number;
   readonly firstByte?: number;
+  /** Default: `firstByte`. */
+  readonly firstByteOfStream?: number;
   readonly firstContent?: number;
   readonly idle?: number;
   readonly total?: number;
 }
+
+/** The timeouts of one attempt, in milliseconds. */
+export type Timeouts = Required<Omit<TimeoutSettings, 'firstByteOfStream'>> &
+  Pick<TimeoutSettings, 'firstByteOfStream'>;
 
 /** Caching of a target's replies. */
 export interface CacheSettings {
@@ -71,6 +78,8 @@ export interface BreakerSettings {
   readonly windowMs: number;
   readonly cooldownMs: number;
   readonly onStatusCodes: ReadonlySet<number>;
+  /** The same for the token of one caller at the target. Default: `onStatusCodes`. */
+  readonly onTokenStatusCodes?: ReadonlySet<number> | undefined;
 }
 
 /**
@@ -136,6 +145,8 @@ export interface Target {
   readonly retry: RetrySettings;
   readonly breaker: BreakerSettings;
   readonly commit: CommitMode;
+  /** Complete replies that are failures of the target. Undefined: none. */
+  readonly unwanted?: UnwantedReplies | undefined;
   /** Context window of the model in tokens, if the config declares it. */
   readonly contextWindow: number | undefined;
   readonly timeouts: TimeoutSettings;

@@ -1,4 +1,4 @@
-import type { TimeoutSettings } from './settings.ts';
+import type { Timeouts, TimeoutSettings } from './settings.ts';
 import { parseDuration } from './units.ts';
 
 /** Each timeout and its name in the settings files. */
@@ -16,13 +16,19 @@ type Written = {
 
 /** Reads the configured timeouts, in milliseconds. Unset timeouts stay unset, so that the enclosing settings apply. */
 export function readTimeouts(written: Written): TimeoutSettings {
-  return Object.fromEntries(
+  const times: TimeoutSettings = Object.fromEntries(
     TIMEOUT_NAMES.flatMap(([name, key]) => {
       const value = written[key];
       return value === undefined ? [] : [[name, parseDuration(value)]];
     }),
   );
+  // The two differ by default only.
+  return times.firstByte === undefined ? times : { ...times, firstByteOfStream: times.firstByte };
 }
+
+/** The headers of a plain reply come with its end. */
+export const firstByteOf = (stream: boolean, { firstByte, firstByteOfStream = firstByte }: Timeouts): number =>
+  stream ? firstByteOfStream : firstByte;
 
 /**
  * Minimum useful time of a try. A new connection takes three round trips before its first byte is sent, and hosted

@@ -9,6 +9,10 @@ export const promptTokens = ({ input }: Usage): number => input;
 export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + usage.total, total);
 
+/** Tokens that the providers of all of these models read from a cache. */
+export const cachedOfAll = ({ cacheRead = 0, otherModels = [] }: Usage): number =>
+  otherModels.reduce((sum, { usage }) => sum + (usage.cacheRead ?? 0), cacheRead);
+
 /**
  * The cost of what was used by one model. Kinds are disjoint, so that no token is paid twice: what a provider reports as a part of the input is
  * subtracted from it. Undefined if a kind that was used has no price.

@@ -252,3 +252,17 @@ describe('money', () => {
 it('the table is what data/models.json says', async () => {
   expect(generatePriceTable()).toBe(await readFile(PRICES_OUTPUT, 'utf8'));
 });
+
+describe('a host that a caller chose', () => {
+  const own: PriceOverride = { model: '*', host: '*.example.com', prices: { input: 2_000_000 } };
+  const all: PriceOverride = { model: '*', prices: { input: 1_000_000 } };
+  it.each<[string, string | undefined, readonly PriceOverride[], unknown]>([
+    ['has no shipped price', 'a.example.com', [], 'model'],
+    ['has no price of a rule for the catalog', 'a.example.com', [all], 'model'],
+    ['has the price of its rule', 'a.example.com', [all, own], 2000],
+    ['has no price of a rule for another', 'a.example.org', [all, own], 'model'],
+    ['has a rule that is for no entry of the catalog', undefined, [own, all], 1000],
+  ])('%s', (_, customHost, rules, expected) => {
+    expect(cost({ input: 1 }, { customHost }, rules)).toBe(expected);
+  });
+});

@@ -54,15 +54,16 @@ export class PriceList {
     return found;
   }
 
-  #search({ entry, provider, model }: PricedPlace): Found {
-    const key = `${entry}\u0000${provider}\u0000${model}`;
+  #search(place: PricedPlace): Found {
+    const { entry, provider, model, customHost = '' } = place;
+    const key = `${entry}\u0000${provider}\u0000${model}\u0000${customHost}`;
     const known = this.#known.get(key);
     if (known) return known;
-    const row = this.#table.find(provider, model);
+    const row = customHost === '' ? this.#table.find(provider, model) : undefined;
     const found: Found = {
       row: row && new ModelPrices(row),
       overrides: this.#overrides
-        .filter((rule) => isOfModel(rule, entry, provider, model))
+        .filter((rule) => isOfModel(rule, place))
         .map((rule) => ({ rule, prices: new ModelPrices(row ?? NO_ROW, rule) })),
     };
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
@@ -74,7 +75,10 @@ export class PriceList {
 const digestOf = (overrides: readonly PriceOverride[]): string => hash('sha256', JSON.stringify(overrides)).slice(0, 8);
 
 const isSameModel = (one: PricedPlace, other: PricedPlace): boolean =>
-  one.model === other.model && one.entry === other.entry && one.provider === other.provider;
+  one.model === other.model &&
+  one.entry === other.entry &&
+  one.provider === other.provider &&
+  one.customHost === other.customHost;
 
 const NO_ROW: PriceRow = { steps: [] };
 
@@ -83,8 +87,9 @@ interface Found {
   readonly overrides: readonly { readonly rule: PriceOverride; readonly prices: ModelPrices }[];
 }
 
-function isOfModel(rule: PriceOverride, entry: string, provider: string, model: string): boolean {
+function isOfModel(rule: PriceOverride, { entry, provider, model, customHost }: PricedPlace): boolean {
   return (
+    (customHost === undefined ? rule.host === undefined : matches(rule.host ?? '', customHost)) &&
     (rule.entry === undefined || rule.entry === entry) &&
     (rule.provider === undefined || rule.provider === provider) &&
     (matches(rule.model, model) || matches(rule.model, withoutVersion(model)))

@@ -10,6 +10,8 @@ export interface PricedPlace {
   readonly entry: string;
   readonly provider: string;
   readonly model: string;
+  /** A host that the caller chose: only rules for it apply, and no shipped price. */
+  readonly customHost?: string | undefined;
   /** Where it is processed: `global`, `europe-west1`; undefined: the provider has no regions, or does not say. */
   readonly region: string | undefined;
   /** The kind of region by which the shipped prices differ: `regional`, `us`. */
@@ -22,6 +24,8 @@ export interface PricedPlace {
 export interface PriceOverride {
   readonly entry?: string | undefined;
   readonly provider?: string | undefined;
+  /** Hosts of callers; `*` stands for any text. Rules without it are for the entries of the catalog. */
+  readonly host?: string | undefined;
   /** `*` stands for any text. */
   readonly model: string;
   readonly region?: string | undefined;

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { createAdminServer, listenAdmin } from '../admin/admin-listener.ts';
+import { createAdminServer, listenAdmin, type AdminServer } from '../admin/admin-listener.ts';
 import { createStatusServer } from '../admin/status-listener.ts';
 import { applyLimits, createDataServer } from '../compose/listener/data-server.ts';
 import type { HandshakeFailure } from '../compose/listener/handshakes.ts';
@@ -22,7 +22,7 @@ import type { KeyWatch } from './state/key-watch.ts';
 export interface Servers {
   readonly data: Server;
   readonly status: Server;
-  readonly admin: Server;
+  readonly admin: AdminServer;
 }
 
 export interface ServerSources {
@@ -124,7 +124,7 @@ export function applyToNetwork(
   upstream.apply(outboundOf(settings));
   applyLimits(servers.data, server);
   applyCertificate(servers.data, tls.data);
-  applyCertificate(servers.admin, tls.admin);
+  applyCertificate(servers.admin.server, tls.admin);
   certificates?.apply(tls);
 }
 

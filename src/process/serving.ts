@@ -56,7 +56,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     reloader.stop();
     inFlight.drain();
     const cut = await (workers ? workers.drain(times) : drain(drained, times));
-    await Promise.all([servers.status, servers.admin].map(close));
+    await Promise.all([servers.status, servers.admin.server].map(close));
     await release();
     return { cut };
   });

@@ -25,9 +25,16 @@ export interface PassThroughCodec {
   /**
    * Observes the reply, whose bytes pass through unchanged.
    * @param contentType the reply's
-   * @param hidesUsage takes out the usage that only the gateway requested
+   * @param form what the request makes of the reply
    */
-  openReader(model: string, stream: boolean, contentType?: string, hidesUsage?: boolean): PassThrough;
+  openReader(model: string, stream: boolean, contentType?: string, form?: ReplyForm): PassThrough;
+}
+
+interface ReplyForm {
+  /** The usage that only the gateway requested is taken out. */
+  readonly hidesUsage: boolean;
+  /** Of the numbers in the reply, as the body requests it. */
+  readonly encoding: unknown;
 }
 
 /** The upstream has another API. */

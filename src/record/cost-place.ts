@@ -15,13 +15,20 @@ interface RequestedPlace extends PricedPlace {
  * @param answered the model that the provider reports
  */
 export function placeOf(
-  { slug, provider, model, region }: Pick<ResolvedTarget, 'slug' | 'provider' | 'model' | 'region'>,
+  {
+    slug,
+    provider,
+    model,
+    region,
+    customHost,
+  }: Pick<ResolvedTarget, 'slug' | 'provider' | 'model' | 'region' | 'customHost'>,
   usage: Usage | undefined,
   answered: string | undefined,
   receivedAt: number,
 ): RequestedPlace {
   const geo = usage?.geo ?? geoOf(provider, region);
-  return { entry: slug, provider, model: answered ?? model, asked: model, region, geo, day: dayOf(receivedAt) };
+  const day = dayOf(receivedAt);
+  return { entry: slug, provider, model: answered ?? model, asked: model, customHost, region, geo, day };
 }
 
 /** Google charges the same for all locations but `global`. An entry without a location may be in any, and `global` is the cheapest. */

@@ -73,6 +73,7 @@ const failure = (errorType: ErrorTypeLabel): ErrorLabels => ({ errorType });
 export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   invalid_json: invalid('schema'),
   invalid_request: invalid('schema'),
+  invalid_encoding: invalid('schema'),
   invalid_value: invalid('schema'),
   missing_required_parameter: invalid('schema'),
   unsupported_parameter: invalid('schema'),
@@ -153,6 +154,8 @@ export const ERROR_LABELS: Readonly<Record<ErrorCode, ErrorLabels>> = {
   timeout_idle: failure('timeout_idle'),
   timeout_total: failure('timeout_total'),
   timeout_request: failure('timeout_request'),
+  empty_reply: failure('server_error'),
+  unwanted_finish: failure('server_error'),
   stream_interrupted: failure('network'),
   reply_too_large: failure('other'),
   file_store_failed: failure('server_error'),

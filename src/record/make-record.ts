@@ -15,7 +15,7 @@ import { ERROR_LABELS } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
-import { costOfVectors, NO_COSTS, recordCosts } from './recorded-cost.ts';
+import { bookedUsage, costOfVectors, NO_COSTS, recordCosts } from './recorded-cost.ts';
 import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
 import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type { RecordEnd } from './attempt-end.ts';
@@ -179,6 +179,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const { target, startedAt, tries, signals, semantic } = attempt;
   const costs = prices ? recordCosts(exchange, attempt, prices, { errorCode, receivedAt }) : NO_COSTS;
   const last = tries.at(-1);
+  const usage = bookedUsage(exchange, attempt);
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
@@ -202,7 +203,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     firstContentMs: firstContentOf(last),
     responseModel: recorded(signals?.model, TEXTS.responseModel),
     finish: signals?.finish,
-    usage: signals?.usage,
+    usage,
+    claimedUsage: usage === signals?.usage ? undefined : (signals?.usage?.claimed ?? signals?.usage),
     substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,

@@ -101,7 +101,10 @@ export interface RecordedAttempt {
   /** Model that the provider reports. */
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
+  /** What counts. */
   readonly usage: Usage | undefined;
+  /** What the upstream reports, where it cannot be true. */
+  readonly claimedUsage: Usage | undefined;
   /** Another model or service tier than the request names has answered. */
   readonly substitution: Substitution | undefined;
   /** Undefined while it runs, and where nothing was sent or the upstream refused. */

@@ -36,7 +36,13 @@ const silent = tryOf(5, 50, { status: undefined, sentAt: 6, error: new UpstreamE
 const answered = { resolved: anthropic, reply: replyOf(false), tries: sent, signals: whole };
 const aborted = endOf({ state: 'aborted' });
 /** 0.9 USD, and 1,000 tokens of answer. */
-const reserve = { amounts: { usd: 9e8, tokens: 200_000 }, isPriced: true, mostOutput: 1000 };
+const reserve = {
+  amounts: { usd: 9e8, tokens: 200_000 },
+  isPriced: true,
+  prompt: 199_000,
+  answers: 1000,
+  mostOutput: 1000,
+};
 const counting = { counted: ['key'], usd: 9e8, tokens: undefined, output: 1000, warned: [] };
 const reset = new UpstreamError('stream_interrupted', 'cut');
 

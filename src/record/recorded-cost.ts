@@ -1,6 +1,7 @@
 import type { Signals, Usage } from '../formats/events.ts';
 import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ModelTask, ReplyEnd, TryRecord } from '../plugin/index.ts';
 import type { Nano } from '../prices/money.ts';
+import { believedUsage } from '../prices/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import { endOfAttempt } from './attempt-end.ts';
@@ -70,7 +71,9 @@ export function recordCosts(
   const priced: Priced = (usage) =>
     priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
   if (tries.length === 0)
-    return errorCode === undefined ? { cost: costOfCached(attempt, priced), lost: NONE } : NO_COSTS;
+    return errorCode === undefined
+      ? { cost: costOfCached(attempt, priced, exchange.request.bodyBytes), lost: NONE }
+      : NO_COSTS;
   const sent = { attempt, task, bytes: exchange.request.bodyBytes, errorCode, priced };
   if (tries.length === 1) return { cost: costOfLast(tries[0]!, sent), lost: NONE };
   const calls = callsOf(tries);
@@ -97,9 +100,10 @@ function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCod
 const mayCost = ({ status, sentAt }: TryRecord): boolean =>
   status === undefined ? sentAt !== undefined : status < 400;
 
-function costOfCached({ cache, signals }: Attempt, priced: Priced): RecordedCost | undefined {
-  if (!FROM_CACHE.has(cache)) return undefined;
-  const whole = signals?.usage && priced(signals.usage);
+function costOfCached(attempt: Attempt, priced: Priced, bytes: number): RecordedCost | undefined {
+  if (!FROM_CACHE.has(attempt.cache)) return undefined;
+  const usage = believedUsage(attempt, attempt.signals, bytes);
+  const whole = usage && priced(usage);
   return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };
 }
 
@@ -112,7 +116,7 @@ interface SentRequest extends Pick<CostBasis, 'errorCode'> {
 
 function costOfLast(last: TryRecord, sent: SentRequest): RecordedCost | undefined {
   if (!mayCost(last)) return undefined;
-  const usage = reportedUsage(sent.attempt, sent.errorCode);
+  const usage = reportedUsage(sent.attempt, sent);
   if (usage) return costOf(usage, 'reported', sent.priced);
   return estimated({ one: last, signals: sent.attempt.signals, calls: 1 }, sent);
 }
@@ -126,8 +130,10 @@ interface Uncounted {
 }
 
 function estimated({ one, signals, calls }: Uncounted, { attempt, task, bytes, priced }: SentRequest): RecordedCost {
+  const counted = believedUsage(attempt, signals, bytes);
+  if (counted && signals?.failure?.isCounted) return costOf(counted, 'reported', priced);
   const reserve = reservedFor(attempt, calls);
-  if (reserve !== undefined && isUndelivered(one, signals)) return atReserve(reserve);
+  if (reserve !== undefined && (isUndelivered(one, signals) || (signals?.usage && !counted))) return atReserve(reserve);
   if (BY_BYTES.has(task))
     return costOf(estimatedUsageOf(one, signals, { attempt, task, bytes: bytes / calls }), 'estimated', priced);
   // Without a budget, an unknown cost says more than the most that a complete reply can cost.
@@ -141,9 +147,15 @@ const reservedFor = ({ reserve }: Attempt, calls: number): Nano | undefined =>
 
 const atReserve = (nano: Nano): RecordedCost => ({ nano, unknown: undefined, source: 'estimated', saved: undefined });
 
-/** What the upstream counted of a reply that is complete. */
-const reportedUsage = ({ signals }: Attempt, errorCode: ErrorCode | undefined): Usage | undefined =>
-  signals?.ended && errorCode === undefined ? signals.usage : undefined;
+/** What the upstream counted of a reply that is complete, or of one of which it says that it failed. */
+function reportedUsage(
+  attempt: Attempt,
+  { errorCode, bytes }: Pick<SentRequest, 'errorCode' | 'bytes'>,
+): Usage | undefined {
+  const { signals } = attempt;
+  const isWhole = (signals?.ended && errorCode === undefined) || signals?.failure?.isCounted;
+  return isWhole ? believedUsage(attempt, signals, bytes) : undefined;
+}
 
 function estimatedUsageOf(
   { bytesIn }: TryRecord,
@@ -154,7 +166,22 @@ function estimatedUsageOf(
   const stream = reply?.stream ?? outbound?.stream ?? false;
   const hasOutput = task !== 'embeddings';
   const delivered = hasOutput ? deliveredOf({ signals, stream, bytesIn, longest: reserve?.mostOutput }) : 0;
-  return estimatedUsage({ bytes, counted: signals?.usage, delivered });
+  return estimatedUsage({ bytes, counted: believedUsage(attempt, signals, bytes), delivered });
+}
+
+/**
+ * What counts of the upstream's usage of an attempt. Where that cannot be true, it is what was reserved; without a reserve, the estimate by
+ * bytes.
+ */
+export function bookedUsage(exchange: Exchange, attempt: Attempt): Usage | undefined {
+  const { signals, tries, reserve } = attempt;
+  const bytes = exchange.request.bodyBytes;
+  const believed = believedUsage(attempt, signals, bytes);
+  const last = tries.at(-1);
+  if (believed || !signals?.usage || !last) return believed;
+  if (!reserve) return estimatedUsageOf(last, signals, { attempt, task: exchange.operation?.task, bytes });
+  const { prompt, answers } = reserve;
+  return { input: prompt, output: answers, total: prompt + answers };
 }
 
 function costOf(usage: Usage, source: RecordedCost['source'], priced: Priced): RecordedCost {
@@ -215,11 +242,14 @@ export function settledCost(
 function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode | undefined): Usage | undefined {
   const { signals, tries } = attempt;
   const task = exchange.operation?.task;
-  const reported = reportedUsage(attempt, errorCode);
-  if (reported || !BY_BYTES.has(task)) return reported ?? signals?.usage;
+  const bytes = exchange.request.bodyBytes;
+  const believed = believedUsage(attempt, signals, bytes);
+  // In place of counts that cannot be true, the reserve counts.
+  const isDoubted = signals?.usage !== undefined && !believed;
+  if (isDoubted || !BY_BYTES.has(task) || reportedUsage(attempt, { errorCode, bytes })) return believed;
   const last = tries.at(-1);
   if (!last || isUndelivered(last, signals)) return undefined;
-  return estimatedUsageOf(last, signals, { attempt, task, bytes: exchange.request.bodyBytes });
+  return estimatedUsageOf(last, signals, { attempt, task, bytes });
 }
 
 /** Each cost of an attempt, that of its call for vectors among them. */

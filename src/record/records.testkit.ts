@@ -165,6 +165,7 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
         reasoning: maybe(count),
       }),
     ),
+    claimedUsage: fc.constantFrom(undefined, { input: 1e300, output: -1, total: NaN }),
     cost: maybe(cost),
     substitution: fc.constantFrom(undefined, ...SUBSTITUTIONS),
     lostCosts: fc.array(cost, { maxLength: 2 }),

@@ -114,6 +114,9 @@ function plainAttempt(attempt: RecordedAttempt): object {
     cache: attempt.cache,
     semantic: attempt.semantic && plainSemantic(attempt.semantic),
     finish_reason: attempt.finish,
+    tokens_claimed:
+      attempt.claimedUsage &&
+      Object.fromEntries(Object.entries(attempt.claimedUsage).map(([name, count]) => [name, String(count)])),
     tokens: usage && {
       input: usage.input,
       output: usage.output,

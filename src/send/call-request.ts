@@ -1,7 +1,14 @@
 import { secretsInBody } from '../formats/body-secrets.ts';
 import type { Signals } from '../formats/events.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
-import { UpstreamError, type Attempt, type FormBody, type Exchange, type GatewayError } from '../plugin/index.ts';
+import {
+  UpstreamError,
+  unwantedReply,
+  type Attempt,
+  type FormBody,
+  type Exchange,
+  type GatewayError,
+} from '../plugin/index.ts';
 import type { Hold, Origin, OutboundRequest } from '../upstream/types.ts';
 import type { UpstreamErrorContext } from '../upstream/upstream-error.ts';
 import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
@@ -78,14 +85,21 @@ export class CallRequest implements OutboundRequest {
   }
 
   /** Undefined if the config does not fall through: the client then gets the reply as the provider sent it. */
-  onBlocked(): GatewayError | undefined {
+  judge(signals: Signals): GatewayError | undefined {
     const { attempt, entry } = this.#job;
-    const error = new UpstreamError('content_filter', "The provider's content filter blocked the whole answer.", {
-      provider: entry.provider.slug,
-    });
-    return attempt.choice.fallsThrough(error) ? error : undefined;
+    const { unwanted } = attempt.target;
+    if (!unwanted && !signals.blocked) return undefined;
+    const provider = entry.provider.slug;
+    // A response that runs in the background has no output yet.
+    const error = attempt.body.value('background') === true ? undefined : unwantedReply(unwanted, signals, provider);
+    return [error, signals.blocked ? blocked(provider) : undefined].find(
+      (one) => one && attempt.choice.fallsThrough(one),
+    );
   }
 }
+
+const blocked = (provider: string): UpstreamError =>
+  new UpstreamError('content_filter', "The provider's content filter blocked the whole answer.", { provider });
 
 const formHeaders = ({ contentType, length }: FormBody): CredentialHeaders => ({
   'content-type': contentType,
@@ -114,11 +128,15 @@ function originOf(job: SendJob): Origin {
 /** The error that asks `fallsThrough` whether the config falls through without content. Shared, because every stream asks. */
 const NO_CONTENT = new UpstreamError('timeout_first_content', 'No content came.');
 
+/** The same for a reply without output. */
+const NO_OUTPUT = new UpstreamError('empty_reply', 'No output came.');
+
 /** Holds a stream without content until `timeouts.first_content` if the config would then fall through. */
 function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetup['limits']): Hold {
   const outlastsSilence = stream && choice.fallsThrough(NO_CONTENT);
   if (target.commit === 'complete') return { bytes: limits.commitBytes, ms: limits.commitMs, outlastsSilence };
-  return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence };
+  const untilOutput = stream && target.unwanted?.empty === true && choice.fallsThrough(NO_OUTPUT);
+  return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence, untilOutput };
 }
 
 /** What the body has for servers that the provider calls. */

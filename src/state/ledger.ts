@@ -137,6 +137,8 @@ export interface RollupRow extends Readonly<Record<LedgerSum, number>> {
   readonly start: number;
   /** The dimensions of `by`. */
   readonly names: Readonly<Partial<Record<LedgerDimension, string>>>;
+  /** Sums that are too large for a safe integer. Each is the largest, or the least. */
+  readonly saturated: readonly LedgerSum[];
   readonly requests: number;
   /** Rows of kind `try`. */
   readonly attempts: number;

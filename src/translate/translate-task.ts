@@ -38,6 +38,8 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const body = cleaned.edit([...codec.edits(cleaned, resolved.model), ...(usage ? [usage] : [])]);
   const form = job.exchange.request.form?.bodyFor(body);
   const place = placeOf(job, undefined);
+  const encoding = body.has('encoding_format') ? body.value('encoding_format') : undefined;
+  const replyForm = { hidesUsage: usage !== undefined, encoding };
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
@@ -47,8 +49,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
       ...(form && { form }),
       stream,
       contentType: undefined,
-      openReader: ({ headers }) =>
-        codec.openReader(resolved.model, stream, headers['content-type'], usage !== undefined),
+      openReader: ({ headers }) => codec.openReader(resolved.model, stream, headers['content-type'], replyForm),
       decodeError: upstream.decodeError,
     },
   };

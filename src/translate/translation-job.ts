@@ -106,14 +106,21 @@ export const withCode = (error: unknown): unknown =>
 export function clientContext(
   exchange: Exchange,
   { body, target }: Attempt,
-  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
+  {
+    operation,
+    resolved,
+    clock,
+    holdBytes,
+  }: { operation: Operation; resolved: ResolvedTarget; clock: Clock; holdBytes?: number | undefined },
 ): ClientContext {
   const fromRequest = { id: exchange.replyId, strict: exchange.strict ?? target.strict ?? true };
   return {
     ...operation.format.readClient(body, fromRequest),
     ...(exchange.kept && keptContext(exchange.kept, body)),
+    ...(target.unwanted?.empty && { awaitsOutput: true }),
     created: Math.floor(clock.wall() / 1000),
     model: resolved.model,
+    holdBytes,
   };
 }
 

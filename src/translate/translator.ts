@@ -27,8 +27,10 @@ import { prepareTask, countingCodec } from './translate-task.ts';
 /**
  * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise
  * through the conversation.
+ * @param holdBytes `limits.hold_bytes`. Default: no limit, for requests that are not sent
  */
-export function createTranslator(clock: Clock): Translator {
+export function createTranslator(clock: Clock, holdBytes?: number): Translator {
+  const setup = { clock, holdBytes };
   const translator: Translator = {
     *check(exchange, attempt, resolved) {
       const { operation } = exchange;
@@ -40,7 +42,7 @@ export function createTranslator(clock: Clock): Translator {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
       if (operation && passesThrough({ attempt, operation, resolved })) {
-        const job = jobOf(exchange, attempt, { operation, resolved, clock });
+        const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
         return completed(
           job,
           orFault(() => passThrough(job)),
@@ -51,7 +53,7 @@ export function createTranslator(clock: Clock): Translator {
     *prepareInSteps(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
-      const job = jobOf(exchange, attempt, { operation, resolved, clock });
+      const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
       let written: Prepared;
       try {
         written = yield* prepare(job);
@@ -64,11 +66,8 @@ export function createTranslator(clock: Clock): Translator {
   return translator;
 }
 
-function jobOf(
-  exchange: Exchange,
-  attempt: Attempt,
-  { operation, resolved, clock }: { operation: Operation; resolved: ResolvedTarget; clock: Clock },
-): Job {
+function jobOf(exchange: Exchange, attempt: Attempt, of: Parameters<typeof clientContext>[2]): Job {
+  const { operation, resolved } = of;
   checkMessagesRoute(operation, attempt.target, resolved);
   refuseFields(operation, attempt.body, resolved);
   return {
@@ -78,7 +77,7 @@ function jobOf(
     resolved,
     operation,
     upstream: formats[resolved.format],
-    client: clientContext(exchange, attempt, { operation, resolved, clock }),
+    client: clientContext(exchange, attempt, of),
   };
 }
 

@@ -1,5 +1,5 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { addPiece } from '../piece-list.ts';
+import { codingOf } from '../plugin/content-decoder.ts';
 
 /** Collects a small body up to a limit. */
 export class BoundedBody {
@@ -24,36 +24,10 @@ export class BoundedBody {
   }
 }
 
-type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Buffer;
-
-const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', gunzipSync],
-  ['x-gzip', gunzipSync],
-  ['deflate', inflateSync],
-  ['br', brotliDecompressSync],
-  ['zstd', zstdDecompressSync],
-]);
-
-/** The content coding of a reply, or undefined for none. */
-export function codingOf(headers: Readonly<Record<string, string>>): string | undefined {
-  const coding = headers['content-encoding']?.trim().toLowerCase();
-  return coding === undefined || coding === '' || coding === 'identity' ? undefined : coding;
-}
-
-/**
- * The text of a small body. The gateway never requests a content coding, but some front ends use one for error pages, so a small
- * body is decoded here. A body that cannot be decoded is replaced with a remark, because its status is still useful.
- */
-export function readText(bytes: Buffer, headers: Readonly<Record<string, string>>, limit: number): string {
-  const coding = codingOf(headers);
-  if (coding === undefined) return toText(bytes);
-  const decode = DECODERS.get(coding);
-  if (!decode) return `[a body with the unknown content-encoding ${coding}]`;
-  try {
-    return toText(decode(bytes, { maxOutputLength: limit }));
-  } catch {
-    return `[a body that is not readable as ${coding}]`;
-  }
+/** The text of a small body. One in a coding that is not decoded is replaced with a remark, because its status is still useful. */
+export function readText(bytes: Buffer, headers: Readonly<Record<string, string>>): string {
+  const coding = codingOf(headers['content-encoding']);
+  return coding === undefined ? toText(bytes) : `[a body with the unknown content-encoding ${coding}]`;
 }
 
 /** UTF-8, without the byte order mark that JSON.parse refuses. */

@@ -36,7 +36,7 @@ describe('the commit gate', () => {
 it.each<[number, Record<string, string>, string | undefined]>([
   [200, {}, undefined],
   [200, { 'content-encoding': 'identity' }, undefined],
-  [200, { 'content-encoding': ' GZip' }, 'content-encoding gzip'],
+  [200, { 'content-encoding': ' Compress' }, 'content-encoding compress'],
   [304, {}, 'redirect (HTTP 304)'],
   [307, {}, 'redirect (HTTP 307)'],
   [200, { 'content-type': 'text/html; charset=utf-8' }, 'a web page (text/html)'],

@@ -1,6 +1,6 @@
 import type { Signals } from '../formats/events.ts';
 import { shortList } from '../plugin/short-list.ts';
-import { codingOf } from './bounded-body.ts';
+import { codingOf } from '../plugin/content-decoder.ts';
 import type { OutboundRequest } from './types.ts';
 
 /** A 2xx before commit, with its progress. */
@@ -21,7 +21,8 @@ export function mayCommit(
   // An incomplete plain reply is of no use, so before its end only its size can open the gate. Sound is of use at once.
   if (!stream) return bytesOut > hold.bytes || (signals.flows === true && commit === 'first_content');
   // Translation may drop bytes (pings) or add some: the larger of the two counts as held.
-  return (signals.content && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
+  const begun = hold.untilOutput ? signals.output : signals.content;
+  return (begun && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
 }
 
 const WEB_PAGE = /^\s*text\/html\b/i;
@@ -33,8 +34,9 @@ export function unusable(status: number, headers: Readonly<Record<string, string
   if (status >= 300) return undefined;
   // A login page or a proxy's error page: no API answers with HTML.
   if (WEB_PAGE.test(headers['content-type'] ?? '')) return 'a web page (text/html)';
-  const coding = codingOf(headers);
-  return coding === undefined ? undefined : `content-encoding ${coding}, which the gateway did not request`;
+  // A coding that is decoded is no longer among the headers.
+  const coding = codingOf(headers['content-encoding']);
+  return coding === undefined ? undefined : `content-encoding ${coding}, which the gateway does not decode`;
 }
 
 /** Number of held pieces that are joined into one, because a small Buffer takes more memory than the ping in it. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { UpstreamError, type GatewayError } from '../plugin/index.ts';
+import { codingOf, decoderOf, DecodeFault, type ContentDecoder } from '../plugin/content-decoder.ts';
+import { UpstreamError, type ErrorCode, type GatewayError } from '../plugin/index.ts';
 import type { Listed } from '../plugin/live-list.ts';
 import type { Connection } from './connection.ts';
 import { isConnectionClosed, toTransportError } from './faults.ts';
@@ -7,6 +8,12 @@ import type { OriginPool } from './pool.ts';
 
 /** The error with which undici drops a request. Shared, because it is never shown. */
 const ABANDONED = new UpstreamError('connection_failed', 'The request was abandoned.');
+
+const FAULTS: Readonly<Record<DecodeFault['kind'], ErrorCode>> = {
+  corrupt: 'upstream_error',
+  cut: 'stream_interrupted',
+  dense: 'reply_too_large',
+};
 
 /** True while undici's parser calls the gateway. The process has one parser, which asserts that it is not entered twice. */
 let parsing = false;
@@ -27,6 +34,8 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   protected resent = false;
   /** The whole request has left the process, and its reply is complete. */
   protected delivered = false;
+  /** Of a coded reply: `onBytes` and `onComplete` get what it decodes to. */
+  #decoder: ContentDecoder | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #connection: Connection | undefined;
   #reused = false;
@@ -70,6 +79,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
 
   /** Ends the request immediately, without further callbacks. A connection in use is destroyed. */
   protected stop(): void {
+    this.#decoder?.destroy();
     if (this.#over) return;
     this.#over = true;
     if (this.#controller) this.#controller.abort(ABANDONED);
@@ -79,9 +89,12 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
 
   protected pauseReading(): void {
     this.#controller?.pause();
+    this.#decoder?.pause();
   }
 
   protected resumeReading(): void {
+    this.#decoder?.resume();
+    if (this.#decoder?.writableNeedDrain) return;
     if (parsing) queueMicrotask(() => this.#controller?.resume());
     else this.#controller?.resume();
   }
@@ -116,11 +129,39 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     this.#headersSeen = true;
     // A Buffer of each name and value, which undici would keep as long as the reply (measured: 2 KB for 6 headers).
     controller.rawHeaders = null;
-    this.#guarded(() => this.onHeaders(status, flatten(headers)));
+    const received = flatten(headers);
+    if (received['content-encoding'] !== undefined) this.#decode(received);
+    this.#guarded(() => this.onHeaders(status, received));
+  }
+
+  /** The gateway asks for no coding, and some servers and front ends use one nevertheless. */
+  #decode(headers: Record<string, string>): void {
+    const decoder = decoderOf(codingOf(headers['content-encoding']) ?? '');
+    if (!decoder) return;
+    this.#decoder = decoder;
+    // They describe the coded body.
+    delete headers['content-encoding'];
+    delete headers['content-length'];
+    decoder
+      .on('data', (bytes: Buffer) => {
+        if (!decoder.destroyed) this.onBytes(bytes);
+      })
+      .on('drain', () => {
+        if (!decoder.isPaused()) this.#controller?.resume();
+      })
+      .on('end', () => this.onComplete())
+      .on('error', (cause) => {
+        const code = cause instanceof DecodeFault ? FAULTS[cause.kind] : 'upstream_error';
+        this.onFault(new UpstreamError(code, `The reply of ${this.pool.host} ${cause.message}.`, { cause }));
+      });
   }
 
   onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#over) return;
+    if (this.#decoder) {
+      if (!this.#decoder.write(bytes)) this.#controller?.pause();
+      return;
+    }
     parsing = true;
     try {
       this.onBytes(bytes);
@@ -137,7 +178,10 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
       this.delivered = this.#connection.hasWrittenAll;
     }
     this.pool.leave(this);
-    this.#guarded(() => this.onComplete());
+    if (!this.#decoder) return this.#guarded(() => this.onComplete());
+    // The connection goes on to another request.
+    this.#controller = undefined;
+    this.#decoder.end();
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -147,6 +191,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
       return;
     }
     this.#over = true;
+    this.#decoder?.destroy();
     this.pool.leave(this);
     this.onFault(toTransportError(error, this.pool.host, this.#headersSeen));
   }

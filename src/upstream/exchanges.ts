@@ -1,4 +1,5 @@
 import { addPiece } from '../piece-list.ts';
+import { UNCODED } from '../plugin/content-decoder.ts';
 import { UpstreamError, type Cancellation, type GatewayError } from '../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { Dispatch } from './dispatch.ts';
@@ -66,7 +67,12 @@ export class SmallExchange extends Exchange<SmallReply> {
 
   constructor(pool: OriginPool, path: string, request: SmallRequest, settle: Settle<SmallReply>) {
     const { method, headers, body, bodyBytes, timeoutMs, maxBytes } = request;
-    super(pool, { path, method, headers, body: bodyBytes ?? body ?? null }, timeoutMs, settle);
+    super(
+      pool,
+      { path, method, headers: { ...UNCODED, ...headers }, body: bodyBytes ?? body ?? null },
+      timeoutMs,
+      settle,
+    );
     this.#binary = maxBytes !== undefined;
     this.#limit = maxBytes ?? MAX_SMALL_REPLY;
     this.#body = new BoundedBody(this.#limit);
@@ -81,7 +87,7 @@ export class SmallExchange extends Exchange<SmallReply> {
     const { status, headers } = this;
     const bytes = this.#body.bytes();
     if (this.#binary) this.resolve({ status, headers, text: '', bytes });
-    else this.resolve({ status, headers, text: readText(bytes, headers, this.#limit) });
+    else this.resolve({ status, headers, text: readText(bytes, headers) });
   }
 
   protected override timeoutError(within: string): UpstreamError {

@@ -21,6 +21,7 @@ const started: Progress = {
   startedAt: 1000,
   headersAt: 0,
   content: false,
+  begun: false,
   progressAt: 0,
   paused: false,
   pausedFor: 0,
@@ -68,6 +69,30 @@ describe('the limit that is due first', () => {
       { phase: 'flowing', headersAt: 1100, progressAt: 1290 },
       {},
       { name: 'first_content', at: 1300 },
+    ],
+    [
+      'in a stream whose upstream has begun an item, from its last sign of life',
+      { phase: 'flowing', headersAt: 1100, progressAt: 1290, begun: true },
+      {},
+      { name: 'first_content', at: 1590 },
+    ],
+    [
+      'in a stream that is held while its upstream works on an item',
+      { phase: 'held', headersAt: 1100, progressAt: 1250, begun: true },
+      { hold: { bytes: 1, ms: 30, outlastsSilence: true } },
+      { name: 'hold', at: 1300 },
+    ],
+    [
+      'while waiting for the headers of a plain reply',
+      { phase: 'sent', stream: false },
+      { timeouts: { ...settings.timeouts, firstByte: 900, firstByteOfStream: 200 } },
+      { name: 'first_byte', at: 1900 },
+    ],
+    [
+      'while waiting for the headers of a stream',
+      { phase: 'sent' },
+      { timeouts: { ...settings.timeouts, firstByte: 900, firstByteOfStream: 200 } },
+      { name: 'first_byte', at: 1200 },
     ],
     ['without content, after a pause', { phase: 'flowing', pausedFor: 70 }, {}, { name: 'first_content', at: 1370 }],
     ['after content', { phase: 'flowing', content: true, progressAt: 1500 }, {}, { name: 'idle', at: 1600 }],
@@ -124,7 +149,7 @@ it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
   (name) => {
     const error = overdueError(
       { name, phase: 'sent', host: 'api.test' },
-      { timeouts: settings.timeouts, requestMs: 20_000 },
+      { timeouts: settings.timeouts, requestMs: 20_000, stream: true },
     );
     expect(error).toMatchObject({ code: `timeout_${name}`, status: 504 });
     expect(error.message).toMatch(new RegExp(`api\\.test.* \\d+ m?s \\(timeouts\\.${name}\\)`));
@@ -134,7 +159,7 @@ it.each(['connect', 'first_byte', 'first_content', 'idle', 'total'] as const)(
 it('the error for the deadline of the whole request names its length and the host', () => {
   const error = overdueError(
     { name: 'request', phase: 'sent', host: 'api.test' },
-    { timeouts: settings.timeouts, requestMs: 1500 },
+    { timeouts: settings.timeouts, requestMs: 1500, stream: true },
   );
   expect(error).toMatchObject({ code: 'timeout_request', status: 504 });
   expect(error.message).toMatch(/api\.test.*the request's deadline of 1\.5 s/);

@@ -1,5 +1,5 @@
-import { GatewayError, UpstreamError, type Clock } from '../plugin/index.ts';
-import type { Hold, Timeouts } from './types.ts';
+import { firstByteOf, GatewayError, UpstreamError, type Clock, type Timeouts } from '../plugin/index.ts';
+import type { Hold } from './types.ts';
 
 type LimitName =
   | 'line'
@@ -47,7 +47,9 @@ export interface Progress {
   readonly headersAt: number;
   /** Content has been received. */
   readonly content: boolean;
-  /** Time of the last progress other than a ping, or of the end of a pause. */
+  /** The upstream has begun an item: from then on its pings show that it works on it. */
+  readonly begun: boolean;
+  /** Time of the last bytes, or of the end of a pause. */
   readonly progressAt: number;
   /** The consumer of the reply has paused reading. */
   readonly paused: boolean;
@@ -68,12 +70,13 @@ const nearest: { name: LimitName; at: number } = { name: 'request', at: 0 };
 /**
  * The limit that is due first; valid until the next call. During a pause only the deadline counts: a slow client must not cause a timeout of its upstream.
  *
- * A plain reply has no pings, so every byte is progress, and its first byte is its first content.
+ * Every byte is a sign of life, a ping too: models think for minutes without showing anything. A stream that only pings before its
+ * first item has nothing to show for it, and ends at `first_content`. The first byte of a plain reply is its first content.
  */
 export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): DueLimit {
   nearest.name = deadlineOf;
   nearest.at = deadline;
-  const { phase, startedAt, progressAt, stream, content } = progress;
+  const { phase, startedAt, progressAt, stream, content, begun } = progress;
   if (progress.paused) return nearest;
   if (phase === 'waiting') {
     consider('line', startedAt + timeouts.connect);
@@ -85,15 +88,18 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
   }
   const inReply = phase === 'held' || phase === 'refused' || phase === 'flowing';
   if (phase === 'connecting') consider('connect', startedAt + timeouts.connect);
-  if (!inReply) consider('first_byte', startedAt + timeouts.firstByte);
+  if (!inReply) consider('first_byte', startedAt + firstByteOf(stream, timeouts));
   if (stream && phase !== 'refused' && !content) {
-    consider('first_content', startedAt + progress.pausedFor + timeouts.firstContent);
+    consider('first_content', (begun ? progressAt : startedAt + progress.pausedFor) + timeouts.firstContent);
   } else if (inReply) {
     consider('idle', progressAt + timeouts.idle);
   }
   if (phase === 'refused') consider('refusal', progress.headersAt + REFUSAL_MS);
-  const held = phase === 'held' && stream && (content || !hold.outlastsSilence);
-  if (held) consider('hold', progress.headersAt + hold.ms);
+  if (phase === 'held' && stream && !hold.untilOutput) {
+    if (content || !hold.outlastsSilence) consider('hold', progress.headersAt + hold.ms);
+    // An upstream that works on an item is not given up, and its client must not wait for a head any longer.
+    else if (begun) consider('hold', startedAt + timeouts.firstContent);
+  }
   return nearest;
 }
 
@@ -119,6 +125,7 @@ export const poolExhausted = (host: string, reason: string): UpstreamError =>
   );
 
 interface TimeoutTimes {
+  readonly stream: boolean;
   readonly timeouts: Timeouts;
   readonly requestMs: number;
 }
@@ -159,7 +166,7 @@ const deadlineOver = ({ requestMs }: TimeoutTimes, when: string): GatewayError =
 /** The error of a timeout, which names the timeout and its length. */
 function timeoutError(
   name: Exclude<Overdue['name'], 'line'>,
-  { timeouts, requestMs }: TimeoutTimes,
+  { stream, timeouts, requestMs }: TimeoutTimes,
   host: string,
 ): UpstreamError {
   switch (name) {
@@ -171,7 +178,7 @@ function timeoutError(
     case 'first_byte':
       return new UpstreamError(
         'timeout_first_byte',
-        `No answer from ${host} within ${formatDuration(timeouts.firstByte)} (timeouts.first_byte).`,
+        `No answer from ${host} within ${formatDuration(firstByteOf(stream, timeouts))} (timeouts.first_byte).`,
       );
     case 'first_content':
       return new UpstreamError(

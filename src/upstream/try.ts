@@ -10,6 +10,7 @@ import {
   type GatewayError,
   type ReplyReaderLike,
 } from '../plugin/index.ts';
+import { UNCODED } from '../plugin/content-decoder.ts';
 import { LoopBatch } from '../plugin/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
@@ -66,6 +67,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   progressAt = 0;
   pausedFor = 0;
   uploading = false;
+  begun = false;
   bytesOut = 0;
   readonly #request: OutboundRequest;
   readonly #clock: Clock;
@@ -75,7 +77,6 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   #status = 0;
   #headers: Record<string, string> = {};
   #reader: ReplyReaderLike | undefined;
-  #seenProgress = 0;
   readonly #held: ReplyBuffer;
   #flow: ReplyFlow | undefined;
   #pausedAt: number | undefined;
@@ -83,7 +84,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
 
   constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
     const { path, method, headers, body } = request;
-    super(pool, { path, method, headers, body: toSend(body) }, request.caller);
+    super(pool, { path, method, headers: { ...headers, ...UNCODED }, body: toSend(body) }, request.caller);
     this.#request = request;
     this.#held = new ReplyBuffer(request);
     this.#clock = context.clock;
@@ -213,7 +214,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.phase !== 'held') return;
     // In this order, so that a reply that commits with these bytes is not counted as held.
     if (!mayCommit(this, this.#request) && !this.#isCrowdedOut()) return;
-    if (!this.#isBlocked()) this.#commit();
+    if (!this.#isRefused()) this.#commit();
   }
 
   protected override onComplete(): void {
@@ -235,7 +236,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.stream && !ended) {
       return this.#fail('stream_interrupted', `${this.pool.host} closed the stream before it was complete.`);
     }
-    if (this.phase !== 'held' || !this.#isBlocked()) this.#finish();
+    if (this.phase !== 'held' || !this.#isRefused()) this.#finish();
   }
 
   override onFault(error: GatewayError): void {
@@ -270,20 +271,16 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   // The gate
 
   #observe(signals: Signals): void {
-    const { progress, content } = signals;
-    if (progress !== this.#seenProgress || !this.stream) {
-      this.#seenProgress = progress;
-      this.progressAt = this.#clock.now();
-    }
-    if (!content || this.content) return;
-    this.#timings.firstContentAt = this.progressAt;
-    // From now on `idle` applies, which may be due before the timer.
+    this.progressAt = this.#clock.now();
+    if (this.content || !(signals.content || (signals.begun && !this.begun))) return;
+    this.begun = true;
+    if (signals.content) this.#timings.firstContentAt = this.progressAt;
+    // From now on other limits apply, which may be due before the timer.
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 
-  /** A reply that consists only of a content filter's stop is a failure where another target can be tried. */
-  #isBlocked(): boolean {
-    const error = this.signals.blocked ? this.#request.onBlocked?.() : undefined;
+  #isRefused(): boolean {
+    const error = this.#request.judge?.(this.signals);
     if (error) this.#failWith(error);
     return error !== undefined;
   }
@@ -339,7 +336,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
 
   /** @param remark appended to an incomplete body */
   #settleRefused(remark: string): void {
-    const text = readText(this.#refusal!.bytes(), this.#headers, MAX_REFUSAL_BYTES) + remark;
+    const text = readText(this.#refusal!.bytes(), this.#headers) + remark;
     this.#close();
     this.#settle.resolve({ ok: false, status: this.#status, headers: this.#headers, text, timings: this.#timings });
   }

@@ -7,7 +7,7 @@ import type {
   GatewayError,
   ReplyReaderLike,
   Source,
-  TimeoutSettings,
+  Timeouts,
   TryRecord,
 } from '../plugin/index.ts';
 import type { UpstreamErrorContext } from './upstream-error.ts';
@@ -43,9 +43,6 @@ export interface OutboundWay {
   readonly ca: readonly string[];
 }
 
-/** Milliseconds. */
-export type Timeouts = Required<TimeoutSettings>;
-
 /** The limits up to which a reply without content is held back, so that another attempt stays possible. */
 export interface Hold {
   readonly bytes: number;
@@ -53,6 +50,8 @@ export interface Hold {
   readonly ms: number;
   /** Without content `ms` does not end the hold, but `timeouts.firstContent` does, so that a silent upstream can still fall through. */
   readonly outlastsSilence?: boolean;
+  /** The hold ends with output (`Signals.output`) in place of content, and `ms` does not end it. */
+  readonly untilOutput?: boolean;
 }
 
 export interface OutboundRequest {
@@ -87,8 +86,8 @@ export interface OutboundRequest {
   readonly cancellation: Cancellation;
   /** Called after each read of a stream. The error that it returns ends the reply. */
   watch?(signals: Signals): GatewayError | undefined;
-  /** For a reply that is only a content filter's stop: returns the failure where another target can be tried. */
-  onBlocked?(): GatewayError | undefined;
+  /** Called before a reply commits. Returns the failure that its ending is, where another target can be tried. */
+  judge?(signals: Signals): GatewayError | undefined;
   /** Context of this request's errors, such as the entry's name and the secrets to remove. */
   readonly errors?: UpstreamErrorContext;
   /** Called after the reply's headers to create the reader of its body. */

@@ -2,6 +2,7 @@ import { mapTexts } from '../formats/json/map-texts.ts';
 import { withoutAccount } from './hidden-accounts.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
+import { codeOfWording } from './wordings.ts';
 import { UpstreamError, type ErrorCode, type UpstreamReport } from '../plugin/index.ts';
 
 /**
@@ -40,46 +41,17 @@ const CODE_BY_OWN_KIND: ReadonlyMap<string, ErrorCode> = new Map([
   ['unreadable_reply', 'upstream_error'],
 ]);
 
-/** Messages of providers without a code for a prompt that is too long; upstream-error.test.ts names the provider of each. */
-const TOO_LONG = new RegExp(
-  [
-    'prompt is too long',
-    'input is too long',
-    'maximum (?:context|prompt) length',
-    'context (?:length|window) (?:of|is|exceed)',
-    'exceeds? (?:the available )?context (?:limit|size|window|length)',
-    'token count .*exceeds',
-    'token count is \\d+ but',
-    'exceed(?:s|ed)? .*\\btoken limit',
-    'too many (?:input )?tokens',
-    'longer than the maximum model length',
-    'range of input length should be',
-    '`inputs` (?:tokens \\+|must have less than)',
-  ].join('|'),
-  'i',
-);
-
-/** Statuses that refuse a prompt; servers that validate requests against a schema use 422. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
-
-/** Codes of a content filter: OpenAI's, and Azure's for chat and for images. */
-const FILTERED: ReadonlySet<string> = new Set([
-  'content_filter',
-  'contentFilter',
-  'content_policy_violation',
-  'moderation_blocked',
-  'ResponsibleAIPolicyViolation',
-]);
-
-/** Messages of a content filter: Anthropic's, Azure's, those of OpenAI's reasoning models (`invalid_prompt`), Google's for images. */
-const REFUSED_FOR_CONTENT =
-  /content (?:filtering|management) policy|violat(?:e|es|ing) (?:our|\S+) (?:usage polic|Responsible AI)|rejected as a result of our safety system/i;
-
-/** Length of the message that is searched: an upstream may send a megabyte, and these patterns take quadratic time. */
-const SEARCHED = 2048;
-
 /** `content_filter`, `tool_use_failed`; not Azure's `429` or `DeploymentNotFound`, for which the table has OpenAI's equivalent. */
 const OPENAI_WORD = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Codes of OpenAI that clients act on. Some servers send another word in their place, such as the `type` once more. */
+const DECISIVE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['context_length_exceeded', 'insufficient_quota']);
+
+/**
+ * Statuses with which vendors report an account without money, which blame the request or its permission. Rules, breakers
+ * and clients see 402 in their place.
+ */
+const UNPAID: ReadonlySet<number> = new Set([400, 403, 412]);
 
 /** Maximum length of a `param`. */
 const MAX_PARAM = 256;
@@ -109,10 +81,12 @@ export interface UpstreamErrorContext {
  */
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
-  const status = errorStatusOf(failure);
+  const upstreamStatus = errorStatusOf(failure);
+  const code =
+    own ?? codeOfWording(failure, upstreamStatus) ?? CODE_BY_STATUS.get(upstreamStatus) ?? codeOfStatus(upstreamStatus);
+  const status = code === 'insufficient_quota' && UNPAID.has(upstreamStatus) ? 402 : upstreamStatus;
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
-  const code = own ?? codeOf(failure, status);
   if (code === 'invalid_api_key' && context.credentials === 'entry') return credentialsRefused(failure, context);
   const message = shown(reported(failure.message || `The upstream answered HTTP ${status}.`), context);
   return new UpstreamError(code, message, {
@@ -121,7 +95,9 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
     ...(failure.kind !== undefined && own === undefined && { upstreamKind: reported(failure.kind) }),
     ...(own === undefined && { upstreamReport: reportOf(failure, code, reported) }),
     ...detailsOf(failure, (text) => shown(reported(text), context)),
-    ...(failure.code !== undefined && OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
+    ...(failure.code !== undefined &&
+      !DECISIVE.has(code) &&
+      OPENAI_WORD.test(reported(failure.code)) && { upstreamCode: failure.code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(context.limitHeaders && { limitHeaders: context.limitHeaders }),
     ...(context.shouldRetry !== undefined && { shouldRetry: context.shouldRetry }),
@@ -188,20 +164,6 @@ function withoutSecrets(message: string, secrets: readonly string[]): string {
 function errorStatusOf({ status, kind }: UpstreamFailure): number {
   if (status >= 400 && status <= 599) return status;
   return (kind === undefined ? undefined : STATUS_BY_KIND.get(kind)) ?? 502;
-}
-
-function codeOf(failure: UpstreamFailure, status: number): ErrorCode {
-  // OpenAI answers 429 for an account without credit, where a retry cannot help.
-  if (failure.kind === 'insufficient_quota' || failure.code === 'insufficient_quota') return 'insufficient_quota';
-  if (failure.kind === 'billing_error') return 'insufficient_quota';
-  if (failure.kind !== undefined && FILTERED.has(failure.kind)) return 'content_filter';
-  if (failure.code !== undefined && FILTERED.has(failure.code)) return 'content_filter';
-  if (REFUSALS.has(status)) {
-    const text = failure.message.slice(0, SEARCHED);
-    if (failure.code === 'context_length_exceeded' || TOO_LONG.test(text)) return 'context_length_exceeded';
-    if (REFUSED_FOR_CONTENT.test(text)) return 'content_filter';
-  }
-  return CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
 }
 
 /** 408 and 499 mean that the upstream's side gave up, not that the request is wrong: a retry may succeed. */

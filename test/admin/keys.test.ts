@@ -101,7 +101,10 @@ describe('a key of the API', () => {
     );
     const patched = await call('PATCH', '/keys/bound', { spec: { bound: 'strict', owner: 'bob' } }, ANY);
     expect(patched.status).toBe(200);
-    await vi.waitFor(async () => expect(await ask('request-2')).toBe('metadata_rejected'), { interval: 50 });
+    await vi.waitFor(async () => expect(await ask('request-2')).toBe('metadata_rejected'), {
+      interval: 50,
+      timeout: 60_000,
+    });
     expect((await call('GET', '/keys/bound')).json.spec).toMatchObject({ owner: 'bob', metadata: spec.metadata });
   });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,9 +124,7 @@ async function run({ configs, folder, clock, remove }: Run, known?: string): Pro
     logText: () => logs.join(''),
     ask,
     async token(role, more = {}) {
-      const file = join(folder, 'bootstrap-token');
-      if (first === undefined) await appears(file);
-      first ??= await create(readFileSync(file, 'utf8').trim(), 'admin', {});
+      first ??= await create(readFileSync(join(folder, 'bootstrap-token'), 'utf8').trim(), 'admin', {});
       return role === 'admin' && Object.keys(more).length === 0 ? first : create(first, role, more);
     },
     async close() {
@@ -140,9 +138,16 @@ async function run({ configs, folder, clock, remove }: Run, known?: string): Pro
   };
 }
 
+/** For a gateway whose processes have an output of their own, which says when they listen, not when they have started. */
 export async function appears(file: string): Promise<void> {
-  for (let tries = 0; !existsSync(file) && tries < 500; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Ends the store of a gateway. A file is at the place of its folder, so that the gateway, which tries each five seconds, cannot open it again. */
+export async function endStore({ gateway, folder }: AdminGateway): Promise<void> {
+  await gateway.state!.store!.close();
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
 }
 
 export function send(

@@ -3,19 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
+import { until } from '../support/gateway.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 const ANY = { 'if-match': '*' };
 const USAGE = { usage: { prompt_tokens: 1000, completion_tokens: 1000, total_tokens: 2000 } };
-
-async function until(condition: () => Promise<boolean>, what: string, limitMs = 10_000): Promise<void> {
-  const from = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - from > limitMs) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 let upstream: ScriptedUpstream;
 let receiver: ScriptedUpstream;

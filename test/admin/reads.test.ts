@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { FILE_KEY, startAdmin } from './kit.ts';
+import { endStore, FILE_KEY, startAdmin } from './kit.ts';
 
 it('An explanation that shows the body of a request is in the audit with who asked for it', async () => {
   const admin = await startAdmin({
@@ -22,7 +22,7 @@ it('An explanation that shows the body of a request is in the audit with who ask
   const rows = await admin.gateway.state!.store!.audit.rows({ kind: 'requests' });
   expect(rows).toMatchObject([{ action: 'read', id, role: 'viewer', actor: expect.stringMatching(/^token:t-/) }]);
   // While the audit takes no rows, nobody reads the body: neither with a token of the store nor from this machine without one.
-  await admin.gateway.state!.store!.close();
+  await endStore(admin);
   for (const asked of [{ token }, {}]) {
     const refused = await admin.ask('GET', `/explain/${id}`, asked);
     const code = refused.json.code ?? refused.json.error?.code;

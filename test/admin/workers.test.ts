@@ -24,7 +24,7 @@ function freePort(): Promise<number> {
 }
 
 describe('worker processes', () => {
-  it('take keys that the admin API of the primary has written', { timeout: 60_000 }, async () => {
+  it('take keys that the admin API of the primary has written', { timeout: 120_000 }, async () => {
     const top = mkdtempSync(join(tmpdir(), 'gatehouse-fleet-'));
     ended.push(() => rmSync(top, { recursive: true, force: true }));
     const folder = join(top, 'state');
@@ -69,60 +69,64 @@ describe('worker processes', () => {
     await become(401);
   });
 
-  it('take prices that the admin API has written, and its webhooks get their alerts', { timeout: 60_000 }, async () => {
-    const top = mkdtempSync(join(tmpdir(), 'gatehouse-fleet-'));
-    ended.push(() => rmSync(top, { recursive: true, force: true }));
-    const usage = { prompt_tokens: 1000, completion_tokens: 1000, total_tokens: 2000 };
-    const upstream = await startUpstream((_, res) => json(res, openaiReply('ok', { usage })));
-    const receiver = await startUpstream((_, res) => void res.end());
-    ended.push(() => Promise.all([upstream.close(), receiver.close()]));
-    const folder = join(top, 'state');
-    const port = await freePort();
-    const server = {
-      admin: { port },
-      default_config: 'default',
-      state: {
-        store: { type: 'sqlite', dir: folder },
-        owns: ['prices', 'alerts'],
-        encryption_keys: `\${env:NONE:-${KEYS}}`,
-      },
-    };
-    const gateway = { default: { provider: '@own', reply_headers: ['cost'] } };
-    const fleet = new Fleet({ upstream: upstream.url, server, gateway });
-    ended.push(() => fleet.end());
-    const { url } = await fleet.listens();
-    const admin = `http://127.0.0.1:${port}`;
-    const file = join(folder, 'bootstrap-token');
-    await appears(file);
-    const bootstrap = readFileSync(file, 'utf8').trim();
-    const body = { id: 'ann', role: 'admin' };
-    const token = (await send(admin, 'POST', '/admin/v1/tokens', { token: bootstrap, body })).json.token as string;
-    const create = async (path: string, spec: object): Promise<void> => {
-      const made = await send(admin, 'POST', `/admin/v1/${path}`, { token, body: { id: 'own', spec } });
-      expect([path, made.status]).toEqual([path, 201]);
-    };
-    // Each request on a connection of its own, so that another worker may take it.
-    const costs = async (model: string): Promise<readonly (string | null)[]> => {
-      const headers = { authorization: `Bearer ${KEY}`, connection: 'close', 'content-type': 'application/json' };
-      const sent = JSON.stringify({ model, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] });
-      const ask = () => fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: sent });
-      const replies = await Promise.all(Array.from({ length: 8 }, ask));
-      await Promise.all(replies.map((reply) => reply.arrayBuffer()));
-      return [...new Set(replies.map((reply) => reply.headers.get('x-gateway-cost-usd')))];
-    };
-    expect(await costs('m-new')).toEqual(['unknown']);
-    await create('prices', { model: 'm-new', usd: { input: 2, output: 2 } });
-    await vi.waitFor(async () => expect(await costs('m-new')).toEqual(['0.004']), { timeout: 10_000, interval: 100 });
-    const webhook = { url: `${receiver.url}/hook`, secret: `whsec_${Buffer.alloc(32, 9).toString('base64')}` };
-    await create('alerts', { ...webhook, kinds: ['unknown_price'], allow_insecure: true });
-    let count = 0;
-    await vi.waitFor(
-      async () => {
-        await costs(`m-unknown-${(count += 1)}`);
-        expect(receiver.seen.length).toBeGreaterThan(0);
-      },
-      { timeout: 15_000, interval: 500 },
-    );
-    expect(receiver.seen[0]!.text).toContain('unknown_price');
-  });
+  it(
+    'take prices that the admin API has written, and its webhooks get their alerts',
+    { timeout: 120_000 },
+    async () => {
+      const top = mkdtempSync(join(tmpdir(), 'gatehouse-fleet-'));
+      ended.push(() => rmSync(top, { recursive: true, force: true }));
+      const usage = { prompt_tokens: 1000, completion_tokens: 1000, total_tokens: 2000 };
+      const upstream = await startUpstream((_, res) => json(res, openaiReply('ok', { usage })));
+      const receiver = await startUpstream((_, res) => void res.end());
+      ended.push(() => Promise.all([upstream.close(), receiver.close()]));
+      const folder = join(top, 'state');
+      const port = await freePort();
+      const server = {
+        admin: { port },
+        default_config: 'default',
+        state: {
+          store: { type: 'sqlite', dir: folder },
+          owns: ['prices', 'alerts'],
+          encryption_keys: `\${env:NONE:-${KEYS}}`,
+        },
+      };
+      const gateway = { default: { provider: '@own', reply_headers: ['cost'] } };
+      const fleet = new Fleet({ upstream: upstream.url, server, gateway });
+      ended.push(() => fleet.end());
+      const { url } = await fleet.listens();
+      const admin = `http://127.0.0.1:${port}`;
+      const file = join(folder, 'bootstrap-token');
+      await appears(file);
+      const bootstrap = readFileSync(file, 'utf8').trim();
+      const body = { id: 'ann', role: 'admin' };
+      const token = (await send(admin, 'POST', '/admin/v1/tokens', { token: bootstrap, body })).json.token as string;
+      const create = async (path: string, spec: object): Promise<void> => {
+        const made = await send(admin, 'POST', `/admin/v1/${path}`, { token, body: { id: 'own', spec } });
+        expect([path, made.status]).toEqual([path, 201]);
+      };
+      // Each request on a connection of its own, so that another worker may take it.
+      const costs = async (model: string): Promise<readonly (string | null)[]> => {
+        const headers = { authorization: `Bearer ${KEY}`, connection: 'close', 'content-type': 'application/json' };
+        const sent = JSON.stringify({ model, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] });
+        const ask = () => fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: sent });
+        const replies = await Promise.all(Array.from({ length: 8 }, ask));
+        await Promise.all(replies.map((reply) => reply.arrayBuffer()));
+        return [...new Set(replies.map((reply) => reply.headers.get('x-gateway-cost-usd')))];
+      };
+      expect(await costs('m-new')).toEqual(['unknown']);
+      await create('prices', { model: 'm-new', usd: { input: 2, output: 2 } });
+      await vi.waitFor(async () => expect(await costs('m-new')).toEqual(['0.004']), { timeout: 60_000, interval: 100 });
+      const webhook = { url: `${receiver.url}/hook`, secret: `whsec_${Buffer.alloc(32, 9).toString('base64')}` };
+      await create('alerts', { ...webhook, kinds: ['unknown_price'], allow_insecure: true });
+      let count = 0;
+      await vi.waitFor(
+        async () => {
+          await costs(`m-unknown-${(count += 1)}`);
+          expect(receiver.seen.length).toBeGreaterThan(0);
+        },
+        { timeout: 60_000, interval: 500 },
+      );
+      expect(receiver.seen[0]!.text).toContain('unknown_price');
+    },
+  );
 });

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
-import { LONG_MS, scrape } from './workers.testkit.ts';
+import { scrape } from './workers.testkit.ts';
 
 /** A gateway whose log cannot be written serves, counts the lost lines, and ends at a signal. */
 
@@ -61,7 +61,7 @@ async function serve(stdio: StdioOptions, args: readonly string[] = []): Promise
   let ready = false;
   const look = async (): Promise<void> =>
     void (ready = (await fetch(`${statusUrl}/readyz`).catch(() => undefined))?.ok ?? false);
-  await until(() => (void look(), ready || child.exitCode !== null), 'it serves', 25_000);
+  await until(() => (void look(), ready || child.exitCode !== null), 'it serves');
   expect(child.exitCode).toBeNull();
   return { child, url, statusUrl, exited };
 }
@@ -152,7 +152,7 @@ it('a gateway that was stalled says how many lines are missing once it is read a
   const lost = await dropped(serving.statusUrl, 'stalled');
   let said = '';
   serving.child.stdout!.on('data', (piece: Buffer) => (said += piece.toString()));
-  await until(() => said.includes('log lines were dropped'), 'it says so', LONG_MS);
+  await until(() => said.includes('log lines were dropped'), 'it says so');
   const lines = said.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as object] : []));
   expect(lines.at(-1)).toMatchObject({ level: 'error', dropped: { stalled: lost } });
   expect(lines.length).toBeGreaterThan(100);

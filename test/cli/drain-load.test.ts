@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream } from '../support/upstream.ts';
-import { Fleet, LONG_MS } from './workers.testkit.ts';
+import { Fleet } from './workers.testkit.ts';
 
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
@@ -55,7 +55,7 @@ describe.each(['none', '2'])('with --workers %s', (workers) => {
       ended.push(() => fleet.end());
       const { url } = await fleet.listens();
       const { outcomes, over } = load(url, { keepAlive: 15, newEachTime: 15 });
-      await until(() => (outcomes.get(200) ?? 0) > 60, 'the load has begun', LONG_MS);
+      await until(() => (outcomes.get(200) ?? 0) > 60, 'the load has begun');
       fleet.signal('SIGTERM');
       await over;
       expect(await fleet.exited).toBe(0);

@@ -64,7 +64,7 @@ class Serving {
   /** Where it listens for requests, and for probes. */
   async listens(): Promise<{ url: string; statusUrl: string }> {
     const urls = /listens on (http:\/\/[\d.:]+);[^\n]*?(http:\/\/[\d.:]+)/;
-    await until(() => urls.test(this.said), 'it listens', 20_000);
+    await until(() => urls.test(this.said), 'it listens');
     const [, url, statusUrl] = urls.exec(this.said)!;
     return { url: url!, statusUrl: statusUrl! };
   }
@@ -243,7 +243,7 @@ describe('SIGTERM', () => {
     serving.signal('SIGTERM');
     await untilNotReady(statusUrl);
     // What comes within half a second is the first one, passed on by a parent.
-    await until(() => (serving.signal(second), serving.code !== undefined), 'it has ended', 10_000);
+    await until(() => (serving.signal(second), serving.code !== undefined), 'it has ended');
     expect(serving.code).toBe(1);
     await stream.done;
     expect(stream.cut).toBe(true);

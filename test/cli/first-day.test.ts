@@ -38,13 +38,13 @@ class Serving {
 
   /** The line to paste, once it is there. */
   async curl(): Promise<string> {
-    await until(() => /^ {2}curl .*\n/m.test(this.said), 'the gateway said a curl line', 20_000);
+    await until(() => /^ {2}curl .*\n/m.test(this.said), 'the gateway said a curl line');
     return /^ {2}curl .*$/m.exec(this.said)![0].trim();
   }
 
   async reloads(count: number): Promise<void> {
     const done = () => this.said.split('settings reloaded').length - 1 >= count;
-    await until(done, `the gateway had read its settings ${count} times anew; it said:\n${this.said}`, 20_000);
+    await until(done, `the gateway had read its settings ${count} times anew; it said:\n${this.said}`);
   }
 
   async stop(): Promise<number | null> {

@@ -3,17 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, until } from '../support/gateway.ts';
-import {
-  allEnded,
-  AT_ONCE,
-  isWhole,
-  LONG_MS,
-  scrape,
-  startFleet,
-  stream,
-  total,
-  type Running,
-} from './workers.testkit.ts';
+import { allEnded, AT_ONCE, isWhole, scrape, startFleet, stream, total, type Running } from './workers.testkit.ts';
 
 // A process of its own: what becomes of errors that nothing handles shows nowhere else.
 
@@ -92,10 +82,10 @@ describe('a rejection that a plugin leaves unhandled', () => {
       signal: leaving.signal,
     }).then((response) => response.text());
     left.catch(() => {});
-    await until(() => upstream.seen.length > faults.length, 'the stream has begun', LONG_MS);
+    await until(() => upstream.seen.length > faults.length, 'the stream has begun');
     leaving.abort();
     await left.catch(() => undefined);
-    await until(() => reported().length === faults.length - 1, 'all were told', LONG_MS);
+    await until(() => reported().length === faults.length - 1, 'all were told');
     expect(reported().filter(({ plugin, level }) => plugin !== 'faulty' || level !== 'error')).toEqual([]);
     const count = 'gatehouse_plugin_failures_total{plugin="faulty",kind="rejection"}';
     expect((await scrape(statusUrl)).get(count)).toBe(faults.length - 1);
@@ -108,10 +98,10 @@ describe('an error that a plugin throws in a timer', () => {
     async (fault) => {
       const { fleet, url, upstream } = await start('none');
       const held = stream(url);
-      await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
+      await until(() => held.text.includes('begun'), 'it has begun');
       await (await ask(url, fault).catch(() => undefined))?.text().catch(() => undefined);
       const words = () => fleet.lines.filter(({ level }) => level === 'fatal');
-      await until(() => words().length > 0, 'the error was logged', LONG_MS);
+      await until(() => words().length > 0, 'the error was logged');
       expect(words()[0]).toMatchObject({
         plugin: 'faulty',
         msg: expect.stringContaining('unhandled error; the process ends'),
@@ -134,7 +124,7 @@ describe('an error that a plugin throws in a timer', () => {
   it('ends the process after `drain.timeout`, whatever is still under way', async () => {
     const { fleet, url } = await start('none', { drain: { delay: '0s', timeout: '300ms' } });
     const held = stream(url);
-    await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
+    await until(() => held.text.includes('begun'), 'it has begun');
     await (await ask(url, 'throws in a timer').catch(() => undefined))?.text().catch(() => undefined);
     expect(await fleet.exited).toBe(1);
     await allEnded([held]);
@@ -144,9 +134,9 @@ describe('an error that a plugin throws in a timer', () => {
   it('ends one worker, which has another in its place at once and lets its streams end', async () => {
     const { fleet, url, statusUrl, upstream } = await start('1');
     const held = stream(url);
-    await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
+    await until(() => held.text.includes('begun'), 'it has begun');
     await (await ask(url, 'throws in a timer').catch(() => undefined))?.text().catch(() => undefined);
-    await until(() => fleet.workers.length === 2, 'another worker serves', LONG_MS);
+    await until(() => fleet.workers.length === 2, 'another worker serves');
     expect(held.state).toBe('running');
     expect((await (await ask(url, '')).text()).endsWith('data: [DONE]\n\n')).toBe(true);
     upstream.letGo();

@@ -54,7 +54,7 @@ async function serve(inspect: number, flags: readonly string[], args: readonly s
   });
   ended.push(() => rmSync(dir, { recursive: true, force: true }));
   const one = run([`--inspect-port=${inspect}`, ...flags, main, 'serve', '--configs', dir, ...args]);
-  await until(() => one.said().includes('listens on'), 'it listens', 25_000);
+  await until(() => one.said().includes('listens on'), 'it listens');
   return one;
 }
 
@@ -67,9 +67,9 @@ describe('SIGUSR1', () => {
   it('opens the inspector of a plain Node process, which is what the next test would see', async () => {
     const inspect = await freePort();
     const { child, said } = run([`--inspect-port=${inspect}`, '-e', 'setInterval(() => console.log("up"), 50)']);
-    await until(() => said().includes('up'), 'it runs', 20_000);
+    await until(() => said().includes('up'), 'it runs');
     child.kill('SIGUSR1');
-    await until(() => said().includes('Debugger listening'), 'it says so', 20_000);
+    await until(() => said().includes('Debugger listening'), 'it says so');
     expect(await isOpen(inspect)).toBe(true);
   });
 

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { packageFile } from '../../src/package-root.ts';
 import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
-import { LONG_MS } from './workers.testkit.ts';
+import {} from './workers.testkit.ts';
 
 /** The files of deploy/ for systemd and Kubernetes, tried: without either, by what they do. */
 
@@ -98,7 +98,7 @@ async function start(args: readonly string[], { env, server }: Surroundings = {}
   );
   ended.push(() => (child.kill('SIGKILL'), exited));
   const urls = /listens on (http:\/\/[\d.:]+);[^\n]*?(http:\/\/[\d.:]+)/;
-  await until(() => urls.test(said) || child.exitCode !== null, 'it listens', 25_000);
+  await until(() => urls.test(said) || child.exitCode !== null, 'it listens');
   const [, url, statusUrl] = urls.exec(said)!;
   return { child, exited, said: () => said, url: url!, statusUrl: statusUrl! };
 }
@@ -147,7 +147,7 @@ describe('the lines for systemd', () => {
     const { child, exited, said } = await start(args);
     expect(said().match(/a worker serves/g)).toHaveLength(2);
     execFileSync('sh', ['-c', unitLine('ExecReload')], { env: { ...process.env, MAINPID: String(child.pid) } });
-    await until(() => said().includes('settings read again'), 'it has reloaded', LONG_MS);
+    await until(() => said().includes('settings read again'), 'it has reloaded');
     // KillMode=mixed: the main process alone has the signal.
     child.kill('SIGTERM');
     expect(await exited).toBe(0);

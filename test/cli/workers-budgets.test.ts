@@ -15,7 +15,7 @@ describe('worker processes', () => {
   it.each([
     ['in memory', undefined],
     ['in the state store', { type: 'sqlite' }],
-  ])('spend one budget, and no more of it than it has, counted %s', { timeout: 60_000 }, async (_, store) => {
+  ])('spend one budget, and no more of it than it has, counted %s', { timeout: 120_000 }, async (_, store) => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-spent-'));
     ended.push(() => rmSync(folder, { recursive: true }));
     const usage = { prompt_tokens: 0, completion_tokens: 100, total_tokens: 100 };

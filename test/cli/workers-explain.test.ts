@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { Fleet, LONG_MS, type FleetSettings } from './workers.testkit.ts';
+import { Fleet, type FleetSettings } from './workers.testkit.ts';
 
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
@@ -94,7 +94,7 @@ describe('gatehouse serve --workers', () => {
 
     fleet.write('gateway/it.yaml', config('two'));
     fleet.signal('SIGHUP');
-    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 3, 'all have', LONG_MS);
+    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 3, 'all have');
     await chat(url);
     expect(upstream.seen.at(-1)?.json['model']).toBe('two');
     for (const id of ids) expect(await explained(`${explainUrl}/${id}`)).toMatchObject(sending('one'));
@@ -142,7 +142,7 @@ describe('gatehouse serve --workers', () => {
     const serves = (worker: number) =>
       fleet.lines.find((line) => line['msg'] === 'a worker serves' && line['worker'] === worker);
     process.kill(Number(serves(1)!['pid']), 'SIGKILL');
-    await until(() => serves(3) !== undefined, 'another takes its place', LONG_MS);
+    await until(() => serves(3) !== undefined, 'another takes its place');
     for (const [id, worker] of workerOf) {
       const response = await fetch(`${explainUrl}/${id}`);
       expect([worker, response.status]).toEqual([worker, worker === 1 ? 404 : 200]);
@@ -157,7 +157,7 @@ describe('gatehouse serve --workers', () => {
       ({ status }) => status,
       () => 'cut',
     );
-    await until(() => fleet.said.includes('a plugin waits'), 'it is answered', LONG_MS);
+    await until(() => fleet.said.includes('a plugin waits'), 'it is answered');
     fleet.signal('SIGTERM');
     expect(await fleet.exited).toBe(0);
     // Told to come back, or cut: the listener ends, too.

@@ -25,7 +25,7 @@ async function attempts(statusUrl: string): Promise<Record<string, number>> {
 }
 
 /** Scrapes wait for workers that are busy. */
-const PATIENT = { timeout: 10_000 };
+const PATIENT = { timeout: 60_000 };
 
 describe('model names as labels, with workers', () => {
   it('are the same in all workers, and bounded for all together', async () => {

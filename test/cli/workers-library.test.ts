@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { upload } from '../support/files.ts';
 import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { Fleet, LONG_MS, scrape, total, type FleetSettings } from './workers.testkit.ts';
+import { Fleet, scrape, total, type FleetSettings } from './workers.testkit.ts';
 
 /** Prompts, the semantic cache and stored files with several workers. */
 
@@ -92,7 +92,7 @@ describe('with --workers 2', () => {
     fleet.write('prompts/greeting.yaml', greeting('Good morning'));
     // Workers get the change one after another.
     await expect
-      .poll(async () => (await times(4, render)).map(textOf), { timeout: LONG_MS })
+      .poll(async () => (await times(4, render)).map(textOf), { timeout: 60_000 })
       .toEqual(Array.from({ length: 4 }, () => ({ role: 'user', content: 'Good morning Ada' })));
   });
 

@@ -5,7 +5,6 @@ import {
   AT_ONCE,
   isAlive,
   isWhole,
-  LONG_MS,
   scrape,
   startFleet,
   stream,
@@ -28,7 +27,7 @@ describe('of two workers', () => {
     process.kill(fleet.workers[0]!, 'SIGSTOP');
     const streams = Array.from({ length: 8 }, () => stream(url));
     const running = () => streams.filter(({ state }) => state === 'running');
-    await until(() => running().length <= 1, 'the other worker has served', LONG_MS);
+    await until(() => running().length <= 1, 'the other worker has served');
     expect(running()).toHaveLength(1);
     process.kill(fleet.workers[0]!, 'SIGKILL');
     await allEnded(streams);
@@ -38,15 +37,15 @@ describe('of two workers', () => {
   it('one that hangs is killed, and another put in its place', async () => {
     const { upstream, fleet, url, statusUrl } = await start({ main: 'test/cli/impatient-primary.testkit.ts' });
     const streams = Array.from({ length: 4 }, () => stream(url));
-    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun', LONG_MS);
+    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun');
     const [hangs, works] = fleet.workers;
     // It says with its metrics what it holds.
     await scrape(statusUrl);
     process.kill(hangs!, 'SIGSTOP');
-    await until(() => fleet.workers.length === 3, 'another worker serves', LONG_MS);
+    await until(() => fleet.workers.length === 3, 'another worker serves');
     expect([isAlive(hangs!), isAlive(works!)]).toEqual([false, true]);
     expect(fleet.lines.filter(({ msg }) => String(msg).startsWith('a worker hangs'))).toMatchObject([{ pid: hangs }]);
-    await until(() => streams.some(({ state }) => state === 'closed'), 'its clients see it', LONG_MS);
+    await until(() => streams.some(({ state }) => state === 'closed'), 'its clients see it');
     upstream.letGo();
     await allEnded(streams);
     expect(streams.filter(isWhole).length).toBeGreaterThan(0);
@@ -73,7 +72,7 @@ describe('of two workers', () => {
     for (let round = 0; round < 4; round += 1) {
       const late = stream(url);
       streams.push(late);
-      await until(() => late.state !== 'running', 'it is answered', LONG_MS);
+      await until(() => late.state !== 'running', 'it is answered');
     }
     expect(streams.filter(isWhole)).toHaveLength(12);
     expect(isAlive(blocked!)).toBe(true);
@@ -84,11 +83,7 @@ describe('of two workers', () => {
     const served = (): unknown[] =>
       fleet.lines.flatMap(({ msg, worker }) => (msg === 'request completed' ? [worker] : []));
     expect(new Set(served())).not.toContain(idOf(blocked!));
-    await until(
-      () => (streams.push(stream(url, AT_ONCE)), served().includes(idOf(blocked!))),
-      'it serves again',
-      LONG_MS,
-    );
+    await until(() => (streams.push(stream(url, AT_ONCE)), served().includes(idOf(blocked!))), 'it serves again');
     await allEnded(streams);
     expect(streams.filter((one) => !isWhole(one))).toEqual([]);
     // No connection was read by both.
@@ -103,7 +98,7 @@ describe('of two workers', () => {
     let code: number | null | undefined;
     void fleet.exited.then((exit) => (code = exit));
     fleet.signal('SIGTERM');
-    await until(() => code !== undefined, 'it has ended', 9_000);
+    await until(() => code !== undefined, 'it has ended');
     expect(code).toBe(1);
     expect(fleet.workers.some(isAlive)).toBe(false);
     await expect(fetch(url)).rejects.toThrow('fetch failed');
@@ -112,20 +107,20 @@ describe('of two workers', () => {
   it('both stop: no connection is left open that neither takes, while streams go on', async () => {
     const { upstream, fleet, url } = await start({ server: { drain: { delay: '0s', timeout: '1m' } } });
     const held = stream(url);
-    await until(() => held.text.includes('begun'), 'it has begun', LONG_MS);
+    await until(() => held.text.includes('begun'), 'it has begun');
     const short: Stream[] = [];
     const signalled = new AbortController();
     const knock = async (): Promise<void> => {
       while (!signalled.signal.aborted) {
         const one = stream(url, AT_ONCE);
         short.push(one);
-        await until(() => one.state !== 'running' || signalled.signal.aborted, 'it is answered', LONG_MS);
+        await until(() => one.state !== 'running' || signalled.signal.aborted, 'it is answered');
       }
     };
     const knocking = Array.from({ length: 24 }, knock);
-    await until(() => short.length > 200, 'requests come and go', LONG_MS);
+    await until(() => short.length > 200, 'requests come and go');
     fleet.signal('SIGINT');
-    await until(() => short.some(({ state }) => state === 'closed'), 'no process listens', LONG_MS);
+    await until(() => short.some(({ state }) => state === 'closed'), 'no process listens');
     signalled.abort();
     await Promise.all(knocking);
     await allEnded(short);

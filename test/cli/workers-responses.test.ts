@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 describe('worker processes', () => {
-  it('continue the responses of one another, which the primary keeps', { timeout: 60_000 }, async () => {
+  it('continue the responses of one another, which the primary keeps', { timeout: 120_000 }, async () => {
     const upstream = await startUpstream((_, res) => json(res, openaiReply('Hello.')));
     ended.push(() => upstream.close());
     const fleet = new Fleet({ upstream: upstream.url, gateway: { it: { provider: '@own' } } });

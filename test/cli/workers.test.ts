@@ -9,7 +9,6 @@ import {
   Fleet,
   isAlive,
   isWhole,
-  LONG_MS,
   notReady,
   scrape,
   startFleet,
@@ -126,14 +125,10 @@ describe('gatehouse serve --workers 2', () => {
       const before = fleet.lines.length;
       fleet.write('gateway/prod.yaml', config);
       fleet.signal('SIGHUP');
-      await until(
-        () => fleet.lines.slice(before).filter(({ msg }) => String(msg).startsWith(said)).length > 0,
-        said,
-        LONG_MS,
-      );
+      await until(() => fleet.lines.slice(before).filter(({ msg }) => String(msg).startsWith(said)).length > 0, said);
     };
     await hangUp('override_params: { seed: 1 }\n', 'settings reloaded');
-    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 3, 'all have', LONG_MS);
+    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 3, 'all have');
     expect(await seedsOf()).toEqual(new Set([1]));
 
     await hangUp('override_params: { seed: 2 }\nretri: {}\n', 'settings refused');
@@ -145,11 +140,11 @@ describe('gatehouse serve --workers 2', () => {
 
     // Who comes now has the settings in force, not what the files say.
     process.kill(fleet.workers[0]!, 'SIGKILL');
-    await until(() => fleet.workers.length === 3, 'another worker serves', LONG_MS);
+    await until(() => fleet.workers.length === 3, 'another worker serves');
     expect(await seedsOf()).toEqual(new Set([1]));
 
     await hangUp('override_params: { seed: 3 }\n', 'settings reloaded');
-    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 6, 'all have', LONG_MS);
+    await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 6, 'all have');
     expect(await seedsOf()).toEqual(new Set([3]));
     const mended = await scrape(statusUrl);
     expect(mended.get('gatehouse_config_last_reload_successful')).toBe(1);
@@ -163,8 +158,8 @@ describe('gatehouse serve --workers 2', () => {
     });
     upstream.letGo();
     const crashing = stream(url, 'crash');
-    await until(() => crashing.state === 'closed', 'its client sees it', LONG_MS);
-    await until(() => fleet.workers.length === 3, 'another worker serves', LONG_MS);
+    await until(() => crashing.state === 'closed', 'its client sees it');
+    await until(() => fleet.workers.length === 3, 'another worker serves');
     expect(fleet.lines.filter(({ msg }) => String(msg).startsWith('a worker ended'))).toMatchObject([{ code: 7 }]);
     expect((await scrape(statusUrl)).get('gatehouse_worker_exits_total{reason="code"}')).toBe(1);
     await answered(url, 4);
@@ -175,7 +170,7 @@ describe('gatehouse serve --workers 2', () => {
     upstream.letGo();
     for (const pid of fleet.workers) process.kill(pid, 'SIGKILL');
     expect(await notReady(statusUrl)).toContain('- no worker serves');
-    await until(() => fleet.workers.length === 4, 'others serve', LONG_MS);
+    await until(() => fleet.workers.length === 4, 'others serve');
     expect((await verbose(statusUrl)).status).toBe(200);
     await answered(url, 4);
     expect((await scrape(statusUrl)).get('gatehouse_worker_exits_total{reason="signal"}')).toBe(2);
@@ -184,7 +179,7 @@ describe('gatehouse serve --workers 2', () => {
   it('gives what does not end in time one error event, and exits with 1', async () => {
     const { fleet, url } = await start({ server: { drain: { delay: '0s', timeout: '200ms' } } });
     const streams = Array.from({ length: 4 }, () => stream(url));
-    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun', LONG_MS);
+    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun');
     // A Ctrl-C reaches the workers too: what it means is for the primary to say.
     for (const pid of fleet.workers) process.kill(pid, 'SIGINT');
     fleet.signal('SIGINT');
@@ -197,13 +192,13 @@ describe('gatehouse serve --workers 2', () => {
   it('ends at once with a second signal, all processes of it', async () => {
     const { fleet, url, statusUrl } = await start();
     const streams = Array.from({ length: 4 }, () => stream(url));
-    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun', LONG_MS);
+    await until(() => streams.every(({ text }) => text.includes('begun')), 'all have begun');
     fleet.signal('SIGTERM');
     await notReady(statusUrl);
     expect(streams.every(({ state }) => state === 'running')).toBe(true);
     let code: number | null | undefined;
     void fleet.exited.then((exit) => (code = exit));
-    await until(() => (fleet.signal('SIGTERM'), code !== undefined), 'it has ended', LONG_MS);
+    await until(() => (fleet.signal('SIGTERM'), code !== undefined), 'it has ended');
     expect(code).toBe(1);
     await until(() => !fleet.workers.some(isAlive), 'the workers have ended');
     await allEnded(streams);
@@ -242,7 +237,7 @@ describe('a start with workers', () => {
     });
     ended.push(() => fleet.end());
     const blocked = (): number[] => [...fleet.said.matchAll(/^blocked is (\d+)$/gm)].map(([, pid]) => Number(pid));
-    await until(() => blocked().length === 2, 'both load the plugin', LONG_MS);
+    await until(() => blocked().length === 2, 'both load the plugin');
     fleet.signal('SIGTERM');
     expect(await fleet.exited).toBe(0);
     expect(fleet.said).toContain('stopped before it served');

@@ -96,7 +96,7 @@ export class Fleet {
 
   async listens(): Promise<{ readonly url: string; readonly statusUrl: string }> {
     const urls = /listens on (https?:\/\/[\d.:]+);[^\n]*?(http:\/\/[\d.:]+)/;
-    await until(() => urls.test(this.#said) || this.#process.exitCode !== null, 'it listens', 25_000);
+    await until(() => urls.test(this.#said) || this.#process.exitCode !== null, 'it listens');
     if (!urls.test(this.#said)) throw new Error(`it did not start: ${this.#said}`);
     const [, url, statusUrl] = urls.exec(this.#said)!;
     return { url: url!, statusUrl: statusUrl! };
@@ -209,7 +209,5 @@ export async function startFleet(
   return { upstream, fleet, ...(await fleet.listens()) };
 }
 
-export const LONG_MS = 20_000;
-
 export const allEnded = (streams: readonly Stream[]): Promise<void> =>
-  until(() => streams.every(({ state }) => state !== 'running'), 'all streams have ended', LONG_MS);
+  until(() => streams.every(({ state }) => state !== 'running'), 'all streams have ended');

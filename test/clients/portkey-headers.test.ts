@@ -57,7 +57,7 @@ describe('portkey-ai', () => {
   it('finds its trace id in the log', async () => {
     const traceID = '4bf92f3577b34da6a3ce929d0e0e4736';
     await create({ traceID }, { model: '@own/own-model' });
-    await until(() => matrix.gateway.logText().includes(traceID), 'the access line has the trace id', 300);
+    await until(() => matrix.gateway.logText().includes(traceID), 'the access line has the trace id');
   });
 
   it('sees thinking unless it wants strict compliance', async () => {

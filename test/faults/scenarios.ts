@@ -313,12 +313,21 @@ export const AFTER_CONTENT: readonly Row[] = [
     outcome: BREAKS,
   },
   {
-    fault: 'stall, pings going on',
+    fault: 'stall after a ping',
     deed: brokenStream(opening, (_, { dialect }) => [dialect.ping], 'stall'),
     code: 'timeout_idle',
     status: 504,
     forms: streams,
     timeouts: { idle: 60 },
+    outcome: BREAKS,
+  },
+  {
+    fault: 'pings for ever',
+    deed: brokenStream(opening, () => [], 'ping'),
+    code: 'timeout_total',
+    status: 504,
+    forms: streams,
+    timeouts: { idle: 600, total: 1500 },
     outcome: BREAKS,
   },
   {

@@ -390,7 +390,7 @@ export default definePlugin({
         'the log names the plugin that rejected',
       );
       await crash('later');
-      await until(() => reported('a worker ended') === 1, 'a worker ended', 20_000);
+      await until(() => reported('a worker ended') === 1, 'a worker ended');
       expect([reported('unhandled error; the process ends'), reported('crashed with [secret]') >= 3]).toEqual([
         1,
         true,

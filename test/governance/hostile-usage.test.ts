@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import type { CounterState } from '../../src/state/counters.ts';
 import { startLedger, type LedgerGateway } from '../state/ledger.testkit.ts';
-import { KEY } from '../support/gateway.ts';
+import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply } from '../support/upstream.ts';
 
 const HONEST = 'gatehouse-honest-key-0123456789';
@@ -16,14 +16,6 @@ async function countersOf({ gateway }: LedgerGateway): Promise<Map<string, Count
 async function spentOf(served: LedgerGateway, node: RegExp): Promise<number> {
   for (const [name, { spent }] of await countersOf(served)) if (node.test(name)) return spent;
   return 0;
-}
-
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const from = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - from > 8000) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** `usage` of the replies to the first key; the other key's are ordinary. */

@@ -76,12 +76,13 @@ const CODECS: Readonly<Record<string, PassThroughCodec>> = {
   speech: openAiSpeech,
   transcriptions: openAiTranscriptions,
 };
+const HIDDEN = { hidesUsage: true, encoding: undefined };
 const STREAMED: readonly TaskReplyWork[] = Object.entries(CODECS).flatMap(([name, codec]) =>
   Object.entries(EVENTS).map(([shape, text]) => ({
     name: `stream of ${name}, ${shape}`,
     prepare(bytes: number) {
       const reads = cutInto(Buffer.from(text(bytes)), 1024);
-      return () => drain(codec.openReader('m', true, 'text/event-stream', true), reads);
+      return () => drain(codec.openReader('m', true, 'text/event-stream', HIDDEN), reads);
     },
   })),
 );

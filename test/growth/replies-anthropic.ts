@@ -85,6 +85,10 @@ const EVENTS: readonly (readonly [name: string, payloads: Payloads, first?: (byt
     ],
   ],
   [
+    'texts and arguments in turn',
+    (n) => [open(0, tool(0)), open(1, TEXT), ...fill(n, (at) => piece(at % 2, at % 2 ? text('"a"') : json('" "')))],
+  ],
+  [
     'thinking of one letter each',
     (n) => [
       open(0, '"type":"thinking","thinking":""'),

@@ -40,6 +40,17 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
   ['pictures in thoughts', (n) => [parts(fill(n, () => image.replace('{', '{"thought":true,')))]],
   ['many calls', (n) => [parts(fill(n, (at) => `{"functionCall":{"name":"f","id":"i${at}","args":{"a":1}}}`))]],
   ['calls, one each', (n) => fill(n, () => call('"name":"f","args":{"a":1}'))],
+  [
+    'texts and pieces of one call in turn',
+    (n) => [
+      call('"name":"f","willContinue":true'),
+      ...fill(n, (at) =>
+        at % 2
+          ? parts([text('"a"')])
+          : call('"partialArgs":[{"jsonPath":"$.a","stringValue":"a","willContinue":true}],"willContinue":true'),
+      ),
+    ],
+  ],
   ['a call with many keys', (n) => [call(`"name":"f","args":{${keys(n)}}`)]],
   [
     'arguments in pieces of one letter',

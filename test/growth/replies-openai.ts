@@ -53,6 +53,37 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
       ];
     },
   ],
+  ['texts behind a call that never ends', (n) => [open(0, '"{"'), ...fill(n, () => delta('"content":"a"'))]],
+  [
+    'texts and fragments of one call in turn',
+    (n) => [open(0, '"{"'), ...fill(n, (at) => (at % 2 ? delta('"content":"a"') : argument(0, '" "')))],
+  ],
+  [
+    'texts beside fragments of free text',
+    (n) => [
+      call('"index":0,"id":"c","type":"custom","custom":{"name":"f","input":""}'),
+      ...fill(n, () => delta('"content":"a","tool_calls":[{"index":0,"custom":{"input":"{}"}}]')),
+    ],
+  ],
+  [
+    'a deep list of one bracket each, beside a call that waits',
+    (n) => [
+      open(0),
+      open(1, '"{}"'),
+      ...fill(n / 2, () => argument(0, '"["')),
+      ...fill(n / 2, () => argument(0, '"]"')),
+    ],
+  ],
+  ['whole calls and texts in turn', (n) => fill(n, (at) => (at % 2 ? delta('"content":"a"') : open(at >> 1, '"{}"')))],
+  [
+    'answers with a call and a text each',
+    (n) =>
+      fill(n, (at) => {
+        const fields =
+          at % 2 ? '"content":"a"' : '"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}}]';
+        return `{"choices":[{"index":${(at >> 1) % 1000},"delta":{${fields}},"finish_reason":"stop"}]}`;
+      }),
+  ],
   [
     'calls without an index',
     (n) => fill(n, (at) => call(`"id":"call_${at}","function":{"name":"f","arguments":"{}"}`)),

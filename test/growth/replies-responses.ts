@@ -33,6 +33,15 @@ const EVENTS: readonly (readonly [string, (bytes: number) => readonly string[]])
   ['ends of unopened items', (n) => fill(n, (at) => done(at, MESSAGE))],
   ['calls', (n) => fill(n, (at) => (at % 2 === 0 ? added(at >> 1, call(at)) : args(at >> 1, '"{}"')))],
   ['arguments of one byte each', (n) => [added(0, call(0)), ...fill(n, () => args(0, '"1"'))]],
+  [
+    'texts and free text in turn',
+    (n) => [
+      added(0, call(0).replace('function_call', 'custom_tool_call')),
+      ...fill(n, (at) =>
+        at % 2 ? text(1, 0, '"a"') : event('custom_tool_call_input.delta', '"output_index":0,"delta":"{}"'),
+      ),
+    ],
+  ],
   ['arguments of unopened calls', (n) => fill(n, (at) => args(at, '"1"'))],
   ['thoughts of one letter each', (n) => fill(n, () => thought(0, 0))],
   ['a summary part for each letter', (n) => fill(n, (at) => thought(0, at))],

@@ -370,16 +370,19 @@ describe('access to the admin listener', () => {
 
   it('is impossible beyond loopback without a token, even if no check of the settings ran', async () => {
     const server = createServer();
-    const refused = listenAdmin(server, {
-      enabled: true,
-      host: '0.0.0.0',
-      port: 0,
-      token: undefined,
-      role: 'viewer',
-      hosts: [],
-      records: 1,
-      explain: 'none',
-    });
+    const refused = listenAdmin(
+      { server, offerBootstrap: async () => {} },
+      {
+        enabled: true,
+        host: '0.0.0.0',
+        port: 0,
+        token: undefined,
+        role: 'viewer',
+        hosts: [],
+        records: 1,
+        explain: 'none',
+      },
+    );
     await expect(refused).rejects.toThrow(/`admin\.token`/);
     expect(server.listening).toBe(false);
   });

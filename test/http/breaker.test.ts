@@ -184,12 +184,22 @@ describe('what counts', () => {
   it.each([
     ['a refusal of the request itself', refuses(400)],
     ['an unknown model', refuses(404)],
-    ['a key it does not take', refuses(401)],
+    ['a lack of permission', refuses(403)],
   ])('is not %s', async (_, script) => {
-    await start({ ...FALLBACK, strategy: { mode: 'fallback', on_status_codes: [400, 401, 404] } });
+    await start({ ...FALLBACK, strategy: { mode: 'fallback', on_status_codes: [400, 403, 404] } });
     does.first = script;
     await times(6);
     expect([first.seen.length, await transitions(FIRST)]).toEqual([6, { open: 0, half_open: 0, closed: 0 }]);
+  });
+
+  it.each([
+    ['a refused key of the entry', refuses(401)],
+    ['an account without money', refuses(402)],
+  ])('is %s, and no request fails', async (_, script) => {
+    await start();
+    does.first = script;
+    for (const { status: code } of await times(6)) expect(code).toBe(200);
+    expect([first.seen.length, (await transitions(FIRST)).open]).toEqual([3, 1]);
   });
 
   it('is a stream that breaks after it has begun, and it counts once', async () => {

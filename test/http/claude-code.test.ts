@@ -534,7 +534,11 @@ describe('an error', () => {
   });
 
   it.each([
-    ['@gemini/anthropic.claude-opus-5', 'The request size (40 MB) exceeds 30 MB.', 'Input is too long.'],
+    [
+      '@gemini/anthropic.claude-opus-5',
+      'The request size (40 MB) exceeds 30 MB.',
+      'prompt is too long. Input is too long.',
+    ],
     [
       '@claude/claude-opus-5',
       'prompt is too long: 210000 tokens > 200000 maximum',

@@ -133,7 +133,7 @@ describe('a header that `connection` names', () => {
   it('cannot be the one that says how long the body is or what it is', async () => {
     const connection = 'close, content-length, content-type, content-encoding, host';
     expect((await ask({ headers: { connection } })).status).toBe(200);
-    expect((await ask({ headers: { connection, 'content-encoding': 'gzip' } })).status).toBe(415);
+    expect((await ask({ headers: { connection, 'content-encoding': 'compress' } })).status).toBe(415);
   });
 });
 

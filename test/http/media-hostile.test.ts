@@ -192,7 +192,7 @@ describe('a media server that means harm', () => {
         res
           .writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' })
           .end(gzipSync(Buffer.concat([PNG, Buffer.alloc(100_000)]))),
-      /content-encoding/,
+      /may have at most 1000 bytes/,
     ],
     [
       'drips',

@@ -105,8 +105,6 @@ async function start(settings: TestSettings, folder?: string, options: Partial<G
   };
 }
 
-/** The events of a watcher come late on a machine under load. */
-const LOADED_MS = 20_000;
 const QUIET = { reload: { watch: false, debounce: '20ms' } };
 const WATCHING = { reload: { watch: true, debounce: '20ms' } };
 
@@ -588,7 +586,7 @@ describe('a request in flight during a reload', () => {
     const reloads = async (): Promise<string[]> => {
       const outcomes: string[] = [];
       for (let number = 1; number <= 20; number += 1) {
-        await until(() => answers.length >= number * 45, `request ${number * 45} was answered`, 20_000);
+        await until(() => answers.length >= number * 45, `request ${number * 45} was answered`);
         write('server.yaml', { default_config: 'prod' });
         write('keys.yaml', goodKeys);
         write('catalog.yaml', catalog(number));
@@ -716,13 +714,13 @@ describe('a gateway that watches its files', () => {
     const { hash } = gateway.settings;
     // One change of a file may cause several reloads, so that nothing here counts them.
     write('gateway/prod.yaml', 'retry: [\n');
-    await until(() => logs().some(({ msg }) => String(msg).startsWith('settings refused')), 'a refusal', LOADED_MS);
+    await until(() => logs().some(({ msg }) => String(msg).startsWith('settings refused')), 'a refusal');
     expect(gateway.settings.hash).toBe(hash);
     write('gateway/prod.yaml', { override_params: { seed: 2 } });
-    await until(() => gateway.settings.hash !== hash, 'the mended file serves', LOADED_MS);
+    await until(() => gateway.settings.hash !== hash, 'the mended file serves');
     expect(watchers).toBeGreaterThan(0);
     write('server.yaml', QUIET);
-    await until(() => watchers === 0, 'nothing is watched', LOADED_MS);
+    await until(() => watchers === 0, 'nothing is watched');
     write('gateway/prod.yaml', { override_params: { seed: 3 } });
     expect((await gateway.reload()).outcome).toBe('changed');
   });
@@ -744,7 +742,7 @@ describe('gatehouse serve', () => {
     closers.push(() => void child.kill('SIGKILL'));
     let out = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (out += piece.toString()));
-    await until(() => out.includes('Try it'), 'the gateway listens', 20_000);
+    await until(() => out.includes('Try it'), 'the gateway listens');
     const url = /listens on (http:\/\/[\d.:]+);/.exec(out)![1]!;
     const seed = async () => {
       await fetch(`${url}/v1/chat/completions`, {

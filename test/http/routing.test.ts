@@ -412,11 +412,11 @@ describe('timeouts name themselves', () => {
     await until(() => upstream.seen.every(({ aborted }) => aborted), 'the upstream was let go');
   });
 
-  it('idle: pings do not reset it, and a stream that has begun ends with an error event', async () => {
-    await start(pinging, config({ provider: '@claude', timeouts: { idle: 60 } }));
+  it('total: pings reset idle only, and a stream that has begun ends with an error event', async () => {
+    await start(pinging, config({ provider: '@claude', timeouts: { idle: 1000, total: 2500 } }));
     const answer = await chat({ model: 'claude-3-5-haiku-20241022', stream: true }, useIt);
     expect(answer.text).toContain('Hel');
-    expect(answer.text).toContain('"timeout_idle"');
+    expect(answer.text).toContain('"timeout_total"');
     expect(answer.text).not.toContain('[DONE]');
     await until(() => upstream.seen[0]!.aborted, 'the upstream was let go');
   });

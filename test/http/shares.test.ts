@@ -46,14 +46,10 @@ describe('pipelined requests of one connection', () => {
       for (; done < place.replies.length; done += 1)
         if (done !== 16) json(place.replies[done]!, openaiReply(`answers ${nameOf(place, done)}`));
     };
-    await until(
-      () => {
-        reply();
-        return wire.text.includes('answers request-1099"');
-      },
-      'all are answered',
-      30_000,
-    );
+    await until(() => {
+      reply();
+      return wire.text.includes('answers request-1099"');
+    }, 'all are answered');
     expect([...wire.text.matchAll(/answers (request-\d+)"/g)].map(([, name]) => name)).toEqual(names);
     expect(wire.text.match(/HTTP\/1\.1 200 /g)).toHaveLength(1100);
   }, 60_000);

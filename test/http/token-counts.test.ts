@@ -40,6 +40,7 @@ beforeAll(async () => {
     gateway: {
       limits: { provider: '@claude', override_params: { max_tokens: 1024, temperature: 0.5, stream: true } },
       betas: { provider: '@gemini', forward_headers: ['anthropic-beta'] },
+      usual_betas: { provider: '@same-place', forward_headers: ['anthropic-beta'] },
       other: { provider: '@gemini', override_params: { model: 'gemini-2.5-flash' } },
       fallback: {
         strategy: { mode: 'fallback' },
@@ -116,7 +117,7 @@ describe('POST /v1/messages/count_tokens', () => {
     );
     expect(seen().headers['authorization']).toBe(`Bearer ${TOKEN}`);
     expect(seen().json).toEqual({
-      model: 'claude-sonnet-4-5@20250929',
+      model: 'claude-sonnet-4-5',
       messages,
       anthropic_version: 'vertex-2023-10-16',
     });
@@ -127,6 +128,24 @@ describe('POST /v1/messages/count_tokens', () => {
     await client(google).messages.countTokens({ model: '@same-place/anthropic.claude-sonnet-4-5', messages });
     expect(seen().url).toBe(`${P}/publishers/anthropic/models/count-tokens:rawPredict`);
   });
+
+  it.each([
+    ['the usual ones', 'usual_betas', 'claude-code-20250219,context-1m-2025-08-07', undefined],
+    ['those that every count refuses', 'usual_betas', 'web-search-2025-03-05,advanced-tool-use-2025-11-20', undefined],
+    ['both, at an entry with a list', 'betas', 'web-search-2025-03-05,context-1m-2025-08-07', 'context-1m-2025-08-07'],
+  ])(
+    'asks Vertex AI about Claude without a version and the betas that a count refuses: %s',
+    async (_which, config, betas, left) => {
+      script = counts;
+      const headers = { ...google, 'x-gateway-config': config, 'anthropic-beta': betas };
+      for (const version of ['', '@20250929', '@default']) {
+        const model = `anthropic.claude-sonnet-4-5${version}`;
+        expect((await client(headers).messages.countTokens({ model, messages })).input_tokens).toBe(17);
+        expect(seen().json).toMatchObject({ model: 'claude-sonnet-4-5' });
+        expect(seen().headers['anthropic-beta']).toBe(left);
+      }
+    },
+  );
 
   it('sends on the betas the entry takes and reports the others', async () => {
     script = counts;
@@ -324,7 +343,7 @@ describe('POST /v1/projects/…/models/{model}:countTokens', () => {
     expect(onVertex.text).toBe('{"totalTokens":17}');
     expect(seen().json).toEqual({
       anthropic_version: 'vertex-2023-10-16',
-      model: 'claude-sonnet-4-5@20250929',
+      model: 'claude-sonnet-4-5',
       system: [{ type: 'text', text: 'Be brief.' }],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'How many?' }] }],
     });

@@ -147,7 +147,7 @@ describe.each([
     const first = await step({ command: 'upload', url, offset: 0, body: bytes.subarray(0, MIB) });
     expect(first).toMatchObject({ status: 200, state: 'active', received: MIB });
     await interrupt(url, MIB, bytes.subarray(MIB, 2 * MIB));
-    await expect.poll(() => step({ command: 'query', url }), { timeout: 5000 }).toMatchObject({ received: 2 * MIB });
+    await expect.poll(() => step({ command: 'query', url }), { timeout: 60_000 }).toMatchObject({ received: 2 * MIB });
     const wrong = await step({ command: 'upload', url, offset: MIB, body: bytes.subarray(MIB, 2 * MIB) });
     expect(wrong).toMatchObject({
       status: 400,
@@ -349,7 +349,7 @@ describe('an upload in pieces to a folder', () => {
     expect(begun.map(({ status }) => status).toSorted()).toEqual([200, 200, 403, 403]);
   });
 
-  it('is refused when its start does not arrive completely', { timeout: 30_000 }, async () => {
+  it('is refused when its start does not arrive completely', { timeout: 120_000 }, async () => {
     await inFolder();
     const request = httpRequest(`${gateway.url}/upload/v1beta/files`, {
       method: 'POST',

@@ -268,6 +268,31 @@ describe('the gateway’s own key, refused by the upstream', () => {
     for (const line of lines) expect(line).toMatchObject({ status: 502, error_type: 'auth' });
   });
 
+  it('is no failed request where another target of the pool has another key', async () => {
+    const strategy = { mode: 'loadbalance' };
+    const targets = [
+      { provider: '@openai', override_params: { model: 'gpt-4o' } },
+      { provider: '@second', override_params: { model: 'n' } },
+    ];
+    const running = await start({
+      entries,
+      first: refusing,
+      gateway: {
+        pool: { strategy, targets },
+        stop: { strategy: { ...strategy, stop_on_errors: ['auth'] }, targets },
+        stops: { strategy: { ...strategy, stop_on_errors: ['credentials'] }, targets },
+      },
+    });
+    const statuses = async (config: string): Promise<ReadonlySet<number>> => {
+      const answers: number[] = [];
+      for (let round = 0; round < 20; round += 1)
+        answers.push((await chat(running, {}, { 'x-gateway-config': config })).status);
+      return new Set(answers);
+    };
+    expect(await statuses('pool')).toEqual(new Set([200]));
+    for (const config of ['stop', 'stops']) expect(await statuses(config)).toEqual(new Set([200, 502]));
+  });
+
   it.each([
     ['a key it does not know', {}, { 'x-gateway-api-key': 'unknown-key-0123456789' }, 401],
     ['a catalog entry the key may not use', { model: '@second/m' }, {}, 403],

@@ -111,7 +111,7 @@ async function start(proxy: (typeof PROXIES)[number], script: Script): Promise<P
     socket.on('error', () => {}).once('connect', () => socket.destroy());
   };
   const looking = setInterval(look, 50);
-  await until(() => listens || running.exitCode !== null, `${proxy.name} listens`, 15_000);
+  await until(() => listens || running.exitCode !== null, `${proxy.name} listens`);
   clearInterval(looking);
   if (!listens) throw new Error(`${proxy.name} did not start: ${said.slice(0, 2000)}`);
   return { ...pair, url: `https://127.0.0.1:${port}` };

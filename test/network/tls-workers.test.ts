@@ -29,11 +29,7 @@ it('workers serve TLS with the certificate of the primary, and with its next one
   const servedBy = (pem: string): Set<string> => new Set([`200 ${new X509Certificate(pem).fingerprint256}`]);
   expect(await fingerprints()).toEqual(servedBy(first.cert));
   folder.install(second);
-  await until(
-    () => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length >= 3,
-    'all have reloaded',
-    20_000,
-  );
+  await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length >= 3, 'all have reloaded');
   expect(await fingerprints()).toEqual(servedBy(second.cert));
   const metrics = await (await fetch(`${statusUrl}/metrics`)).text();
   expect(metrics).toContain('gatehouse_tls_certificate_expiry_timestamp_seconds{listener="data"}');

@@ -215,7 +215,7 @@ it('Secrets are in no spool, ledger, export, backup, snapshot, row of the audit 
     const rows = async (): Promise<number> =>
       (await admin.ask('GET', '/ledger?limit=200', { token })).json.items.length;
     const webhook = () => upstream.seen.some(({ url }) => url.includes(CANARIES['fileWebhookPath']!));
-    await vi.waitFor(async () => expect([await rows(), webhook()]).toEqual([10, true]), { timeout: 5000 });
+    await vi.waitFor(async () => expect([await rows(), webhook()]).toEqual([10, true]), { timeout: 60_000 });
     places.push(...(await answersOf(admin, token)));
     places.push({ name: 'the log', text: admin.logText() });
     const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

@@ -104,7 +104,7 @@ export async function startLedger(
   };
 }
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 
 async function rowsOf({ state }: Gateway, least: number): Promise<LedgerRow[]> {
   const from = performance.now();

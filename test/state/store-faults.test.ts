@@ -10,6 +10,7 @@ import { MAX_OUTPUT, startBilling, type BillingUpstream } from '../money/bill.ts
 import { compare } from '../money/compare.ts';
 import { freePort, GatewayProcess } from '../money/gateway.ts';
 import { KEY, SMALL_KEY, writeConfigs } from '../money/settings.ts';
+import { until } from '../support/gateway.ts';
 
 let folder: string;
 let upstream: BillingUpstream;
@@ -67,14 +68,6 @@ async function start(budgets: 'refuse' | 'allow') {
   return { process, api, ask, slowest: () => slowest };
 }
 
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const from = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - from > 20_000) throw new Error(`waited in vain until ${what}`);
-    await sleep(50);
-  }
-}
-
 /** No file of the process may grow: SQLite's logs, the spool and the snapshots, as on a full disk. */
 function fillDisk(pid: number): () => void {
   const limit = (bytes: string): void =>
@@ -114,7 +107,7 @@ describe.runIf(process.platform === 'linux')('a store', () => {
     { name: 'that is slow refuses', budgets: 'refuse', fault: slowDown, errors: ['store'] },
   ] as const)(
     '$name what its budgets cannot count, holds up no request, and has each charge once when it is back',
-    { timeout: 90_000 },
+    { timeout: 120_000 },
     async ({ budgets, fault, errors }) => {
       const { process, api, ask, slowest } = await start(budgets);
       const askFor = async (ms: number): Promise<Set<number>> => {

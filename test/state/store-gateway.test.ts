@@ -15,7 +15,7 @@ import { startGateway } from '../../src/process/gateway.ts';
 import type { Gateway } from '../../src/process/running-gateway.ts';
 import { SnapshotFiles } from '../../src/state/snapshot-files.ts';
 import { restoreStore } from '../../src/state/sqlite/store-copy.ts';
-import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
+import { KEY, writeSettings, type TestSettings, until } from '../support/gateway.ts';
 
 const STORED = 'gatehouse_abcdefghijkl_' + 'a'.repeat(43) + '012345';
 let folder: string;
@@ -64,14 +64,6 @@ async function start(server: object | string = stateOf(), settings: TestSettings
 async function stop(gateway: TestGateway): Promise<void> {
   running.splice(running.indexOf(gateway), 1);
   await gateway.close();
-}
-
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const from = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - from > 10_000) throw new Error(`waited in vain until ${what}`);
-    await sleep(20);
-  }
 }
 
 const put = (id: string, key: string, doc: EntityDoc = {}): EntityChange => ({

@@ -76,7 +76,7 @@ it('workers have what the store has: at their start, after each write, and when 
   write([put('first', FIRST)]);
   await becomes(FIRST, 200);
   process.kill(fleet.workers[0]!, 'SIGKILL');
-  await until(() => fleet!.workers.length === 3, 'another worker serves', 20_000);
+  await until(() => fleet!.workers.length === 3, 'another worker serves');
   expect(await all(FIRST)).toEqual([200]);
   write([{ op: 'delete', kind: 'keys', id: 'first' }, put('second', SECOND)]);
   await becomes(FIRST, 401);

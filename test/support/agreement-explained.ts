@@ -3,6 +3,7 @@ import type { Explanation, FieldSource, TargetExplanation } from '../../src/dry-
 import type { Observation } from '../../src/dry-run/explain/observation.ts';
 import { FAKE_TOKEN } from '../../src/dry-run/run/fakes.ts';
 import type { ReadPlaces } from '../../src/settings/source/files.ts';
+import { firstByteOf } from '../../src/plugin/index.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
 import { isObject } from '../../src/formats/json/object.ts';
 
@@ -106,7 +107,7 @@ function expectTarget(reported: TargetExplanation, { outbound, losses, refused }
     {
       call: [outbound.method, outbound.url, outbound.stream, outbound.bodies.length],
       headers: open(Object.entries(outbound.headers)),
-      timeouts: TIMEOUTS.map((name) => outbound.timeouts[name]),
+      timeouts: timesOf(outbound),
       body: parsed(first),
       view: outbound.view,
     },
@@ -117,7 +118,10 @@ function expectTarget(reported: TargetExplanation, { outbound, losses, refused }
   expect(paths).toEqual(leavesOf(parsed(first)).filter(isTold));
 }
 
-const TIMEOUTS = ['connect', 'firstByte', 'firstContent', 'idle', 'total'] as const;
+const timesOf = ({ stream, timeouts }: NonNullable<SaidAttempt['outbound']>): readonly number[] => {
+  const { connect, firstContent, idle, total } = timeouts;
+  return [connect, firstByteOf(stream, timeouts), firstContent, idle, total];
+};
 const SECRET = '[secret]';
 const CREDENTIAL = /^(?:(?:Bearer|Basic) )?\[secret\]$/i;
 

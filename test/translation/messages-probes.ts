@@ -5,7 +5,12 @@ import type { Json } from './outbound.ts';
 const hi = { role: 'user', content: 'hi' } as const;
 const weather = { name: 'get_weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } };
 const cache = { type: 'ephemeral', ttl: '1h' } as const;
-const schema = { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false } as const;
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+} as const;
 
 const messages = (probe: Omit<Probe, 'client'>): Probe => ({ ...probe, client: 'messages' });
 
@@ -184,7 +189,7 @@ export const MESSAGES_NESTED: readonly Probe[] = [
   block({ type: 'container_upload', file_id: 'file_1' }),
   tool({ description: 'Weather of a city.' }, 'description'),
   tool({}, 'input_schema'),
-  tool({ strict: true }, 'strict'),
+  tool({ strict: true, input_schema: schema }, 'strict'),
   tool({ cache_control: cache }, 'cache_control'),
   tool({ defer_loading: true }, 'defer_loading'),
   wholeTool('bash_20250124'),

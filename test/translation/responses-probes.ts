@@ -3,7 +3,12 @@ import { MODEL_OF_PROBE, type Probe } from './field-probes.ts';
 import type { Json } from './outbound.ts';
 
 const hi = { role: 'user', content: 'hi' } as const;
-const schema = { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false } as const;
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+} as const;
 const weather = { type: 'function', name: 'get_weather', parameters: schema, strict: true } as const;
 const patch = { type: 'custom', name: 'patch', format: { type: 'text' } } as const;
 const crm = { type: 'namespace', name: 'crm', description: 'Customers.', tools: [weather] } as const;

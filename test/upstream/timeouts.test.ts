@@ -64,6 +64,16 @@ describe('before the commit gate', () => {
     await expect.poll(() => server.open.size).toBe(0);
   });
 
+  it('first_content is put off by the pings of an upstream that has begun an item, but not by its silence', async () => {
+    await serve(drip(10, event({ begin: true }), ...pings(300), event({ text: 'hi' }), DONE, ''));
+    const request = outbound(server.url, { timeouts: { firstContent: 2000 } });
+    expect(await collect((await sourceOf(request)).source)).toMatchObject({ ended: true });
+    await server.close();
+    await serve(drip(10, event({ begin: true }), ...pings(3)));
+    const error = await rejection(upstream.send(outbound(server.url, { timeouts: { firstContent: 100 } })));
+    expect(error.code).toBe('timeout_first_content');
+  });
+
   it('idle ends a plain reply that stalls, and not one that only takes its time', async () => {
     await serve(({ socket, number }) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n');
@@ -129,13 +139,20 @@ describe('before the commit gate', () => {
 });
 
 describe('after the commit gate', () => {
-  it('idle fails a stream that only pings', async () => {
-    await serve(drip(10, event({ text: 'hi' }), ...pings(100)));
+  it('idle fails a stream that is silent', async () => {
+    await serve(drip(10, event({ text: 'hi' }), ...pings(3)));
     const { source } = await sourceOf(outbound(server.url, { timeouts: { idle: 80 } }));
     const { error, text } = await collect(source);
     expect(error?.code).toBe('timeout_idle');
     expect(error?.message).toContain('80 ms (timeouts.idle)');
     expect(text).toContain(event({ text: 'hi' }));
+    await expect.poll(() => server.open.size).toBe(0);
+  });
+
+  it('idle lets a stream go on that only pings, which ends at total', async () => {
+    await serve(drip(10, event({ text: 'hi' }), ...pings(10_000)));
+    const { source } = await sourceOf(outbound(server.url, { timeouts: { idle: 2000, total: 4000 } }));
+    expect((await collect(source)).error?.code).toBe('timeout_total');
     await expect.poll(() => server.open.size).toBe(0);
   });
 

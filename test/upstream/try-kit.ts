@@ -11,7 +11,7 @@ import { createUpstream, type OutboundRequest, type UpstreamOptions } from '../.
 
 /**
  * A small format of its own, so that these tests say what the transport does and no more: `{"text":…}` is content,
- * `{"start":true}` is progress, `{"ping":true}` is neither, `{"error":status}` is the provider's failure, `[DONE]` the end.
+ * `{"start":true}` is progress, `{"begin":true}` begins an item, `{"ping":true}` is neither, `{"error":status}` is the provider's failure, `[DONE]` the end.
  */
 export function streamReader(): ReplyReaderLike {
   const signals = createSignals();
@@ -23,9 +23,10 @@ export function streamReader(): ReplyReaderLike {
       for (const { data } of whole ? readSse(whole) : []) {
         if (data === '[DONE]') signals.ended = true;
         else {
-          const event = JSON.parse(data) as { text?: string; ping?: boolean; error?: number };
+          const event = JSON.parse(data) as { text?: string; begin?: boolean; ping?: boolean; error?: number };
           if (event.error) signals.failure = { status: event.error, message: 'busy', kind: 'overloaded_error' };
           if (event.text) signals.content = true;
+          if (event.begin) signals.begun = true;
           if (!event.ping) signals.progress += 1;
         }
       }

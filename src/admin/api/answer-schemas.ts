@@ -107,6 +107,10 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       spent: nullable(integer('In `unit`, in the current period. Null: the gateway has no state store.')),
       leased: nullable(integer('Granted to running processes and not spent.')),
       unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
+      saturated: {
+        description: 'More was spent than a counter holds, 9 × 10¹⁵: `spent` stays there.',
+        type: 'boolean',
+      },
     },
     [
       ...META_NAMES,
@@ -120,6 +124,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       'spent',
       'leased',
       'unreconciled',
+      'saturated',
     ],
   ),
   usage_row: object(
@@ -131,10 +136,15 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       hits: integer('Replies of the cache.'),
       ...NODE_SUMS,
       cost_usd: text('The cost in USD, exact.', { examples: ['12.0305'] }),
+      saturated: {
+        description: 'Sums that are larger than shown: no larger number is exact.',
+        type: 'array',
+        items: text('Name of the sum.', { enum: LEDGER_SUMS }),
+      },
       ms: HISTOGRAM('durations'),
       first_ms: HISTOGRAM('times to the first content'),
     },
-    ['start', 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'ms', 'first_ms'],
+    ['start', 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated', 'ms', 'first_ms'],
   ),
   ledger_row: object(
     {

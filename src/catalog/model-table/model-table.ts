@@ -1,3 +1,4 @@
+import { UNKNOWN_MOST, type MostUsage } from '../../formats/counts.ts';
 import type { ModelLimits } from '../../formats/format.ts';
 import { withoutVersion } from '../../plugin/model-ids.ts';
 import { ROWS, type Capability } from './table.generated.ts';
@@ -30,4 +31,15 @@ export function knownModel(provider: string, model: string): KnownModel | undefi
 export function modelLimits(provider: string, model: string): ModelLimits | undefined {
   const { context, maxOutput: output } = knownModel(provider, model) ?? {};
   return context !== undefined && output !== undefined ? { context, output } : undefined;
+}
+
+/** The table has the longest answer. Some vendors count the thinking besides, which is no longer than that. */
+export function mostUsage(provider: string, model: string): MostUsage | undefined {
+  const known = knownModel(provider, model);
+  return (
+    known && {
+      input: known.context ?? UNKNOWN_MOST.input,
+      output: known.maxOutput === undefined ? UNKNOWN_MOST.output : 2 * known.maxOutput,
+    }
+  );
 }

@@ -83,6 +83,7 @@ const sumColumns = (by: readonly LedgerDimension[]): readonly string[] => [
   'attempts',
   'hits',
   ...SUM_COLUMNS,
+  'saturated',
 ];
 
 const sumOf = (row: RollupRow, by: readonly LedgerDimension[]): Line => ({
@@ -92,6 +93,7 @@ const sumOf = (row: RollupRow, by: readonly LedgerDimension[]): Line => ({
   attempts: row.attempts,
   hits: row.hits,
   ...sumsOf(row),
+  saturated: row.saturated.map((sum) => TOKENS[sum]).join(' '),
 });
 
 const ROW_COLUMNS = [

@@ -12,6 +12,7 @@ import type {
   RequestBudgets,
   ResolvedTarget,
 } from '../../plugin/index.ts';
+import { believedUsage } from '../../prices/believed-usage.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import { placeOf, priceOf } from '../../record/cost-place.ts';
 import { isFree, settledCost } from '../../record/recorded-cost.ts';
@@ -160,6 +161,7 @@ export class AttemptReservations implements RequestBudgets {
     const resolved = attempt.resolved!;
     attempt.watch = watchStream({
       bytes: exchange.request.bodyBytes,
+      usageOf: (signals) => believedUsage(attempt, signals, exchange.request.bodyBytes),
       held: amounts,
       covered: { prompt, output: answers },
       mostOutput,
@@ -185,7 +187,7 @@ export class AttemptReservations implements RequestBudgets {
     if (isFreed) accounting.reservations.release(hold);
     else accounting.reservations.settle(hold, amounts);
     ledger?.settle(hold, amounts);
-    const usage = cost.source === 'reported' ? attempt.signals?.usage : undefined;
+    const usage = cost.source === 'reported' ? cost.usage : undefined;
     if (attempt.resolved && usage)
       learned.add({ key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) }, estimate.textBytes, usage);
   }

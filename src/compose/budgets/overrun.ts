@@ -10,6 +10,8 @@ export type Overrun = 'grown' | 'continued' | 'cut';
 interface WatchSetup {
   /** Bytes of the request. */
   readonly bytes: number;
+  /** What the upstream has counted so far; undefined for what cannot be true. */
+  readonly usageOf: (signals: Signals) => Usage | undefined;
   readonly held: Amounts;
   /** Tokens that the reserve covers at the prices on which it rests. */
   readonly covered: { readonly prompt: number; readonly output: number };
@@ -30,12 +32,13 @@ const AHEAD = 0.1;
  * counted so far decides, else the text that has arrived.
  */
 export function watchStream(setup: WatchSetup): (signals: Signals) => GatewayError | undefined {
-  const { bytes, mostOutput, amountsOf, onOverrun, report } = setup;
+  const { bytes, mostOutput, usageOf, amountsOf, onOverrun, report } = setup;
   const reserve = reserver(setup);
   let { prompt, output } = setup.covered;
   let isOver = false;
   return (signals) => {
-    const { usage, ended, progress } = signals;
+    const { ended, progress } = signals;
+    const usage = usageOf(signals);
     const read = usage?.input ?? 0;
     const delivered = Math.max(usage?.output ?? 0, progress, Math.min(deliveredTokens(signals), mostOutput));
     if (isOver || ended || (delivered <= output && read <= prompt)) return undefined;

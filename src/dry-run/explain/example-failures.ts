@@ -28,11 +28,13 @@ const CODES = {
   quota: 'insufficient_quota',
   stream_error: 'stream_interrupted',
   gateway_full: 'pool_exhausted',
-  auth: 'upstream_credentials_refused',
+  auth: 'upstream_permission',
   not_found: 'model_not_found',
   invalid_request: 'upstream_rejected',
   context_length: 'context_length_exceeded',
   content_filter: 'content_filter',
+  empty: 'empty_reply',
+  finish_reason: 'unwanted_finish',
   unsupported: 'unsupported_task',
 } as const satisfies Record<FailureKind, ErrorCode>;
 

@@ -114,7 +114,7 @@ export class GcsPieces {
   async #read(owner: string, id: string, now: number): Promise<UploadState | undefined> {
     const { api, nameOf } = this.#setup;
     const url = api.objectUrl(stateName(nameOf(owner, id)), '?alt=media');
-    const headers = { range: `bytes=0-${MAX_STATE_BYTES - 1}`, 'accept-encoding': 'identity' };
+    const headers = { range: `bytes=0-${MAX_STATE_BYTES - 1}` };
     const { status, bytes } = await api.call(
       { method: 'GET', url, headers, maxBytes: MAX_STATE_BYTES },
       [200, 206, 404],

@@ -80,7 +80,7 @@ export class GcsFileStore implements FileStore {
     const name = uri.slice(`gs://${this.#setup.bucket}/`.length);
     for (let at = 0; at < bytes;) {
       const end = Math.min(at + PIECE, bytes);
-      const headers = { range: `bytes=${at}-${end - 1}`, 'accept-encoding': 'identity' };
+      const headers = { range: `bytes=${at}-${end - 1}` };
       const url = this.#api.objectUrl(name, '?alt=media');
       const { bytes: piece } = await this.#api.call({ method: 'GET', url, headers, maxBytes: PIECE }, [200, 206]);
       if (piece?.length !== end - at) throw failed(`the object of ${id} is not as long as its listing says`);

@@ -172,10 +172,10 @@ abstract class InputReader implements BlockReader {
 
   /** Without any argument bytes, the input is that of the opening block, or `{}` (measured: 7 streamed calls). */
   close(): void {
-    if (this.#empty) this.json(JSON.stringify(this.#input ?? {}));
+    this.json(this.#empty ? JSON.stringify(this.#input ?? {}) : '', true);
   }
 
-  protected abstract json(text: string): void;
+  protected abstract json(text: string, last?: boolean): void;
 }
 
 class ToolUseReader extends InputReader {
@@ -198,8 +198,8 @@ class ToolUseReader extends InputReader {
     pushFields(state, index, fieldsOf(withoutDirectCaller(block), KNOWN.call));
   }
 
-  protected json(text: string): void {
-    this.state.out.push({ type: 'tool_arguments', choice: 0, call: this.call, text });
+  protected json(text: string, last?: boolean): void {
+    this.state.out.push({ type: 'tool_arguments', choice: 0, call: this.call, text, ...(last && { last }) });
   }
 }
 
@@ -214,13 +214,9 @@ class CustomCallReader extends ToolUseReader {
     super(block, index, state, true);
   }
 
-  protected override json(text: string): void {
+  protected override json(text: string, last?: boolean): void {
     this.#json += text;
-  }
-
-  override close(): void {
-    super.close();
-    super.json(unwrapInput(this.#json));
+    if (last) super.json(unwrapInput(this.#json), last);
   }
 }
 
@@ -232,6 +228,7 @@ class JsonAnswerReader extends InputReader {
   }
 
   protected json(text: string): void {
+    if (text === '') return;
     this.state.answerLength += text.length;
     this.state.out.push({ type: 'text', choice: 0, block: this.index, text });
   }

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../conversation.ts';
-import { CallQueue, GrowingArguments, type WaitingCall } from './call-queue.ts';
 import { writeEnvelope, type Envelope } from '../envelope.ts';
 import { makerOf, type Maker } from '../maker.ts';
 import { OWN_MAKER, thinkingSignature } from './signatures.ts';
@@ -13,8 +12,8 @@ interface OpenBlock {
   readonly source: number;
   /** Set while the start of the block is unwritten: further fields of a call's block may follow directly. */
   start: JsonObject | undefined;
-  readonly arguments: GrowingArguments;
-  readonly custom: boolean;
+  /** The free text of a call, which is written once it is whole. */
+  input: string | undefined;
   /** Its citations arrived in this format; the neutral citations repeat them. */
   cited: boolean;
 }
@@ -27,16 +26,12 @@ interface BlockSignature {
   readonly maker?: Maker;
 }
 
-/** Shared by all blocks that are not calls; nothing is ever added to it. */
-const NO_ARGUMENTS = new GrowingArguments();
-
 /**
  * Keeps the order of blocks (docs/protocols/anthropic-messages.md#block-order): indices count up, one block is open at a time, and each
- * is closed before the next.
+ * is closed before the next. Fragments of a call come while its block is open (streams/call-order.ts).
  */
 export class BlockWriter {
   readonly #sink: MessageSink;
-  readonly #queue = new CallQueue();
   #open: OpenBlock | undefined;
   /**
    * The signature of a text, written when a block follows. At the end of a message it would be the last block, in which clients such as
@@ -138,27 +133,27 @@ export class BlockWriter {
   }
 
   call(call: number, block: JsonObject, custom: boolean): void {
-    const waiting: WaitingCall = { call, block, custom, arguments: '' };
-    const open = this.#open;
-    const busy = open?.kind === 'tool' && (this.#queue.last !== undefined || open.custom || !open.arguments.whole);
-    if (busy) return this.#queue.add(waiting);
-    this.#close();
+    this.settle();
     this.#sign();
-    this.#openCall(waiting);
+    const input = custom ? '' : undefined;
+    this.#open = { kind: 'tool', source: call, index: this.#next++, start: block, input, cited: false };
   }
 
-  arguments(call: number, text: string): void {
-    if (this.#queue.feed(call, text)) return;
-    this.#addArguments(call, text);
-    if (text !== '' && this.#open?.source === call) while (this.#queue.last && this.#isWholeCall()) this.#openNext();
+  arguments(text: string): void {
+    const open = this.#open;
+    if (open?.kind !== 'tool' || text === '') return;
+    if (open.input !== undefined) {
+      open.input += text;
+      return;
+    }
+    this.flushStart();
+    this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
   }
 
   /** Adds fields to the block written last (block-fields.ts). */
   fields(fields: JsonObject): void {
     const open = this.#open;
-    const call = this.#queue.last;
-    if (fields.type === 'tool_use' && call) call.block = { ...call.block, ...fields };
-    else if (fields.type === 'tool_use' && open?.start) open.start = { ...open.start, ...fields };
+    if (fields.type === 'tool_use' && open?.start) open.start = { ...open.start, ...fields };
     else if (fields.type === 'text' && open?.kind === 'text') {
       open.cited = true;
       for (const citation of listOf(fields.citations) ?? []) this.#cite(open, citation);
@@ -181,11 +176,17 @@ export class BlockWriter {
     open.start = undefined;
   }
 
-  /** Closes the open block and writes a block for every waiting call. */
+  /** Closes the open block. */
   settle(): void {
-    this.#close();
-    while (this.#queue.last !== undefined) this.#openNext();
-    this.#close();
+    const open = this.#open;
+    if (!open) return;
+    this.flushStart();
+    if (open.input !== undefined) {
+      const partial_json = JSON.stringify({ input: open.input });
+      this.#sink.delta(open.index, { type: 'input_json_delta', partial_json });
+    }
+    this.#sink.close(open.index);
+    this.#open = undefined;
   }
 
   #enter(kind: 'text' | 'thinking', source: number, block: JsonObject): OpenBlock {
@@ -193,59 +194,11 @@ export class BlockWriter {
     if (open?.kind === kind && open.source === source) return open;
     this.settle();
     this.#sign();
-    const fresh: OpenBlock = {
-      kind,
-      source,
-      index: this.#next++,
-      start: block,
-      arguments: NO_ARGUMENTS,
-      custom: false,
-      cited: false,
-    };
+    const index = this.#next++;
+    const fresh: OpenBlock = { kind, source, index, start: block, input: undefined, cited: false };
     this.#open = fresh;
     this.flushStart();
     return fresh;
-  }
-
-  #openCall({ call, block, custom }: WaitingCall): void {
-    const index = this.#next++;
-    const waited = new GrowingArguments();
-    this.#open = { kind: 'tool', source: call, index, start: block, arguments: waited, custom, cited: false };
-  }
-
-  #openNext(): void {
-    const waiting = this.#queue.next();
-    if (!waiting) return;
-    this.#close();
-    this.#openCall(waiting);
-    this.#addArguments(waiting.call, waiting.arguments);
-  }
-
-  #addArguments(call: number, text: string): void {
-    const open = this.#open;
-    if (open?.kind !== 'tool' || open.source !== call || text === '') return;
-    open.arguments.add(text);
-    if (open.custom) return;
-    this.flushStart();
-    this.#sink.delta(open.index, { type: 'input_json_delta', partial_json: text });
-  }
-
-  /** A complete object cannot grow; free text always can. */
-  #isWholeCall(): boolean {
-    const open = this.#open;
-    return open?.kind === 'tool' && !open.custom && open.arguments.whole;
-  }
-
-  #close(): void {
-    const open = this.#open;
-    if (!open) return;
-    this.flushStart();
-    if (open.custom) {
-      const partial_json = JSON.stringify({ input: open.arguments.text });
-      this.#sink.delta(open.index, { type: 'input_json_delta', partial_json });
-    }
-    this.#sink.close(open.index);
-    this.#open = undefined;
   }
 
   #cite(open: OpenBlock, citation: unknown): void {

@@ -1,5 +1,5 @@
 import { ReplyFault, type TokenCounting } from '../format.ts';
-import { numberOf } from '../json/read.ts';
+import { countOf } from '../counts.ts';
 import { objectOf } from '../json/object.ts';
 
 /** Fields that a token count does not take (docs/protocols/anthropic-messages.md#count-tokens). */
@@ -23,7 +23,7 @@ export const counting: TokenCounting = {
   notTaken: NOT_TAKEN,
   demandedMaxTokens: ANY_MAX_TOKENS,
   decodeReply(body) {
-    const tokens = numberOf(objectOf(body)?.input_tokens);
+    const tokens = countOf(objectOf(body)?.input_tokens);
     if (tokens === undefined) throw new ReplyFault('the reply has no count in `input_tokens`');
     return tokens;
   },

@@ -119,7 +119,7 @@ function decodeToolUse(block: JsonObject, path: BodyPlace): Part[] {
     type: 'tool_call',
     id,
     name: text(block, 'name', path),
-    arguments: JSON.stringify(objectOf(block.input) ?? {}),
+    arguments: JSON.stringify(block.input ?? {}),
   };
   const part = cached(signature === undefined ? call : { ...call, signature }, block);
   return withFields(part, withoutDirectCaller(block), KNOWN.call);

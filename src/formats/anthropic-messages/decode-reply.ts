@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
+import { brokenGeneration } from '../broken-generation.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
@@ -25,6 +26,8 @@ export class MessageReader {
   #stopSequence: string | undefined;
   /** Events that were more than a ping. */
   progress = 0;
+  /** A block has been opened. */
+  begun = false;
   #nextBlock = 0;
   #expectsText = true;
   #stopSeen = false;
@@ -69,6 +72,7 @@ export class MessageReader {
     this.start(message);
     if (this.#finished) return;
     this.stop(message);
+    if (this.#finished) return;
     for (const [index, block] of (listOf(message.content) ?? []).entries()) {
       if (!isObject(block)) continue;
       this.open(index, block);
@@ -77,6 +81,7 @@ export class MessageReader {
   }
 
   open(index: number, block: JsonObject): void {
+    this.begun = true;
     this.#stopSeen = false;
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);
@@ -133,8 +138,8 @@ export class MessageReader {
 
   /** Reads `message_delta`. */
   late(delta: JsonObject, usage: unknown): void {
-    this.stop(delta);
     this.usage(usage);
+    this.stop(delta);
     this.#stopSeen ||= stringOf(delta.stop_reason) !== undefined;
   }
 
@@ -143,6 +148,8 @@ export class MessageReader {
     this.#stopReason = stringOf(delta.stop_reason) ?? this.#stopReason;
     this.#stopSequence = stringOf(delta.stop_sequence) ?? this.#stopSequence;
     this.#note(delta);
+    const broken = brokenGeneration(this.#stopReason);
+    if (broken) this.fail(broken);
   }
 
   usage(raw: unknown): void {
@@ -210,6 +217,6 @@ export function decodeReply(received: unknown, reply: ReplyContext): readonly Ge
     reader.whole(index, block);
   }
   reader.stop(body);
-  reader.end();
+  if (!reader.finished) reader.end();
   return reader.drain();
 }

@@ -42,6 +42,10 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return this.#reader.progress;
   }
 
+  get begun(): boolean {
+    return this.#reader.begun;
+  }
+
   constructor(reply: ReplyContext, plain: DeltaSource, literals: boolean) {
     this.#reader = new MessageReader(reply);
     this.#plain = plain;

@@ -13,6 +13,7 @@ import { PlainSink, StreamSink, type MessageSink } from './message-sink.ts';
 import { joinSignature, ToolIds } from './tool-ids.ts';
 import { redactedData } from './signatures.ts';
 import { absorb, rest } from '../json/object.ts';
+import { CallOrder, inOrder } from '../streams/call-order.ts';
 
 export function encodeReply(
   events: readonly GenerationEvent[],
@@ -20,19 +21,18 @@ export function encodeReply(
   notes: LossNotes = noLosses(),
 ): JsonObject {
   const sink = new PlainSink();
-  new MessageWriter(sink, client, notes).push(events);
+  new MessageWriter(sink, client, notes).push(new CallOrder().push(events));
   return sink.message;
 }
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
   const sink = new StreamSink();
   const writer = new MessageWriter(sink, client, notes);
-  return {
-    push(events) {
-      writer.push(events);
-      return sink.take();
-    },
+  const push = (events: readonly GenerationEvent[]): string => {
+    writer.push(events);
+    return sink.take();
   };
+  return inOrder({ push }, client);
 }
 
 type Event<T extends GenerationEvent['type']> = Extract<GenerationEvent, { type: T }>;
@@ -147,7 +147,7 @@ class MessageWriter {
         return blocks.call(event.call, block, event.custom ?? false);
       }
       case 'tool_arguments':
-        return blocks.arguments(event.call, event.text);
+        return blocks.arguments(event.text);
       case 'code':
         return blocks.text(event.block, `\`\`\`${event.language.toLowerCase()}\n${event.code}\n\`\`\`\n`);
       case 'code_result':

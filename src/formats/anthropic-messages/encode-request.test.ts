@@ -44,13 +44,11 @@ const result = (callId: string, text: string): Part => ({
 const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } } as const;
 
 describe('encodeRequest: input of unbounded size', () => {
-  it('refuses arguments that nest too deep, naming them', () => {
+  it('wraps the text of arguments that nest too deep, and reports it', () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
-    const turns: Turn[] = [user('q'), { role: 'assistant', parts: [call('c', deep)] }];
-    expect(faultOf(() => encode({ turns }))).toMatchObject({
-      code: 'invalid_value',
-      param: 'messages[1].tool_calls[0].function.arguments',
-    });
+    const { body, losses } = encode({ turns: [user('q'), { role: 'assistant', parts: [call('c', deep)] }] });
+    expect(body.messages).toMatchObject([{}, { content: [{ input: { value: deep } }] }]);
+    expect(losses).toEqual(['downgraded messages[1].tool_calls[0].function.arguments']);
   });
 
   it('numbers ids that would collide, past the numbers that are taken', () => {
@@ -219,7 +217,7 @@ describe('encodeRequest: messages', () => {
     expect(losses).toEqual(['dropped messages[0].content[2]']);
   });
 
-  it('reads empty arguments as {}, wraps other values than objects, and refuses invalid JSON', () => {
+  it('reads empty arguments as {}, and wraps other values than objects and invalid JSON', () => {
     const turns = (args: string): Turn[] => [user('go'), { role: 'assistant', parts: [call('a', args)] }];
     const inputOf = (args: string) => {
       const { body, losses } = encode({ turns: turns(args), tools: [tool] });
@@ -230,9 +228,9 @@ describe('encodeRequest: messages', () => {
       input: { value: [1] },
       losses: ['downgraded messages[1].tool_calls[0].function.arguments'],
     });
-    expect(faultOf(() => inputOf('{"a":'))).toMatchObject({
-      code: 'invalid_value',
-      param: 'messages[1].tool_calls[0].function.arguments',
+    expect(inputOf('{"a":')).toEqual({
+      input: { value: '{"a":' },
+      losses: ['downgraded messages[1].tool_calls[0].function.arguments'],
     });
   });
 

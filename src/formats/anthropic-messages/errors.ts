@@ -2,6 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
+import { fullContextMessage } from './full-context.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { numberOf, parseJson, stringOf } from '../json/read.ts';
@@ -102,6 +103,7 @@ export function unreadable(what: string): UpstreamFailure {
   return { status: 502, message: `The upstream sent ${what}.`, kind: 'unreadable_reply' };
 }
 
+const FULL_CONTEXT = 'context_length_exceeded';
 const THREAD_REFUSED = 'thread_unsupported_request';
 
 /**
@@ -119,7 +121,7 @@ export function encodeError(error: ClientError): ErrorReply {
     type: 'error',
     error: {
       type: typeOfCode(error) ?? clientType(error),
-      message: error.message,
+      message: error.code === FULL_CONTEXT ? fullContextMessage(error.message) : error.message,
       ...(Object.keys(details).length > 0 && { details }),
     },
     request_id: error.requestId,

@@ -270,7 +270,7 @@ const messages: readonly Golden[] = [
     ],
   },
   {
-    title: 'arguments that are no JSON are refused',
+    title: 'arguments that are no JSON are sent as an object',
     model: 'claude-sonnet-4-5-20250929',
     request: {
       messages: [
@@ -281,7 +281,13 @@ const messages: readonly Golden[] = [
         },
       ],
     },
-    fault: { code: 'invalid_value', param: 'messages[1].tool_calls[0].function.arguments' },
+    body: {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'f', input: { value: '{"a":' } }] },
+      ],
+    },
+    losses: ['downgraded messages[1].tool_calls[0].function.arguments'],
   },
   {
     title: 'the deprecated function call and message',

@@ -13,7 +13,7 @@ import { isModelInBody, VERTEX_VERSION } from './encode-extras.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
   return stream
-    ? new StreamPass({ model: client.model, newCallId: () => '' })
+    ? new StreamPass({ model: client.model, newCallId: () => '' }, client.awaitsOutput ? 'output' : 'answered')
     : new PlainPassThrough(decodeReply, client.model);
 }
 
@@ -34,10 +34,13 @@ class StreamPass implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #cutter = new SseCutter();
   readonly #reply: ReplyContext;
+  /** The signal from which on deltas are not read. */
+  readonly #until: 'answered' | 'output';
   #reader: MessageReader;
 
-  constructor(reply: ReplyContext) {
+  constructor(reply: ReplyContext, until: 'answered' | 'output') {
     this.#reply = reply;
+    this.#until = until;
     this.#reader = new MessageReader(reply);
   }
 
@@ -106,7 +109,7 @@ class StreamPass implements PassThrough {
    * (docs/protocols/vertex-ai.md#claude-events).
    */
   #keep(bytes: Buffer, from: number, to: number, text: string): boolean {
-    if (this.signals.answered && text.startsWith(DELTA, from) && isObjectText(text, from + DELTA.length, to)) {
+    if (this.signals[this.#until] && text.startsWith(DELTA, from) && isObjectText(text, from + DELTA.length, to)) {
       this.signals.progress += 1;
       this.signals.text += Math.max(0, text.lastIndexOf('"', to) - from - DELTA_HEAD);
       return true;
@@ -122,6 +125,7 @@ class StreamPass implements PassThrough {
     const before = this.#reader.progress;
     feed(this.#reader, event, false);
     if (this.#reader.progress !== before) this.signals.progress += 1;
+    if (this.#reader.begun) this.signals.begun = true;
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }

@@ -89,9 +89,11 @@ function isPortable(part: Part): boolean {
 
 function portableParts(parts: readonly Part[], placeOf: (index: number) => string, notes: Notes): Part[] {
   return parts.flatMap((part, index): Part[] => {
-    // No loss: the gateway wrote it for the client to see (encode-reply.ts), and its maker does not need it back.
-    if (part.type === 'thinking' && part.signature === undefined) return [];
-    const portable = portablePart(part, placeOf(index), notes);
+    // The gateway wrote it for the client to see (encode-reply.ts).
+    const portable: Part =
+      part.type === 'thinking' && part.signature === undefined
+        ? { ...part, shown: true }
+        : portablePart(part, placeOf(index), notes);
     notes.origins?.carry(part, portable);
     return [portable];
   });

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
+import { claimOf, sound } from '../counts.ts';
 import { pricedTier, type Usage, type FinishReason } from '../events.ts';
 import { isObject, objectOf, setField } from '../json/object.ts';
-import { listOf, numberOf, stringOf } from '../json/read.ts';
+import { listOf, stringOf } from '../json/read.ts';
 
 interface Counts {
   readonly fresh: number | undefined;
@@ -44,8 +45,8 @@ export class MessagesUsageReader {
 /** Anthropic's `input_tokens` leaves cached tokens out; neutral input is the whole prompt (docs/protocols/replies.md#usage). */
 function normalise(counts: Counts, raw: JsonObject): Usage | undefined {
   if (counts.fresh === undefined && counts.output === undefined) return undefined;
-  const reasoning = numberOf(objectOf(raw.output_tokens_details)?.thinking_tokens);
-  return { ...tokensOf(counts), ...(reasoning !== undefined && { reasoning }), ...pricedBy(raw) };
+  const reasoning = claimOf(objectOf(raw.output_tokens_details)?.thinking_tokens);
+  return sound({ ...tokensOf(counts), ...(reasoning !== undefined && { reasoning }), ...pricedBy(raw) });
 }
 
 function tokensOf({ fresh = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }: Counts): Usage {
@@ -63,7 +64,7 @@ function tokensOf({ fresh = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }
 
 /** What prices depend on besides counts. */
 function pricedBy(raw: JsonObject): Pick<Usage, 'tier' | 'geo' | 'fast' | 'searches'> | undefined {
-  const searches = numberOf(objectOf(raw.server_tool_use)?.web_search_requests);
+  const searches = claimOf(objectOf(raw.server_tool_use)?.web_search_requests);
   const isFast = raw.speed === 'fast';
   const place = placeOf(raw);
   if (!searches && !isFast) return place;
@@ -100,7 +101,7 @@ function countAdvisors(raw: JsonObject): Usage['otherModels'] {
     byModel.set(model, addCounts(byModel.get(model) ?? NOTHING_COUNTED, countRun(run, cacheParts(run))));
   }
   if (byModel.size === 0) return undefined;
-  return [...byModel].map(([model, counts]) => ({ model, usage: { ...tokensOf(counts), ...placeOf(raw) } }));
+  return [...byModel].map(([model, counts]) => ({ model, usage: sound({ ...tokensOf(counts), ...placeOf(raw) }) }));
 }
 
 const NOTHING_COUNTED: Counts = {
@@ -127,11 +128,11 @@ const add = (a: number | undefined, b: number | undefined): number | undefined =
 /** The cache tokens that were written: the total, or the sum of its parts where only those are given. */
 function countRun(run: JsonObject, parts: number | undefined): Counts {
   return {
-    fresh: numberOf(run.input_tokens),
-    output: numberOf(run.output_tokens),
-    cacheRead: numberOf(run.cache_read_input_tokens),
-    cacheWrite: numberOf(run.cache_creation_input_tokens) ?? parts,
-    cacheWrite1h: numberOf(objectOf(run.cache_creation)?.ephemeral_1h_input_tokens),
+    fresh: claimOf(run.input_tokens),
+    output: claimOf(run.output_tokens),
+    cacheRead: claimOf(run.cache_read_input_tokens),
+    cacheWrite: claimOf(run.cache_creation_input_tokens) ?? parts,
+    cacheWrite1h: claimOf(objectOf(run.cache_creation)?.ephemeral_1h_input_tokens),
   };
 }
 
@@ -203,6 +204,8 @@ interface CallsSeen {
 /** An unknown or missing stop reason still means `tool_calls` when the reply has calls. */
 export function toFinish(stopReason: string | undefined, seen: CallsSeen): FinishReason {
   if (stopReason === 'tool_use' && seen.calls === 0 && seen.jsonAnswers > 0) return 'stop';
+  // GLM's word for its filter, which is none of Anthropic's.
+  if (stopReason === 'sensitive') return 'content_filter';
   const known = stopReason === undefined ? undefined : TO_NEUTRAL.get(stopReason);
   return known ?? (seen.calls > 0 ? 'tool_calls' : 'stop');
 }

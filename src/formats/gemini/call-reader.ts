@@ -96,7 +96,8 @@ export class FunctionCallReader {
     if (!open) return;
     this.#open = undefined;
     this.#emit(open, events);
-    events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: argumentsText(open) });
+    const { choice } = this.#place;
+    events.push({ type: 'tool_arguments', choice, call: open.call, text: argumentsText(open), last: true });
     for (const signature of open.late) this.#signAlone(signature, events);
   }
 
@@ -135,8 +136,7 @@ export class FunctionCallReader {
       return;
     }
     if (open.signature !== undefined || open.pieces > MAX_HELD_PIECES) this.#emit(open, events);
-    // The arguments are emitted when they are complete. The empty fragment never reaches clients; it shows the idle
-    // timeout that the upstream makes progress.
+    // The arguments are emitted when they are complete. The empty fragment never reaches clients; it counts as delivered.
     events.push({ type: 'tool_arguments', choice: this.#place.choice, call: open.call, text: '' });
   }
 

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../conversation.ts';
-import type { GenerationEvent, LogprobToken } from '../events.ts';
+import { brokenGeneration } from '../broken-generation.ts';
+import type { GenerationEvent, LogprobToken, UpstreamFailure } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { AnswerText } from './answer-text.ts';
 import { FunctionCallReader } from './call-reader.ts';
-import { isBroken, mapFinish } from './finish.ts';
+import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
 import { MetadataReader } from './metadata.ts';
 import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
@@ -69,13 +70,12 @@ export class CandidateReader {
     this.#calls = new FunctionCallReader({ choice, newBlock: () => this.#newBlock() }, reply);
   }
 
-  /** The model wrote a call that Google could not read. */
-  get broken(): string | undefined {
-    return isBroken(this.#finish) ? (this.#finishMessage ?? this.#finish) : undefined;
-  }
-
   get finished(): boolean {
     return this.#finish !== undefined;
+  }
+
+  get broken(): UpstreamFailure | undefined {
+    return brokenGeneration(this.#finish, this.#finishMessage);
   }
 
   /** What Google charges besides tokens; undefined for the most answers, which have none of it. */

@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { replyContext } from '../laws.testkit.ts';
-import { decodeReply, decodeStream } from './decode-reply.ts';
+import { decodeReply } from './decode-reply.ts';
 
 const decode = (candidate: object, context: Partial<ReplyContext> = {}) =>
   decodeReply({ candidates: [{ finishReason: 'STOP', ...candidate }] }, replyContext(context));
@@ -174,7 +174,7 @@ describe('parts of a reply', () => {
     const kept = { type: 'opaque', format: 'gemini', value: { type: 'gemini_part', part } };
     expect(partsOf(decode(parts({ text: 'a' }, part)))).toEqual([{ type: 'text', text: 'a' }, kept]);
     expect(() => decode(parts(part))).toThrow(ReplyFault);
-    expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'MALFORMED_FUNCTION_CALL' })).toThrow(ReplyFault);
+    expect(() => decode({ ...parts({ text: '' }, part), finishReason: 'OTHER' })).toThrow(ReplyFault);
     // A reply that was stopped, and has the reason, is an answer.
     expect(fold(decode({ ...parts(part), finishReason: 'SAFETY' })).choices).toMatchObject([
       { parts: [kept], finish: 'content_filter' },
@@ -230,7 +230,6 @@ describe('the end of a reply', () => {
     ['MODEL_ARMOR', 'content_filter'],
     ['ESCALATION', 'content_filter'],
     ['OTHER', 'stop'],
-    ['MALFORMED_RESPONSE', 'stop'],
     ['UNEXPECTED_TOOL_CALL', 'stop'],
     ['TOO_MANY_TOOL_CALLS', 'stop'],
     ['MISSING_THOUGHT_SIGNATURE', 'stop'],
@@ -248,15 +247,6 @@ describe('the end of a reply', () => {
     expect(fold(decodeReply(called, replyContext())).choices).toMatchObject([
       { finish: reason === 'stop' ? 'tool_calls' : reason },
     ]);
-  });
-
-  it('is a failure if the model wrote a call that cannot be read, plain and streamed', () => {
-    const body = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'f(' }] };
-    const failure = { kind: 'malformed_function_call', status: 502, message: expect.stringContaining('f(') as unknown };
-    expect(decodeReply(body, replyContext())).toMatchObject([{ type: 'start' }, { type: 'error', failure }]);
-    const decoder = decodeStream(replyContext());
-    decoder.push(Buffer.from(`data: ${JSON.stringify(body)}\n\n`));
-    expect(decoder.end()).toMatchObject([{ type: 'error', failure }]);
   });
 
   it.each([

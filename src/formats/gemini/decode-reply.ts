@@ -24,12 +24,6 @@ export const INTERRUPTED: UpstreamFailure = {
   message: 'The stream of the upstream ended before the reply was complete.',
 };
 
-const MALFORMED = {
-  status: 502,
-  kind: 'malformed_function_call',
-  message: 'The model wrote a function call that cannot be read:',
-};
-
 const PIECES = ['searches', 'fileSearches', 'mapSearches', 'images'] as const;
 
 /** Google generates up to eight candidates. The message of a blocked prompt is repeated for no more than these. */
@@ -59,11 +53,17 @@ export class GeminiReplyReader {
     const events: GenerationEvent[] = this.#start(chunk);
     const candidates = candidatesOf(chunk);
     const indexes = indexesOf(candidates);
-    for (let at = 0; at < candidates.length; at += 1) this.#candidate(indexes[at]!).read(candidates[at]!, events);
+    let broken: UpstreamFailure | undefined;
+    for (let at = 0; at < candidates.length; at += 1) {
+      const candidate = this.#candidate(indexes[at]!);
+      candidate.read(candidates[at]!, events);
+      broken ??= candidate.broken;
+    }
     this.#blocked = blockOf(chunk['promptFeedback']) ?? this.#blocked;
     const metadata = chunk['usageMetadata'];
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
     if (usage) events.push((this.#counted = this.#withPieces(usage)));
+    if (broken) events.push({ type: 'error', failure: broken });
     return events;
   }
 
@@ -104,9 +104,6 @@ export class GeminiReplyReader {
     if (!this.#blocked && candidates.length > 0 && candidates.every(({ useless }) => useless)) {
       throw new ReplyFault('no part of the answer is readable; a function call needs a name');
     }
-    const broken = candidates.find((candidate) => candidate.broken !== undefined)?.broken;
-    if (broken !== undefined)
-      return [{ type: 'error', failure: { ...MALFORMED, message: `${MALFORMED.message} ${broken}` } }];
     const blocked = this.#blocked;
     const events: GenerationEvent[] = [];
     if (candidates.length > 1) candidates.sort((a, b) => a.choice - b.choice);

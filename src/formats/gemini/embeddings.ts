@@ -5,6 +5,7 @@ import { toCamel } from '../json/field-names.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { mediaKind } from '../media/media-types.ts';
+import { countOf } from '../counts.ts';
 import { asNumber, objectsOf, pick } from './wire.ts';
 import { toBase64 } from './thought-signature.ts';
 
@@ -116,6 +117,6 @@ function vectorsOf(reply: JsonObject): readonly unknown[] {
 }
 
 function usageOf({ usage }: JsonObject): JsonObject {
-  const tokens = isObject(usage) ? asNumber(usage['prompt_tokens']) : undefined;
+  const tokens = isObject(usage) ? countOf(usage['prompt_tokens']) : undefined;
   return tokens ? { usageMetadata: { promptTokenCount: tokens } } : {};
 }

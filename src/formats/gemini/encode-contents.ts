@@ -25,7 +25,6 @@ import { isCandidateMetadata } from './metadata.ts';
 import { encodeCode, fromPartBlock, isPartBlock, signed } from './parts.ts';
 import { OWN_MAKER, SKIP_SIGNATURE, splitCallId } from './thought-signature.ts';
 import { encodeArguments, type ArgumentTexts } from '../call-arguments.ts';
-import { shownText } from '../json/shown.ts';
 
 interface EncodedContents {
   readonly contents: JsonObject[];
@@ -275,12 +274,7 @@ type Signable = Extract<Part, { type: 'text' | 'media' | 'tool_call' | 'code' | 
 const ARGUMENTS: ArgumentTexts = {
   wrapped: 'Gemini takes only objects as arguments: sent as {"value": …}',
   rounded: 'numbers of the wire are doubles: whole numbers beyond 2^53 are rounded',
-  tooDeep: (param, name, levels) => `${argumentsOf(param, name)} nest deeper than ${levels} levels.`,
-  notJson: (param, name) => `${argumentsOf(param, name)} are not valid JSON.`,
 };
-
-const argumentsOf = (param: BodyPlace, name: string): string =>
-  `${String(param)}: the arguments of the call "${shownText(name)}"`;
 
 /** Parts of Google's server-side tools. Vertex AI refuses both (docs/protocols/gemini.md#server-side-tools). */
 const DEVELOPER_PARTS = ['toolCall', 'toolResponse'];

@@ -47,8 +47,8 @@ export function encodeEnvelope(
 function encodeChoice(choice: FoldedChoice, { hideThoughts }: ClientContext): JsonObject {
   const carried = new CarriedThought();
   const parts = choice.parts.flatMap((part, at) => {
-    if (hideThoughts && part.type === 'thinking') return [];
     carried.see(part, at);
+    if (hideThoughts && part.type === 'thinking') return [];
     const encoded = encodeAnswerPart(part);
     if (!encoded) return [];
     return [part.type === 'tool_call' ? withThought(encoded, carried) : encoded];

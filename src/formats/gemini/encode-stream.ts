@@ -16,14 +16,15 @@ import { ArrayFrame, SSE_FRAME, type StreamFrame } from './json-array.ts';
 import { CarriedThought, withThought } from './carried-thought.ts';
 import { isCandidateMetadata } from './metadata.ts';
 import { signatureForClient } from './thought-signature.ts';
+import { inOrder } from '../streams/call-order.ts';
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
-  return new GeminiStreamEncoder(client, notes, SSE_FRAME);
+  return inOrder(new GeminiStreamEncoder(client, notes, SSE_FRAME), client);
 }
 
 /** The stream of a client that did not ask for server-sent events. */
 export function encodeArray(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
-  return new GeminiStreamEncoder(client, notes, new ArrayFrame());
+  return inOrder(new GeminiStreamEncoder(client, notes, new ArrayFrame()), client);
 }
 
 /** As Google ends a stream. Its clients add the texts of all records, and one without a text gives `undefined`. */
@@ -43,8 +44,8 @@ interface RecordDraft {
 }
 
 interface ChoiceState {
-  /** Calls are sent whole, because fragments of parallel calls may be interleaved. */
-  readonly calls: Map<number, PendingCall>;
+  /** The call whose arguments still come: this API sends it whole. */
+  call: PendingCall | undefined;
   /** The open part of this push: further text of its block is added to it. */
   open: { readonly block: number; readonly part: JsonObject } | undefined;
   thinkingBlock: number | undefined;
@@ -96,13 +97,12 @@ class GeminiStreamEncoder implements StreamEncoder {
   #choiceEvent(event: ChoiceEvent, state: ChoiceState): void {
     switch (event.type) {
       case 'tool_call':
-        state.calls.set(event.call, { event, arguments: '' });
+        this.#flushCall(event.choice, state);
+        state.call = { event, arguments: '' };
         return;
-      case 'tool_arguments': {
-        const call = state.calls.get(event.call);
-        if (call) call.arguments += event.text;
+      case 'tool_arguments':
+        if (state.call) state.call.arguments += event.text;
         return;
-      }
       case 'finish':
         state.finish = event.reason;
         state.native = event.native;
@@ -124,14 +124,14 @@ class GeminiStreamEncoder implements StreamEncoder {
     event: Exclude<ChoiceEvent, { type: 'tool_call' | 'tool_arguments' | 'finish' | 'citation' | 'logprobs' }>,
     state: ChoiceState,
   ): void {
-    this.#flushCalls(event.choice, state);
+    this.#flushCall(event.choice, state);
     switch (event.type) {
       case 'text':
       case 'thinking':
         if (event.type === 'text') state.text += event.text;
         else state.thinkingBlock = event.block;
-        if (event.type === 'thinking' && this.#client.hideThoughts) return;
         if (event.type === 'thinking') state.carried.words(event.block, event.text);
+        if (event.type === 'thinking' && this.#client.hideThoughts) return;
         return this.#words(event, state);
       case 'signature':
         return this.#sign(event, state);
@@ -169,20 +169,20 @@ class GeminiStreamEncoder implements StreamEncoder {
   #sign(event: EventOf<'signature'>, state: ChoiceState): void {
     const { choice, block } = event;
     const type = state.thinkingBlock === block ? 'thinking' : 'text';
-    if (type === 'thinking' && this.#client.hideThoughts) return;
     if (type === 'thinking') state.carried.sign(event);
+    if (type === 'thinking' && this.#client.hideThoughts) return;
     const signature = signatureForClient({ ...event, type });
     if (state.open?.block === block) state.open.part['thoughtSignature'] = signature;
     else this.#part(choice, words('', type === 'thinking', signature), state);
     state.open = undefined;
   }
 
-  #flushCalls(choice: number, state: ChoiceState): void {
-    for (const { event, arguments: text } of state.calls.values()) {
-      const part = encodeAnswerPart({ ...event, arguments: text });
-      if (part) this.#part(choice, withThought(part, state.carried), state);
-    }
-    state.calls.clear();
+  #flushCall(choice: number, state: ChoiceState): void {
+    if (!state.call) return;
+    const { event, arguments: text } = state.call;
+    state.call = undefined;
+    const part = encodeAnswerPart({ ...event, arguments: text });
+    if (part) this.#part(choice, withThought(part, state.carried), state);
   }
 
   #part(choice: number, part: JsonObject, state: ChoiceState): void {
@@ -203,7 +203,7 @@ class GeminiStreamEncoder implements StreamEncoder {
 
   #lastRecord(): string {
     const candidates = [...this.#choices].map(([index, state]) => {
-      this.#flushCalls(index, state);
+      this.#flushCall(index, state);
       const parts = this.#record.get(index)?.parts ?? [LAST_PART];
       return { content: { role: 'model', parts }, ...encodeEnding(state), index };
     });
@@ -229,7 +229,7 @@ class GeminiStreamEncoder implements StreamEncoder {
     let state = this.#choices.get(index);
     if (!state) {
       state = {
-        calls: new Map(),
+        call: undefined,
         open: undefined,
         thinkingBlock: undefined,
         carried: new CarriedThought(),

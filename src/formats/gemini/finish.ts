@@ -21,8 +21,6 @@ const REASONS: { readonly [native: string]: FinishReason } = {
   MODEL_ARMOR: 'content_filter',
   ESCALATION: 'content_filter',
   OTHER: 'stop',
-  MALFORMED_FUNCTION_CALL: 'stop',
-  MALFORMED_RESPONSE: 'stop',
   UNEXPECTED_TOOL_CALL: 'stop',
   TOO_MANY_TOOL_CALLS: 'stop',
   MISSING_THOUGHT_SIGNATURE: 'stop',
@@ -35,11 +33,6 @@ export function mapFinish(native: string | undefined, hasCalls: boolean): Finish
   const reason = (native !== undefined && Object.hasOwn(REASONS, native) && REASONS[native]) || 'stop';
   return reason === 'stop' && hasCalls ? 'tool_calls' : reason;
 }
-
-/** Reasons of an answer that broke: a failure, which another target may mend. */
-const BROKEN: ReadonlySet<string | undefined> = new Set(['MALFORMED_FUNCTION_CALL']);
-
-export const isBroken = (native: string | undefined): boolean => BROKEN.has(native);
 
 const NATIVE: { readonly [R in FinishReason]: string } = {
   stop: 'STOP',

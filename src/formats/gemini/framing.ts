@@ -14,6 +14,8 @@ export interface Framed {
   readonly texts: readonly string[];
   /** `whole` is server-sent events. */
   readonly isSse?: boolean;
+  /** `whole` has lines that Google's SDKs fail at. */
+  readonly isOdd?: boolean;
 }
 
 /** The events that were held at the end. `cut`: an event was truncated. */
@@ -69,10 +71,10 @@ class SseFramer implements Framer {
     const rest = this.#cutter.rest();
     const texts = dataOf(sseText(rest));
     const cut = texts.some((text) => parseJson(text) === undefined);
-    if (cut || rest.length === 0) return { whole: undefined, texts: [], cut };
-    if (texts.length > 0) return { whole: Buffer.concat([rest, BLANK_LINE]), texts, cut };
-    // Half a line would swallow the event that reports the interruption.
-    return { whole: rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined, texts, cut };
+    // Comments do not leave (`isOdd`).
+    if (cut || texts.length === 0) return { whole: undefined, texts: [], cut };
+    const whole = Buffer.concat([rest, BLANK_LINE]);
+    return { whole, texts, isOdd: isOdd(whole), cut };
   }
 }
 
@@ -102,10 +104,20 @@ class SseEvents implements Framed {
   get texts(): readonly string[] {
     return dataOf(sseText(this.whole));
   }
+
+  get isOdd(): boolean {
+    return isOdd(this.whole);
+  }
 }
 
-const LF = 0x0a;
-const CR = 0x0d;
+/**
+ * A line that is neither empty nor `data: ` with JSON, and data in several lines: Google's SDKs for Python and Go read each line
+ * alone. `[DONE]` and empty data are no JSON.
+ */
+const ODD_LINE = /(?:^|[\r\n])(?!data: (?!\[DONE\]|[ \t]*[\r\n])|[\r\n]|$)|[^\r\n](?:\r\n?|\n)data: /;
+
+const isOdd = (whole: Buffer): boolean => ODD_LINE.test(whole.toString('latin1'));
+
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 
 /** Skips empty data, which keeps a connection open, and `[DONE]`, with which OpenAI-style proxies end every stream. */

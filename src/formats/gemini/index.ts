@@ -22,7 +22,8 @@ export const gemini: Format = {
   name: 'gemini',
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
-  heartbeat: ': ping\n\n',
+  // Google's SDKs for Python and Go fail at every line that is neither empty nor `data: `, comments among them.
+  heartbeat: '\n\n',
   readClient,
   decodeRequest,
   clientPaths,

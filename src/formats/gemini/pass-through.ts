@@ -68,9 +68,10 @@ class GeminiPassThrough implements PassThrough {
     return Buffer.concat([whole ?? Buffer.alloc(0), Buffer.from(this.#frame.end())]);
   }
 
-  #pass({ whole, texts }: Framed): Buffer | undefined {
+  #pass(framed: Framed): Buffer | undefined {
+    const { whole, texts } = framed;
     const good = this.#watch(texts);
-    const frame = this.#frame ?? (this.#framing.isArray ? SSE_FRAME : undefined);
+    const frame = this.#frame ?? (this.#framing.isArray || framed.isOdd ? SSE_FRAME : undefined);
     if (frame) return this.#framed(texts.slice(0, good), frame);
     if (whole === undefined || good === texts.length) return whole;
     const left = bytesBefore(whole, good);

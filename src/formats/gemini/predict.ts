@@ -4,6 +4,7 @@ import { compact } from '../json/compact.ts';
 import { objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { checkSame } from './embeddings.ts';
+import { countOf } from '../counts.ts';
 import { asNumber, objectsOf, pick } from './wire.ts';
 
 /**
@@ -90,7 +91,7 @@ function predictionsOf(data: readonly JsonObject[], usage: JsonObject = {}): rea
     .map(({ embedding, truncated = false }, at) => ({
       embeddings: {
         values: embedding,
-        statistics: { truncated, token_count: at === 0 ? (asNumber(usage['prompt_tokens']) ?? 0) : 0 },
+        statistics: { truncated, token_count: at === 0 ? (countOf(usage['prompt_tokens']) ?? 0) : 0 },
       },
     }));
 }

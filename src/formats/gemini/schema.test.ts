@@ -65,10 +65,52 @@ describe('JSON Schema on the wire', () => {
     expect(Object.keys(schema?.['properties'] ?? {})).toEqual(names);
     const odd = toCarrier({
       title: 'T',
-      type: 'array',
+      properties: { a: {}, b: {}, c: {} },
       allOf: [{ required: ['a'] }, { required: 5 }, { required: ['b'] }, { required: ['c'] }],
     });
-    expect(odd.schema).toEqual({ title: 'T', type: 'array', required: ['b', 'c'] });
+    expect(odd.schema).toMatchObject({ title: 'T', required: ['b', 'c'] });
+  });
+
+  const ref = { required: ['ref'] };
+  it.each([
+    ['no properties', { type: 'object', properties: {}, ...ref }, undefined],
+    [
+      'other properties',
+      { type: 'object', properties: { a: {} }, required: ['a', 'ref'] },
+      { type: 'object', properties: { a: {} }, required: ['a'] },
+    ],
+    ['a description alone', { type: 'object', description: 'd', ...ref }, { type: 'object', description: 'd' }],
+    [
+      'a property inside',
+      { type: 'object', properties: { a: { type: 'object', properties: { b: {} }, ...ref } } },
+      { type: 'object', properties: { a: { type: 'object', properties: { b: {} } } } },
+    ],
+    [
+      'items',
+      { type: 'array', items: { type: 'object', properties: { b: {} }, ...ref } },
+      { type: 'array', items: { type: 'object', properties: { b: {} } } },
+    ],
+    [
+      'a definition',
+      { $ref: '#/$defs/d', $defs: { d: { type: 'object', properties: { b: {} }, ...ref } } },
+      { $ref: '#/$defs/d', $defs: { d: { type: 'object', properties: { b: {} } } } },
+    ],
+    ['a property that no value fits', { type: 'object', properties: { ref: false }, ...ref }, undefined],
+    [
+      'a name of Object.prototype',
+      { type: 'object', properties: { a: {} }, required: ['toString'] },
+      expect.anything(),
+    ],
+  ])('requires no property that is not defined, and reports it: %s', (_where, schema, sent) => {
+    const carried = toCarrier(schema);
+    expect(carried.schema).toEqual(sent);
+    expect(carried.dropped).toContain('required');
+    expect(JSON.stringify(carried.schema ?? {})).not.toMatch(/toString|"ref"/);
+  });
+
+  it('reports nothing about properties that are all defined', () => {
+    const schema = { type: 'object', properties: { a: {}, b: {} }, required: ['b', 'a'] };
+    expect(toCarrier(schema)).toMatchObject({ schema: { required: ['b', 'a'] }, dropped: [] });
   });
 
   it('merges allOf: properties and required together, later branches win, references are looked up', () => {

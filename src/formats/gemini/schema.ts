@@ -127,6 +127,7 @@ class Carrier {
   #children(schema: JsonObject, out: JsonObject, notes: string[]): void {
     this.#definitions(schema, out);
     if (isObject(schema['properties'])) out['properties'] = Object.fromEntries(this.#members(schema['properties']));
+    if (out['required'] !== undefined) this.#required(out['required'], out);
     if (Array.isArray(schema['prefixItems'])) out['prefixItems'] = this.#list(schema['prefixItems']);
     // Draft 4 to 2019-09 write prefixItems as a list under `items`.
     if (Array.isArray(schema['items'])) out['prefixItems'] = this.#list(schema['items']);
@@ -142,6 +143,15 @@ class Carrier {
       out['anyOf'] = this.#list(anyOf);
       if (oneOf !== undefined) this.#describe(notes, 'oneOf', oneOf);
     } else if (Array.isArray(oneOf)) out['anyOf'] = this.#list(oneOf);
+  }
+
+  /** Google refuses a required property that is not defined. */
+  #required(names: unknown, out: JsonObject): void {
+    const { properties } = out;
+    const kept = [names].flat().filter((name) => isObject(properties) && Object.hasOwn(properties, String(name)));
+    if (kept.length < [names].flat().length) this.dropped.add('required');
+    if (kept.length > 0) out['required'] = kept;
+    else delete out['required'];
   }
 
   #definitions(schema: JsonObject, out: JsonObject): void {

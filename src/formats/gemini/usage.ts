@@ -1,12 +1,17 @@
 import type { JsonObject } from '../conversation.ts';
 import type { EventOf, Usage } from '../events.ts';
 import { countEdits, countRequest } from './count-request.ts';
-import { asNumber, bothSpellings, objectsOf, optional } from './wire.ts';
+import { claimOf, countOf, outputWithin, sound } from '../counts.ts';
+import { bothSpellings, objectsOf, optional } from './wire.ts';
 import { setField, isObject } from '../json/object.ts';
 import { compact } from '../json/compact.ts';
 import { ReplyFault, type TokenCounting } from '../format.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
+
+/** A chunk that has both counts has all: counts of the output that it lacks are 0, whatever an earlier chunk had. */
+const WHOLE = ['promptTokenCount', 'totalTokenCount'] as const;
+const OF_OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'] as const;
 
 /**
  * Reads the usage of one reply. Every chunk has running totals, and later ones are more complete: they replace earlier
@@ -20,11 +25,12 @@ export class GeminiUsageReader {
 
   read(metadata: JsonObject): EventOf<'usage'> | undefined {
     const merged = this.#merged;
+    if (WHOLE.every((name) => claimOf(metadata[name]) !== undefined)) for (const name of OF_OUTPUT) delete merged[name];
     for (const name of Object.keys(metadata)) if (metadata[name] !== null) setField(merged, name, metadata[name]);
     if (LISTS.some((name) => metadata[name])) this.#media = countMedia(merged);
     // Most chunks of a stream carry only `trafficType`.
-    if (COUNTS.every((name) => asNumber(metadata[name]) === undefined)) return undefined;
-    return { type: 'usage', usage: { ...decodeCounts(merged), ...this.#media }, raw: merged };
+    if (COUNTS.every((name) => claimOf(metadata[name]) === undefined)) return undefined;
+    return { type: 'usage', usage: sound({ ...decodeCounts(merged), ...this.#media }), raw: merged };
   }
 }
 
@@ -44,12 +50,12 @@ const LISTS = [
 function countMedia(raw: JsonObject): MediaCounts {
   const [prompt, tools, cache, candidates] = LISTS.map((name) => raw[name]);
   return {
-    ...optional('inputAudio', countOf('AUDIO', prompt, tools)),
-    ...optional('inputImage', countOf('IMAGE', prompt, tools)),
-    ...optional('cacheReadAudio', countOf('AUDIO', cache)),
-    ...optional('cacheReadImage', countOf('IMAGE', cache)),
-    ...optional('outputAudio', countOf('AUDIO', candidates)),
-    ...optional('outputImage', countOf('IMAGE', candidates)),
+    ...optional('inputAudio', tokensIn('AUDIO', prompt, tools)),
+    ...optional('inputImage', tokensIn('IMAGE', prompt, tools)),
+    ...optional('cacheReadAudio', tokensIn('AUDIO', cache)),
+    ...optional('cacheReadImage', tokensIn('IMAGE', cache)),
+    ...optional('outputAudio', tokensIn('AUDIO', candidates)),
+    ...optional('outputImage', tokensIn('IMAGE', candidates)),
   };
 }
 
@@ -64,23 +70,23 @@ const TIERS: ReadonlyMap<unknown, Usage['tier']> = new Map([
  * tokens of tools that Google ran itself.
  */
 function decodeCounts(raw: JsonObject): Usage {
-  const prompt = asNumber(raw['promptTokenCount']) ?? 0;
-  const candidates = asNumber(raw['candidatesTokenCount']) ?? 0;
-  const reasoning = asNumber(raw['thoughtsTokenCount']);
+  const prompt = claimOf(raw['promptTokenCount']);
+  const candidates = claimOf(raw['candidatesTokenCount']) ?? 0;
+  const reasoning = claimOf(raw['thoughtsTokenCount']);
   const thoughts = reasoning ?? 0;
-  const toolUse = asNumber(raw['toolUsePromptTokenCount']);
-  const input = prompt + (toolUse ?? 0);
+  const toolUse = claimOf(raw['toolUsePromptTokenCount']);
+  const input = (prompt ?? 0) + (toolUse ?? 0);
   const tier = TIERS.get(raw['trafficType']);
-  const cacheRead = asNumber(raw['cachedContentTokenCount']);
-  const reported = asNumber(raw['totalTokenCount']);
+  const cacheRead = claimOf(raw['cachedContentTokenCount']);
+  const reported = claimOf(raw['totalTokenCount']);
   // Some replies already include the thoughts in the candidates. The total shows it
   // (docs/protocols/gemini.md#inclusive-thoughts).
   const inclusive = thoughts > 0 && candidates >= thoughts && reported === input + candidates;
-  const output = inclusive ? candidates : candidates + thoughts;
+  const output = outputWithin(reported, prompt && input, inclusive ? candidates : candidates + thoughts);
   return {
     input,
     output,
-    total: reported ?? input + output,
+    total: input + output,
     ...(cacheRead !== undefined && { cacheRead }),
     ...(reasoning !== undefined && { reasoning }),
     ...(toolUse && { toolUse }),
@@ -88,10 +94,10 @@ function decodeCounts(raw: JsonObject): Usage {
   };
 }
 
-function countOf(modality: string, ...lists: unknown[]): number | undefined {
+function tokensIn(modality: string, ...lists: unknown[]): number | undefined {
   const entries = lists.flatMap(objectsOf).filter((entry) => entry['modality'] === modality);
   if (entries.length === 0) return undefined;
-  return entries.reduce((sum, entry) => sum + (asNumber(entry['tokenCount']) ?? 0), 0);
+  return entries.reduce((sum, entry) => sum + (claimOf(entry['tokenCount']) ?? 0), 0);
 }
 
 export function encodeUsage(usage: Usage): JsonObject {
@@ -137,6 +143,6 @@ export const counting: TokenCounting = {
 
 /** ProtoJSON may omit a zero: https://protobuf.dev/programming-guides/json/ */
 function totalOf(reply: JsonObject): number | undefined {
-  if (reply['totalTokens'] !== undefined) return asNumber(reply['totalTokens']);
+  if (reply['totalTokens'] !== undefined) return countOf(reply['totalTokens']);
   return Object.keys(reply).every((key) => COUNT_FIELDS.has(key)) ? 0 : undefined;
 }

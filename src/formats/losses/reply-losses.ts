@@ -15,6 +15,7 @@ const REASONS = {
   code: `OpenAI’s API has no field for executed code. ${NOT_STRICT}`,
   content_blocks: 'The API of the client has no field for this block of the provider.',
   signatures: 'The API of the client has no field for the signature of a call, or of the last text.',
+  reasoning_details: 'The server does not take its thoughts back, or they are too long for the client to carry.',
   choices: 'The API of the client returns one answer: the first.',
   logprobs: 'The API of the client has no field for log probabilities.',
   citations: 'The API of the client has no field for a citation on this content.',

@@ -104,6 +104,20 @@ export function hasContent(delta: JsonObject): boolean {
   });
 }
 
+/** The same without thoughts: an answer that holds nothing else is empty. */
+export function hasOutput(delta: JsonObject): boolean {
+  const { reasoning_content: _, reasoning: __, content, content_blocks: blocks, ...others } = delta;
+  return hasContent({ ...others, content: withoutThoughts(content), content_blocks: withoutThoughts(blocks) });
+}
+
+const withoutThoughts = (value: unknown): unknown =>
+  Array.isArray(value) ? value.filter((item: unknown) => isObject(item) && isOutput(item)) : value;
+
+const isOutput = ({ type, delta }: JsonObject): boolean =>
+  isObject(delta) ? Boolean(delta.text) || isOutput(delta) : type !== undefined && !THOUGHTS.has(type);
+
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+
 function isNonEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }

@@ -7,7 +7,7 @@ import { LossReport } from '../losses/losses.ts';
 import { THINKING_TYPES } from './decode-request.ts';
 import { effortForThinking } from './efforts.ts';
 import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
-import { cleanMessages, NESTED_NAMES, withoutMarkers } from './message-extensions.ts';
+import { cleanMessages, EMPTY_FIELDS, NESTED_NAMES, withoutEmptyFields, withoutMarkers } from './message-extensions.ts';
 import { cleanTools } from './own-tools.ts';
 import { thinkingBudget } from '../thinking-budget.ts';
 
@@ -23,6 +23,7 @@ export function clean(body: SearchableBody, target: RequestTarget): Cleaning | u
     for (const name of NUMBERS) if (body.has(name)) refuseNumber(name, body.value(name));
   const report = new LossReport();
   const edits = target.extensions ? cleanFields(body, target, report) : [];
+  if (!target.customTools) cleanNulls(body, edits);
   edits.push(...cleanTools(withTools(body, edits), target, report));
   return edits.length === 0 ? undefined : { edits, losses: report.list() };
 }
@@ -38,6 +39,14 @@ function cleanFields(body: SearchableBody, target: RequestTarget, report: LossRe
     if (body.has(field) && !takes(target, 'cache_control'))
       change(field, withoutMarkers(field, body.value(field), report));
   return edits;
+}
+
+/** `customTools` shows OpenAI and Azure, which write these fields themselves: their own replies need no edit. */
+function cleanNulls(body: SearchableBody, edits: BodyEdit[]): void {
+  if (!body.has('messages') || !body.mayMatch(EMPTY_FIELDS)) return;
+  const at = edits.findIndex(({ path }) => path[0] === 'messages');
+  const value = withoutEmptyFields(at < 0 ? body.value('messages') : edits[at]?.value);
+  if (value) edits.splice(at < 0 ? edits.length : at, at < 0 ? 0 : 1, { path: ['messages'], value, source });
 }
 
 function withTools(body: SearchableBody, edits: readonly BodyEdit[]): SearchableBody {

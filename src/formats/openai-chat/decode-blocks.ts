@@ -40,6 +40,11 @@ export class BlockNumbers {
     return this.#last;
   }
 
+  /** The open block of text. */
+  get text(): number | undefined {
+    return this.#kind === 'text' ? this.#last : undefined;
+  }
+
   /** Binds the sender's index to the oldest text block that has none. */
   learn(sender: number): void {
     const block = this.#unreported.shift();

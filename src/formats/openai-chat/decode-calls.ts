@@ -4,8 +4,9 @@ import type { ReplyContext } from '../format.ts';
 import type { BlockNumbers } from './decode-blocks.ts';
 import { callSignature } from './decode-messages.ts';
 import { unwrapInput } from '../custom-tools.ts';
+import { GrowingJson } from '../json/growing.ts';
 import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { numberOf, stringOf } from '../json/read.ts';
 import { readMaker } from '../maker.ts';
 
 interface StreamedCall {
@@ -19,7 +20,8 @@ interface StreamedCall {
   /** Argument text that arrived before the name. */
   early: string;
   /** Arguments so far of a free-text tool that was sent as a function. They are one text when they are complete. */
-  wrapped: string | undefined;
+  wrapped: GrowingJson | undefined;
+  ended: boolean;
 }
 
 /** Key of the deprecated `function_call`, which has no index. */
@@ -34,7 +36,8 @@ export class ToolCallReader {
   readonly #reply: ReplyContext;
   readonly #blocks: BlockNumbers;
   readonly #calls: StreamedCall[] = [];
-  readonly #byIndex = new Map<number, StreamedCall>();
+  /** The call that a fragment with the index continues. Without an index, it continues the last call. */
+  readonly #byIndex = new Map<number | undefined, StreamedCall>();
 
   constructor(choice: number, reply: ReplyContext, blocks: BlockNumbers) {
     this.#choice = choice;
@@ -50,10 +53,12 @@ export class ToolCallReader {
     return this.#calls.some((call) => !call.started);
   }
 
-  read(delta: JsonObject, out: GenerationEvent[]): void {
+  /** @param whole `delta` is a message, whose calls are whole */
+  read(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
     if (Array.isArray(delta.tool_calls)) {
       for (const item of delta.tool_calls) if (isObject(item)) this.#readItem(item, out);
     }
+    if (whole) for (const call of this.#calls) this.#end(call, out);
     if (isObject(delta.function_call)) this.#readItem({ index: LEGACY, function: delta.function_call }, out);
   }
 
@@ -62,7 +67,10 @@ export class ToolCallReader {
     const body = isObject(item.custom) ? item.custom : isObject(item.function) ? item.function : {};
     const name = stringOf(body.name) || undefined;
     const id = stringOf(item.id) || undefined;
-    const call = this.#callFor(item.index, id, name);
+    const index = numberOf(item.index);
+    const before = this.#byIndex.get(index);
+    const call = this.#callFor(index, id, name);
+    if (before && before !== this.#byIndex.get(index)) this.#end(before, out);
     call.id ??= id;
     call.custom ||= custom;
     call.signature ??= callSignature(item, body);
@@ -75,17 +83,32 @@ export class ToolCallReader {
     if (!call.started) this.#start(call, name ?? '', out);
     const all = call.early + text;
     call.early = '';
-    if (call.wrapped !== undefined) call.wrapped += all;
-    else if (all) this.#arguments(call, all, out);
+    if (call.wrapped) this.#unwrap(call, call.wrapped, all, out);
+    else this.#arguments(call, all, out);
+  }
+
+  /** White space may follow a whole value. Anything else belongs to no value: the client's encoder decides. */
+  #unwrap(call: StreamedCall, wrapped: GrowingJson, text: string, out: GenerationEvent[]): void {
+    wrapped.add(text);
+    if (!call.ended && wrapped.whole) this.#end(call, out);
+    else if (call.ended && text.trim() !== '') this.#arguments(call, text, out);
   }
 
   /** Called when the choice has ended. */
   close(out: GenerationEvent[]): void {
-    for (const call of this.#calls) if (call.wrapped) this.#arguments(call, unwrapInput(call.wrapped), out);
+    for (const call of this.#calls) if (call.wrapped) this.#end(call, out);
+  }
+
+  /** Nothing of the call follows. Only free text needs an event for that: no value in it shows its end. */
+  #end(call: StreamedCall, out: GenerationEvent[]): void {
+    if (!call.custom || call.ended) return;
+    call.ended = true;
+    if (call.wrapped) this.#arguments(call, unwrapInput(call.wrapped.text), out);
+    out.push({ type: 'tool_arguments', choice: this.#choice, call: call.call, text: '', last: true });
   }
 
   #arguments({ call }: StreamedCall, text: string, out: GenerationEvent[]): void {
-    out.push({ type: 'tool_arguments', choice: this.#choice, call, text });
+    if (text !== '') out.push({ type: 'tool_arguments', choice: this.#choice, call, text });
   }
 
   #start(call: StreamedCall, name: string, out: GenerationEvent[]): void {
@@ -93,7 +116,7 @@ export class ToolCallReader {
     call.id ??= this.#reply.newCallId();
     if (!call.custom && this.#reply.customTools?.has(name)) {
       call.custom = true;
-      call.wrapped = '';
+      call.wrapped = new GrowingJson();
     }
     const { id, custom, legacy, signature, maker } = call;
     const block = this.#blocks.next();
@@ -110,8 +133,8 @@ export class ToolCallReader {
     });
   }
 
-  #callFor(index: unknown, id: string | undefined, name: string | undefined): StreamedCall {
-    if (typeof index !== 'number') {
+  #callFor(index: number | undefined, id: string | undefined, name: string | undefined): StreamedCall {
+    if (index === undefined) {
       const last = this.#calls.at(-1);
       return name === undefined && last ? last : this.#add(undefined);
     }
@@ -132,9 +155,10 @@ export class ToolCallReader {
       started: false,
       early: '',
       wrapped: undefined,
+      ended: false,
     };
     this.#calls.push(call);
-    if (index !== undefined) this.#byIndex.set(index, call);
+    this.#byIndex.set(index, call);
     return call;
   }
 }

@@ -9,19 +9,24 @@ import { AFTER_THOUGHTS, CHOICE_FIELDS } from './content-blocks.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { AudioReader } from './audio.ts';
 import { AnswerTokens, InlineThoughts } from './inline-thoughts.ts';
-import { stringOf } from '../json/read.ts';
+import { listOf, stringOf } from '../json/read.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
+import { thoughtIn, ThoughtSigner } from './returned-thoughts.ts';
 
 /**
  * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
  */
-export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
-  const error = failureOfEvent(undefined, body);
-  if (error) return [{ type: 'error', failure: error }];
+export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
+  const failure = failureOfEvent(undefined, body);
+  if (failure) {
+    const counted = isObject(body) ? usageEvent(body.usage, body.service_tier) : undefined;
+    return [...(counted ? [counted] : []), { type: 'error', failure }];
+  }
   if (!isObject(body) || !Array.isArray(body.choices)) throw new ReplyFault('The reply is not a chat completion.');
   if (body.choices.length === 0) throw new ReplyFault('The reply has no choices.');
   if (body.choices.length > MAX_CHOICES) throw new ReplyFault(`The reply cannot be read: ${TOO_MANY_CHOICES}.`);
   const events: GenerationEvent[] = [decodeEnvelope(body)];
-  const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events }));
+  const readers = body.choices.map((choice: unknown, at) => readChoice(choice, at, { reply, events, notes }));
   const usage = usageEvent(body.usage, body.service_tier);
   if (usage) events.push(usage);
   for (const reader of readers) reader.close(events);
@@ -29,10 +34,14 @@ export function decodeReply(body: unknown, reply: ReplyContext): readonly Genera
   return events;
 }
 
-function readChoice(choice: unknown, at: number, to: { reply: ReplyContext; events: GenerationEvent[] }): ChoiceReader {
+function readChoice(
+  choice: unknown,
+  at: number,
+  to: { reply: ReplyContext; events: GenerationEvent[]; notes: LossNotes | undefined },
+): ChoiceReader {
   if (!isObject(choice) || !isObject(choice.message))
     throw new ReplyFault(`choices[${at}] of the reply has no message.`);
-  const reader = new ChoiceReader(typeof choice.index === 'number' ? choice.index : at, to.reply);
+  const reader = new ChoiceReader(typeof choice.index === 'number' ? choice.index : at, to.reply, to.notes);
   reader.read(choice, to.events);
   const fault = reader.fault();
   if (fault) throw new ReplyFault(fault);
@@ -51,6 +60,7 @@ export class ChoiceReader {
   readonly #audio: AudioReader;
   /** Fields of the choice that OpenAI does not document: filter results, grounding metadata. */
   readonly #notes = new Map<string, unknown>();
+  readonly #signer: ThoughtSigner | undefined;
   #finish: string | undefined;
   #native: string | undefined;
   /** Set for an upstream that may begin its answers with the chain of thought. */
@@ -59,8 +69,10 @@ export class ChoiceReader {
   /** The last content was a chain of thought, so a separator may follow. */
   #thoughtShown = false;
 
-  constructor(index: number, reply: ReplyContext) {
+  /** @param notes undefined for a reply that the client gets as it is */
+  constructor(index: number, reply: ReplyContext, notes: LossNotes | undefined) {
     this.index = index;
+    if (notes) this.#signer = new ThoughtSigner(reply.thoughtMaker, { choice: index, blocks: this.#blocks, notes });
     if (reply.inlineThinking) {
       this.#thoughts = new InlineThoughts();
       this.#answerTokens = new AnswerTokens();
@@ -86,10 +98,8 @@ export class ChoiceReader {
 
   #readDelta(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
     const { index: choice } = this;
-    // DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`.
-    const reasoning = delta.content_blocks ? undefined : stringOf(delta.reasoning_content) || stringOf(delta.reasoning);
-    const thinking = reasoning || thinkingOf(delta.content);
-    if (thinking) out.push({ type: 'thinking', choice, block: this.#blocks.open('thinking'), text: thinking });
+    if (!delta.content_blocks) this.#readThoughts(delta, out);
+    const after = out.length;
     const content = textOf(delta.content);
     const place = { choice, blocks: this.#blocks, out };
     const textRead = readWholeBlocks(delta, content, { ...place, whole }) || readStreamedBlocks(delta, content, place);
@@ -101,7 +111,18 @@ export class ChoiceReader {
     if (Array.isArray(delta.images)) readImages(delta.images, place);
     if (Array.isArray(delta.annotations)) this.#readAnnotations(delta.annotations, out);
     if (delta.tool_calls || delta.function_call) this.#flushThoughts(out);
-    this.#calls.read(delta, out);
+    this.#calls.read(delta, out, whole);
+    if (out.length > after) this.#signer?.sign(out, after);
+  }
+
+  /** DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`. */
+  #readThoughts(delta: JsonObject, out: GenerationEvent[]): void {
+    if (delta.reasoning_details) this.#signer?.details(listOf(delta.reasoning_details) ?? []);
+    const thought = thoughtIn(delta);
+    if (!thought) return;
+    const block = this.#blocks.open('thinking');
+    this.#signer?.thought(block, thought.field);
+    out.push({ type: 'thinking', choice: this.index, block, text: thought.text });
   }
 
   #readText(content: string, out: GenerationEvent[]): void {
@@ -156,6 +177,7 @@ export class ChoiceReader {
     this.#flushThoughts(out);
     this.#audio.close(out);
     this.#calls.close(out);
+    this.#signer?.close(out);
     const notes = Object.fromEntries(this.#notes);
     if (this.#notes.size > 0) {
       out.push({ type: 'opaque', choice, block: this.#blocks.next(), format: 'openai-chat', value: notes });
@@ -173,9 +195,4 @@ export class ChoiceReader {
 export function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content) ?? '';
   return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');
-}
-
-function thinkingOf(content: unknown): string {
-  if (!Array.isArray(content)) return '';
-  return content.map((part) => (isObject(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
 }

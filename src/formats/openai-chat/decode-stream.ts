@@ -17,10 +17,11 @@ import {
 } from './errors.ts';
 import { isKeepAlive } from './read.ts';
 import { isObject } from '../json/object.ts';
+import type { LossNotes } from '../losses/reply-losses.ts';
 import { parseJson } from '../json/read.ts';
 
-export function decodeStream(reply: ReplyContext): StreamDecoder {
-  return new ChatStreamDecoder(reply);
+export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder {
+  return new ChatStreamDecoder(reply, notes);
 }
 
 /**
@@ -30,6 +31,7 @@ export function decodeStream(reply: ReplyContext): StreamDecoder {
  */
 class ChatStreamDecoder implements StreamDecoder {
   readonly #reply: ReplyContext;
+  readonly #notes: LossNotes | undefined;
   readonly #cutter = new SseCutter();
   readonly #choices = new Map<number, ChoiceReader>();
   progress = 0;
@@ -37,8 +39,9 @@ class ChatStreamDecoder implements StreamDecoder {
   #ended = false;
   #closed = false;
 
-  constructor(reply: ReplyContext) {
+  constructor(reply: ReplyContext, notes: LossNotes | undefined) {
     this.#reply = reply;
+    this.#notes = notes;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {
@@ -83,8 +86,10 @@ class ChatStreamDecoder implements StreamDecoder {
     const chunk = parseJson(data);
     if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED), out);
     const failure = failureOfEvent(event, chunk);
-    if (failure) return this.#fail(failure, out);
-    if (isObject(chunk)) this.#readChunk(chunk, out);
+    if (!failure) return isObject(chunk) ? this.#readChunk(chunk, out) : undefined;
+    const usage = isObject(chunk) ? usageEvent(chunk.usage, chunk.service_tier) : undefined;
+    if (usage) out.push(usage);
+    this.#fail(failure, out);
   }
 
   #readChunk(chunk: JsonObject, out: GenerationEvent[]): void {
@@ -108,7 +113,7 @@ class ChatStreamDecoder implements StreamDecoder {
   #choice(index: number): ChoiceReader | undefined {
     let reader = this.#choices.get(index);
     if (!reader && this.#choices.size < MAX_CHOICES)
-      this.#choices.set(index, (reader = new ChoiceReader(index, this.#reply)));
+      this.#choices.set(index, (reader = new ChoiceReader(index, this.#reply, this.#notes)));
     return reader;
   }
 

@@ -2,6 +2,7 @@ import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPar
 import type { RequestTarget } from '../format.ts';
 import { encodeMedia } from './encode-media.ts';
 import { takes } from './extensions.ts';
+import { ReturnedThoughts } from './returned-thoughts.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import type { LossReport } from '../losses/losses.ts';
@@ -123,6 +124,7 @@ function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role
 function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
   const calls: JsonObject[] = [];
   const spoken: JsonObject[] = [];
+  const thoughts = new ReturnedThoughts(turn, place.target);
   let audio: unknown;
   for (const [at, part] of turn.parts.entries()) {
     if (part.type === 'tool_call') {
@@ -130,21 +132,43 @@ function encodeAssistant(turn: Turn, place: MessageDestination): JsonObject[] {
       continue;
     }
     const path = BodyPlace.itemOf(place.path, 'content', at);
+    const returned = thoughts.take(part);
+    if (returned === true) continue;
     const partAudio = audioOf(part);
-    const encoded = partAudio === undefined ? encodeSpoken(part, path, place, spoken.length === 0) : undefined;
+    const encoded =
+      returned || (partAudio === undefined ? encodeSpoken(part, path, place, spoken.length === 0) : undefined);
     // A part that is not sent loses no order.
     if (calls.length > 0 && (encoded ?? partAudio))
       place.report.downgraded(path, 'OpenAI chat puts tool calls after all content.');
     audio = partAudio ?? audio;
     if (encoded) spoken.push(encoded);
   }
+  return assembled(turn, { calls, spoken, audio, thoughts: thoughts.fields }, place);
+}
+
+interface Answer {
+  readonly calls: readonly JsonObject[];
+  readonly spoken: readonly JsonObject[];
+  readonly audio: unknown;
+  readonly thoughts: JsonObject;
+}
+
+function assembled(
+  turn: Turn,
+  { calls, spoken, audio, thoughts }: Answer,
+  { path, report }: MessageDestination,
+): JsonObject[] {
   const { content, refusal } = splitRefusal(spoken);
   const elsewhere = calls.length > 0 || refusal !== undefined || audio !== undefined;
-  if (content.length === 0 && !elsewhere && turn.parts.length > 0) return [];
+  if (content.length === 0 && !elsewhere && turn.parts.length > 0) {
+    if (Object.keys(thoughts).length > 0) report.dropped(path, 'a thought without an answer after it');
+    return [];
+  }
   const message = compact({
     role: 'assistant',
     // `content` is null only when calls, a refusal or audio replace the text (docs/protocols/openai-chat.md#messages).
     content: content.length === 0 && elsewhere ? null : (joined(content, '') ?? plainText(content) ?? content),
+    ...thoughts,
     refusal,
     audio,
     name: turn.name,

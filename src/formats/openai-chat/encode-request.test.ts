@@ -136,7 +136,13 @@ const conversation: fc.Arbitrary<Conversation> = fc
             name,
             description: maybe(words),
             parameters: maybe(fc.constant({ type: 'object', properties: {} })),
-            strict: maybe(fc.boolean()),
+            strict: maybe(fc.constant(false)),
+          }),
+          fc.record({
+            type: fc.constant('function' as const),
+            name,
+            parameters: fc.constant({ type: 'object', properties: {}, additionalProperties: false }),
+            strict: fc.constant(true),
           }),
           fc.record({ type: fc.constant('custom' as const), name, format: maybe(fc.constant({ type: 'text' })) }),
           fc.constant({
@@ -165,7 +171,7 @@ const conversation: fc.Arbitrary<Conversation> = fc
         fc.record({
           type: fc.constant('json_schema' as const),
           name,
-          schema: fc.constant({ type: 'object' }),
+          schema: fc.constant({ type: 'object', additionalProperties: false }),
           strict: maybe(fc.boolean()),
         }),
       ),

@@ -16,7 +16,9 @@ import { asFunction, customNames } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
+import { thoughtMaker } from './returned-thoughts.ts';
 import { finish, type Steps } from '../steps.ts';
+import { strictFor } from '../strict-schema.ts';
 import { fitStops, limitsOf } from '../target-limits.ts';
 import { shownText } from '../json/shown.ts';
 import { compact } from '../json/compact.ts';
@@ -44,7 +46,7 @@ export function* encodeInSteps(
     tools,
     tool_choice: toolChoice,
     parallel_tool_calls: parallel,
-    response_format: encodeResponseFormat(conversation.responseFormat),
+    response_format: encodeResponseFormat(conversation.responseFormat, report),
     reasoning_effort: encodeEffort(conversation.reasoning, target, report),
     modalities: conversation.modalities,
     audio: conversation.audio,
@@ -63,7 +65,12 @@ export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): Encod
 
 function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target: RequestTarget): ReplyContext {
   const customTools = target.customTools ? undefined : customNames(tools);
-  return customTools && customTools.size > 0 ? { ...reply, customTools } : reply;
+  const maker = thoughtMaker(target);
+  return {
+    ...reply,
+    ...(customTools && customTools.size > 0 && { customTools }),
+    ...(maker !== undefined && { thoughtMaker: maker }),
+  };
 }
 
 /**
@@ -106,9 +113,10 @@ function encodeVerbosity(
   return undefined;
 }
 
-function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+function encodeResponseFormat(format: ResponseFormat | undefined, report: LossReport): JsonObject | undefined {
   if (format?.type !== 'json_schema') return format && { type: format.type };
-  const { name, description, schema, strict } = format;
+  const { name, description, schema } = format;
+  const strict = strictFor(format, 'response_format.json_schema.strict', report);
   // OpenAI requires a name; a schema without one is named `output` (docs/protocols/messages-route.md#strict-format).
   return { type: 'json_schema', json_schema: compact({ name: name ?? 'output', description, schema, strict }) };
 }
@@ -231,7 +239,8 @@ function withoutTools({ toolChoice, parallelToolCalls }: Conversation, report: L
 function encodeTool(tool: Tool, path: string, target: RequestTarget, report: LossReport): JsonObject | undefined {
   switch (tool.type) {
     case 'function': {
-      const { name, description, parameters, strict } = tool;
+      const { name, description, parameters } = tool;
+      const strict = strictFor({ ...tool, schema: parameters }, `${path}.function.strict`, report);
       if (tool.cache) report.dropped(`${path}.cache_control`, 'OpenAI chat has no cache markers on tools.');
       return { type: 'function', function: compact({ name, description, parameters, strict }) };
     }

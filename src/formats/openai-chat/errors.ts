@@ -3,6 +3,7 @@ import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact } from '../json/compact.ts';
+import { brokenGeneration } from '../broken-generation.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
 import { isObject } from '../json/object.ts';
 import { parseJson, stringOf } from '../json/read.ts';
@@ -134,15 +135,28 @@ function statusOf(kind: string | undefined, code: string | undefined): number {
 }
 
 /**
- * Returns the failure in an event of a stream. SDKs read any truthy top-level `error` as one, whatever its value
- * (docs/protocols/openai-chat.md#stream-errors). Google wraps it into an array, and some servers name the event `error`
- * instead.
+ * Returns the failure in an event of a stream, or in a plain reply. SDKs read any truthy top-level `error` as one,
+ * whatever its value (docs/protocols/openai-chat.md#stream-errors). Google wraps it into an array, some servers name the
+ * event `error` instead, and vLLM and SGLang send the error itself as an object. A choice may report one too.
  */
 export function failureOfEvent(event: string | undefined, payload: unknown): UpstreamFailure | undefined {
   const body: unknown = Array.isArray(payload) ? payload[0] : payload;
-  const failed = event === 'error' || (isObject(body) && Boolean(body.error));
-  if (!failed) return undefined;
+  const failed = event === 'error' || (isObject(body) && (Boolean(body.error) || body.object === 'error'));
+  if (!failed) return isObject(body) ? failureOfChoices(body.choices) : undefined;
   return failureIn(payload) ?? unreadable('The upstream reported an error without a message.');
+}
+
+/** One broken answer of several is a broken reply: a client could not see which of them are whole. */
+function failureOfChoices(choices: unknown): UpstreamFailure | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  for (let at = 0; at < choices.length; at += 1) {
+    const choice: unknown = choices[at];
+    if (!isObject(choice)) continue;
+    const { error, finish_reason: reason } = choice;
+    const failure = (error ? failureIn({ error }) : undefined) ?? brokenGeneration(reason);
+    if (failure) return failure;
+  }
+  return undefined;
 }
 
 /**

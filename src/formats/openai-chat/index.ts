@@ -22,6 +22,8 @@ export const openaiChat: Format = {
   contentType: { body: 'application/json', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   heartbeat: ': ping\n\n',
+  // Without the blank line, at which OpenAI's SDK for Python dispatches an event once it has an id.
+  heartbeatAfter: ({ signals }) => (signals?.named ? ': ping\n' : undefined),
   readClient,
   decodeRequest,
   clientPaths,

@@ -13,6 +13,18 @@ import { MESSAGE_EXTENSIONS, NOT_TAKEN, takes } from './extensions.ts';
 export const NESTED_NAMES =
   /"(?:cache_control|content_(?:blocks|parts)|reasoning_content|extra_content|(?:thought_)?signature|maker|citations|(?:redacted_)?thinking|mime_type|(?:file|video|audio)_url|format"\s*:\s*"[a-z]+\/[^"]*)"/;
 
+/** Fields of every reply of OpenAI, and so of the gateway. Groq and others refuse them in a request, even without a value. */
+export const EMPTY_FIELDS = /"(?:annotations"\s*:\s*\[\s*\]|refusal"\s*:\s*null)/;
+
+/** The messages without these fields. They say nothing, so nothing is lost. Undefined when nothing changes. */
+export const withoutEmptyFields = (messages: unknown): readonly unknown[] | undefined =>
+  mapped(messages, (message) => {
+    const isEmpty = ([name, value]: [string, unknown]): boolean =>
+      name === 'refusal' ? value === null : name === 'annotations' && Array.isArray(value) && value.length === 0;
+    const entries = message.role === 'assistant' ? Object.entries(message) : [];
+    return entries.some(isEmpty) ? Object.fromEntries(entries.filter((entry) => !isEmpty(entry))) : message;
+  });
+
 type Extension = (typeof MESSAGE_EXTENSIONS)[number];
 
 interface Cleaner {

@@ -1,4 +1,5 @@
 import type { Signals } from '../events.ts';
+import { brokenGeneration } from '../broken-generation.ts';
 import { isObject } from '../json/object.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { decodeUsage, mapFinish } from './reply-fields.ts';
@@ -12,6 +13,8 @@ export function readOrdinaryReply(body: unknown, signals: Signals): boolean {
   if (!isObject(body) || body.error || !Array.isArray(body.choices) || body.choices.length !== 1) return false;
   const [choice]: readonly unknown[] = body.choices;
   if (!isObject(choice) || !hasOnly(choice, OF_CHOICE) || !isObject(choice.message)) return false;
+  const reason = typeof choice.finish_reason === 'string' ? choice.finish_reason : undefined;
+  if (brokenGeneration(reason)) return false;
   const { message } = choice;
   const { content } = message;
   if (typeof content !== 'string' || content === '' || !hasOnly(message, OF_MESSAGE)) return false;
@@ -21,9 +24,8 @@ export function readOrdinaryReply(body: unknown, signals: Signals): boolean {
   if (!usage) return false;
   signals.usage = usage;
   if (typeof model === 'string' && model !== '') signals.model = model;
-  noteAnswer(signals);
-  const { finish_reason: reason } = choice;
-  noteFinish(signals, mapFinish(typeof reason === 'string' ? reason : undefined, false));
+  noteAnswer(signals, true);
+  noteFinish(signals, mapFinish(reason, false), reason);
   signals.ended = true;
   // One event for the start, the text, the count, the finish and the end each.
   signals.progress += 5;

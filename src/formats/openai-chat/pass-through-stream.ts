@@ -5,12 +5,12 @@ import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through
 import { parseReplyText } from '../json/rounding.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
-import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
+import { eventEnd, hasId, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
-import { hasContent, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './chunk-fields.ts';
+import { hasContent, hasOutput, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './chunk-fields.ts';
 import { encodeStream } from './encode-stream.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, UNFINISHED, unreadable } from './errors.ts';
 import type { JsonSpan } from '../json/members.ts';
@@ -103,7 +103,7 @@ export class StreamPassThrough implements PassThrough {
     const pieces: Buffer[] = [];
     let kept = 0;
     for (let from = 0, to = 0; from < text.length && !this.#stopped; from = to) {
-      if (!this.#closed && (to = this.#ordinary.match(text, from)) > 0) {
+      if (!this.#closed && !this.#isAwaiting && (to = this.#ordinary.match(text, from)) > 0) {
         this.signals.progress += 1;
         this.signals.text += this.#ordinary.freeLength;
         const { removed } = this.#ordinary;
@@ -164,10 +164,16 @@ export class StreamPassThrough implements PassThrough {
 
   #isRare(event: string): boolean {
     const { content, model } = this.signals;
-    return !content || model === undefined || !isChunk(event) || RARE.test(event);
+    return !content || this.#isAwaiting || model === undefined || !isChunk(event) || RARE.test(event);
+  }
+
+  /** A thought and a text may differ in nothing but their free texts, so each event is read until output comes. */
+  get #isAwaiting(): boolean {
+    return this.#client.awaitsOutput === true && !this.signals.output;
   }
 
   #inspect(bytes: Buffer): Fate {
+    if (hasId(bytes)) this.signals.named = true;
     for (const { event, data } of readSse(bytes)) {
       if (data.startsWith('[DONE]')) return this.#done();
       if (data === '') {
@@ -178,7 +184,10 @@ export class StreamPassThrough implements PassThrough {
       const chunk = parseJson(data);
       if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
       const failure = failureOfEvent(event, chunk);
-      if (failure) return this.#fail(failure);
+      if (failure) {
+        if (isObject(chunk) && isObject(chunk.usage)) this.signals.usage = decodeUsage(chunk.usage, chunk.service_tier);
+        return this.#fail(failure);
+      }
       if (isObject(chunk)) return this.#note(chunk);
     }
     return 'keep';
@@ -224,12 +233,13 @@ export class StreamPassThrough implements PassThrough {
     const { signals } = this;
     const index = typeof choice.index === 'number' ? choice.index : at;
     this.#seen.add(index);
-    if (isObject(choice.delta) && hasContent(choice.delta)) noteAnswer(signals);
+    if (isObject(choice.delta) && hasContent(choice.delta))
+      noteAnswer(signals, signals.output || hasOutput(choice.delta));
     const word = stringOf(choice.finish_reason);
     // Some servers write the empty string where OpenAI writes null.
     if (!word) return;
     this.#finished.add(index);
-    noteFinish(signals, mapFinish(word, false));
+    noteFinish(signals, mapFinish(word, false), word);
     // A choice that a filter stopped is not content: another choice may still answer.
     if (!signals.blocked) signals.content = true;
   }
@@ -280,7 +290,8 @@ function isChunk(event: string): boolean {
 /**
  * One search for all features of a rare event, because every event pays for it (measured: 0.3 µs; a search for each
  * feature cost 1 µs). The features are: no object (`[DONE]`), a named event, a finish reason, usage or error that is
- * not null, another choice than the first (or another tool call, which is as rare), or no choice at all.
+ * not null, an error in place of a chunk, another choice than the first (or another tool call, which is as rare), or no
+ * choice at all.
  */
 const RARE = new RegExp(
   [
@@ -288,6 +299,7 @@ const RARE = new RegExp(
     '[\\r\\n]event:',
     memberPattern('finish_reason|usage|error', 'n'),
     memberPattern('index', '0'),
+    '(?<!\\\\)"object"[ \\t]*:[ \\t]*"error"',
     '"choices"[ \\t]*:[ \\t]*\\[[ \\t]*\\]',
   ].join('|'),
 );

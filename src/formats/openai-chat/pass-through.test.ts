@@ -66,11 +66,13 @@ describe('a stream that is whole', () => {
     expect(signals).toEqual({
       content: true,
       answered: true,
+      output: true,
       blocked: false,
       progress: 6,
       text: 0,
       usage: { input: 3, output: 2, total: 5 },
       finish: 'stop',
+      nativeFinish: undefined,
       model: 'gpt-ran',
       failure: undefined,
       ended: true,

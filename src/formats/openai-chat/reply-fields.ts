@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '../events.ts';
 import type { ClientContext } from '../format.ts';
+import { claimOf, outputWithin, sound } from '../counts.ts';
 import { stringOf } from '../json/read.ts';
 import { compact } from '../json/compact.ts';
 import { isObject } from '../json/object.ts';
@@ -75,17 +76,20 @@ const WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'con
  * (docs/protocols/replies.md#missing-finish-reason).
  */
 export function mapFinish(word: string | undefined, calls: boolean): FinishReason {
-  switch (word) {
-    case 'length':
-    case 'content_filter':
-    case 'tool_calls':
-      return word;
-    case 'function_call':
-      return 'tool_calls';
-    default:
-      return calls ? 'tool_calls' : 'stop';
-  }
+  return (word === undefined ? undefined : FINISHES.get(word)) ?? (calls ? 'tool_calls' : 'stop');
 }
+
+const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
+  ['length', 'length'],
+  ['content_filter', 'content_filter'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  // GLM
+  ['sensitive', 'content_filter'],
+  ['model_context_window_exceeded', 'length'],
+  // Mistral
+  ['model_length', 'length'],
+]);
 
 interface DecodedFinish {
   readonly reason: FinishReason;
@@ -154,36 +158,35 @@ function encodeToken({ token, logprob, bytes }: LogprobToken): JsonObject {
   return { token, logprob, bytes: bytes === undefined ? [...Buffer.from(token, 'utf8')] : bytes };
 }
 
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
 /**
- * Decodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage). Returns undefined when it has no counts.
+ * Decodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage). Returns undefined when it has no counts. DeepSeek and Moonshot
+ * count tokens read from their cache under names of their own.
  *
  * @param tier `service_tier`, which is beside the usage
  */
 export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {
-  const input = count(raw.prompt_tokens);
-  const output = count(raw.completion_tokens);
-  if (input === undefined && output === undefined) return undefined;
+  const input = claimOf(raw.prompt_tokens);
+  const given = claimOf(raw.completion_tokens);
+  if (input === undefined && given === undefined) return undefined;
+  const output = outputWithin(claimOf(raw.total_tokens), input, given);
   const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {};
   const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {};
-  return compact({
+  const usage = compact({
     input: input ?? 0,
-    output: output ?? 0,
-    total: count(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
-    cacheRead: count(prompt.cached_tokens),
-    cacheWrite: count(prompt.cache_write_tokens),
-    reasoning: count(completion.reasoning_tokens),
-    inputAudio: count(prompt.audio_tokens),
-    inputImage: count(prompt.image_tokens),
-    outputAudio: count(completion.audio_tokens),
-    outputImage: count(completion.image_tokens),
-    acceptedPrediction: count(completion.accepted_prediction_tokens),
-    rejectedPrediction: count(completion.rejected_prediction_tokens),
+    output,
+    total: (input ?? 0) + output,
+    cacheRead: claimOf(prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens),
+    cacheWrite: claimOf(prompt.cache_write_tokens),
+    reasoning: claimOf(completion.reasoning_tokens),
+    inputAudio: claimOf(prompt.audio_tokens),
+    inputImage: claimOf(prompt.image_tokens),
+    outputAudio: claimOf(completion.audio_tokens),
+    outputImage: claimOf(completion.image_tokens),
+    acceptedPrediction: claimOf(completion.accepted_prediction_tokens),
+    rejectedPrediction: claimOf(completion.rejected_prediction_tokens),
     tier: pricedTier(tier),
   });
+  return sound(usage);
 }
 
 export function usageEvent(raw: unknown, tier?: unknown): GenerationEvent | undefined {

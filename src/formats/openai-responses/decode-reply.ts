@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { pricedTier, type GenerationEvent, type LogprobToken, type UpstreamFailure, type Usage } from '../events.ts';
+import { claimOf, outputWithin, sound } from '../counts.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -11,15 +12,18 @@ import { mcpParts } from './mcp-items.ts';
 /** A plain 2xx reply → events. A response that failed is an error, though its status is 200. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
   const failure = failureIn(body);
-  if (failure) return [{ type: 'error', failure }];
+  if (failure) return failedReply(body, failure, reply);
   if (!isObject(body) || !Array.isArray(body.output)) throw new ReplyFault('the reply is no response');
   const reader = new ResponseReader(reply);
-  reader.begin(body);
-  body.output.forEach((item: unknown, at) => {
-    if (!isObject(item)) throw new ReplyFault(`output[${at}] of the reply is no item`);
-    reader.item(item, at);
-  });
+  const at = body.output.findIndex((item) => !isObject(item));
+  if (at >= 0) throw new ReplyFault(`output[${at}] of the reply is no item`);
   reader.finish(body);
+  return reader.drain();
+}
+
+function failedReply(body: unknown, failure: UpstreamFailure, reply: ReplyContext): readonly GenerationEvent[] {
+  const reader = new ResponseReader(reply);
+  reader.failed(objectOf(body) ?? {}, failure);
   return reader.drain();
 }
 
@@ -28,10 +32,20 @@ interface ItemState {
   readonly type: string;
   /** The number of the call. */
   readonly call: number;
-  /** Part of the content has come as deltas: the whole item repeats it. */
-  streamed: boolean;
   readonly phase: string | undefined;
+  /** Parts that have come: the events that end them, the whole item and the whole response repeat them. */
+  readonly parts: Set<string>;
+  /** The part under way, and whether it begins. */
+  part: string;
+  isNew: boolean;
+  /** Where the texts began that can be cited, by their number: UTF-16 units of the answer. */
+  readonly starts: Map<number, number>;
+  /** The whole item has come. */
+  closed: boolean;
 }
+
+/** What a model writes. A reasoning item has a summary, or its content in place of one. */
+export type PartKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
 
 /**
  * Reads the items of a response, whole or as events (docs/protocols/openai-responses.md#stream). A plain reply is read as items that come
@@ -41,16 +55,19 @@ export class ResponseReader {
   readonly #reply: ReplyContext;
   readonly #events: GenerationEvent[] = [];
   readonly #items = new Map<number, ItemState>();
+  /** Items that have come, by type. */
+  readonly #count = new Map<string, number>();
   readonly #blocks = new Map<string, number>();
   #calls = 0;
   #started = false;
-  /** UTF-16 units of the answer's text, and where the part that is cited began. */
+  /** UTF-16 units of the answer's text. */
   #written = 0;
-  #partStart = 0;
   #searches = 0;
   #fileSearches = 0;
   readonly #containers = new Set<string>();
   ended = false;
+  /** An item has been opened. */
+  begun = false;
 
   constructor(reply: ReplyContext) {
     this.#reply = reply;
@@ -70,10 +87,10 @@ export class ResponseReader {
   }
 
   open(item: JsonObject, at: number): void {
+    this.begun = true;
     const type = stringOf(item.type) ?? '';
     const isCall = type === 'function_call' || type === 'custom_tool_call';
-    const state: ItemState = { type, call: isCall ? this.#calls++ : -1, streamed: false, phase: stringOf(item.phase) };
-    this.#items.set(at, state);
+    const state = this.#begin(at, type, isCall ? this.#calls++ : -1, stringOf(item.phase));
     if (!isCall) return;
     const name = stringOf(item.name);
     if (name === undefined) throw new ReplyFault('a call has no name');
@@ -91,21 +108,40 @@ export class ResponseReader {
     );
   }
 
+  #begin(at: number, type: string, call: number, phase?: string): ItemState {
+    const state = {
+      type,
+      call,
+      phase,
+      parts: new Set<string>(),
+      part: '',
+      isNew: false,
+      starts: new Map<number, number>(),
+      closed: false,
+    };
+    this.#items.set(at, state);
+    this.#count.set(type, (this.#count.get(type) ?? 0) + 1);
+    return state;
+  }
+
   /** An item that has come whole, or the end of one that came as deltas. */
   item(item: JsonObject, at: number): void {
     if (!this.#items.has(at)) this.open(item, at);
     const state = this.#items.get(at)!;
+    if (state.closed) return;
+    state.closed = true;
     switch (state.type) {
       case 'message':
-        return state.streamed ? undefined : this.#message(item, at);
-      case 'reasoning':
-        return this.#reasoning(item, at, state.streamed);
-      case 'function_call':
-      case 'custom_tool_call': {
-        const text = stringOf(item[state.type === 'function_call' ? 'arguments' : 'input']);
-        if (!state.streamed && text) this.#argument(state, text);
+        (listOf(item.content) ?? []).forEach((part, index) => this.part(at, 'text', index, part));
         return;
-      }
+      case 'reasoning':
+        return this.#reasoning(item, at);
+      case 'function_call':
+      case 'custom_tool_call':
+        this.fill(at, 'arguments', 0, item[state.type === 'function_call' ? 'arguments' : 'input']);
+        if (state.call >= 0)
+          this.#events.push({ type: 'tool_arguments', choice: 0, call: state.call, text: '', last: true });
+        return;
       default:
         this.#searches += Number(isSearch(item));
         this.#fileSearches += Number(isFileSearch(item));
@@ -114,50 +150,70 @@ export class ResponseReader {
     }
   }
 
-  text(at: number, part: number, text: string): void {
-    const state = this.#touch(at, 'message');
+  /** A part that has come whole, or the end of one that came as deltas. `kind` is that of the usual part of its item. */
+  part(at: number, kind: PartKind, index: number, value: unknown): void {
+    const part = objectOf(value);
+    if (!part) return;
+    const isRefusal = part.type === 'refusal';
+    const filled = this.fill(at, isRefusal ? 'refusal' : kind, index, isRefusal ? part.refusal : part.text);
+    if (filled) this.logprobs(part.logprobs);
+    if (this.#items.get(at)?.parts.has(`cited${index}`)) return;
+    for (const annotation of listOf(part.annotations) ?? []) this.annotation(at, index, annotation);
+  }
+
+  /** Content that came whole, where no delta of it came: some servers send no deltas. */
+  fill(at: number, kind: PartKind, index: number, text: unknown): boolean {
+    const parts = this.#items.get(at)?.parts;
+    if (typeof text !== 'string' || text === '' || parts?.has(`${kind}${index}`)) return false;
+    const other = kind === 'summary' ? 'content' : kind === 'content' ? 'summary' : undefined;
+    if (other && parts?.has(other)) return false;
+    this.add(at, kind, index, text);
+    return true;
+  }
+
+  /** A fragment of a part. */
+  add(at: number, kind: PartKind, index: number, text: string): void {
     if (text === '') return;
-    const key = `text${part}`;
-    if (!this.#blocks.has(`${at}/${key}`)) this.#partStart = this.#written;
+    switch (kind) {
+      case 'text':
+        return this.#text(this.#touch(at, 'message', kind, index), at, index, text);
+      case 'refusal':
+        this.#touch(at, 'message', kind, index);
+        this.#events.push({ type: 'refusal', choice: 0, text });
+        return;
+      case 'summary':
+      case 'content':
+        return this.#thinking(this.#touch(at, 'reasoning', kind, index), at, kind, text);
+      case 'arguments':
+        if ((this.#items.get(at)?.call ?? -1) < 0) return;
+        this.#events.push({ type: 'tool_arguments', choice: 0, call: this.#touch(at, '', kind, index).call, text });
+    }
+  }
+
+  #text({ phase, starts }: ItemState, at: number, index: number, text: string): void {
+    const block = this.#block(at, `text${index}`);
+    if (!starts.has(index)) starts.set(index, this.#written);
     this.#written += text.length;
-    const { phase } = state;
-    const block = this.#block(at, key);
     this.#events.push({ type: 'text', choice: 0, block, text, ...(phase !== undefined && { phase }) });
   }
 
-  refusal(at: number, text: string): void {
-    this.#touch(at, 'message');
-    if (text !== '') this.#events.push({ type: 'refusal', choice: 0, text });
-  }
-
-  thinking(at: number, part: number, text: string): void {
-    this.#touch(at, 'reasoning');
-    if (text === '') return;
+  /** Parts of a summary are paragraphs. */
+  #thinking({ parts, isNew }: ItemState, at: number, kind: 'summary' | 'content', text: string): void {
     const block = this.#block(at, 'thinking');
-    // Parts of a summary are paragraphs.
-    const key = `${at}/part`;
-    const before = this.#blocks.get(key) ?? part;
-    this.#blocks.set(key, part);
-    this.#events.push({ type: 'thinking', choice: 0, block, text: before === part ? text : `\n\n${text}` });
+    const isNext = isNew && parts.has(kind);
+    if (isNew) parts.add(kind);
+    this.#events.push({ type: 'thinking', choice: 0, block, text: isNext ? `\n\n${text}` : text });
   }
 
-  argument(at: number, text: string): void {
-    const state = this.#items.get(at);
-    if (!state || state.call < 0 || text === '') return;
-    state.streamed = true;
-    this.#argument(state, text);
-  }
-
-  #argument({ call }: ItemState, text: string): void {
-    this.#events.push({ type: 'tool_arguments', choice: 0, call, text });
-  }
-
-  annotation(value: unknown): void {
+  annotation(at: number, part: number, value: unknown): void {
     const annotation = objectOf(value);
     const url = stringOf(annotation?.url);
     if (annotation?.type !== 'url_citation' || url === undefined) return;
-    const start = this.#partStart + (numberOf(annotation.start_index) ?? 0);
-    const end = this.#partStart + (numberOf(annotation.end_index) ?? 0);
+    const state = this.#items.get(at);
+    state?.parts.add(`cited${part}`);
+    const from = state?.starts.get(part) ?? 0;
+    const start = from + (numberOf(annotation.start_index) ?? 0);
+    const end = from + (numberOf(annotation.end_index) ?? 0);
     const title = stringOf(annotation.title);
     this.#events.push({ type: 'citation', choice: 0, citation: compact({ url, title, start, end }) });
   }
@@ -170,16 +226,9 @@ export class ResponseReader {
   finish(response: JsonObject): void {
     if (this.ended) return;
     this.begin(response);
+    this.#fillIn((listOf(response.output) ?? []).filter(isObject));
     this.ended = true;
-    const raw = objectOf(response.usage);
-    const counted = raw && decodeUsage(raw, response.service_tier);
-    if (counted && raw)
-      this.#events.push({
-        type: 'usage',
-        usage: this.#withSearches(counted, response),
-        raw,
-        format: 'openai-responses',
-      });
+    this.#noteUsage(response);
     const why = stringOf(objectOf(response.incomplete_details)?.reason);
     const reason =
       response.status === 'incomplete'
@@ -190,6 +239,16 @@ export class ResponseReader {
           ? 'tool_calls'
           : 'stop';
     this.#events.push({ type: 'finish', choice: 0, reason }, { type: 'end' });
+  }
+
+  /** True where the response has a usage. */
+  #noteUsage(response: JsonObject): boolean {
+    const raw = objectOf(response.usage);
+    const counted = raw && decodeUsage(raw, response.service_tier);
+    if (!counted || !raw) return false;
+    const usage = this.#withSearches(counted, response);
+    this.#events.push({ type: 'usage', usage, raw, format: 'openai-responses' });
+    return true;
   }
 
   /** The last event of a stream repeats all items; some servers send them there alone. */
@@ -215,19 +274,39 @@ export class ResponseReader {
       this.#containers.add(stringOf(id) ?? '');
   }
 
+  /** The end of a response that failed. The provider charges what it counted until then. */
+  failed(response: JsonObject, failure: UpstreamFailure): void {
+    if (!this.ended) this.fail(this.#noteUsage(response) ? { ...failure, isCounted: true } : failure);
+  }
+
   fail(failure: UpstreamFailure): void {
     if (this.ended) return;
     this.ended = true;
     this.#events.push({ type: 'error', failure });
   }
 
-  #touch(at: number, type: string): ItemState {
-    let state = this.#items.get(at);
-    if (!state) {
-      state = { type, call: -1, streamed: true, phase: undefined };
-      this.#items.set(at, state);
+  /** Items of the whole response that have not come. Servers that number no events seem to send all items of a type at one place. */
+  #fillIn(output: readonly JsonObject[]): void {
+    const unplaced = new Map(this.#count);
+    const isPlaced = ({ type }: JsonObject, at: number): boolean => this.#items.get(at)?.type === type;
+    const countDown = (type: string): boolean => {
+      const left = unplaced.get(type) ?? 0;
+      unplaced.set(type, left - 1);
+      return left > 0;
+    };
+    for (const [at, item] of output.entries()) if (isPlaced(item, at)) countDown(stringOf(item.type) ?? '');
+    for (const [at, item] of output.entries()) {
+      if (isPlaced(item, at)) this.item(item, at);
+      else if (!countDown(stringOf(item.type) ?? '')) this.item(item, this.#items.has(at) ? output.length + at : at);
     }
-    state.streamed = true;
+  }
+
+  #touch(at: number, type: string, kind: PartKind, index: number): ItemState {
+    const state = this.#items.get(at) ?? this.#begin(at, type, -1);
+    const part = `${kind}${index}`;
+    state.isNew = state.part !== part && !state.parts.has(part);
+    state.part = part;
+    if (state.isNew) state.parts.add(part);
     return state;
   }
 
@@ -238,20 +317,9 @@ export class ResponseReader {
     return block;
   }
 
-  #message(item: JsonObject, at: number): void {
-    (listOf(item.content) ?? []).forEach((part, index) => {
-      if (!isObject(part)) return;
-      if (part.type === 'refusal') return this.refusal(at, stringOf(part.refusal) ?? '');
-      this.text(at, index, stringOf(part.text) ?? '');
-      for (const annotation of listOf(part.annotations) ?? []) this.annotation(annotation);
-      this.logprobs(part.logprobs);
-    });
-  }
-
-  #reasoning(item: JsonObject, at: number, streamed: boolean): void {
-    const summary = listOf(item.summary) ?? [];
-    const shown = summary.length > 0 ? summary : (listOf(item.content) ?? []);
-    if (!streamed) shown.forEach((part, index) => this.thinking(at, index, stringOf(objectOf(part)?.text) ?? ''));
+  #reasoning(item: JsonObject, at: number): void {
+    for (const kind of ['summary', 'content'] as const)
+      (listOf(item[kind]) ?? []).forEach((part, index) => this.fill(at, kind, index, objectOf(part)?.text));
     const signature = stringOf(item.encrypted_content);
     if (!signature) return;
     const block = this.#block(at, 'thinking');
@@ -297,19 +365,21 @@ const isFileSearch = ({ type }: JsonObject): boolean => type === 'file_search_ca
 
 /** @param tier `service_tier`, which is beside the usage */
 export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {
-  const input = numberOf(raw.input_tokens);
-  const output = numberOf(raw.output_tokens);
-  if (input === undefined && output === undefined) return undefined;
+  const input = claimOf(raw.input_tokens);
+  const given = claimOf(raw.output_tokens);
+  if (input === undefined && given === undefined) return undefined;
+  const output = outputWithin(claimOf(raw.total_tokens), input, given);
   const read = objectOf(raw.input_tokens_details);
-  return compact({
+  const usage = compact({
     input: input ?? 0,
-    output: output ?? 0,
-    total: numberOf(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
-    cacheRead: numberOf(read?.cached_tokens),
-    cacheWrite: numberOf(read?.cache_write_tokens),
-    reasoning: numberOf(objectOf(raw.output_tokens_details)?.reasoning_tokens),
+    output,
+    total: (input ?? 0) + output,
+    cacheRead: claimOf(read?.cached_tokens),
+    cacheWrite: claimOf(read?.cache_write_tokens),
+    reasoning: claimOf(objectOf(raw.output_tokens_details)?.reasoning_tokens),
     tier: pricedTier(tier),
   });
+  return sound(usage);
 }
 
 function decodeToken(token: JsonObject): LogprobToken {

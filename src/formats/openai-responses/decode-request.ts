@@ -30,7 +30,7 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     origins?.note(turn, 'instructions');
     items.turns.push(turn);
   }
-  items.decode(body.input);
+  decodeInput(items, body);
   const tools = [...decodeTools(body.tools, 'tools', origins), ...items.tools];
   const configured = (field: 'reasoning' | 'text'): JsonObject | undefined => {
     const update = items.configured[field];
@@ -58,6 +58,16 @@ export function decodeRequest(body: JsonObject, origins?: Origins): Conversation
     unread: unread.length > 0 ? unread : undefined,
   });
   return endsWithTrigger(body) ? askForSummary(conversation, origins) : conversation;
+}
+
+/** A fault in the input may only mean that the gateway lacks what came before it: the results of a step name calls of the step before. */
+function decodeInput(items: ItemDecoder, body: JsonObject): void {
+  try {
+    items.decode(body.input);
+  } catch (error) {
+    refuseStateful({ extras: body });
+    throw error;
+  }
 }
 
 function decodeSampling(body: JsonObject): Sampling {

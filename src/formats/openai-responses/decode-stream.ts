@@ -5,7 +5,7 @@ import { isObject, objectOf } from '../json/object.ts';
 import { numberOf, parseJson, stringOf } from '../json/read.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
-import { ResponseReader } from './decode-reply.ts';
+import { ResponseReader, type PartKind } from './decode-reply.ts';
 import { failureIn, interrupted, unreadable } from './errors.ts';
 
 export const decodeStream = (reply: ReplyContext): StreamDecoder => new ResponseStreamDecoder(reply);
@@ -15,6 +15,10 @@ class ResponseStreamDecoder implements StreamDecoder {
   readonly #cutter = new SseCutter();
   readonly #reader: ResponseReader;
   progress = 0;
+
+  get begun(): boolean {
+    return this.#reader.begun;
+  }
 
   constructor(reply: ReplyContext) {
     this.#reader = new ResponseReader(reply);
@@ -72,7 +76,8 @@ export function feed(reader: ResponseReader, { event, data }: SseEvent, closing:
 }
 
 function read(reader: ResponseReader, name: string, event: JsonObject): void {
-  if (name.endsWith('.delta')) return readDelta(reader, name, event);
+  const kind = KINDS.get(name.slice(0, name.lastIndexOf('.')));
+  if (kind) return readPart(reader, kind, name, event);
   const response = objectOf(event.response) ?? {};
   const at = numberOf(event.output_index) ?? 0;
   switch (name) {
@@ -83,34 +88,48 @@ function read(reader: ResponseReader, name: string, event: JsonObject): void {
     case 'output_item.done':
       return reader.item(objectOf(event.item) ?? {}, at);
     case 'output_text.annotation.added':
-      return reader.annotation(event.annotation);
+      return reader.annotation(at, partOf(event), event.annotation);
+    case 'content_part.done':
+      return reader.part(
+        at,
+        objectOf(event.part)?.type === 'reasoning_text' ? 'content' : 'text',
+        partOf(event),
+        event.part,
+      );
+    case 'reasoning_summary_part.done':
+      return reader.part(at, 'summary', partOf(event), event.part);
     case 'completed':
     case 'incomplete':
-      return reader.finish({ status: name, ...response });
+    case 'cancelled':
     case 'failed': {
-      const failure = failureIn({ ...response, status: 'failed' });
-      return reader.fail(failure ?? unreadable('The upstream reported a failure without a message.'));
+      const ended = name === 'failed' ? { ...response, status: name } : { status: name, ...response };
+      const failure = failureIn(ended);
+      return failure ? reader.failed(response, failure) : reader.finish(ended);
     }
   }
 }
 
-function readDelta(reader: ResponseReader, name: string, event: JsonObject): void {
+const partOf = (event: JsonObject): number => numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0;
+
+/** Events of parts, `….delta` and `….done`. `reasoning` is that of Open Responses. */
+const KINDS: ReadonlyMap<string, PartKind> = new Map([
+  ['output_text', 'text'],
+  ['refusal', 'refusal'],
+  ['reasoning_summary_text', 'summary'],
+  ['reasoning_text', 'content'],
+  ['reasoning', 'content'],
+  ['function_call_arguments', 'arguments'],
+  ['custom_tool_call_input', 'arguments'],
+]);
+
+/** A `done` has the whole part, under a name of its own. */
+function readPart(reader: ResponseReader, kind: PartKind, name: string, event: JsonObject): void {
   const at = numberOf(event.output_index) ?? 0;
-  const part = numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0;
-  const delta = stringOf(event.delta) ?? '';
-  switch (name) {
-    case 'output_text.delta':
-      reader.text(at, part, delta);
-      return reader.logprobs(event.logprobs);
-    case 'refusal.delta':
-      return reader.refusal(at, delta);
-    // `reasoning` is the event of Open Responses.
-    case 'reasoning_summary_text.delta':
-    case 'reasoning_text.delta':
-    case 'reasoning.delta':
-      return reader.thinking(at, part, delta);
-    case 'function_call_arguments.delta':
-    case 'custom_tool_call_input.delta':
-      return reader.argument(at, delta);
+  if (name.endsWith('.delta')) {
+    reader.add(at, kind, partOf(event), stringOf(event.delta) ?? '');
+    if (kind === 'text') reader.logprobs(event.logprobs);
+  } else if (name.endsWith('.done')) {
+    const whole = event.text ?? event.refusal ?? event.arguments ?? event.input;
+    if (reader.fill(at, kind, partOf(event), whole) && kind === 'text') reader.logprobs(event.logprobs);
   }
 }

@@ -13,7 +13,7 @@ import { RequestFault, type RequestTarget } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';
-import { isOfScope, isOpenAi, OTHER_ACCOUNT } from '../maker.ts';
+import { isOfScope, isOpenAi, OTHER_ACCOUNT, type Maker } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { extensionOf, toDataUri } from '../media/media-types.ts';
@@ -111,17 +111,9 @@ class ItemEncoder {
   #spoken(part: Part, path: BodyPlace): JsonObject | undefined {
     switch (part.type) {
       case 'thinking':
-        if (part.signature === undefined || !isOpenAi(part.maker) || part.signature.startsWith(ENVELOPE)) break;
-        if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
-        return {
-          type: 'reasoning',
-          summary: part.text === '' ? [] : [{ type: 'summary_text', text: part.text }],
-          encrypted_content: part.signature,
-        };
+        return this.#thinking(part, path);
       case 'redacted_thinking':
-        if (!isOpenAi(part.maker) || part.data.startsWith(ENVELOPE)) break;
-        if (!isOfScope(part.maker, this.#scope)) return this.#otherAccount(path);
-        return { type: 'reasoning', summary: [], encrypted_content: part.data };
+        return this.#reasoning('', part.data, part.maker, path);
       case 'opaque':
         if (part.format === 'openai-responses' && isItem(part.value)) return part.value;
         // The provider has the list already, or asks the server for it.
@@ -145,7 +137,30 @@ class ItemEncoder {
         this.#losses.dropped(path, `The Responses API cannot take ${part.type} back in an answer.`);
         return undefined;
     }
-    this.#losses.dropped(path, 'the thinking of another provider');
+  }
+
+  #thinking(
+    { text, signature, maker, shown }: Extract<Part, { type: 'thinking' }>,
+    path: BodyPlace,
+  ): JsonObject | undefined {
+    return shown ? undefined : this.#reasoning(text, signature, maker, path);
+  }
+
+  /** @param encrypted by the account of `maker`; only that account reads it */
+  #reasoning(
+    text: string,
+    encrypted: string | undefined,
+    maker: Maker | undefined,
+    path: BodyPlace,
+  ): JsonObject | undefined {
+    const isEncrypted = encrypted !== undefined && !encrypted.startsWith(ENVELOPE) && isOpenAi(maker);
+    if (isEncrypted && isOfScope(maker, this.#scope))
+      return {
+        type: 'reasoning',
+        summary: text === '' ? [] : [{ type: 'summary_text', text }],
+        encrypted_content: encrypted,
+      };
+    this.#losses.dropped(path, isEncrypted ? OTHER_ACCOUNT : 'the thinking of another provider');
     return undefined;
   }
 
@@ -160,10 +175,6 @@ class ItemEncoder {
     const call = this.#servers.get(result.callId);
     if (call) Object.assign(call.item, mcpFields(call.part, result));
     else this.#losses.dropped(path, 'the result of no call');
-  }
-
-  #otherAccount(path: BodyPlace): undefined {
-    this.#losses.dropped(path, OTHER_ACCOUNT);
   }
 
   #call(part: ToolCallPart, path: BodyPlace): JsonObject {

@@ -7,6 +7,7 @@ import { stringOf } from '../json/read.ts';
 import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { isOpenAi, makerOf, type Maker } from '../maker.ts';
 import { mediaKind } from '../media/media-types.ts';
+import { CallOrder, inOrder } from '../streams/call-order.ts';
 import { compactionItem } from './compaction-item.ts';
 import { ItemWriter } from './item-writer.ts';
 import { encodeUsage, ResponseText, type Status } from './response-object.ts';
@@ -27,14 +28,14 @@ export function encodeReplyBytes(
   notes: LossNotes = noLosses(),
 ): Buffer {
   const writer = new ResponseWriter(undefined, client, notes);
-  writer.push(events);
+  writer.push(new CallOrder().push(events));
   return Buffer.from(writer.response, 'latin1');
 }
 
 export function encodeStream(client: ClientContext, notes: LossNotes = noLosses()): StreamEncoder {
   const stream = new ResponseEvents();
   const writer = new ResponseWriter(stream, client, notes);
-  return {
+  const encoder: StreamEncoder = {
     push(events) {
       writer.push(events);
       return stream.take();
@@ -44,6 +45,7 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
       return stream.takeBytes();
     },
   };
+  return inOrder(encoder, client);
 }
 
 type AnswerEvent = Exclude<GenerationEvent, { type: 'start' | 'usage' | 'finish' | 'ping' | 'end' | 'error' }>;
@@ -137,9 +139,9 @@ class ResponseWriter {
         return this.#sign(event);
       case 'tool_call':
         this.#signatureOf(event, 'call');
-        return items.call(event.call, event.id, this.#tool(event));
+        return items.call(event.id, this.#tool(event));
       case 'tool_arguments':
-        return items.arguments(event.call, event.text);
+        return items.arguments(event.text);
       case 'citation':
         if (!items.cite(event.citation)) lose(this.#notes, 'citations');
         return;

@@ -6,6 +6,7 @@ import { LossReport } from '../losses/losses.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/efforts.ts';
 import { finish, type Steps } from '../steps.ts';
+import { strictFor } from '../strict-schema.ts';
 import { encodeItems } from './encode-items.ts';
 import { encodeHostedSearch } from './encode-search.ts';
 import { mcpTool } from './mcp-items.ts';
@@ -22,7 +23,7 @@ export function* encodeInSteps(
   yield;
   const tools = encodeTools(conversation, losses);
   yield;
-  const text = encodeText(conversation);
+  const text = encodeText(conversation, losses);
   const effort = encodeEffort(conversation, target, losses);
   const reasoning = compact({ effort, summary: target.strict || isDull(target) ? undefined : 'auto' });
   reportLost(conversation, losses);
@@ -85,13 +86,14 @@ function encodeEffort({ reasoning }: Conversation, target: RequestTarget, losses
   return sent ?? effort;
 }
 
-function encodeText({ responseFormat, verbosity }: Conversation): JsonObject {
-  return compact({ format: encodeFormat(responseFormat), verbosity });
+function encodeText({ responseFormat, verbosity }: Conversation, losses: LossReport): JsonObject {
+  return compact({ format: encodeFormat(responseFormat, losses), verbosity });
 }
 
-function encodeFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+function encodeFormat(format: ResponseFormat | undefined, losses: LossReport): JsonObject | undefined {
   if (format?.type !== 'json_schema') return format && { type: format.type };
-  const { name = 'output', description, schema, strict } = format;
+  const { name = 'output', description, schema } = format;
+  const strict = strictFor(format, 'response_format.json_schema.strict', losses);
   // The API is strict unless it is asked not to be.
   return compact({ type: format.type, name, description, schema, strict: strict ?? false });
 }
@@ -118,7 +120,7 @@ function encodeTool(tool: Tool, path: string, losses: LossReport): JsonObject | 
     case 'function': {
       const isSearch: boolean = isBareSearch(tool);
       if (isSearch) return { type: 'web_search' };
-      const { name, description, parameters, strict } = tool;
+      const { name, description, parameters } = tool;
       if (tool.cache) losses.dropped(`${path}.cache_control`, 'the Responses API has no cache markers');
       for (const key of Object.keys(tool.extras ?? {}))
         if (key !== 'defer_loading') losses.dropped(`${path}.${key}`, 'the Responses API has no such field of a tool');
@@ -128,7 +130,7 @@ function encodeTool(tool: Tool, path: string, losses: LossReport): JsonObject | 
         name,
         description,
         parameters: parameters ?? { type: 'object', properties: {} },
-        strict: strict ?? false,
+        strict: strictFor({ ...tool, schema: parameters }, `${path}.function.strict`, losses) ?? false,
       });
     }
     case 'custom': {

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
+import { brokenGeneration } from '../broken-generation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import type { ClientError } from '../format.ts';
-import { isObject } from '../json/object.ts';
+import { isObject, objectOf } from '../json/object.ts';
 import { failureOfEvent, unreadable } from '../openai-chat/errors.ts';
 import { responseObject } from './response-object.ts';
 
@@ -58,6 +59,9 @@ const eventOf = (event: { readonly type: string } & JsonObject): string =>
 export function failureIn(value: unknown, event?: string): UpstreamFailure | undefined {
   if (!isObject(value)) return failureOfEvent(event, value);
   if (value.status === 'failed') return failureOfEvent('error', failed(value));
+  // A reply in the background, `queued` or `in_progress`, has not ended.
+  const broken = brokenGeneration(value.status) ?? brokenGeneration(objectOf(value.incomplete_details)?.reason);
+  if (broken) return broken;
   if (value.type === 'error') return failureOfEvent('error', isObject(value.error) ? value : { error: value });
   return failureOfEvent(event, value);
 }

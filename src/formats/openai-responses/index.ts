@@ -11,6 +11,7 @@ import { encodeReply, encodeReplyBytes, encodeStream } from './encode-reply.ts';
 import { encodeInSteps, encodeRequest } from './encode-request.ts';
 import { encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
+import { keepAlive } from './response-events.ts';
 import { toPortable } from './portable.ts';
 import { remoteMedia, storedMedia } from './remote-media.ts';
 
@@ -19,8 +20,9 @@ export const openaiResponses: Format = {
   name: 'openai-responses',
   contentType: { body: 'application/json', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
-  // The OpenAI SDK throws at events that it does not know: only a comment keeps the connection alive.
+  // Before `response.created` the OpenAI SDK throws at every event.
   heartbeat: ': ping\n\n',
+  heartbeatAfter: keepAlive,
   readClient,
   decodeRequest,
   clientPaths,

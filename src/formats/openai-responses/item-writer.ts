@@ -31,7 +31,6 @@ interface MessageItem {
 }
 interface CallItem {
   readonly kind: 'call';
-  readonly call: number;
   readonly type: string;
   /** The members between its status and its arguments. */
   readonly fields: string;
@@ -67,7 +66,7 @@ export interface PlacedItem {
 
 /**
  * Writes the items of a response, one at a time, with the events that announce them. An item is whole once the next one opens
- * (docs/protocols/openai-responses.md#stream). Items are JSON with one character per byte (json/literal.ts): a text is in four events.
+ * (docs/protocols/openai-responses.md#stream): fragments of a call come before that (streams/call-order.ts). Items are JSON with one character per byte (json/literal.ts): a text is in four events.
  */
 export class ItemWriter {
   /** The items that are whole. */
@@ -150,20 +149,20 @@ export class ItemWriter {
     return true;
   }
 
-  call(call: number, id: string, { name, namespace, kind }: EchoedTool): void {
+  call(id: string, { name, namespace, kind }: EchoedTool): void {
     this.close();
     const type = kind === 'function' ? 'function_call' : kind === 'custom' ? 'custom_tool_call' : 'tool_search_call';
     const space = namespace === undefined ? '' : `,"namespace":${jsonBytes(namespace)}`;
     const of = kind === 'tool_search' ? ',"execution":"client"' : `,"name":${jsonBytes(name)}${space}`;
     const fields = `,"call_id":${jsonBytes(id)}${of}`;
     const argument = kind === 'custom' ? '"input":""' : `"arguments":${kind === 'function' ? '""' : '{}'}`;
-    const state: CallItem = { kind: 'call', call, type, fields, name, form: kind, text: new WrittenText() };
+    const state: CallItem = { kind: 'call', type, fields, name, form: kind, text: new WrittenText() };
     this.#begin(state, type, `,"status":"in_progress"${fields},${argument}`);
   }
 
-  arguments(call: number, text: string): void {
+  arguments(text: string): void {
     const open = this.#open;
-    if (text === '' || open?.kind !== 'call' || open.call !== call) return;
+    if (text === '' || open?.kind !== 'call') return;
     open.text.add(text);
     if (open.form === 'tool_search') return;
     const name = open.form === 'custom' ? 'custom_tool_call_input.delta' : 'function_call_arguments.delta';

@@ -10,7 +10,7 @@ import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
 
 export function passThrough(client: ClientContext, stream: boolean): PassThrough {
-  return stream ? new ResponsePass(client.model) : new PlainPassThrough(decodeReply, client.model);
+  return stream ? new ResponsePass(client) : new PlainPassThrough(decodeReply, client.model);
 }
 
 /** `event: response.output_text.delta`, and the other deltas. */
@@ -25,8 +25,11 @@ class ResponsePass implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #cutter = new SseCutter();
   readonly #reader: ResponseReader;
+  /** The signal from which on deltas are not read. */
+  readonly #until: 'answered' | 'output';
 
-  constructor(model: string) {
+  constructor({ model, awaitsOutput }: ClientContext) {
+    this.#until = awaitsOutput ? 'output' : 'answered';
     this.#reader = new ResponseReader({ model, newCallId: () => '' });
   }
 
@@ -63,7 +66,7 @@ class ResponsePass implements PassThrough {
 
   #keep(record: Buffer, closing: boolean): boolean {
     if (this.signals.ended) return true;
-    if (this.signals.answered && DELTA.test(record.toString('latin1', 0, LONGEST_NAME)) && isClosed(record)) {
+    if (this.signals[this.#until] && DELTA.test(record.toString('latin1', 0, LONGEST_NAME)) && isClosed(record)) {
       this.signals.progress += 1;
       this.signals.text += deltaLength(record);
       return true;
@@ -71,6 +74,7 @@ class ResponsePass implements PassThrough {
     const [event] = readSse(record);
     if (!event) return true;
     if (feed(this.#reader, event, closing)) this.signals.progress += 1;
+    if (this.#reader.begun) this.signals.begun = true;
     observe(this.signals, this.#reader.drain());
     return this.signals.failure === undefined;
   }

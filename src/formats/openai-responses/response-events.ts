@@ -1,3 +1,4 @@
+import type { SentEvents } from '../format.ts';
 import { joinedBytes } from '../json/literal.ts';
 
 /** The deltas of an answer's text, which alone have log probabilities. */
@@ -73,4 +74,18 @@ export class ResponseEvents {
     const type = `response.${name}`;
     this.#pieces.push(`event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#number++},${members}}\n\n`);
   }
+}
+
+const NUMBER = '"sequence_number":';
+
+/**
+ * OpenAI's own event for a silent stream (docs/protocols/openai-responses.md#stream), with the number of the last event. Undefined
+ * for bytes without an event, such as comments.
+ */
+export function keepAlive({ last }: SentEvents): string | undefined {
+  const at = last.lastIndexOf(NUMBER);
+  if (at < 0) return undefined;
+  const from = at + NUMBER.length;
+  const number = Number.parseInt(last.toString('latin1', from, from + 20), 10) || 0;
+  return `event: keepalive\ndata: {"type":"keepalive","sequence_number":${number}}\n\n`;
 }

@@ -158,3 +158,6 @@ function indexFrom(text: string, character: string, from: number): number {
   const at = text.indexOf(character, from);
   return at < 0 ? text.length : at;
 }
+
+/** True for an event with an id. OpenAI's SDK for Python keeps it, and dispatches an event without data at each blank line after it. */
+export const hasId = (event: Buffer): boolean => /^id(?::|$)/m.test(event.toString('latin1'));

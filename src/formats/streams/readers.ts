@@ -36,7 +36,7 @@ const asBody: Write = (events, { client, context }, notes) =>
   client.encodeReplyBytes?.(events, context, notes) ??
   Buffer.from(JSON.stringify(client.encodeReply(events, context, notes)));
 const asStream: Write = (events, { client, context }, notes) =>
-  Buffer.from(client.encodeStream(context, notes).push(events));
+  Buffer.from(client.encodeStream({ ...context, holdBytes: Infinity }, notes).push(events));
 
 /** Translates a stream event by event. The decoded events also update the signals, so nothing is read twice. */
 class StreamReader implements PassThrough {
@@ -55,6 +55,7 @@ class StreamReader implements PassThrough {
     const events = this.#decoder.push(bytes);
     // A decoder that collects audio or a whole block makes progress without returning events.
     if (this.#decoder.progress !== before) this.signals.progress += 1;
+    if (this.#decoder.begun) this.signals.begun = true;
     return this.#pass(events);
   }
 
@@ -65,7 +66,9 @@ class StreamReader implements PassThrough {
   #pass(events: readonly GenerationEvent[]): Buffer | undefined {
     if (events.length === 0) return undefined;
     observe(this.signals, events);
-    return this.#encoder.pushBytes ? this.#encoder.pushBytes(events) : bytesOf(this.#encoder.push(events));
+    const bytes = this.#encoder.pushBytes ? this.#encoder.pushBytes(events) : bytesOf(this.#encoder.push(events));
+    this.signals.failure ??= this.#encoder.failure;
+    return bytes;
   }
 }
 

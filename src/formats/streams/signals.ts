@@ -14,7 +14,7 @@ export function observe(signals: Signals, events: readonly GenerationEvent[]): v
         signals.usage = event.usage;
         break;
       case 'finish':
-        noteFinish(signals, event.reason);
+        noteFinish(signals, event.reason, event.native);
         signals.content = true;
         break;
       case 'error':
@@ -24,8 +24,9 @@ export function observe(signals: Signals, events: readonly GenerationEvent[]): v
         signals.ended = true;
         break;
       default:
+        signals.begun = true;
         signals.text += lengthOf(event);
-        if (isAnswer(event) && !isExplanation(event, events[at + 1])) noteAnswer(signals);
+        if (isAnswer(event) && !isExplanation(event, events[at + 1])) noteAnswer(signals, event.type !== 'thinking');
         else if (isContent(event)) signals.content = true;
     }
     signals.progress += 1;
@@ -45,14 +46,17 @@ function lengthOf(event: GenerationEvent): number {
   }
 }
 
-export function noteAnswer(signals: Signals): void {
+/** @param isOutput the part is more than a thought */
+export function noteAnswer(signals: Signals, isOutput: boolean): void {
+  signals.output ||= isOutput;
   signals.content = signals.answered = true;
   signals.blocked = false;
 }
 
 /** One of several choices may be stopped while another answers: nothing is blocked then. */
-export function noteFinish(signals: Signals, reason: FinishReason): void {
+export function noteFinish(signals: Signals, reason: FinishReason, native: string | undefined): void {
   signals.finish = reason;
+  signals.nativeFinish = native === reason ? undefined : native || undefined;
   if (reason === 'content_filter' && !signals.answered) signals.blocked = true;
 }
 

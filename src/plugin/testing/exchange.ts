@@ -83,7 +83,7 @@ export interface AttemptParts extends Partial<Omit<Attempt, 'target'>> {
   readonly target?: Partial<Target>;
 }
 
-const TIMEOUTS = { connect: 5000, firstByte: 120_000, firstContent: 180_000, idle: 60_000, total: 600_000 };
+const TIMEOUTS = { connect: 5000, firstByte: 600_000, firstContent: 180_000, idle: 300_000, total: 900_000 };
 
 /** Creates the next attempt of an exchange. Its target has no retries, and its failures do not fall through. */
 export function createAttempt(exchange: Exchange, { target, ...rest }: AttemptParts = {}): Attempt {

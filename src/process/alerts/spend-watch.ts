@@ -63,7 +63,8 @@ export class SpendWatch {
     const rule = this.#rule;
     if (!ledger || !rule) return;
     const hour = Math.floor(this.#setup.clock.wall() / HOUR_MS) * HOUR_MS;
-    for (const kind of NODE_KINDS) await this.#lookAt(kind, { ledger, rule, hour });
+    // What fails for nodes of one kind leaves the others watched.
+    for (const kind of NODE_KINDS) await this.#lookAt(kind, { ledger, rule, hour }).catch(this.#setup.onFailure);
   }
 
   async #lookAt(

@@ -1,4 +1,5 @@
 import type { GenerationEvent } from '../../formats/events.ts';
+import { claimOf, sound } from '../../formats/counts.ts';
 import { asList } from '../../formats/gemini/wire.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { compact } from '../../formats/json/compact.ts';
@@ -9,7 +10,8 @@ import type { TranslatingCodec } from '../codec.ts';
 import { asDimensions } from '../vertex-ai/embeddings/fields.ts';
 import { toParts } from '../vertex-ai/embeddings/embed-content.ts';
 import { readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
-import { countOf, readVector, toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
+import { toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
+import { readVector } from '../vectors.ts';
 import { openBody, readPurpose } from '../vertex-ai/embeddings/request.ts';
 
 /** "At most 100 requests can be in one batch" is the API's own refusal (docs/protocols/embeddings.md#batch-embed-contents). */
@@ -91,7 +93,7 @@ function decodeBatch(reply: unknown, expected: number): readonly Embedding[] {
   if (!Array.isArray(embeddings)) throw new ReplyFault('it contains no embeddings');
   if (embeddings.length !== expected)
     throw new ReplyFault(`there are ${embeddings.length} embeddings for ${expected} inputs`);
-  const total = countOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
+  const total = claimOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
   return embeddings.map((embedding: unknown, at): Embedding => {
     const values = readVector(isObject(embedding) ? embedding['values'] : undefined, `vector ${at}`);
     return { values, tokens: total === undefined ? undefined : at === 0 ? total : 0, truncated: false };
@@ -116,8 +118,8 @@ function readBatch(reply: unknown): readonly GenerationEvent[] {
 }
 
 function countedEnd(usageMetadata: unknown): readonly GenerationEvent[] {
-  const tokens = countOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
+  const tokens = claimOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
   const usage =
-    tokens === undefined ? [] : [{ type: 'usage', usage: { input: tokens, output: 0, total: tokens } } as const];
+    tokens === undefined ? [] : [{ type: 'usage', usage: sound({ input: tokens, output: 0, total: tokens }) } as const];
   return [...usage, { type: 'end' }];
 }

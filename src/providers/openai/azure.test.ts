@@ -34,6 +34,7 @@ describe('an azure-openai entry', () => {
       host: 'direct',
       headers: {},
       streamUsage: true,
+      signatureScope: expect.stringMatching(/^[0-9a-f]{12}$/),
     });
     expect(await entry?.authorize({ upstreamToken: undefined })).toEqual({ 'api-key': 'azure-CANARY' });
     expect(entry).toMatchObject({ provider: 'azure-openai', semconvName: 'azure.ai.openai' });

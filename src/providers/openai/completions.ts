@@ -22,8 +22,10 @@ export const openAiCompletions: PassThroughCodec = {
   edits: renameModel,
   streams: streamsByField,
   usageRequest,
-  openReader: (model, stream, _contentType, hidesUsage = false) =>
-    stream ? new EventPassThrough(completionRules(hidesUsage), model) : new PlainPassThrough(decodeCompletion, model),
+  openReader: (model, stream, _contentType, form) =>
+    stream
+      ? new EventPassThrough(completionRules(form?.hidesUsage ?? false), model)
+      : new PlainPassThrough(decodeCompletion, model),
 };
 
 function decodeCompletion(body: unknown): readonly GenerationEvent[] {

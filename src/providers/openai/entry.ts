@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import type { ApiChoice, UnknownIds } from '../../../schemas/types.generated.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import type { Codec } from '../codec.ts';
 import type { OpenableEntry } from '../definition.ts';
 import { unsupportedTask } from '../model-name.ts';
+import { scopeOf } from '../signature-scope.ts';
 import type { Location, ModelCall, ProviderEntry, UpstreamCaller } from '../provider.ts';
 import { openAiCompletions } from './completions.ts';
 import { openAiEmbeddings } from './embeddings.ts';
@@ -94,7 +94,10 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     place,
     ...identity
   } = parts;
-  const signatureScope = scopeOf(parts);
+  // Reasoning that one organisation got is refused at another (docs/protocols/openai-responses.md#encrypted-content), and no other server
+  // gets the thoughts of this one.
+  const account = [parts.slug, origin, headers['openai-organization'], headers['openai-project']];
+  const signatureScope = scopeOf(account);
   return {
     ...identity,
     adHoc: identity.chosenByCaller ?? false,
@@ -128,6 +131,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
         headers,
         streamUsage,
         customTools,
+        signatureScope,
         ...(extensions && { extensions }),
         ...(codec && { codec }),
       };
@@ -137,17 +141,6 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     },
   };
 }
-
-/**
- * Reasoning that one organisation got is refused at another (docs/protocols/openai-responses.md#encrypted-content). Clients see the
- * scope, so no key is in it: it stays the same when the key of an entry is rotated, and with each caller's own key.
- */
-function scopeOf({ slug, origin, headers }: Pick<EntryParts, 'slug' | 'origin' | 'headers'>): string {
-  const account = [slug, origin, headers['openai-organization'], headers['openai-project']];
-  return hash('sha256', JSON.stringify(account)).slice(0, SCOPE_DIGITS);
-}
-
-const SCOPE_DIGITS = 12;
 
 /** Without a key there is no header rather than an empty bearer. */
 function bearerOf({ upstreamToken }: UpstreamCaller): EntryHeaders {

@@ -7,7 +7,7 @@ import { parseJson } from '../../formats/json/read.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../../formats/json/scan.ts';
 import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../../formats/openai-chat/errors.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
-import { eventEnds, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
+import { eventEnds, hasId, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
 import { StreamStart } from '../../formats/sse/stream-start.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 
@@ -115,6 +115,7 @@ export class EventPassThrough implements PassThrough {
 
   #inspect(bytes: Buffer, garbled: string): UpstreamFailure | undefined {
     this.#payload = undefined;
+    if (hasId(bytes)) this.signals.named = true;
     for (const { event, data } of readSse(bytes)) {
       if (data.trim() === '') continue;
       // Some servers end every stream with the end marker of chat completions.

@@ -35,6 +35,7 @@ describe('an openai entry', () => {
       host: 'direct',
       headers: {},
       streamUsage: true,
+      signatureScope: expect.stringMatching(/^[0-9a-f]{12}$/),
     });
     expect(await entry?.authorize(noCaller)).toEqual({ authorization: 'Bearer sk-proj-CANARY' });
     expect(entry).toMatchObject({ slug: 'own', provider: 'openai', semconvName: 'openai', allowInsecure: false });

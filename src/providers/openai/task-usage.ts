@@ -1,9 +1,7 @@
 import type { Usage } from '../../formats/events.ts';
+import { claimOf, outputWithin, sound } from '../../formats/counts.ts';
 import { compact } from '../../formats/json/compact.ts';
 import { isObject } from '../../formats/json/object.ts';
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
 /**
  * Usage of images, speech and transcriptions, which has names of its own (docs/protocols/images.md#image-usage,
@@ -11,20 +9,23 @@ const count = (value: unknown): number | undefined =>
  */
 export function decodeTaskUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined;
-  const seconds = raw.type === 'duration' ? count(raw.seconds) : undefined;
-  if (seconds !== undefined) return { input: 0, output: 0, total: 0, seconds };
-  const input = count(raw.input_tokens);
-  const output = count(raw.output_tokens);
-  if (input === undefined && output === undefined) return undefined;
+  // Seconds have parts.
+  if (raw.type === 'duration' && typeof raw.seconds === 'number')
+    return sound({ input: 0, output: 0, total: 0, seconds: raw.seconds });
+  const input = claimOf(raw.input_tokens);
+  const given = claimOf(raw.output_tokens);
+  if (input === undefined && given === undefined) return undefined;
+  const output = outputWithin(claimOf(raw.total_tokens), input, given);
   const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {};
   const produced = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {};
-  return compact({
+  const usage = compact({
     input: input ?? 0,
-    output: output ?? 0,
-    total: count(raw.total_tokens) ?? (input ?? 0) + (output ?? 0),
-    cacheRead: count(details.cached_tokens),
-    inputAudio: count(details.audio_tokens),
-    inputImage: count(details.image_tokens),
-    outputImage: count(produced.image_tokens),
+    output,
+    total: (input ?? 0) + output,
+    cacheRead: claimOf(details.cached_tokens),
+    inputAudio: claimOf(details.audio_tokens),
+    inputImage: claimOf(details.image_tokens),
+    outputImage: claimOf(produced.image_tokens),
   });
+  return sound(usage);
 }

@@ -28,16 +28,28 @@ export const BETA_NAMES: ReadonlyMap<string, string> = new Map([
   ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'],
 ]);
 
+/** Betas that a token count answers with a 400, where the model takes them in a request (docs/protocols/vertex-ai.md#claude-token-count). */
+const REFUSED_BY_COUNTS: ReadonlySet<string> = new Set(['tool-search-tool-2025-10-19', 'web-search-2025-03-05']);
+
+type BetaFilter = (name: string) => boolean;
+
 /** Each list is complete by itself: only names in `allow` are sent, or all names that are not in `deny`. */
-export function betaFilter({ allow, deny }: NonNullable<VertexSettings['anthropic_betas']> = {}): (
-  name: string,
-) => boolean {
+export function betaFilter(
+  { allow, deny }: NonNullable<VertexSettings['anthropic_betas']> = {},
+  served: readonly string[] = SERVED,
+): BetaFilter {
   if (deny) {
     const denied = new Set(deny);
     return (name) => !denied.has(name);
   }
-  const allowed = new Set(allow ?? SERVED);
+  const allowed = new Set(allow ?? served);
   return (name) => allowed.has(name);
+}
+
+/** A count gets no beta unless the entry lists some: its models refuse different ones, and none changes the count. */
+export function countedBetas(lists: VertexSettings['anthropic_betas']): BetaFilter {
+  const takes = betaFilter(lists, []);
+  return (name) => !REFUSED_BY_COUNTS.has(name) && takes(name);
 }
 
 /** Warns of `*` in a name: it is compared literally, and no beta contains one. */

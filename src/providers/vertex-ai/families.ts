@@ -35,6 +35,8 @@ function published(publisher: string, model: string, method: string): string {
   return `publishers/${publisher}/models/${modelSegment(model)}${method}`;
 }
 
+const withoutVersion = (model: string): string => model.replace(/(?<=.)@.*$/, '');
+
 const chatOf = (endpoint: string): string => `endpoints/${endpoint}/chat/completions`;
 
 /** Google's own: Gemini, and the models for embeddings and images. */
@@ -56,7 +58,7 @@ export const claude: Family = (model, call) => {
     return {
       path: published('anthropic', 'count-tokens', RAW.plain),
       format: 'anthropic-messages',
-      model,
+      model: withoutVersion(model),
       modelInBody: true,
     };
   }
@@ -78,7 +80,7 @@ const mistral: Family = (model, call) => {
   return {
     path: published('mistralai', model, verb(RAW, call)),
     format: 'openai-chat',
-    model: model.replace(/(?<=.)@.*$/, ''),
+    model: withoutVersion(model),
     streamUsage: false,
     extensions: OWN_FUNCTIONS,
   };

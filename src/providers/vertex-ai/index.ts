@@ -4,7 +4,7 @@ import { readApiKey, readBase } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry, type ProviderSetup } from '../definition.ts';
 import { quote } from '../model-name.ts';
 import type { ProviderEntry } from '../provider.ts';
-import { betaFilter, checkBetas } from './betas.ts';
+import { betaFilter, checkBetas, countedBetas } from './betas.ts';
 import { checkParams } from './check-params.ts';
 import { tasksOf } from './families.ts';
 import { callerCredentials, keyCredentials } from './credentials.ts';
@@ -64,6 +64,7 @@ export const vertexAi = defineProvider<VertexSettings>({
       region,
       claudeCounts,
       takesFeature: betaFilter(entry.anthropic_betas),
+      takesInCounts: countedBetas(entry.anthropic_betas),
       endpoints,
       embeddings: readEmbeddingSettings(entry.embeddings),
     });
@@ -122,6 +123,7 @@ export function createAdHocVertex({ projectId, region }: { projectId: string; re
     projectId,
     region,
     takesFeature: betaFilter(),
+    takesInCounts: countedBetas(undefined),
     endpoints: new Map(),
     embeddings: readEmbeddingSettings(),
   });

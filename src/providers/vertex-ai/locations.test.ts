@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { VertexEntry } from '../../../schemas/types.generated.ts';
 import { GatewayError, type Problem } from '../../plugin/index.ts';
 import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
-import { betaFilter } from './betas.ts';
+import { betaFilter, countedBetas } from './betas.ts';
 import { readEmbeddingSettings } from './task-models.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { EXPRESS_HOST, isEndpointId, isProjectId, isRegion, vertexHost } from './hosts.ts';
@@ -25,6 +25,7 @@ const at = (region: string, changes: Partial<RegionalProject> = {}) =>
     projectId: 'my-project',
     region,
     takesFeature: betaFilter(),
+    takesInCounts: countedBetas(undefined),
     endpoints: new Map(),
     embeddings: readEmbeddingSettings(),
     ...changes,

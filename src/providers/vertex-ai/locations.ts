@@ -3,6 +3,7 @@ import { unusable } from '../model-name.ts';
 import type { ModelCall, Location, Quirks } from '../provider.ts';
 import type { EmbeddingSettings } from './task-models.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
+import { scopeOf } from '../signature-scope.ts';
 import { BETA_NAMES } from './betas.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily, type Family } from './families.ts';
 import { explainPrefix, explainSize, forgottenPrefix, explainPermission } from './hints.ts';
@@ -18,6 +19,8 @@ export interface RegionalProject {
   /** The location for counting Claude's tokens, if it is another one. */
   readonly claudeCounts?: Pick<RegionalProject, 'base' | 'region'> | undefined;
   readonly takesFeature: (name: string) => boolean;
+  /** The same for counts of Claude's tokens. */
+  readonly takesInCounts: (name: string) => boolean;
   /** By the name after `endpoints.`. */
   readonly endpoints: ReadonlyMap<string, DeployedModel>;
   readonly embeddings: EmbeddingSettings;
@@ -30,10 +33,11 @@ const NO_HEADERS = Object.freeze({});
 
 /** The addresses of the models in one project and location. */
 export function vertexLocations(project: RegionalProject): Locate {
-  const { base, version, projectId, region, takesFeature, endpoints, embeddings } = project;
+  const { base, version, projectId, region, takesFeature, takesInCounts, endpoints, embeddings } = project;
   const { claudeCounts = { base, region } } = project;
   const parentIn = (location: string): string => `/${version}/projects/${projectId}/locations/${location}/`;
   const own = { base, parent: parentIn(region) };
+  const signatureScope = scopeOf([base.origin, projectId]);
   const counting = { base: claudeCounts.base, parent: parentIn(claudeCounts.region) };
   const quirks: Quirks = { explain: explainPermission };
   const quirksOfClaude: Quirks = {
@@ -42,8 +46,10 @@ export function vertexLocations(project: RegionalProject): Locate {
     featureNames: BETA_NAMES,
   };
 
-  function quirksOf(model: string, family: Family): Quirks {
-    if (family === claude) return quirksOfClaude;
+  const quirksOfCount: Quirks = { ...quirksOfClaude, takesFeature: takesInCounts };
+
+  function quirksOf(model: string, family: Family, { task }: ModelCall): Quirks {
+    if (family === claude) return task === 'count_tokens' ? quirksOfCount : quirksOfClaude;
     if (family !== google || forgottenPrefix(model) === undefined) return quirks;
     return { ...quirks, explain: (failure) => explainPrefix(explainPermission(failure), model) };
   }
@@ -56,6 +62,7 @@ export function vertexLocations(project: RegionalProject): Locate {
       path: prefix + own.parent + path,
       ...endpoint,
       host: 'vertex',
+      signatureScope,
       headers,
       quirks: deployed.quirks(call),
     };
@@ -72,8 +79,9 @@ export function vertexLocations(project: RegionalProject): Locate {
       path: base.prefix + parent + path,
       ...endpoint,
       host: 'vertex',
+      signatureScope,
       headers,
-      quirks: quirksOf(model, family),
+      quirks: quirksOf(model, family, call),
     };
   };
 }

@@ -97,6 +97,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { record: 'finish_reason', as: 'text', value: ({ finish }) => finish },
   { span: SPAN.finishReasons, as: 'texts', value: finishReasonsOf },
   group({ record: 'tokens' }, TOKEN_FIELDS, ({ usage }) => usage),
+  { record: 'tokens_claimed', as: 'json', value: ({ claimedUsage }) => claimedUsage && claimsOf(claimedUsage) },
   { span: SPAN.inputTokens, as: 'plain', value: ({ usage }) => usage?.input },
   { span: SPAN.outputTokens, as: 'plain', value: ({ usage }) => usage?.output },
   { span: SPAN.cacheReadTokens, as: 'plain', value: ({ usage }) => usage?.cacheRead },
@@ -157,6 +158,12 @@ export const branchOf = ({ at, condition, to }: ChosenBranch): object => ({
   held: condition === undefined ? 'default' : `conditions[${condition}]`,
   to,
 });
+
+/** As texts, because JSON has no number for what is none. */
+const claimsOf = (claims: Usage): object =>
+  Object.fromEntries(
+    Object.entries(claims).flatMap(([name, value]) => (typeof value === 'number' ? [[name, String(value)]] : [])),
+  );
 
 /** Undefined where the upstream counted. */
 export function tokenCountOf({ estimated }: RecordedAttempt): string | undefined {

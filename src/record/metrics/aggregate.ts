@@ -1,5 +1,5 @@
 import { Registry, type Metric, type OpenMetricsContentType, type PrometheusContentType } from 'prom-client';
-import type { ExemplarSample } from './series.ts';
+import { MOST, type ExemplarSample } from './series.ts';
 
 /** One metric of one process at one time, in the form of prom-client's registries. */
 export interface FamilySnapshot {
@@ -31,7 +31,11 @@ const steps = (value: number): number =>
 
 type Combine = (values: readonly number[]) => number;
 
-const sum: Combine = (values) => values.reduce((total, value) => total + steps(value), 0);
+const sum: Combine = (values) =>
+  Math.min(
+    MOST,
+    values.reduce((total, value) => total + steps(value), 0),
+  );
 const COMBINE: Readonly<Record<string, Combine>> = {
   sum,
   min: (values) => Math.min(...values),

@@ -55,6 +55,9 @@ export abstract class Series {
   abstract samples(): MetricSample[];
 }
 
+/** A counter stays at it: beyond it a number takes no small amounts any more. */
+export const MOST = Number.MAX_SAFE_INTEGER;
+
 export class CounterSeries extends Series {
   value = 0;
 
@@ -66,7 +69,7 @@ export class CounterSeries extends Series {
   override add(value: number): void {
     CounterSeries.check(this.spec, value);
     this.used = true;
-    this.value += value;
+    this.value = Math.min(this.value + value, MOST);
   }
 
   override samples(): MetricSample[] {

@@ -92,6 +92,15 @@ export const USAGE_METRICS = {
     tokensOf('cache_write', ({ cacheWrite }) => cacheWrite),
     tokensOf('reasoning', ({ reasoning }) => reasoning),
   ),
+  doubted: perAttempt(
+    {
+      type: 'counter',
+      name: 'gatehouse_usage_doubted_total',
+      help: 'Attempts whose upstream reports a usage that cannot be true: numbers below 0 or beyond the model, parts above their whole. What was reserved counts in its place, or an estimate by bytes; the record of the request has what was reported.',
+      labels: MODEL_LABELS,
+    },
+    { labels: modelOf, value: ({ claimedUsage }) => (claimedUsage ? 1 : undefined) },
+  ),
   audioSeconds: perAttempt(
     {
       type: 'counter',

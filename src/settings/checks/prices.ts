@@ -1,8 +1,9 @@
-import type { PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
+import type { CustomHosts, PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
+import { matches } from '../../prices/model-pattern.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import type { Report } from '../../plugin/index.ts';
 import { picoOfPrice, pricesGiven } from '../compile/prices.ts';
-import { within, type Check } from './check.ts';
+import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkProviderName } from './names.ts';
 
 export const checkPrices: Check = (settings) => ({
@@ -10,6 +11,8 @@ export const checkPrices: Check = (settings) => ({
     if (rule.id !== undefined && settings.prices?.prices.find(({ id }) => id === rule.id) !== rule && settings.prices)
       report({ path: ['id'], message: `there is another rule \`${rule.id}\`` });
     if (rule.entry !== undefined) checkProviderName(rule.entry, settings, within(report, 'entry'));
+    if (rule.host !== undefined && rule.entry !== undefined)
+      report({ path: ['host'], message: 'a host of a caller is no entry of the catalog: leave out `entry`' });
     if (rule.provider !== undefined) checkProviderName(rule.provider, settings, within(report, 'provider'));
     checkDays(rule, report);
     if (rule.usd) checkDecimals(rule.usd, within(report, 'usd'));
@@ -18,7 +21,23 @@ export const checkPrices: Check = (settings) => ({
       report({ path: ['factor'], message: 'a factor has at most six decimals' });
     checkDiscount(rule, settings.priceTable ?? SHIPPED_PRICES, report);
   },
+  key: ({ custom_hosts: hosts }, report) => checkHostPrices(hosts, settings, within(report, 'custom_hosts')),
+  config: ({ file, report }) => checkHostPrices(file.custom_hosts, settings, within(report, 'custom_hosts')),
 });
+
+/** A budget in USD refuses requests to a host without a price. The state store may have the rule. */
+function checkHostPrices(
+  { hosts = [] }: Partial<CustomHosts> = {},
+  { server, prices, inline }: CheckedSettings,
+  report: Report,
+): void {
+  if (inline || server?.state?.owns?.includes('prices')) return;
+  const rules = prices?.prices ?? [];
+  const unpriced = hosts.find((host) => !rules.some((rule) => rule.host !== undefined && matches(rule.host, host)));
+  if (unpriced === undefined) return;
+  const message = `no rule of prices.yaml is for the host ${unpriced}: what requests to it cost is unknown, and budgets in USD refuse them`;
+  report({ path: [], on: 'key', severity: 'warning', message });
+}
 
 function checkDays({ from, until }: PriceRule, report: Report): void {
   for (const [name, day] of Object.entries({ from, until }))

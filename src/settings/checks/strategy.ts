@@ -29,7 +29,7 @@ function checkMode({ mode }: Strategy, targets: readonly TargetFile[], report: R
   report({ path, message, suggestion: 'fallback' });
 }
 
-const FALL_THROUGH_KEYS = ['on_status_codes', 'on_errors', 'stop_on_errors'] as const;
+const FALL_THROUGH_KEYS = ['on_status_codes', 'on_errors', 'on_finish_reasons', 'stop_on_errors'] as const;
 
 /** Reports keys of other modes. Conditions that are never evaluated are an error: requests would reach the wrong target. */
 function checkForeignKeys(strategy: Strategy, report: Report): void {

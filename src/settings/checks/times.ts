@@ -1,5 +1,6 @@
 import type { CatalogEntry, Retry, ServerFile, Timeouts } from '../../../schemas/types.generated.ts';
 import {
+  firstByteOf,
   parseDuration,
   parseSeconds,
   readTimeouts,
@@ -59,8 +60,10 @@ function checkServerTimes(file: ServerFile, report: Report): void {
   for (const key of ['delay', 'timeout'] as const) checkUnit(key, file.drain?.[key], within(report, 'drain'));
   if (file.deadline === undefined) return;
   checkOne('deadline', file.deadline, report);
-  if (deadlineMs === 0 || deadlineMs > timeouts.firstByte) return;
-  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${timeouts.firstByte} ms): when a target stays silent, no time is left for a fallback`;
+  const firstByte = firstByteOf(true, timeouts);
+  // Only a stream that is silent for this long is out of order: a plain reply may take as long to be made.
+  if (deadlineMs === 0 || deadlineMs > firstByte) return;
+  const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${firstByte} ms): when a target stays silent, no time is left for a fallback`;
   report({ path: ['deadline'], severity: 'warning', message });
 }
 
@@ -73,11 +76,11 @@ const NO_TIME = 'would end every request at once; leave it out for the default, 
  */
 const WITHIN = [
   ['connect', 'connect', ['first_byte', 'total']],
-  ['first_byte', 'firstByte', ['total']],
+  ['first_byte', 'firstByteOfStream', ['total']],
   ['first_content', 'firstContent', ['total']],
   ['idle', 'idle', ['total']],
 ] as const;
-const NAMES = { first_byte: 'firstByte', first_content: 'firstContent', total: 'total' } as const;
+const NAMES = { first_byte: 'firstByteOfStream', first_content: 'firstContent', total: 'total' } as const;
 
 /** @param effective the timeouts that apply here, including inherited ones */
 function checkTimeouts(timeouts: Timeouts = {}, effective: TimeoutSettings, report: Report): void {

@@ -33,6 +33,7 @@ import {
   type SemanticSettings,
   type StickySettings,
   type Target,
+  type UnwantedReplies,
 } from '../../plugin/index.ts';
 import { compileQuery } from '../query/predicate.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
@@ -55,7 +56,9 @@ const DEFAULT_BREAKER: BreakerSettings = {
   minRequests: 5,
   windowMs: parseDuration('60s'),
   cooldownMs: parseDuration('15s'),
-  onStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
+  onStatusCodes: new Set([401, 402, 429, 500, 502, 503, 504, 529]),
+  // A caller's own refused token must not open the way to a target that the gateway pays for.
+  onTokenStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
 };
 
 /** The settings that a target inherits from the config around it. */
@@ -73,6 +76,7 @@ const NOTHING: Inherited = {
   retry: DEFAULT_RETRY,
   breaker: DEFAULT_BREAKER,
   commit: 'first_content',
+  unwanted: undefined,
   timeouts: {},
   strict: undefined,
   messagesRoute: 'any',
@@ -145,10 +149,12 @@ const FAILURE_KIND_NAMES = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
 const FALLS_THROUGH_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].fallsThrough);
 
 /** `on_errors` replaces the default kinds. `unsupported` cannot be configured and always falls through. */
-function compileRules({ on_status_codes, on_errors, stop_on_errors }: Partial<StrategyFile>): FallThroughRules {
+function compileRules(strategy: Partial<StrategyFile>): FallThroughRules {
+  const { on_status_codes, on_errors, on_finish_reasons, stop_on_errors } = strategy;
   const kinds = on_errors ?? (on_status_codes ? [] : (['default'] as const));
+  const always: readonly FailureKind[] = on_finish_reasons ? ['unsupported', 'finish_reason'] : ['unsupported'];
   return {
-    kinds: new Set([...kinds.flatMap((kind) => (kind === 'default' ? FALLS_THROUGH_BY_DEFAULT : kind)), 'unsupported']),
+    kinds: new Set([...kinds.flatMap((kind) => (kind === 'default' ? FALLS_THROUGH_BY_DEFAULT : kind)), ...always]),
     statusCodes: new Set(on_status_codes),
     stop: new Set(stop_on_errors),
   };
@@ -207,6 +213,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile, chains: Name
     },
     breaker: compileBreaker(around.breaker, file.circuit_breaker),
     commit: file.commit ?? around.commit,
+    unwanted: compileUnwanted(around.unwanted, file.strategy),
     timeouts: { ...around.timeouts, ...readTimeouts({ total: file.request_timeout, ...file.timeouts }) },
     strict: file.strict_open_ai_compliance ?? around.strict,
     messagesRoute: file.messages_route ?? around.messagesRoute,
@@ -226,6 +233,18 @@ function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined):
     windowMs: file.window === undefined ? around.windowMs : parseDuration(file.window),
     cooldownMs: file.cooldown === undefined ? around.cooldownMs : parseDuration(file.cooldown),
     onStatusCodes: codes(file.on_status_codes) ?? around.onStatusCodes,
+    onTokenStatusCodes: codes(file.on_status_codes) ?? around.onTokenStatusCodes,
+  };
+}
+
+/** A target fails by the rules of every group around it; the group that has the rule falls through. */
+function compileUnwanted(around: UnwantedReplies | undefined, strategy: StrategyFile | undefined): Target['unwanted'] {
+  const { on_errors = [], on_finish_reasons = [] } = strategy ?? {};
+  const empty = on_errors.includes('empty');
+  if (!empty && on_finish_reasons.length === 0) return around;
+  return {
+    empty: empty || (around?.empty ?? false),
+    finishReasons: new Set([...(around?.finishReasons ?? []), ...on_finish_reasons]),
   };
 }
 

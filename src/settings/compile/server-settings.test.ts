@@ -86,12 +86,13 @@ describe('compileServerSettings', () => {
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
     );
-    // Shares of another limit, which their descriptions name, and a limit that does not exist by default.
+    // Shares of another limit, which their descriptions name, a limit that does not exist by default, and two times in one.
     expect(unreported).toEqual([
       'limits.connections',
       'limits.in_flight_per_key',
       'limits.in_flight_bytes_per_key',
       'limits.unauthenticated',
+      'timeouts.first_byte',
     ]);
   });
 
@@ -135,7 +136,14 @@ describe('compileServerSettings', () => {
         commit_time: '3s',
       },
     });
-    expect(timeouts).toEqual({ connect: 250, firstByte: 1500, firstContent: 120_000, idle: 900, total: 3_600_000 });
+    expect(timeouts).toEqual({
+      connect: 250,
+      firstByte: 1500,
+      firstByteOfStream: 1500,
+      firstContent: 120_000,
+      idle: 900,
+      total: 3_600_000,
+    });
     expect(limits).toEqual({
       body: 1_048_576,
       form: { bytes: 9_437_184, held: 1_048_576, idleMs: 4000 },

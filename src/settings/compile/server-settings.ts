@@ -4,7 +4,7 @@ import {
   parseDuration,
   type JsonLimits,
   type Secret,
-  type TimeoutSettings,
+  type Timeouts,
   type FormLimits,
 } from '../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
@@ -79,7 +79,7 @@ export interface ServerSettings {
     readonly commitBytes: number;
     readonly commitMs: number;
   };
-  readonly timeouts: Required<TimeoutSettings>;
+  readonly timeouts: Timeouts;
   readonly headerPrefixes: readonly string[];
   readonly defaultConfig: string | undefined;
   readonly chains: {
@@ -250,14 +250,15 @@ function compileLoadLimits(limits: Limits) {
   };
 }
 
-function compileServerTimeouts({ timeouts = {} }: ServerFile): Required<TimeoutSettings> {
+function compileServerTimeouts({ timeouts = {} }: ServerFile): Timeouts {
   const time = (value: Duration | undefined, byDefault: string) => parseDuration(value ?? byDefault);
   return {
     connect: time(timeouts.connect, '5s'),
-    firstByte: time(timeouts.first_byte, '120s'),
+    firstByte: time(timeouts.first_byte, '600s'),
+    firstByteOfStream: time(timeouts.first_byte, '120s'),
     firstContent: time(timeouts.first_content, '180s'),
-    idle: time(timeouts.idle, '60s'),
-    total: time(timeouts.total, '600s'),
+    idle: time(timeouts.idle, '300s'),
+    total: time(timeouts.total, '900s'),
   };
 }
 

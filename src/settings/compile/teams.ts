@@ -58,7 +58,8 @@ export const compileNodeLimits = ({ models = {}, ...own }: RateLimits): NodeLimi
 
 const compileLimits = ({ requests, tokens, concurrency }: ModelRateLimits): Limits => ({
   ...(requests !== undefined && { requests: parseRate(requests) }),
-  ...(tokens !== undefined && { tokens: parseRate(tokens) }),
+  ...(tokens !== undefined && { tokens: parseRate(typeof tokens === 'string' ? tokens : tokens.rate) }),
+  ...(typeof tokens === 'object' && tokens.count === 'uncached' && { leavesOutCached: true as const }),
   ...(concurrency !== undefined && { concurrency }),
 });
 

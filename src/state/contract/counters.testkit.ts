@@ -227,7 +227,7 @@ export function describeCounters(backend: Backend): void {
       })(),
     );
 
-    it('keep their sums whatever processes do', { timeout: 60_000 }, () => keepTheirSums(backend));
+    it('keep their sums whatever processes do', { timeout: 120_000 }, () => keepTheirSums(backend));
   });
 }
 

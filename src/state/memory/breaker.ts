@@ -90,7 +90,8 @@ export class Breaker implements TargetHealth {
     // A refusal of a caller's token is no evidence about the target, so the target's breaker ignores it. A token's breaker ignores
     // everything else.
     if (isOfCallersToken(error) !== (this.#of === 'token')) return this.abandoned(trial);
-    const verdict = verdictOf(error, this.settings);
+    const { onStatusCodes, onTokenStatusCodes = onStatusCodes } = this.settings;
+    const verdict = verdictOf(error, this.#of === 'token' ? onTokenStatusCodes : onStatusCodes);
     if (verdict === 'alive') {
       if (since === undefined) this.succeeded(trial);
       return;
@@ -219,7 +220,7 @@ class Trial implements HealthTrial {
 const requestedWait = ({ retryAfterMs = 0 }: GatewayError): number => Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
 
 /** A status below 500 shows that the upstream answers, even if it refuses the request. */
-function verdictOf({ status }: GatewayError, { onStatusCodes }: BreakerSettings): Verdict {
+function verdictOf({ status }: GatewayError, onStatusCodes: ReadonlySet<number>): Verdict {
   if (onStatusCodes.has(status)) return 'failure';
   return status < 500 ? 'alive' : 'unclear';
 }

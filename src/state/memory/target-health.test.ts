@@ -60,6 +60,7 @@ describe('a target after a reload', () => {
     ['its path', { path: 'config.targets[1]' }],
     ['the threshold of its breaker', { breaker: { ...BREAKER, failures: 6 } }],
     ['the statuses that count', { breaker: { ...BREAKER, onStatusCodes: new Set([503]) } }],
+    ['the statuses that count for tokens', { breaker: { ...BREAKER, onTokenStatusCodes: new Set([503]) } }],
     ['whether it has a breaker', { breaker: { ...BREAKER, enforced: false } }],
   ])('starts again when %s has changed', (_, change) => {
     const { load } = create();

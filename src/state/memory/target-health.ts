@@ -113,8 +113,8 @@ export class MemoryHealthStore implements HealthStore {
 /** The identity of a target across reloads. */
 function keyOf(config: string, target: Target): string {
   const { path, provider, breaker } = target;
-  const { onStatusCodes, ...settings } = breaker;
-  const codes = [...onStatusCodes].toSorted((a, b) => a - b);
+  const { onStatusCodes, onTokenStatusCodes = onStatusCodes, ...settings } = breaker;
+  const codes = [onStatusCodes, onTokenStatusCodes].map((set) => [...set].toSorted((a, b) => a - b));
   return JSON.stringify([config, path, provider, modelIn(target), settings, codes]);
 }
 

@@ -68,6 +68,19 @@ describe('the token of one caller', () => {
     expect(setup.transitions).toEqual([]);
   });
 
+  it('that is refused is not blocked by the statuses that count for the entry’s own key alone', () => {
+    const own = { ...breaker, onTokenStatusCodes: new Set([429]) };
+    const other = createConfig({ id: 'other', route: createTarget({ provider: '@vertex', breaker: own }) });
+    const [place] = targetsOf(other.route);
+    const { health } = create();
+    const exchange = exchangeOf('mine');
+    const of = () => health.of(other, place!, exchange);
+    for (let count = 0; count < 5; count += 1) of().begin().failed(refused('invalid_api_key', 401));
+    expect(of().admits).toBe(true);
+    for (let count = 0; count < 5; count += 1) of().begin().failed(refused());
+    expect(of().admits).toBe(false);
+  });
+
   it('does not hide failures of the target: a 5xx counts for all callers', () => {
     const setup = create();
     fail(setup, 'mine', new UpstreamError('overloaded', 'no', { toCallersToken: true }));

@@ -150,7 +150,7 @@ export const hoursOf = ({
   to: Math.ceil(to / HOUR_MS) * HOUR_MS,
 });
 
-/** The answer to a query from the cells that it concerns. Exact: a sum that is no safe integer any more is refused. */
+/** The answer to a query from the cells that it concerns. Exact, but for sums that are no safe integers any more. */
 export function sumCells(query: RollupQuery, cells: Iterable<RollupCell>): RollupRow[] {
   const sums = new Map<string, RollupCell>();
   const { from, to } = hoursOf(query);
@@ -173,8 +173,7 @@ export function sumCells(query: RollupQuery, cells: Iterable<RollupCell>): Rollu
 }
 
 function toRow({ names, ...cell }: RollupCell, by: readonly LedgerDimension[]): RollupRow {
-  for (const sum of LEDGER_SUMS)
-    if (!Number.isSafeInteger(cell[sum]))
-      throw invalid(`the sum of ${sum} is above ${Number.MAX_SAFE_INTEGER}: ask for less time`);
-  return { ...cell, names: Object.fromEntries(by.map((dimension, index) => [dimension, names[index]])) };
+  const saturated = LEDGER_SUMS.filter((sum) => !Number.isSafeInteger(cell[sum]));
+  for (const sum of saturated) cell[sum] = Math.sign(cell[sum]) * Number.MAX_SAFE_INTEGER;
+  return { ...cell, saturated, names: Object.fromEntries(by.map((dimension, index) => [dimension, names[index]])) };
 }

@@ -44,11 +44,13 @@ const CREATE = `
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 /**
- * Bound of a stored sum; `sumCells` refuses much smaller ones. Without it, a row whose sum overflows SQLite's integer would fail at each
+ * Bound of a stored sum; `sumCells` cuts much smaller ones. Without it, a row whose sum overflows SQLite's integer would fail at each
  * repetition and block the rows behind it.
  */
 const MOST = 2 ** 62;
 const bounded = (sum: number): number => Math.max(-MOST, Math.min(MOST, sum));
+/** A sum that stays within the bound. `sum` fails beyond 64 bits; `total` is exact up to 2 ** 53. */
+const summed = (sum: string): string => `CAST(max(-${MOST_TEXT}, min(${MOST_TEXT}, total("${sum}"))) AS INTEGER)`;
 // An overflow of `+` is a REAL, so that `min` still compares it.
 const MOST_TEXT = String(BigInt(MOST));
 const added = (sum: string): string => `max(-${MOST_TEXT}, min(${MOST_TEXT}, "${sum}" + excluded."${sum}"))`;
@@ -138,10 +140,10 @@ export class LedgerFile {
     }
   }
 
-  /** Sums up all cells at one start, the first of the day. In SQL, whose integers have 64 bits: no sum loses a digit. */
+  /** Sums up all cells at one start, the first of the day. */
   foldHours(start: number): void {
     const dimensions = quoted(LEDGER_DIMENSIONS);
-    const sums = SUMMED.map((sum) => `sum("${sum}")`).join(', ');
+    const sums = SUMMED.map(summed).join(', ');
     this.#db.transaction(() => {
       this.#db.exec(
         `CREATE TEMP TABLE folded AS SELECT ${start}, ${dimensions}, ${sums} FROM cell GROUP BY ${dimensions};
@@ -224,12 +226,12 @@ export class LedgerFile {
     const { from, to } = hoursOf(query);
     const [condition, values] = this.#conditionOf(query.where ?? {});
     const span = query.step === 'hour' ? HOUR_MS : DAY_MS;
-    const sums = SUMMED.map((sum) => `sum("${sum}") AS "${sum}"`).join(', ');
+    const sums = SUMMED.map((sum) => `${summed(sum)} AS "${sum}"`).join(', ');
     const by = query.by.length > 0 ? `, ${quoted(query.by)}` : '';
     const statement = this.#db.prepare(
       `SELECT min(start) AS start${by}, ${sums} FROM cell WHERE start >= ? AND start < ?${condition} GROUP BY start / ${span}${by}`,
     );
-    // A sum may exceed what a number holds exactly: `sumCells` refuses it then.
+    // A sum may exceed what a number holds exactly: `sumCells` cuts it then.
     statement.setReadBigInts(true);
     const rows = this.#db.guard(() => statement.all(from, to, ...values)) as Record<string, bigint>[];
     return rows.map((row) => this.#cellOf(row, query.by));

@@ -17,6 +17,7 @@ import {
   type TargetResolver,
   type Translator,
 } from '../../plugin/index.ts';
+import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { listOf, parseJson } from '../../formats/json/read.ts';
 
@@ -51,11 +52,13 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
   const stopTimer = clock.after(ms, () => cancellation.cancel(LATE));
   const done = (result: 'success' | 'late' | 'failed') => {
     const { resolved, signals } = inner.attempt;
-    const tokens = signals?.usage?.input;
     if (!resolved) return undefined;
     // Stored configs name few models; a caller's own config could name any.
     const modelLabel = request.exchange.config?.id === 'inline' ? resolved.modelLabel : resolved.model;
     const bytes = inner.attempt.body.original.length;
+    const { usage } = signals ?? {};
+    // Without a count that can be true, the cost is estimated by bytes.
+    const tokens = usage && isWithin(usage, Math.max(UNKNOWN_MOST.input, bytes), 0) ? usage.input : undefined;
     const { slug, provider, model, region } = resolved;
     const sent = wasSent(inner.attempt) ? { provider, model, region, answered: signals?.model, bytes } : undefined;
     return { slug, modelLabel, from, to: clock.now(), tokens, sent, result };

@@ -53,7 +53,8 @@ export const late =
   };
 
 type Pieces = (parts: StreamParts, visit: Visit) => readonly (string | Buffer)[];
-type Ending = 'close' | 'reset' | 'end' | 'stall';
+/** `ping`: it pings for ever. */
+type Ending = 'close' | 'reset' | 'end' | 'stall' | 'ping';
 
 /** These bytes of a stream, in one write, and how it ends. */
 export const streamOf =
@@ -78,7 +79,10 @@ const bytesOf = (pieces: Pieces, visit: Visit): Buffer =>
 
 function finish(visit: Visit, res: ServerResponse, ending: Ending): void {
   if (ending === 'end') res.end();
-  else if (ending !== 'stall') setImmediate(() => cut(visit, res, ending));
+  else if (ending === 'ping') {
+    const timer = setInterval(() => res.write(visit.dialect.ping), 20);
+    res.on('close', () => clearInterval(timer));
+  } else if (ending !== 'stall') setImmediate(() => cut(visit, res, ending));
 }
 
 /** A plain body of which only a part comes. */

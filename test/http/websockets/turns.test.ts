@@ -236,6 +236,21 @@ describe('a continued turn', () => {
     expect(upstream.seen).toHaveLength(1);
   });
 
+  it('of a response that the gateway has lost is the same where it has only results of calls', async () => {
+    for (const store of [true, false]) {
+      const { gateway } = await start();
+      const client = await connect(gateway);
+      const input = [{ type: 'function_call_output', call_id: 'call_1', output: '{}' }];
+      // As after a restart.
+      const last = (await client.turn({ model: MODEL, input, previous_response_id: 'resp_lost', store })).at(-1);
+      expect(last).toMatchObject({
+        type: 'error',
+        status: 400,
+        error: { code: 'previous_response_not_found', param: 'previous_response_id' },
+      });
+    }
+  });
+
   it('that fails takes the response that it named with it', async () => {
     const { gateway } = await start();
     const client = await connect(gateway);

@@ -1,5 +1,5 @@
 import { ALL, GEMINIS, tool } from './anthropic.ts';
-import { type Case, type Cases } from './case.ts';
+import { city, type Case, type Cases } from './case.ts';
 
 const given = (title: string, ...tools: readonly object[]): Case => ({ title, request: { tools } });
 const choice = (title: string, tool_choice: object): Case => ({
@@ -15,7 +15,13 @@ export const anthropicTools: Cases = {
     name: 'clock',
     input_schema: { type: 'object', properties: {} },
   }),
-  strict: { ...given('a tool with a schema to be kept to', tool('weather', { strict: true })), ...ALL },
+  strict: {
+    ...given(
+      'a tool with a schema to be kept to',
+      tool('weather', { strict: true, input_schema: { ...city, additionalProperties: false } }),
+    ),
+    ...ALL,
+  },
   'own-fields': given(
     'what only Anthropic knows of a tool',
     tool('weather', {

@@ -1,7 +1,7 @@
 import { parseCap } from '../../../governance/amounts.ts';
 import { periodsOf, type Span } from '../../../governance/periods.ts';
 import type { Budget } from '../../../governance/tree.ts';
-import { auditIdOf, type Counters, type CounterState } from '../../../state/counters.ts';
+import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../state/counters.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
@@ -180,5 +180,6 @@ function shown(
     spent: state?.spent ?? null,
     leased: state?.leased ?? null,
     unreconciled: state?.unreconciled ?? null,
+    saturated: state !== undefined && state.spent >= MAX_NANO,
   };
 }

@@ -65,7 +65,7 @@ export const listUsage: Handler = async (call) => {
   const format = formatOf(call);
   const shown = (row: RollupRow): UsageRow => usageRow(row, wanted.by);
   if (format) {
-    const names = ['start', ...wanted.by, 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd'];
+    const names = ['start', ...wanted.by, 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated'];
     return exported(call, {
       format,
       names,
@@ -85,7 +85,7 @@ const nameOf = ({ start, names }: RollupRow, by: readonly LedgerDimension[]): st
 type UsageRow = Readonly<Record<string, unknown>>;
 
 const usageRow = (
-  { start, names, requests, attempts, hits, ms, firstMs, ...sums }: RollupRow,
+  { start, names, saturated, requests, attempts, hits, ms, firstMs, ...sums }: RollupRow,
   by: readonly LedgerDimension[],
 ): UsageRow => ({
   start: new Date(start).toISOString(),
@@ -95,6 +95,7 @@ const usageRow = (
   hits,
   ...Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, sums[sum]])),
   cost_usd: costText(sums.nano),
+  saturated,
   ms,
   first_ms: firstMs,
 });

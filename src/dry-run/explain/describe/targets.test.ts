@@ -217,7 +217,7 @@ describe('the targets', () => {
         'first_byte 3000 gateway/chain.yaml:12',
         'first_content 180000 default',
         'idle 40000 server.yaml:2',
-        'total 600000 default',
+        'total 900000 default',
       ],
     ]);
   });

@@ -7,6 +7,7 @@ import type {
 } from '../../explanation/explanation.ts';
 import { compileFields } from '../../../catalog/fields/field-rules.ts';
 import {
+  firstByteOf,
   TIMEOUT_NAMES,
   type CacheSettings,
   type ResolvedTarget,
@@ -113,7 +114,7 @@ const describeProvider = (seen: Observation, resolved: ResolvedTarget): Provider
 
 function describeTimeouts(
   seen: Observation,
-  { attempt, resolved }: SeenAttempt,
+  { attempt, resolved, outbound }: SeenAttempt,
 ): Readonly<Record<string, TimeExplanation>> {
   const { target, timeouts } = attempt;
   const sourceOf = (key: string): FieldSource => {
@@ -125,7 +126,12 @@ function describeTimeouts(
       DEFAULT
     );
   };
-  return Object.fromEntries(TIMEOUT_NAMES.map(([name, key]) => [key, { ms: timeouts[name], source: sourceOf(key) }]));
+  return Object.fromEntries(
+    TIMEOUT_NAMES.map(([name, key]) => {
+      const ms = key === 'first_byte' ? firstByteOf(outbound?.stream ?? false, timeouts) : timeouts[name];
+      return [key, { ms, source: sourceOf(key) }];
+    }),
+  );
 }
 
 function describeRetry(seen: Observation, { path, retry }: Target): TargetExplanation['retry'] {

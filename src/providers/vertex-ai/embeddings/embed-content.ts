@@ -1,3 +1,4 @@
+import { claimOf } from '../../../formats/counts.ts';
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../formats/format.ts';
 import { compact } from '../../../formats/json/compact.ts';
@@ -5,7 +6,8 @@ import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type EmbeddingFields } from './fields.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
-import { countOf, readVector, toReply, type Embedding } from './reply.ts';
+import { toReply, type Embedding } from './reply.ts';
+import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
@@ -74,7 +76,7 @@ function decodeEmbedding(reply: unknown): Embedding {
   const usage = isObject(reply['usageMetadata']) ? reply['usageMetadata'] : {};
   return {
     values: readVector(reply['embedding']['values'], 'the vector'),
-    tokens: countOf(usage['promptTokenCount']),
+    tokens: claimOf(usage['promptTokenCount']),
     truncated: reply['truncated'] === true,
   };
 }

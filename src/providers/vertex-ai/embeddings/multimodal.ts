@@ -1,3 +1,4 @@
+import { numberOf } from '../../../formats/json/read.ts';
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import { compact } from '../../../formats/json/compact.ts';
@@ -7,7 +8,8 @@ import type { TranslatingCodec } from '../../codec.ts';
 import { asDimensions } from './fields.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { nativePredict } from './native-predict.ts';
-import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
+import { readPredictions, toReply, type Embedding } from './reply.ts';
+import { readVector } from '../../vectors.ts';
 import { openBody, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
@@ -99,8 +101,8 @@ function readVideos(value: unknown) {
     const { embedding, startOffsetSec, endOffsetSec } = isObject(segment) ? segment : {};
     return compact({
       embedding: readVector(embedding, `vector ${index} of the video`),
-      start_offset: countOf(startOffsetSec),
-      end_offset: countOf(endOffsetSec),
+      start_offset: numberOf(startOffsetSec),
+      end_offset: numberOf(endOffsetSec),
       index,
     });
   });

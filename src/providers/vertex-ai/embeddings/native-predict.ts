@@ -1,9 +1,9 @@
 import type { GenerationEvent } from '../../../formats/events.ts';
+import { claimOf, sound } from '../../../formats/counts.ts';
 import { ReplyFault, type BodyEdit } from '../../../formats/format.ts';
 import { isObject } from '../../../formats/json/object.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 import type { NativeCodec } from '../../codec.ts';
-import { countOf } from './reply.ts';
 
 /** Fields of the gateway that the path holds. */
 const OF_PATH = ['model', 'stream'] as const;
@@ -28,12 +28,14 @@ function readPredictions(reply: unknown): readonly GenerationEvent[] {
   const tokens = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   // The multimodal model counts none.
   const isCounted = counts.length > 0 && !counts.includes(undefined);
-  const usage = isCounted ? [{ type: 'usage', usage: { input: tokens, output: 0, total: tokens } } as const] : [];
+  const usage = isCounted
+    ? [{ type: 'usage', usage: sound({ input: tokens, output: 0, total: tokens }) } as const]
+    : [];
   return [...usage, { type: 'end' }];
 }
 
 function tokensOf(prediction: unknown): number | undefined {
   const embeddings = isObject(prediction) ? prediction['embeddings'] : undefined;
   const statistics = isObject(embeddings) ? embeddings['statistics'] : undefined;
-  return isObject(statistics) ? countOf(statistics['token_count']) : undefined;
+  return isObject(statistics) ? claimOf(statistics['token_count']) : undefined;
 }

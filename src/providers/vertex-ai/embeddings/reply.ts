@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
+import { sound } from '../../../formats/counts.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { isObject } from '../../../formats/json/object.ts';
+import { toBase64 } from '../../vectors.ts';
 
 export interface Embedding {
   readonly values: readonly number[];
@@ -30,6 +32,8 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
     );
   }
   const tokens = sumOfTokens(embeddings);
+  const usage = tokens === undefined ? undefined : sound({ input: tokens, output: 0, total: tokens });
+  const input = usage?.input ?? 0;
   const data = embeddings.map(({ values, truncated, more }, index) => ({
     object: 'embedding',
     index,
@@ -40,8 +44,8 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
   return {
     ok: true,
     // OpenAI's reply always has usage, and clients in typed languages cannot decode a reply without it.
-    body: { object: 'list', data, model, usage: { prompt_tokens: tokens ?? 0, total_tokens: tokens ?? 0 } },
-    ...(tokens !== undefined && { usage: { input: tokens, output: 0, total: tokens } }),
+    body: { object: 'list', data, model, usage: { prompt_tokens: input, total_tokens: input } },
+    ...(usage && { usage }),
   };
 }
 
@@ -52,26 +56,6 @@ function sumOfTokens(embeddings: readonly Embedding[]): number | undefined {
     sum += tokens;
   }
   return sum;
-}
-
-function toBase64(values: readonly number[]): string {
-  const bytes = Buffer.allocUnsafe(values.length * Float32Array.BYTES_PER_ELEMENT);
-  // Not the bytes of a Float32Array, whose byte order is that of the machine.
-  for (const [at, value] of values.entries()) bytes.writeFloatLE(value, at * Float32Array.BYTES_PER_ELEMENT);
-  return bytes.toString('base64');
-}
-
-/**
- * Vectors are float32. A larger number, such as `1e400`, would become null in JSON and infinity in base64, which makes every
- * comparison with the vector meaningless.
- */
-const isFloat = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(Math.fround(value));
-
-/** @param name the name of the vector in a fault */
-export function readVector(value: unknown, name: string): readonly number[] {
-  if (!Array.isArray(value) || value.length === 0) throw new ReplyFault(`${name} is missing`);
-  if (!value.every(isFloat)) throw new ReplyFault(`${name} has items that are not numbers`);
-  return value;
 }
 
 /** The predictions of one call, one for each of its instances. */
@@ -85,6 +69,3 @@ export function readPredictions(reply: unknown, expected: number): readonly Json
     return prediction;
   });
 }
-
-export const countOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

@@ -1,10 +1,12 @@
+import { claimOf } from '../../../formats/counts.ts';
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { compact } from '../../../formats/json/compact.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
 import { nativePredict } from './native-predict.ts';
-import { countOf, readPredictions, readVector, toReply, type Embedding } from './reply.ts';
+import { readPredictions, toReply, type Embedding } from './reply.ts';
+import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
@@ -61,7 +63,7 @@ function decodePrediction({ embeddings }: JsonObject, at: number): Embedding {
   const counts = isObject(statistics) ? statistics : {};
   return {
     values: readVector(values, `the vector of prediction ${at}`),
-    tokens: countOf(counts['token_count']),
+    tokens: claimOf(counts['token_count']),
     truncated: counts['truncated'] === true,
   };
 }

@@ -5,7 +5,8 @@ import { addUsages } from '../../../formats/usage-sum.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import type { JsonObject } from '../../../formats/conversation.ts';
-import { asNumber, objectsOf } from '../../../formats/gemini/wire.ts';
+import { countOf } from '../../../formats/counts.ts';
+import { objectsOf } from '../../../formats/gemini/wire.ts';
 import { compact } from '../../../formats/json/compact.ts';
 
 /** Image models do not call functions, so the call id is never used. */
@@ -127,7 +128,7 @@ function imagesIn(details: unknown): number | undefined {
   const entries = objectsOf(details);
   if (entries.length === 0) return undefined;
   return sum(
-    entries.filter((entry) => entry['modality'] === 'IMAGE').map((entry) => asNumber(entry['tokenCount']) ?? 0),
+    entries.filter((entry) => entry['modality'] === 'IMAGE').map((entry) => countOf(entry['tokenCount']) ?? 0),
   );
 }
 

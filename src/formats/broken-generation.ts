@@ -1,0 +1,28 @@
+import type { UpstreamFailure } from './events.ts';
+
+/**
+ * Finish reasons that report a generation which broke: what came before is no answer
+ * (docs/protocols/replies.md#broken-generations).
+ */
+const BROKEN: ReadonlySet<unknown> = new Set([
+  // OpenRouter, Mistral, vLLM
+  'error',
+  // GLM
+  'network_error',
+  // DeepSeek
+  'insufficient_system_resource',
+  // vLLM, SGLang
+  'abort',
+  // Gemini, and its form at Google's OpenAI endpoint
+  'MALFORMED_FUNCTION_CALL',
+  'function_call_filter: MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  // Responses
+  'cancelled',
+]);
+
+/** The failure that a finish reason reports. Undefined: the generation ended properly, or its reason is not known. */
+export function brokenGeneration(word: unknown, message?: string): UpstreamFailure | undefined {
+  if (typeof word !== 'string' || !BROKEN.has(word)) return undefined;
+  return { status: 502, kind: word, message: message || `The upstream reports that the generation broke (${word}).` };
+}

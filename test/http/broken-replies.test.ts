@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
+import { json, startUpstream, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';
+
+/** Replies with status 200 that are no answer, at every door and from every upstream API. */
+
+type Api = 'chat' | 'messages' | 'responses' | 'gemini';
+const APIS: readonly Api[] = ['chat', 'messages', 'responses', 'gemini'];
+
+/** `half`: breaks after a text. `call`: within the arguments of a call. `none`: before anything. `empty`: ends well, without an answer. */
+type Kind = 'half' | 'call' | 'none' | 'empty' | 'thought' | 'late' | 'good';
+
+const usage = { prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 };
+const counts = { input_tokens: 1, output_tokens: 3 };
+
+/** What an upstream sends as events: its parts, in order, and its end. */
+interface Parts {
+  readonly thought?: string;
+  readonly text?: string;
+  readonly call?: string;
+  readonly broken: boolean;
+}
+
+const PARTS: Readonly<Record<Kind, Parts>> = {
+  half: { text: 'half', broken: true },
+  call: { text: 'half', call: '{"city":', broken: true },
+  none: { broken: true },
+  empty: { broken: false },
+  thought: { thought: 'hm', broken: false },
+  late: { thought: 'hm', text: 'rescued', broken: false },
+  good: { text: 'rescued', broken: false },
+};
+
+const lines = (events: readonly object[]): string =>
+  events
+    .map((event) => `${'type' in event ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join('');
+
+const STREAMS: Readonly<Record<Api, (parts: Parts) => string>> = {
+  chat({ thought, text, call, broken }) {
+    const chunk = (delta: object, finish_reason: string | null = null) => ({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      model: 'm',
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const tool = { index: 0, id: 'call_1', type: 'function', function: { name: 'weather', arguments: call } };
+    // As OpenRouter writes them: a thought and a text differ in nothing but their free texts.
+    const events = [
+      chunk({ role: 'assistant', content: '', reasoning_content: '' }),
+      ...(thought === undefined ? [] : [1, 2, 3].map(() => chunk({ content: '', reasoning_content: thought }))),
+      ...(text === undefined ? [] : [chunk({ content: text, reasoning_content: '' })]),
+      ...(call === undefined ? [] : [chunk({ tool_calls: [tool] })]),
+      { ...chunk({}, broken ? 'error' : 'stop'), usage },
+    ];
+    return `${lines(events)}data: [DONE]\n\n`;
+  },
+  messages({ thought, text, call, broken }) {
+    const block = (index: number, content_block: object, delta: object) => [
+      { type: 'content_block_start', index, content_block },
+      { type: 'content_block_delta', index, delta },
+      { type: 'content_block_stop', index },
+    ];
+    const blocks = [
+      ...(thought === undefined
+        ? []
+        : [
+            [
+              { type: 'thinking', thinking: '' },
+              { type: 'thinking_delta', thinking: thought },
+            ] as const,
+          ]),
+      ...(text === undefined
+        ? []
+        : [
+            [
+              { type: 'text', text: '' },
+              { type: 'text_delta', text },
+            ] as const,
+          ]),
+      ...(call === undefined
+        ? []
+        : [
+            [
+              { type: 'tool_use', id: 't', name: 'weather', input: {} },
+              { type: 'input_json_delta', partial_json: call },
+            ] as const,
+          ]),
+    ];
+    return lines([
+      {
+        type: 'message_start',
+        message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage: counts },
+      },
+      ...blocks.flatMap(([start, delta], index) => block(index, start, delta)),
+      { type: 'message_delta', delta: { stop_reason: broken ? 'network_error' : 'end_turn' }, usage: counts },
+      { type: 'message_stop' },
+    ]);
+  },
+  responses({ thought, text, call, broken }) {
+    const items = [
+      ...(thought === undefined
+        ? []
+        : [{ type: 'reasoning', id: 'rs', summary: [{ type: 'summary_text', text: thought }] }]),
+      ...(text === undefined
+        ? []
+        : [{ type: 'message', id: 'msg', role: 'assistant', content: [{ type: 'output_text', text }] }]),
+      ...(call === undefined
+        ? []
+        : [{ type: 'function_call', id: 'fc', call_id: 'call_1', name: 'weather', arguments: call }]),
+    ];
+    const status = broken ? 'failed' : 'completed';
+    const error = broken ? { code: 'server_error', message: 'the model died' } : null;
+    return lines([
+      { type: 'response.created', response: { id: 'r', model: 'm', status: 'in_progress', output: [] } },
+      ...items.flatMap((item, output_index) => [
+        {
+          type: 'response.output_item.added',
+          output_index,
+          item: { ...item, content: [], summary: [], arguments: '' },
+        },
+        ...(thought === undefined || item.type !== 'reasoning'
+          ? []
+          : [{ type: 'response.reasoning_summary_text.delta', output_index, summary_index: 0, delta: thought }]),
+        ...(item.type === 'message'
+          ? [{ type: 'response.output_text.delta', output_index, content_index: 0, delta: text }]
+          : []),
+        ...(item.type === 'function_call'
+          ? [{ type: 'response.function_call_arguments.delta', output_index, delta: call }]
+          : []),
+        ...(broken ? [] : [{ type: 'response.output_item.done', output_index, item }]),
+      ]),
+      {
+        type: `response.${status}`,
+        response: { id: 'r', model: 'm', status, error, output: broken ? [] : items, usage: counts },
+      },
+    ]);
+  },
+  gemini({ thought, text, call, broken }) {
+    const part = (one: object) => ({ candidates: [{ content: { role: 'model', parts: [one] } }], modelVersion: 'm' });
+    const finishReason = broken ? 'MALFORMED_FUNCTION_CALL' : 'STOP';
+    const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 3, totalTokenCount: 4 };
+    return lines([
+      ...(thought === undefined ? [] : [part({ text: thought, thought: true })]),
+      ...(text === undefined ? [] : [part({ text })]),
+      ...(call === undefined ? [] : [part({ functionCall: { name: 'weather', args: {} } })]),
+      { candidates: [{ content: { role: 'model', parts: [] }, finishReason }], usageMetadata, modelVersion: 'm' },
+    ]);
+  },
+};
+
+const PLAIN: Readonly<Record<Api, (parts: Parts) => object>> = {
+  chat: ({ thought, text = '', call, broken }) => ({
+    id: 'c',
+    object: 'chat.completion',
+    model: 'm',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text,
+          ...(thought !== undefined && { reasoning_content: thought }),
+          ...(call !== undefined && {
+            tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: call } }],
+          }),
+        },
+        finish_reason: broken ? 'error' : 'stop',
+        ...(broken && { error: { code: 502, message: 'the model died' } }),
+      },
+    ],
+    usage,
+  }),
+  messages: ({ thought, text, call, broken }) => ({
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [
+      ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: 's' }]),
+      ...(text === undefined ? [] : [{ type: 'text', text }]),
+      ...(call === undefined ? [] : [{ type: 'tool_use', id: 't', name: 'weather', input: {} }]),
+    ],
+    stop_reason: broken ? 'network_error' : 'end_turn',
+    stop_sequence: null,
+    usage: counts,
+  }),
+  responses: ({ thought, text, call, broken }) => ({
+    id: 'r',
+    object: 'response',
+    model: 'm',
+    status: broken ? 'failed' : 'completed',
+    error: broken ? { code: 'server_error', message: 'the model died' } : null,
+    output: [
+      ...(thought === undefined
+        ? []
+        : [{ type: 'reasoning', id: 'rs', summary: [{ type: 'summary_text', text: thought }] }]),
+      ...(text === undefined
+        ? []
+        : [{ type: 'message', id: 'msg', role: 'assistant', content: [{ type: 'output_text', text }] }]),
+      ...(call === undefined
+        ? []
+        : [{ type: 'function_call', id: 'fc', call_id: 'c', name: 'weather', arguments: call }]),
+    ],
+    usage: counts,
+  }),
+  gemini: ({ thought, text, call, broken }) => ({
+    candidates: [
+      {
+        content: {
+          role: 'model',
+          parts: [
+            ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
+            ...(text === undefined ? [] : [{ text }]),
+            ...(call === undefined ? [] : [{ functionCall: { name: 'weather', args: {} } }]),
+          ],
+        },
+        finishReason: broken ? 'MALFORMED_FUNCTION_CALL' : 'STOP',
+      },
+    ],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 3, totalTokenCount: 4 },
+    modelVersion: 'm',
+  }),
+};
+
+const apiOf = ({ url }: SeenRequest): Api => {
+  if (url.includes('/chat/completions')) return 'chat';
+  if (url.includes('/messages')) return 'messages';
+  return url.includes('/responses') ? 'responses' : 'gemini';
+};
+
+const ask = [{ role: 'user', content: 'hi' }];
+const DOORS: Readonly<Record<Api, (stream: boolean, salt: string) => readonly [string, object]>> = {
+  chat: (stream, user) => ['/v1/chat/completions', { model: 'm', messages: ask, stream, user }],
+  messages: (stream, user_id) => [
+    '/v1/messages',
+    { model: 'm', max_tokens: 9, messages: ask, stream, metadata: { user_id } },
+  ],
+  responses: (stream, user) => ['/v1/responses', { model: 'm', input: 'hi', stream, store: false, user }],
+  gemini: (stream, salt) => [
+    stream ? '/v1beta/models/m:streamGenerateContent?alt=sse' : '/v1beta/models/m:generateContent',
+    { contents: [{ role: 'user', parts: [{ text: `hi ${salt}` }] }] },
+  ],
+};
+
+/** The marks of an answer that ended well. */
+const ENDED =
+  /"finish_reason":"(?!error)|\[DONE\]|"stop_reason":"(?:end_turn|tool_use)"|message_stop|response\.completed|"type":"function_call"[^{}]*"status":"completed"|"finishReason": ?"/;
+const ERROR = /"error": ?\{|event: error|response\.failed/;
+
+/** Where the end of a broken stream begins. */
+const END = /(?=data: [^\n]*(?:"finish_reason":"error"|MALFORMED)|event: message_delta|event: response\.failed)/;
+
+/** Resolves when the client has a reply, so that what breaks then breaks behind content. */
+let begins = Promise.withResolvers<undefined>();
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let kind: Kind;
+beforeAll(async () => {
+  upstream = await startUpstream(async (request, res) => {
+    const api = apiOf(request);
+    const isGood = /rescue/.test(`${request.url} ${String(request.json['model'])}`);
+    const parts = PARTS[isGood ? 'good' : kind];
+    const streams = request.json['stream'] === true || request.url.includes('streamGenerateContent');
+    if (!streams) return json(res, PLAIN[api](parts));
+    const [begun = '', end = ''] = STREAMS[api](parts).split(END);
+    res.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun);
+    if (parts.broken && begun !== '' && kind !== 'none') await begins.promise;
+    res.end(end);
+  });
+  const of = (slug: string, provider: string, base_url: string, more: object = {}) => ({
+    slug,
+    provider,
+    base_url,
+    api_key: '${env:NONE:-upstream-secret-key}',
+    allow_insecure: true,
+    ...more,
+  });
+  const target = (api: Api, model: string, more: object = {}) => ({
+    provider: `@${api}`,
+    override_params: { model },
+    ...more,
+  });
+  const per = (suffix: string, config: (api: Api) => object) => APIS.map((api) => [`${api}${suffix}`, config(api)]);
+  const pair = (api: Api, strategy: object = {}, more: object = {}) => ({
+    strategy: { mode: 'fallback', ...strategy },
+    targets: [target(api, 'bad'), target(api, 'rescue')],
+    ...more,
+  });
+  const empty = { on_errors: ['default', 'empty'] };
+  const cache = { mode: 'exact', scope: 'config' };
+  gateway = await startTestGateway({
+    catalog: {
+      providers: [
+        of('chat', 'openai', `${upstream.url}/v1`, { api: 'chat' }),
+        of('responses', 'openai', `${upstream.url}/v1`, { api: 'responses' }),
+        of('messages', 'anthropic', upstream.url),
+        of('gemini', 'google-ai-studio', upstream.url),
+      ],
+    },
+    gateway: Object.fromEntries([
+      ...per('', (api) => pair(api)),
+      ...per('-empty', (api) => pair(api, empty)),
+      ...per('-reason', (api) => pair(api, { on_finish_reasons: ['stop'] })),
+      ...per('-native', (api) => pair(api, { on_finish_reasons: ['end_turn', 'STOP'] })),
+      ...per('-broken', (api) => pair(api, {}, { circuit_breaker: { failures: 2, min_requests: 2 } })),
+      ...per('-cached', (api) => ({ ...target(api, 'bad'), cache })),
+      ...per('-cached-empty', (api) => ({
+        strategy: { mode: 'fallback', ...empty },
+        targets: [target(api, 'bad'), target(api, 'bad')],
+        cache,
+      })),
+    ]) as Record<string, object>,
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+/** The requests since the last `forget`. */
+const seen = (): readonly SeenRequest[] => upstream.seen.slice(before);
+let before = 0;
+const forget = (): void => void (before = upstream.seen.length);
+beforeEach(forget);
+
+let asked = 0;
+
+async function send(door: Api, stream: boolean, config: string, salt = String((asked += 1))) {
+  const [path, body] = DOORS[door](stream, salt);
+  begins = Promise.withResolvers();
+  const response = await fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'x-gateway-config': config },
+    body: JSON.stringify(body),
+  });
+  begins.resolve(undefined);
+  const id = response.headers.get('x-gateway-request-id') ?? response.headers.get('x-request-id');
+  return { status: response.status, headers: response.headers, text: await response.text(), id };
+}
+
+const line = async (id: string | null): Promise<Record<string, unknown>> => {
+  const found = () => gateway.logs.find((one) => one['request_id'] === id && one['status'] !== undefined);
+  await until(() => found() !== undefined, `the access line of ${id}`);
+  return found()!;
+};
+
+const ways = APIS.flatMap((door) => APIS.flatMap((api) => [true, false].map((stream) => [door, api, stream] as const)));
+
+describe.each(ways)('at the door %s, from an upstream of %s (stream: %s)', (door, api, stream) => {
+  it('a generation that breaks before content goes to the next target', async () => {
+    kind = 'none';
+    const { status, text } = await send(door, stream, api);
+    expect([status, text.includes('rescued'), ERROR.test(text)]).toEqual([200, true, false]);
+    expect(seen()).toHaveLength(2);
+  });
+
+  it.each(['half', 'call'] as const)('one that breaks behind content is an error, never an end: %s', async (broken) => {
+    kind = broken;
+    const { status, text, id } = await send(door, stream, api);
+    if (!stream) return expect([status, text.includes('rescued'), text.includes('half')]).toEqual([200, true, false]);
+    expect(text).toMatch(ERROR);
+    expect(text).not.toMatch(ENDED);
+    expect(text).not.toContain('rescued');
+    expect(await line(id)).toMatchObject({ error_code: 'upstream_error', error_type: 'server_error' });
+  });
+
+  it('none of them is cached', async () => {
+    kind = 'half';
+    for (let round = 0; round < 2; round += 1) await send(door, stream, `${api}-cached`, `broken ${door} ${stream}`);
+    expect(seen()).toHaveLength(2);
+  });
+
+  it.each(['empty', 'thought'] as const)(
+    'an empty answer is a failure only where the config says so: %s',
+    async (nothing) => {
+      kind = nothing;
+      const usual = await send(door, stream, api);
+      expect([usual.status, usual.text.includes('rescued')]).toEqual([200, false]);
+      const other = await send(door, stream, `${api}-empty`);
+      expect([other.status, other.text.includes('rescued')]).toEqual([200, true]);
+    },
+  );
+
+  it('an answer behind thoughts is no failure', async () => {
+    kind = 'late';
+    expect((await send(door, stream, `${api}-empty`)).text).toContain('rescued');
+    expect(seen()).toHaveLength(1);
+  });
+
+  it('an empty answer of the last target stands, and is not cached', async () => {
+    kind = 'empty';
+    const salt = `empty ${door} ${stream}`;
+    // The entry that a config without the rule has cached does not count either.
+    await send(door, stream, `${api}-cached`, salt);
+    for (let round = 1; round <= 2; round += 1) {
+      forget();
+      const { status, headers } = await send(door, stream, `${api}-cached-empty`, salt);
+      expect([status, headers.get('x-gateway-cache-status')]).toEqual([200, 'MISS']);
+      expect(seen()).toHaveLength(2);
+    }
+  });
+
+  it('a chosen finish reason is a failure before content', async () => {
+    kind = stream ? 'empty' : 'late';
+    for (const suffix of ['-reason', ...(api === 'messages' || api === 'gemini' ? ['-native'] : [])]) {
+      forget();
+      expect((await send(door, stream, `${api}${suffix}`)).text).toContain('rescued');
+      expect(seen()).toHaveLength(2);
+    }
+  });
+});
+
+describe('a broken generation behind content', () => {
+  it.each(APIS)('is a failure for metrics and breakers: %s', async (api) => {
+    kind = 'half';
+    for (let round = 0; round < 2; round += 1) await line((await send('chat', true, `${api}-broken`)).id);
+    forget();
+    // The breaker is open now, so the first target is not asked.
+    expect((await send('chat', true, `${api}-broken`)).text).toContain('rescued');
+    expect(seen()).toHaveLength(1);
+    const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
+    const failed = metrics.split('\n').filter((one) => one.startsWith('gatehouse_upstream_failures_total'));
+    expect(failed.find((one) => one.includes(`provider="${api}"`) && one.includes('"server_error"'))).not.toMatch(
+      / 0$/,
+    );
+    expect(metrics).toMatch(
+      new RegExp(`gatehouse_upstream_target_healthy\\{config="${api}-broken",target="config.targets\\[0\\]".* 0`),
+    );
+  });
+});
