@@ -2,6 +2,7 @@ import type {
   CacheMarker,
   McpCallPart,
   McpResultPart,
+  OpaquePart,
   Part,
   TextPart,
   ToolCallPart,
@@ -82,9 +83,7 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
       if (role === 'user' || role === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
       return lose(path, `Claude takes no media in ${role} messages`, role, context);
     case 'opaque':
-      if (isOwnOpaque(part)) return isReplyFields(part.value) ? undefined : part.value;
-      if (part.format === 'openai-responses' && isListing(part.value, context.servers)) return undefined;
-      return loseOpaque(part, path, role === 'tool_result' ? 'tool' : role, losses);
+      return encodeOpaque(part, path, role, context);
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_call':
@@ -93,6 +92,17 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
       if (role !== 'assistant') return lose(path, `Claude takes no ${part.type} in ${role} messages`, role, context);
       return encodeAssistantPart(part, path, context);
   }
+}
+
+function encodeOpaque(
+  part: OpaquePart,
+  path: BodyPlace,
+  role: Role,
+  { servers, losses }: RequestContext,
+): WireBlock | undefined {
+  if (isOwnOpaque(part)) return isReplyFields(part.value) ? undefined : part.value;
+  if (part.format === 'openai-responses' && isListing(part.value, servers)) return undefined;
+  return loseOpaque(part, path, role === 'tool_result' ? 'tool' : role, losses);
 }
 
 type AssistantPart = Extract<
