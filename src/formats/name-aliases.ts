@@ -14,10 +14,7 @@ const MARK = 9;
 export function aliasOf(name: string, { max = Infinity, illegal, first }: NameLimit, digested = name): string {
   const legal = illegal ? name.replace(illegal, '_') : name;
   const led = !first || first.test(legal[0] ?? '') ? legal : `_${legal}`;
-  return `${led.slice(0, max - MARK)}_${createHash('sha256')
-    .update(digested)
-    .digest('hex')
-    .slice(0, MARK - 1)}`;
+  return `${led.slice(0, max - MARK)}_${digest(digested)}`;
 }
 
 /** FNV-1a of 32 bits. */
