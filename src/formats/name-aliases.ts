@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Conversation, FormatName, Part, Tool, ToolChoice, Turn } from './conversation.ts';
 import type { GenerationEvent } from './events.ts';
 import type { Format, RequestTarget, StreamDecoder } from './format.ts';
@@ -15,10 +14,14 @@ const MARK = 9;
 export function aliasOf(name: string, { max = Infinity, illegal, first }: NameLimit, digested = name): string {
   const legal = illegal ? name.replace(illegal, '_') : name;
   const led = !first || first.test(legal[0] ?? '') ? legal : `_${legal}`;
-  return `${led.slice(0, max - MARK)}_${createHash('sha256')
-    .update(digested)
-    .digest('hex')
-    .slice(0, MARK - 1)}`;
+  return `${led.slice(0, max - MARK)}_${digest(digested)}`;
+}
+
+/** FNV-1a of 32 bits. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(MARK - 1, '0');
 }
 
 /** Names as a target takes them. No two names get one form. */

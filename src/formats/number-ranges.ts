@@ -30,8 +30,9 @@ export function refuseNumbers(
 
 /** The same for a field of a body of the chat API. */
 export function refuseNumber(param: string, value: unknown): void {
-  const range = RANGES.find((one) => one.param === param);
-  if (range && typeof value === 'number') checkNumber(range, value);
+  const name = param === 'max_completion_tokens' ? 'max_tokens' : param;
+  const range = RANGES.find((one) => one.param === name);
+  if (range && typeof value === 'number') checkNumber({ ...range, param }, value);
 }
 
 function checkNumber({ param, min, max = Infinity }: Range, value: number | undefined): void {

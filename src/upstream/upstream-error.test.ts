@@ -138,10 +138,13 @@ describe('a failure of the provider', () => {
     expect(JSON.stringify(error.upstreamReport)).not.toContain(key);
   });
 
-  it('keeps a message as it is where the credential that was sent is empty', () => {
-    const error = toUpstreamError({ status: 400, message: 'Bad request.' }, { secrets: ['', 'Bad'] });
-    expect(error.message).toBe('[secret] request.');
-  });
+  it.each(['', 'none', 'test', 'EMPTY', 'sk-1234'])(
+    'keeps a message as it is where the credential was %j',
+    (secret) => {
+      const message = `the latest test model is none of these: ${secret}`;
+      expect(toUpstreamError({ status: 400, message }, { secrets: [secret] }).message).toBe(message);
+    },
+  );
 
   it('reports the upstream in its own words, except for a refused credential, whose message may quote a part of it', () => {
     const said = { message: 'Not so.', code: 'DeploymentNotFound', param: 'model' };

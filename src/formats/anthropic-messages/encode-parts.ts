@@ -2,6 +2,7 @@ import type {
   CacheMarker,
   McpCallPart,
   McpResultPart,
+  OpaquePart,
   Part,
   TextPart,
   ToolCallPart,
@@ -94,7 +95,7 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
 }
 
 function encodeOpaque(
-  part: Extract<Part, { type: 'opaque' }>,
+  part: OpaquePart,
   path: BodyPlace,
   role: Role,
   { servers, losses }: RequestContext,

@@ -23,6 +23,11 @@ export function encodeTools(context: RequestContext): WireBlock[] {
     if (block) blocks.push(block);
   });
   if (!webSearch) return blocks;
+  const broken = brokenLimit('web_search', webSearch, 'anthropic-messages');
+  if (broken !== undefined) {
+    context.losses.dropped('web_search_options', broken);
+    return blocks;
+  }
   if (!blocks.some(({ name }) => name === WEB_SEARCH.name)) return [...blocks, encodeWebSearch(webSearch, context)];
   context.losses.dropped('web_search_options', 'there is a `web_search` tool, and names of tools are unique');
   return blocks;
@@ -196,13 +201,11 @@ function encodeNamed(fn: JsonObject, path: string, context: RequestContext): Wir
 }
 
 /** `web_search_options` (docs/protocols/openai-chat.md#web-search-options): the location maps; the context size has no counterpart. */
-function encodeWebSearch(options: JsonObject, { losses }: RequestContext): WireBlock {
-  const location = objectOf(options.user_location);
+function encodeWebSearch({ user_location: given, ...options }: JsonObject, context: RequestContext): WireBlock {
+  const location = objectOf(given);
   const place = objectOf(location?.approximate) ?? location;
-  for (const key of Object.keys(options)) {
-    if (key !== 'user_location') losses.dropped(`web_search_options.${key}`, 'Claude’s web search has no such setting');
-  }
-  return { ...WEB_SEARCH, ...(place && { user_location: { ...place, type: 'approximate' } }) };
+  const settings = settingsOf({ type: 'builtin', kind: 'web_search', options }, 'web_search_options', context);
+  return { ...WEB_SEARCH, ...settings, ...(place && { user_location: { ...place, type: 'approximate' } }) };
 }
 
 /** The choice of a server tool names it as Claude does. */

@@ -249,6 +249,16 @@ describe('the end of a reply', () => {
     ]);
   });
 
+  it.each([
+    [{ parts: [{ text: 'I think' }, { text: 'It is 4' }] }, ['thinking', 'text']],
+    [{ parts: [{ text: 'It is 4' }] }, ['text']],
+    [{ parts: [{ text: 'I think', thought: true }, { text: 'a' }, { text: 'b' }] }, ['thinking', 'text', 'text']],
+  ])('of the first thinking model takes texts before the last as thoughts: %j', (content, types) => {
+    const reply = { candidates: [{ content, finishReason: 'STOP' }] };
+    const events = decodeReply(reply, replyContext({ model: 'gemini-2.0-flash-thinking-exp' }));
+    expect(events.flatMap(({ type }) => (type === 'text' || type === 'thinking' ? [type] : []))).toEqual(types);
+  });
+
   it('keeps MAX_TOKENS and filters although calls were made, and the message', () => {
     const events = decode({
       ...parts({ functionCall: { name: 'f' } }),

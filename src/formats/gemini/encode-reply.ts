@@ -123,7 +123,8 @@ function callOf({ id, name, custom, arguments: text }: ToolCallPart): JsonObject
  * blocks.
  */
 export function loseForeign(part: Part, notes: LossNotes): void {
-  if (part.type === 'mcp_call' || part.type === 'mcp_result') return lose(notes, 'content_blocks');
+  if (part.type === 'mcp_call' || part.type === 'mcp_result' || part.type === 'redacted_thinking')
+    return lose(notes, 'content_blocks');
   if (part.type !== 'opaque' || part.format === 'gemini' || part.attached) return;
   if (typeof part.value['type'] === 'string') lose(notes, 'content_blocks');
 }

@@ -139,6 +139,7 @@ class GeminiStreamEncoder implements StreamEncoder {
       case 'refusal':
         return this.#part(event.choice, { text: event.text }, state);
       case 'redacted_thinking':
+        loseForeign(event, this.#notes);
         return state.carried.redacted();
       case 'opaque':
         if (event.format === 'gemini' && isCandidateMetadata(event.value)) Object.assign(state.metadata, event.value);

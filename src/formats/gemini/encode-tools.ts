@@ -183,6 +183,8 @@ function listed(keywords: readonly string[]): string {
 
 function addWebSearch(webSearch: JsonObject | undefined, into: Offer, losses: LossReport): void {
   if (!webSearch) return;
+  const broken = brokenLimit('web_search', webSearch, 'gemini');
+  if (broken !== undefined) return losses.dropped('web_search_options', broken);
   for (const option of Object.keys(webSearch)) {
     losses.dropped(`web_search_options.${option}`, 'googleSearch has no such option');
   }

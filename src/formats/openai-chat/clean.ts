@@ -1,6 +1,7 @@
 import type { Reasoning } from '../conversation.ts';
 import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
 import { isObject, objectOf } from '../json/object.ts';
+import { refuseNumber } from '../number-ranges.ts';
 import { numberOf } from '../json/read.ts';
 import { labelHeader } from '../labels.ts';
 import { LossReport } from '../losses/losses.ts';
@@ -12,12 +13,15 @@ import { cleanTools } from './own-tools.ts';
 import { thinkingBudget } from '../thinking-budget.ts';
 
 const source = 'gateway';
+const NUMBERS = ['max_tokens', 'max_completion_tokens', 'n', 'temperature'];
 
 /**
  * Takes out of a body of this API what the target does not have: fields of the gateway's own, and functions that ask for a tool of
  * another provider. All other bodies keep their bytes, at the cost of a search.
  */
 export function clean(body: SearchableBody, target: RequestTarget): Cleaning | undefined {
+  if (target.extensions?.size === 0)
+    for (const name of NUMBERS) if (body.has(name)) refuseNumber(name, body.value(name));
   const report = new LossReport();
   const edits = target.extensions ? cleanFields(body, target, report) : [];
   if (!target.customTools) cleanNulls(body, edits);

@@ -8,7 +8,7 @@ import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/effor
 import { finish, type Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
 import { encodeItems } from './encode-items.ts';
-import { encodeHostedSearch, encodeSearch } from './encode-search.ts';
+import { encodeHostedSearch } from './encode-search.ts';
 import { mcpTool } from './mcp-items.ts';
 
 /** Conversation → Responses body (docs/protocols/openai-responses.md#request). */
@@ -101,7 +101,8 @@ function encodeFormat(format: ResponseFormat | undefined, losses: LossReport): J
 function encodeTools(conversation: Conversation, losses: LossReport): JsonObject {
   const { tools: given = [], toolChoice, parallelToolCalls, webSearch } = conversation;
   const tools = given.flatMap((tool, at) => encodeTool(tool, `tools[${at}]`, losses) ?? []);
-  if (webSearch) tools.push(encodeSearch(webSearch));
+  const search = webSearch && encodeHostedSearch(webSearch, 'web_search_options', losses);
+  if (search) tools.push(search);
   if (tools.length > 0)
     return compact({
       tools,

@@ -6,7 +6,7 @@ import type { LossReport } from '../losses/losses.ts';
 import { brokenLimit } from '../search-limits.ts';
 
 /** `web_search_options` of the chat API as a tool. The location of that API is nested, Anthropic's flat. */
-export function encodeSearch(options: JsonObject): JsonObject {
+function encodeSearch(options: JsonObject): JsonObject {
   const location = objectOf(options.user_location);
   const place = objectOf(location?.approximate) ?? location;
   return compact({
