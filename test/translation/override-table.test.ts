@@ -63,7 +63,11 @@ describe('a parameter of a config', () => {
         if (isRefused(sent)) continue;
         const place = `${door} → ${target.name}`;
         const taken = TAKEN[target.name];
-        if (taken) expect([place, Object.keys(sent.body).filter((key) => !taken.has(key) && !taken.has(toCamel(key)))]).toEqual([place, []]);
+        if (taken)
+          expect([place, Object.keys(sent.body).filter((key) => !taken.has(key) && !taken.has(toCamel(key)))]).toEqual([
+            place,
+            [],
+          ]);
         if (effect.kind === 'nothing' || effect.kind === 'read')
           expect([place, SILENT]).toHaveProperty(['1', probe.field]);
       }
