@@ -15,9 +15,10 @@ async function cellOf(probe: Probe, target: Target): Promise<string> {
   const texts = await Promise.all(
     DOORS.map(async (door) => ({ door, text: effectText((await observeOverride(probe, door, target)).effect) })),
   );
-  const [[most, same]] = [...Map.groupBy(texts, ({ text }) => text)].toSorted(
+  const [first] = [...Map.groupBy(texts, ({ text }) => text)].toSorted(
     ([, one], [, other]) => other.length - one.length,
-  ) as [[string, (typeof texts)[number][]]];
+  );
+  const [most, same] = first!;
   const others = Map.groupBy(
     texts.filter((one) => !same.includes(one)),
     ({ text }) => text,
