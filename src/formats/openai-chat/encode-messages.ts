@@ -1,5 +1,6 @@
 import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
+import { wrappedArguments } from '../call-arguments.ts';
 import { encodeMedia } from './encode-media.ts';
 import { takes } from './extensions.ts';
 import { ReturnedThoughts } from './returned-thoughts.ts';
@@ -233,8 +234,23 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: Mes
     return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments. Servers that parse the arguments refuse the empty string
   // (docs/protocols/openai-chat.md#tool-calls).
-  const args = part.custom ? JSON.stringify({ input: part.arguments }) : part.arguments || '{}';
+  const args = part.custom ? JSON.stringify({ input: part.arguments }) : readableArguments(part, path, { target, report });
   return { id, type: 'function', function: { name, arguments: args }, ...extra };
+}
+
+/**
+ * vLLM, SGLang and llama.cpp parse the arguments of the history, and refuse those that are no JSON object; OpenAI takes any text
+ * (docs/protocols/openai-chat.md#tool-calls).
+ */
+function readableArguments(
+  { arguments: text }: ToolCallPart,
+  path: BodyPlace,
+  { target: { extensions }, report }: Pick<MessageDestination, 'target' | 'report'>,
+): string {
+  const wrapped = extensions?.size === 0 ? undefined : wrappedArguments(text);
+  if (wrapped === undefined) return text || '{}';
+  report.downgraded(BodyPlace.field(path, 'function.arguments'), 'This server reads only an object: it is in `value`.');
+  return wrapped;
 }
 
 /**
