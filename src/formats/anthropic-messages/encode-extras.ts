@@ -59,12 +59,7 @@ function foreignExtras({ conversation, target, losses }: RequestContext): JsonOb
   const { extras } = conversation;
   if (!extras) return {};
   for (const [key, value] of Object.entries(extras)) {
-    if (
-      HEADER_FIELDS.has(key) ||
-      isResidency(key) ||
-      value === null ||
-      (key === 'cache_control' && isObject(value))
-    )
+    if (HEADER_FIELDS.has(key) || isResidency(key) || value === null || (key === 'cache_control' && isObject(value)))
       continue;
     if (key !== 'safety_identifier') losses.dropped(key, 'Claude has no such field');
     else if (conversation.user !== undefined) losses.dropped(key, 'Claude has one user identifier: `user` was sent');
