@@ -55,3 +55,10 @@ export function answeredArguments(text: string): JsonObject {
   const value = nestsTooDeep(text) ? undefined : parseJson(text);
   return isObject(value) ? value : { value: value === undefined ? text : value };
 }
+
+/** JSON of the object that stands for arguments that are no object, as in an answer; undefined where the text is one, or empty. */
+export function wrappedArguments(text: string): string | undefined {
+  if (text.trim() === '') return undefined;
+  const value = nestsTooDeep(text) ? undefined : parseJson(text);
+  return isObject(value) ? undefined : JSON.stringify({ value: value === undefined ? text : value });
+}

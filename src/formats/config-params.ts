@@ -259,14 +259,3 @@ function hasPath(value: unknown, path: string): boolean {
   }
   return true;
 }
-
-/** A promise about where data are processed is kept or refused, never dropped. Throws RequestFault. */
-export function refusePromises(byApi: ByApi, { format, host }: { format: FormatName; host: string }): void {
-  if (format === 'anthropic-messages' && host === 'direct') return;
-  if ((byApi.get('messages')?.['inference_geo'] ?? undefined) === undefined) return;
-  throw new RequestFault(
-    'unsupported_parameter',
-    "Only Anthropic's own API has `inference_geo`, and the request would mean something else without it.",
-    'inference_geo',
-  );
-}

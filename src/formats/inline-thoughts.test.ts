@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formats } from './index.ts';
 import { clientContext, decodeAll, replyContext } from './laws.testkit.ts';
 
@@ -29,4 +29,46 @@ it.each([
   const client = clientContext({ strict });
   expect(openai.encodeReply(events(model), client)).toMatchObject({ choices: [{ message: { content } }] });
   expect(contentOf(openai.encodeStream(client).push(streamed(model)))).toBe(content);
+});
+
+describe('thoughts without a flag', () => {
+  const model = 'gemini-2.0-flash-thinking-exp-01-21';
+  const record = (texts: readonly string[], more: object = {}): string => {
+    const content = { parts: texts.map((text) => ({ text })) };
+    return `data: ${JSON.stringify({ responseId: 'r', candidates: [{ content, ...more }] })}\r\n\r\n`;
+  };
+  const STOP = { finishReason: 'STOP' };
+  const heard = (records: readonly string[], strict: boolean): string => {
+    const decoded = decodeAll(
+      gemini.decodeStream(replyContext({ model })),
+      records.map((text) => Buffer.from(text)),
+    );
+    return contentOf(openai.encodeStream(clientContext({ strict })).push(decoded));
+  };
+
+  it.each([
+    [false, 'Two and two.\r\n\r\nFour.'],
+    [true, 'Four.'],
+  ])('of a plain reply are told to a client (strict: %s) as %j', (strict, content) => {
+    const reply = { candidates: [{ content: { parts: [{ text: 'Two and two.' }, { text: 'Four.' }] }, ...STOP }] };
+    const events = gemini.decodeReply(reply, replyContext({ model }));
+    expect(openai.encodeReply(events, clientContext({ strict }))).toMatchObject({
+      choices: [{ message: { content } }],
+    });
+  });
+
+  it.each([
+    [false, 'Two and two.\r\n\r\nFour.'],
+    [true, 'Four.'],
+  ])('of a stream end where two parts come together (strict: %s): %j', (strict, content) => {
+    const records = [record(['Two']), record([' and']), record([' two.', 'Fo']), record(['ur.'], STOP)];
+    expect(heard(records, strict)).toBe(content);
+    expect(heard([record(['Two and two.', 'Four.'], STOP)], strict)).toBe(content);
+  });
+
+  it.each([false, true])('are none where a stream has single texts alone (strict: %s)', (strict) => {
+    expect(heard([record(['Fo']), record(['ur.'], STOP)], strict)).toBe('Four.');
+    const long = 'x'.repeat(600_000);
+    expect(heard([record([long]), record([long]), record(['y'], STOP)], strict)).toBe(`${long}${long}y`);
+  });
 });

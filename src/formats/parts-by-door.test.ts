@@ -128,14 +128,23 @@ describe.each(PAIRS)('content from $client to $upstream', ({ client, upstream })
     [{ temperature: 3 }, 'temperature'],
     [{ temperature: -1 }, 'temperature'],
     [{ max: 0 }, 'max'],
+    [{ n: 0 }, 'n'],
   ])('with a number that vendors refuse is a 400 by name: %j', (numbers, name) => {
-    const { max, temperature } = numbers as { max?: number; temperature?: number };
+    const { max, temperature, n } = numbers as { max?: number; temperature?: number; n?: number };
+    // Only two of the APIs have several answers.
+    if (n !== undefined && (client === 'openai-responses' || client === 'anthropic-messages')) return;
     const limit = { 'openai-chat': 'max_completion_tokens', 'openai-responses': 'max_output_tokens' };
     const key = { ...limit, 'anthropic-messages': 'max_tokens', gemini: 'maxOutputTokens' }[client];
-    const fields = { ...(temperature !== undefined && { temperature }), ...(max !== undefined && { [key]: max }) };
+    const fields = {
+      ...(temperature !== undefined && { temperature }),
+      ...(max !== undefined && { [key]: max }),
+      ...(n !== undefined && { [client === 'gemini' ? 'candidateCount' : 'n']: n }),
+    };
     const whole = DOORS[client]([TEXT[client]]);
     const written = client === 'gemini' ? { ...whole, generationConfig: fields } : { ...whole, ...fields };
-    expect(faultOf(() => sent(client, upstream, written)).param).toContain(name);
+    expect(faultOf(() => sent(client, upstream, written)).param).toContain(
+      n !== undefined && client === 'gemini' ? 'candidateCount' : name,
+    );
   });
 
   it('whose place of processing is promised is a 400 where the target cannot keep it', () => {
@@ -144,6 +153,62 @@ describe.each(PAIRS)('content from $client to $upstream', ({ client, upstream })
     if (upstream === 'anthropic-messages') expect(sent(client, upstream, written).body.inference_geo).toBe('us');
     else expect(faultOf(() => sent(client, upstream, written)).param).toBe(field);
     expect(faultOf(() => sent(client, upstream, written, { host: 'vertex' })).param).toBe(field);
+  });
+
+  it.each<[JsonObject, string | undefined]>([
+    [{ provider: { only: ['azure'] } }, 'provider.only'],
+    [{ provider: { zdr: true } }, 'provider.zdr'],
+    [{ provider: { data_collection: 'deny' } }, 'provider.data_collection'],
+    [{ provider: { sort: 'price', zdr: false, data_collection: 'allow' } }, undefined],
+    [{ providerOptions: { gateway: { inferenceRegion: 'eu' } } }, 'providerOptions.gateway.inferenceRegion'],
+    [{ providerOptions: { gateway: { zeroDataRetention: true } } }, 'providerOptions.gateway.zeroDataRetention'],
+    [{ providerOptions: { gateway: { order: ['azure'] } } }, undefined],
+  ])(
+    'whose place is promised by another gateway’s field is a 400, and without a promise a loss: %j',
+    (fields, param) => {
+      const work = () => sent(client, upstream, { ...DOORS[client]([TEXT[client]]), ...fields });
+      if (param !== undefined) expect(faultOf(work).param).toBe(param);
+      else expect(work().losses.map((loss) => loss.param)).toEqual(Object.keys(fields));
+    },
+  );
+
+  it('with more stop sequences than the target takes has the first ones, and reports the others', () => {
+    const stop = ['1', '2', '3', '4', '5', '6'];
+    const key = { 'openai-chat': 'stop', 'openai-responses': 'stop', 'anthropic-messages': 'stop_sequences' };
+    const whole = DOORS[client]([TEXT[client]]);
+    const body =
+      client === 'gemini' ? { ...whole, generationConfig: { stopSequences: stop } } : { ...whole, [key[client]]: stop };
+    const { body: written, losses } = sent(client, upstream, body);
+    const most = { 'openai-chat': 4, 'openai-responses': 0, 'anthropic-messages': 6, gemini: 5 }[upstream];
+    // The Responses API has no stop sequences.
+    const left = client === 'openai-responses' ? 0 : most;
+    const config = written.generationConfig as JsonObject | undefined;
+    expect(written.stop ?? written.stop_sequences ?? config?.stopSequences ?? []).toEqual(stop.slice(0, left));
+    expect(losses.some(({ param }) => /stop/i.test(param))).toBe(left < stop.length);
+  });
+});
+
+describe('a number that vendors refuse, in a body of the chat API', () => {
+  const cleaning = (fields: JsonObject, extensions: ReadonlySet<string> | undefined) => {
+    const body: JsonObject = { model: 'm', messages: [], ...fields };
+    const view = {
+      has: (key: string) => Object.hasOwn(body, key),
+      value: (key: string) => body[key],
+      contains: () => false,
+      mayMatch: () => false,
+      refuseRepeatsIn: () => undefined,
+    };
+    return () => formats['openai-chat'].clean?.(view, requestTarget({ extensions }));
+  };
+
+  it.each([
+    ['n', 0],
+    ['max_tokens', 0],
+    ['max_completion_tokens', -1],
+    ['temperature', 2.1],
+  ])('%s: %j is a 400 by name at OpenAI, and goes as written to a server that resembles it', (name, value) => {
+    expect(faultOf(cleaning({ [name]: value }, new Set())).param).toBe(name);
+    expect(cleaning({ [name]: value }, undefined)()?.edits ?? []).toEqual([]);
   });
 });
 
@@ -167,11 +232,13 @@ describe('numbers at a server that only resembles OpenAI', () => {
 });
 
 describe('a thread of the system alone', () => {
-  it.each(['openai-chat', 'openai-responses'] as const)('is a message of the user at Claude, from %s', (client) => {
-    const body =
-      client === 'openai-chat'
-        ? { model: 'm', messages: [{ role: 'system', content: 'be brief' }] }
-        : { model: 'm', input: [{ role: 'system', content: 'be brief' }] };
+  const system = [{ role: 'system', content: 'be brief' }];
+  it.each<[FormatName, JsonObject]>([
+    ['openai-chat', { model: 'm', messages: system }],
+    ['openai-responses', { model: 'm', input: system }],
+    ['anthropic-messages', { model: 'm', max_tokens: 9, system: 'be brief', messages: [] }],
+    ['gemini', { systemInstruction: { parts: [{ text: 'be brief' }] }, contents: [] }],
+  ])('is a message of the user at Claude, from %s', (client, body) => {
     const { body: written } = sent(client, 'anthropic-messages', body);
     expect(written.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'be brief' }] }]);
     expect(written.system).toBeUndefined();

@@ -15,7 +15,8 @@ import {
 import type { Loss } from '../formats/conversation.ts';
 import { joinLosses, LossReport } from '../formats/losses/losses.ts';
 import { finish } from '../formats/steps.ts';
-import { ConfigParams, refusePromises } from '../formats/config-params.ts';
+import { ConfigParams } from '../formats/config-params.ts';
+import { refusePromises } from '../formats/residency.ts';
 import { derived, fitParams, withoutRefused, withParams } from './fit-params.ts';
 import { lostFeatures } from './outbound-headers.ts';
 import {
@@ -91,7 +92,7 @@ function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientC
   const { operation, resolved } = of;
   checkMessagesRoute(operation, given.target, resolved);
   const foreign = hasParams(given) ? foreignParams(given.body) : undefined;
-  if (foreign) refusePromises(foreign.byApi, resolved);
+  for (const params of foreign?.byApi.values() ?? []) refusePromises(params, resolved.format, resolved);
   const attempt = foreign ? derived(given, foreign.body) : given;
   refuseFields(operation, attempt.body, resolved);
   return {

@@ -78,9 +78,15 @@ describe('the limit that is due first', () => {
     ],
     [
       'in a stream that is held while its upstream works on an item',
+      { phase: 'held', headersAt: 1100, progressAt: 1310, begun: true },
+      { hold: { bytes: 1, ms: 30, outlastsSilence: true } },
+      { name: 'hold', at: 1310 },
+    ],
+    [
+      'in a stream that is held while its upstream has begun an item and is silent',
       { phase: 'held', headersAt: 1100, progressAt: 1250, begun: true },
       { hold: { bytes: 1, ms: 30, outlastsSilence: true } },
-      { name: 'hold', at: 1300 },
+      { name: 'first_content', at: 1550 },
     ],
     [
       'while waiting for the headers of a plain reply',

@@ -99,10 +99,15 @@ export function nearestLimit(progress: Progress, { timeouts, hold, deadline, dea
   return nearest;
 }
 
-function considerHold({ startedAt, headersAt, content, begun }: Progress, timeouts: Timeouts, hold: Hold): void {
+function considerHold(
+  { startedAt, progressAt, headersAt, content, begun }: Progress,
+  timeouts: Timeouts,
+  hold: Hold,
+): void {
   if (content || !hold.outlastsSilence) consider('hold', headersAt + hold.ms);
-  // An upstream that works on an item is not given up, and its client must not wait for a head any longer.
-  else if (begun) consider('hold', startedAt + timeouts.firstContent);
+  // An upstream that still works on an item then is not given up, and its client must not wait for a head any longer. A silent one
+  // is: another target can answer.
+  else if (begun && progressAt >= startedAt + timeouts.firstContent) consider('hold', progressAt);
 }
 
 function consider(name: LimitName, at: number): void {

@@ -117,6 +117,17 @@ const sent = () => upstream.seen.at(-1)!.json as { messages: { content: Record<s
 const blocks = () => sent().messages[0]!.content;
 const base64 = (media_type: string, bytes: Buffer) => ({ type: 'base64', media_type, data: b64(bytes) });
 
+describe('a PDF by its address for OpenAI', () => {
+  const pdf = [{ type: 'document', source: { type: 'url', url: at('/a.pdf') } }];
+
+  it('is fetched where the config allows it', async () => {
+    const { status } = await message(pdf, 'media', '/v1/messages', '@openai/gpt-5');
+    expect(status).toBe(200);
+    expect(JSON.stringify(blocks())).toContain(`data:application/pdf;base64,${b64(PDF)}`);
+    expect(JSON.stringify(blocks())).not.toContain('image_url');
+  });
+});
+
 describe('a chat request with media by URL for Claude on Vertex AI', () => {
   it('has them inlined, whatever the part they are named in', async () => {
     const parts = [

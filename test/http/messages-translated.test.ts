@@ -491,13 +491,13 @@ describe('a request for another model', () => {
       ...ask,
       model: GEMINI,
       system: [{ type: 'text' as const, text: 'S', cache_control: { type: 'ephemeral' as const } }],
-      inference_geo: 'us',
+      diagnostics: { previous_message_id: null },
       mcp_servers: [],
       service_tier: 'standard_only' as const,
     };
     const { response } = await client.messages.create(body).withResponse();
     const lost = response.headers.get('x-gateway-dropped-params') ?? '';
-    for (const param of ['inference_geo', 'mcp_servers', 'cache_control']) expect(lost).toContain(param);
+    for (const param of ['diagnostics', 'mcp_servers', 'cache_control']) expect(lost).toContain(param);
     const headers = { 'x-gateway-strict-params': 'true' };
     await expect(client.messages.create(body, { headers })).rejects.toBeInstanceOf(BadRequestError);
   });

@@ -6,6 +6,12 @@ const of = (subject: string, ...names: readonly string[]): readonly string[] =>
 /** Gatehouse against `@ai-sdk/anthropic`. */
 export const CLAUDE_DIFFERENCES: readonly Rule[] = [
   {
+    cases: of('messages', 'system-only'),
+    paths: ['messages[]', 'system'],
+    reason:
+      'docs/protocols/requests.md#system-text-for-claude: Claude refuses a request without messages, so the text is the user’s; the SDK sends none',
+  },
+  {
     cases: of('messages', 'system-before-and-later'),
     paths: ['system[]', 'messages**'],
     reason:

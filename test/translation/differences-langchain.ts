@@ -55,12 +55,6 @@ export const LANGCHAIN_DIFFERENCES: readonly Rule[] = [
       'docs/protocols/messages-route.md#failed-results: a call that failed says so in its text; LangChain’s `status` stays behind',
   },
   {
-    cases: of('blocks', 'pdf-url'),
-    paths: ['refused'],
-    reason:
-      'an address goes on as image_url, the spelling this gateway names for all media (docs/protocols/openai-chat.md#media-addresses)',
-  },
-  {
     cases: of('blocks', 'document-text', 'document-text-titled'),
     paths: ['messages[].content[]**'],
     reason: 'docs/protocols/messages-route.md#documents: a text document is text; LangChain sends it as a file',

@@ -121,6 +121,16 @@ export const MESSAGES_TO_GEMINI_DIFFERENCES: readonly Rule[] = [
     reason: 'docs/protocols/gemini.md#stop-sequences: Gemini takes five; the rest is a reported loss',
   },
   {
+    cases: of('tools', 'strict'),
+    paths: ['tools[].functionDeclarations[].parametersJsonSchema.additionalProperties'],
+    reason: 'docs/protocols/gemini.md#json-schema-form: additionalProperties is known to the JSON Schema carrier',
+  },
+  {
+    cases: of('fields', 'max-tokens-zero'),
+    paths: ['refused'],
+    reason: 'docs/protocols/requests.md#numbers: an answer has one token at least; Gemini answers 400',
+  },
+  {
     cases: of('fields', 'max-tokens-missing'),
     paths: ['generationConfig'],
     reason: 'an empty generationConfig says nothing',

@@ -35,10 +35,16 @@ const SHARED: readonly Rule[] = [
       'docs/protocols/messages-route.md#results: pictures of results follow as the user’s; the SDK writes their base64 into the text',
   },
   {
-    cases: of('blocks', 'pdf-url'),
+    cases: of('fields', 'stop-sequences-many'),
+    models: /^gpt-/,
+    paths: ['stop[]'],
+    reason: 'docs/protocols/requests.md#limits-of-names: OpenAI takes four stop texts; the rest is a reported loss',
+  },
+  {
+    cases: of('fields', 'max-tokens-zero'),
+    models: /^gpt-/,
     paths: ['refused'],
-    reason:
-      'an address goes on as image_url, the spelling this gateway names for all media (docs/protocols/openai-chat.md#media-addresses); the SDK throws',
+    reason: 'docs/protocols/requests.md#numbers: an answer has one token at least; OpenAI answers 400',
   },
 ];
 

@@ -107,6 +107,8 @@ const OF_NEWER = [
   ...['adaptive', 'adaptive-effort', 'adaptive-shown', 'adaptive-omitted', 'between-tools'].map(ofReasoning),
   ...['effort-low', 'effort-medium', 'effort-high', 'effort-xhigh', 'effort-max', 'budget-and-effort'].map(ofReasoning),
   'anthropic-reasoning/answer-schema-and-effort',
+  // docs/protocols/anthropic-messages.md#sampling
+  'anthropic-fields/sampling',
 ];
 
 /** Fields that Vertex AI does not have, or not without a beta (docs/protocols/messages-route.md#fields-by-target). */
@@ -119,7 +121,6 @@ const NOT_ON_VERTEX = [
   'anthropic-fields/context-management',
   'anthropic-fields/diagnostics',
   'anthropic-fields/fallbacks',
-  'anthropic-fields/inference-geo',
   'anthropic-fields/nulls',
   'anthropic-fields/speed',
 ];

@@ -31,6 +31,16 @@ const cleaned = (messages: readonly JsonObject[], more: JsonObject = {}) =>
   format.clean!(searchable(deepFreeze({ messages, ...more })), requestTarget());
 
 describe('a body that is passed through to Claude', () => {
+  it('has the registered type of a picture, in a message and in a result', () => {
+    const picture = (media_type: string) => ({ type: 'image', source: { type: 'base64', media_type, data: 'AA==' } });
+    const turns = (type: string) => [
+      { role: 'user', content: [picture(type)] },
+      said(use('toolu_1')),
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [picture(type)] }] },
+    ];
+    expect(cleaned(turns('image/jpg'))).toMatchObject({ edits: [{ value: turns('image/jpeg') }], losses: [] });
+  });
+
   it.each<[string, JsonObject[]]>([
     ['words alone', [hi]],
     ['thoughts of Claude', [hi, said(thought('c2ln'), { type: 'redacted_thinking', data: 'x' }), hi]],

@@ -3,8 +3,7 @@ import { RequestFault, type RequestTarget } from '../format.ts';
 import { reportMetadata } from '../labels.ts';
 import type { RequestContext, WireMessage } from './request-context.ts';
 import { compact } from '../json/compact.ts';
-import { toSnake } from '../json/field-names.ts';
-import { RESIDENCY } from '../residency.ts';
+import { isResidency, residencyIn } from '../residency.ts';
 import { shownText } from '../json/shown.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf, listOf } from '../json/read.ts';
@@ -60,31 +59,22 @@ function foreignExtras({ conversation, target, losses }: RequestContext): JsonOb
   const { extras } = conversation;
   if (!extras) return {};
   for (const [key, value] of Object.entries(extras)) {
-    if (
-      HEADER_FIELDS.has(key) ||
-      RESIDENCY.has(toSnake(key)) ||
-      value === null ||
-      (key === 'cache_control' && isObject(value))
-    )
+    if (HEADER_FIELDS.has(key) || isResidency(key) || value === null || (key === 'cache_control' && isObject(value)))
       continue;
     if (key !== 'safety_identifier') losses.dropped(key, 'Claude has no such field');
     else if (conversation.user !== undefined) losses.dropped(key, 'Claude has one user identifier: `user` was sent');
   }
   const version = stringOf(extras.anthropic_version);
-  const cache = objectOf(extras.cache_control);
+  const { scope, ...cache } = objectOf(extras.cache_control) ?? {};
+  if ((scope ?? null) !== null) losses.dropped('cache_control.scope', 'it needs a beta of the Messages API');
   return {
     ...(target.host === 'vertex' && version !== undefined && { anthropic_version: version }),
     ...(target.host === 'direct' && residencyIn(extras)),
     // Callers of Claude write its markers into OpenAI bodies (docs/protocols/openai-chat.md#cache-markers). A marker here marks the end
     // of the whole prompt (docs/protocols/anthropic-messages.md#cache-control).
-    ...(cache && { cache_control: cache }),
+    ...(Object.keys(cache).length > 0 && { cache_control: cache }),
   };
 }
-
-const residencyIn = (extras: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(extras).flatMap(([key, value]) => (RESIDENCY.has(toSnake(key)) ? [[toSnake(key), value]] : [])),
-  );
 
 function safetyIdentifier({ conversation, native }: RequestContext): string | undefined {
   return native ? undefined : stringOf(conversation.extras?.safety_identifier);

@@ -4,7 +4,7 @@ import { listOf, numberOf, stringOf } from '../json/read.ts';
 import { hasStructuredOutputs, modelFacts, parseModel, type ModelFacts } from './models.ts';
 
 /**
- * True for a body with thinking, an effort, sampling parameters, a schema, a forced tool or system turns that this model or its
+ * True for a body without messages, or with thinking, an effort, sampling parameters, a schema, a forced tool or system turns that this model or its
  * host refuses (docs/protocols/messages-route.md#other-generation). The gateway knows nothing about models of other names.
  */
 export function misfits(
@@ -15,6 +15,7 @@ export function misfits(
   const config = objectOf(valueOf(body, 'output_config'));
   // docs/protocols/vertex-ai.md#claude-features-not-served
   if (!hasStructuredOutputs(target) && hasSchema(body, config)) return true;
+  if (isSystemAlone(body)) return true;
   if (parseModel(model).family === 'unknown') return false;
   const facts = modelFacts(model);
   return (
@@ -63,6 +64,14 @@ const samplesTwice = (body: SearchableBody): boolean =>
   ['temperature', 'top_p'].every((key) => numberOf(valueOf(body, key)) !== undefined);
 
 const isForced = (choice: ReturnType<typeof objectOf>): boolean => choice?.type === 'any' || choice?.type === 'tool';
+
+const NO_MESSAGES = ['"messages":[]', '"messages": []'];
+
+/** The API demands a message (docs/protocols/requests.md#system-alone). */
+const isSystemAlone = (body: SearchableBody): boolean =>
+  NO_MESSAGES.some((text) => body.contains(text)) &&
+  body.has('system') &&
+  listOf(valueOf(body, 'messages'))?.length === 0;
 
 /** As SDKs write JSON: without spaces, or (Python's `json`) with one after the colon. */
 const SYSTEM_TURNS = ['"role":"system"', '"role": "system"'];

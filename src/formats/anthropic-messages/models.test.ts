@@ -29,6 +29,15 @@ describe('parseModel', () => {
 
 describe('modelFacts', () => {
   it.each([
+    ['claude-3-5-haiku-latest', 'claude-3-5-haiku-20241022'],
+    ['claude-3-7-sonnet-latest', 'claude-3-7-sonnet-20250219'],
+    ['claude-3-5-sonnet-v2@20241022', 'claude-3-5-sonnet-20241022'],
+    ['claude-sonnet-4-5-latest', 'claude-sonnet-4-5'],
+  ])('are those of the model for %s', (spelling, id) => {
+    expect(modelFacts(spelling)).toEqual(modelFacts(id));
+  });
+
+  it.each([
     ['claude-3-5-sonnet-20240620', 'none'],
     ['claude-3-7-sonnet-20250219', 'manual'],
     ['claude-haiku-4-5', 'manual'],

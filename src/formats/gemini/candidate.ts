@@ -4,6 +4,7 @@ import type { GenerationEvent, LogprobToken, UpstreamFailure } from '../events.t
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { AnswerText } from './answer-text.ts';
+import { UnflaggedThoughts } from './unflagged-thoughts.ts';
 import { FunctionCallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
@@ -38,7 +39,7 @@ const MAX_UNPLACED = 100;
  * Clients of the first thinking models expect thoughts before the answer, in its text
  * (docs/protocols/replies.md#inline-thoughts).
  */
-const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
+export const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
 /**
  * Reads one candidate, whole or in chunks. Adjacent parts of one kind (text or thinking) are one block, because a
@@ -50,6 +51,7 @@ export class CandidateReader {
   readonly #notes: LossNotes;
   readonly #calls: FunctionCallReader;
   readonly #inline: { readonly inline?: true };
+  readonly #unflagged: UnflaggedThoughts | undefined;
   #nextBlock = 0;
   #open: { readonly kind: 'text' | 'thinking'; readonly block: number } | undefined;
   /** True when a part of the answer other than a call was read. */
@@ -66,7 +68,9 @@ export class CandidateReader {
   constructor(choice: number, reply: ReplyContext, notes: LossNotes) {
     this.choice = choice;
     this.#notes = notes;
-    this.#inline = INLINE_THINKER.test(reply.model) ? { inline: true } : {};
+    const isInline = INLINE_THINKER.test(reply.model);
+    this.#inline = isInline ? { inline: true } : {};
+    this.#unflagged = isInline ? new UnflaggedThoughts() : undefined;
     this.#calls = new FunctionCallReader({ choice, newBlock: () => this.#newBlock() }, reply);
   }
 
@@ -93,9 +97,7 @@ export class CandidateReader {
   read(candidate: JsonObject, events: GenerationEvent[]): void {
     const content = candidate['content'] ?? undefined;
     const parts = isObject(content) ? asList(content['parts']) : asList(content);
-    const thoughts = this.#inline.inline ? unflaggedThoughts(parts) : 0;
-    for (const [at, given] of parts.entries()) {
-      const part = at < thoughts && isObject(given) ? { ...given, thought: true } : given;
+    for (const part of this.#unflagged ? this.#unflagged.take(parts) : parts) {
       if (isObject(part)) this.#part(part, events);
       else if (part !== null) this.#unplace(part);
     }
@@ -121,6 +123,7 @@ export class CandidateReader {
    * filter's reason (docs/protocols/replies.md#finish-reasons).
    */
   end(events: GenerationEvent[], blocked?: PromptBlock): void {
+    for (const part of this.#unflagged?.rest() ?? []) this.#part(part, events);
     this.#calls.close(events);
     const choice = this.choice;
     const metadata = this.#metadata.value;
@@ -221,16 +224,6 @@ export class CandidateReader {
     this.#open = undefined;
     return this.#nextBlock++;
   }
-}
-
-/**
- * How many parts before the last text are thoughts: `gemini-2.0-flash-thinking` writes its thoughts and its answer as parts without a
- * flag (docs/protocols/replies.md#inline-thoughts).
- */
-function unflaggedThoughts(parts: readonly unknown[]): number {
-  const isText = (part: unknown): boolean => isObject(part) && typeof part['text'] === 'string';
-  const flagged = parts.some((part) => isObject(part) && part['thought'] === true);
-  return flagged || !parts.every(isText) ? 0 : parts.length - 1;
 }
 
 /** Each query is a search (docs/protocols/gemini.md#searches). A grounded answer without a list of queries made one. */

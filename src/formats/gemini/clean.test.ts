@@ -40,6 +40,13 @@ describe('a body for Gemini of a Gemini client', () => {
     ],
     ['is unchanged without metadata', { labels: { team: 'ads' } }, { labels: {} }, [], []],
     ['is unchanged where the host has no labels', {}, { labels, host: 'direct' }, [], []],
+    [
+      'has the registered type of a picture',
+      { contents: [{ parts: [{ inlineData: { mimeType: 'image/jpg', data: 'AA==' } }] }] },
+      {},
+      [['contents', [{ parts: [{ inlineData: { mimeType: 'image/jpeg', data: 'AA==' } }] }]]],
+      [],
+    ],
     ['is unchanged where Vertex AI refuses it', { labels: 'team' }, { labels }, [], []],
   ])('%s', (_, body, target, edits, lost) => {
     expect(cleaned(body, target)).toEqual([edits, lost]);

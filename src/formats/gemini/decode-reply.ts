@@ -1,7 +1,7 @@
 import { MAX_CHOICES, TOO_MANY_CHOICES, type EventOf, type GenerationEvent, type UpstreamFailure } from '../events.ts';
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
-import { CandidateReader, type PromptBlock } from './candidate.ts';
+import { CandidateReader, INLINE_THINKER, type PromptBlock } from './candidate.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
@@ -219,7 +219,7 @@ class GeminiStreamDecoder implements StreamDecoder {
 
   constructor(reply: ReplyContext, notes: LossNotes | undefined, literals: boolean) {
     this.#reader = new GeminiReplyReader(reply, notes);
-    this.#template = literals ? new TextEventTemplate() : undefined;
+    this.#template = literals && !INLINE_THINKER.test(reply.model) ? new TextEventTemplate() : undefined;
   }
 
   push(bytes: Buffer): readonly GenerationEvent[] {

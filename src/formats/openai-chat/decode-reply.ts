@@ -119,7 +119,7 @@ export class ChoiceReader {
   #readThoughts(delta: JsonObject, out: GenerationEvent[]): void {
     if (delta.reasoning_details) this.#signer?.details(listOf(delta.reasoning_details) ?? []);
     const thought = thoughtIn(delta);
-    if (!thought) return;
+    if (!thought) return this.#signer?.empty(delta);
     const block = this.#blocks.open('thinking');
     this.#signer?.thought(block, thought.field);
     out.push({ type: 'thinking', choice: this.index, block, text: thought.text });

@@ -1,5 +1,15 @@
-import type { JsonObject, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
+import type {
+  Conversation,
+  JsonObject,
+  MediaPart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../conversation.ts';
 import type { RequestTarget } from '../format.ts';
+import { wrappedArguments } from '../call-arguments.ts';
 import { encodeMedia } from './encode-media.ts';
 import { takes } from './extensions.ts';
 import { ReturnedThoughts } from './returned-thoughts.ts';
@@ -17,12 +27,19 @@ interface MessageDestination {
   readonly at: number;
   readonly target: RequestTarget;
   readonly report: LossReport;
+  /** Arguments may be no JSON: those of chat clients are sent as written, and other APIs have objects. */
+  readonly anyArguments: boolean;
 }
 
-export function encodeMessages(turns: readonly Turn[], target: RequestTarget, report: LossReport): JsonObject[] {
+export function encodeMessages(
+  { turns, extrasFormat }: Conversation,
+  target: RequestTarget,
+  report: LossReport,
+): JsonObject[] {
+  const anyArguments = extrasFormat === 'openai-responses' && target.extensions?.size !== 0;
   let at = 0;
   return turns.flatMap((turn) => {
-    const place: MessageDestination = { path: BodyPlace.item('messages', at), at, target, report };
+    const place: MessageDestination = { path: BodyPlace.item('messages', at), at, target, report, anyArguments };
     at += messagesOf(turn);
     switch (turn.role) {
       case 'system':
@@ -219,7 +236,8 @@ function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonOb
   return { content: spoken.slice(0, -1), refusal: last.refusal };
 }
 
-function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: MessageDestination): JsonObject {
+function encodeCall(part: ToolCallPart, path: BodyPlace, place: MessageDestination): JsonObject {
+  const { target, report } = place;
   const { id, name } = part;
   if (part.cache) report.dropped(BodyPlace.field(path, 'cache_control'), 'No cache markers on tool calls.');
   // Google's OpenAI endpoint accepts signatures here (docs/protocols/replies.md#thought-signatures). Any other server
@@ -233,8 +251,23 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, { target, report }: Mes
     return { id, type: 'custom', custom: { name, input: part.arguments }, ...extra };
   // '' means no arguments. Servers that parse the arguments refuse the empty string
   // (docs/protocols/openai-chat.md#tool-calls).
-  const args = part.custom ? JSON.stringify({ input: part.arguments }) : part.arguments || '{}';
+  const args = part.custom ? JSON.stringify({ input: part.arguments }) : readableArguments(part, path, place);
   return { id, type: 'function', function: { name, arguments: args }, ...extra };
+}
+
+/**
+ * vLLM, SGLang and llama.cpp parse the arguments of the history, and refuse those that are no JSON object; OpenAI takes any text
+ * (docs/protocols/openai-chat.md#tool-calls).
+ */
+function readableArguments(
+  { arguments: text }: ToolCallPart,
+  path: BodyPlace,
+  { anyArguments, report }: MessageDestination,
+): string {
+  const wrapped = anyArguments ? wrappedArguments(text) : undefined;
+  if (wrapped === undefined) return text || '{}';
+  report.downgraded(BodyPlace.field(path, 'function.arguments'), 'This server reads only an object: it is in `value`.');
+  return wrapped;
 }
 
 /**

@@ -42,7 +42,7 @@ export function* encodeInSteps(
     ...encodeExtras(conversation, target, report),
     ...encodeExtensions(conversation, target, report),
     model: target.model,
-    messages: encodeMessages(conversation.turns, target, report),
+    messages: encodeMessages(conversation, target, report),
     ...encodeLimits(conversation, target, report),
     tools,
     tool_choice: toolChoice,

@@ -38,6 +38,10 @@ const SERVERS: Readonly<Record<string, { message: JsonObject; back: JsonObject }
     message: { reasoning_content: 'I should call get' },
     back: { reasoning_content: 'I should call get' },
   },
+  'an empty reasoning_content (Kimi, DeepSeek)': {
+    message: { reasoning_content: '' },
+    back: { reasoning_content: '' },
+  },
   'reasoning (vLLM, Groq)': { message: { reasoning: 'I should call get' }, back: { reasoning: 'I should call get' } },
   'reasoning_details alone': { message: { reasoning_details: details }, back: { reasoning_details: details } },
   'reasoning_details beside reasoning (OpenRouter)': {

@@ -74,13 +74,22 @@ export class ThoughtSigner {
   #field = '';
   #details: JsonObject[] = [];
   #size = 0;
+  /** There was a thought, so an empty field is no empty thought. */
+  #thought = false;
 
   constructor(maker: Maker | undefined, to: ChoiceOutput) {
     this.#maker = maker;
     this.#to = to;
   }
 
+  /** Kimi and DeepSeek refuse calls without the field, also where they thought nothing. */
+  empty(message: JsonObject): void {
+    if (this.#thought || this.#field !== '') return;
+    this.#field = FIELDS.find((name) => message[name] === '') ?? '';
+  }
+
   thought(block: number, field: string): void {
+    this.#thought = true;
     this.#block = block;
     this.#field = field;
   }
@@ -101,7 +110,7 @@ export class ThoughtSigner {
   /** Signs what the events from `at` on end: a thought ends before any other content, details without a thought before a call. */
   sign(out: GenerationEvent[], at: number): void {
     if (this.#block !== undefined) return this.#write(out, at, this.#block);
-    if (this.#size === 0) return;
+    if (this.#size === 0 && this.#field === '') return;
     const call = out.findIndex(({ type }, index) => index >= at && type === 'tool_call');
     if (call >= 0) this.#write(out, call, undefined);
   }
@@ -119,6 +128,7 @@ export class ThoughtSigner {
     const signature = this.#details.length > 0 ? JSON.stringify(this.#details) : this.#field;
     // Without its details a thought is one that the client sees, and no more.
     if (maker === undefined && this.#size > 0) lose(notes, 'reasoning_details');
+    this.#thought = true;
     this.#block = undefined;
     this.#field = '';
     this.#details = [];

@@ -12,7 +12,9 @@ type Shape = { readonly [field: string]: true | Shape | readonly [Shape] };
 
 const fields = (...names: readonly string[]): Shape => Object.fromEntries(names.map((name) => [name, true]));
 
-const MARKERS = fields('cache_control', 'prompt_cache_breakpoint');
+/** `scope` needs a beta header, which belongs to the Messages API. */
+const MARKER = fields('type', 'ttl');
+const MARKERS: Shape = { cache_control: MARKER, prompt_cache_breakpoint: true };
 const LOCATED: Shape = { ...fields('type', 'signature', 'maker'), ...MARKERS };
 const URL_SHAPE = fields('url', 'detail', 'mime_type', 'format');
 const FILE = fields('file_data', 'file_id', 'file_url', 'filename', 'mime_type', 'format');
@@ -31,7 +33,7 @@ const PARTS: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   ['redacted_thinking', fields('type', 'data', 'maker', 'index')],
 ]);
 
-const FUNCTION = fields('name', 'description', 'parameters', 'strict', 'cache_control');
+const FUNCTION: Shape = { ...fields('name', 'description', 'parameters', 'strict'), cache_control: MARKER };
 const CALL: Shape = {
   ...fields('id', 'type', 'index', 'extra_content', 'thought_signature'),
   function: fields('name', 'arguments', 'thought_signature', 'maker'),

@@ -26,6 +26,30 @@ function from(source: ChangeExplanation['source']): string {
   return source.kind === 'gateway' ? source.what : source.path;
 }
 
+describe('a parameter of a config in the words of another API', () => {
+  const one = `provider: "@sim"
+override_params:
+  model: steady
+  reasoning_effort: low
+  labels: { team: search }
+  frequency_penalty: 0.5
+`;
+
+  it.each([
+    ['/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }] }],
+    ['/v1/messages', { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }],
+    ['/v1/responses', { model: 'm', input: 'x' }],
+    ['/v1beta/models/m:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }],
+  ])('has the line of its setting at the door %s', async (path, json) => {
+    const lines = await changes({ gateway: { one } }, { config: 'one', path, json });
+    for (const place of ['4:3 override_params.reasoning_effort', '6:3 override_params.frequency_penalty'])
+      expect(
+        lines.some((text) => text.endsWith(`configs/gateway/one.yaml:${place}`)),
+        lines.join('\n'),
+      ).toBe(true);
+  });
+});
+
 describe('the changes of a body', () => {
   const prod = `provider: "@sim"
 override_params:
