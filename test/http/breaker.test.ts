@@ -257,8 +257,9 @@ describe('what counts', () => {
     runs = true;
     await start({ ...FALLBACK, deadline: '20ms' });
     does.first = () => {};
-    await times(3);
-    expect(await healthy()).toContain(`${FIRST} 0`);
+    // On a busy machine the deadline of a request may pass before it is sent, which says nothing about the target.
+    const opens = async (): Promise<boolean> => (await chat(), (await healthy()).includes(`${FIRST} 0`));
+    await until(opens, 'the breaker opens');
     expect((await chat()).from).toBe(SECOND);
   });
 
