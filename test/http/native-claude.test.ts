@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicReply,
@@ -201,8 +201,4 @@ describe('stop sequences beyond the limit of the target', () => {
     const { status, sent } = await ask(path, { model, ...body }, strict);
     expect([status, sent]).toEqual([400, undefined]);
   });
-});
-
-beforeEach(() => {
-  upstream.seen.length = 0;
 });
