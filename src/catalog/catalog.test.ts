@@ -29,7 +29,7 @@ describe('compileCatalog', () => {
     };
     const [compiled] = compileCatalog({ providers: [entry] }, setup).entries;
     expect(compiled).toMatchObject({ connections: 7, timeouts: { connect: 2_000, firstByte: 1_500, total: 600_000 } });
-    expect(Object.keys(compiled?.timeouts ?? {})).toEqual(['connect', 'firstByte', 'total']);
+    expect(Object.keys(compiled?.timeouts ?? {})).toEqual(['connect', 'firstByte', 'total', 'firstByteOfStream']);
     expect(compiled?.models?.matches('claude-x')).toBe(true);
   });
 

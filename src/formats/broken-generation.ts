@@ -26,3 +26,7 @@ export function brokenGeneration(word: unknown, message?: string): UpstreamFailu
   if (typeof word !== 'string' || !BROKEN.has(word)) return undefined;
   return { status: 502, kind: word, message: message || `The upstream reports that the generation broke (${word}).` };
 }
+
+/** The failure that a reply reports beside its usage, if it has one: the provider charges what it counted until then. */
+export const withCount = (failure: UpstreamFailure, usage: unknown): UpstreamFailure =>
+  usage === undefined ? failure : { ...failure, isCounted: true };

@@ -148,12 +148,12 @@ export class ConfigParams {
 
 /** What parameters change in a request. */
 export interface Patch {
-  readonly changes: readonly Change[];
+  readonly changes: readonly FittedChange[];
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly losses: readonly Loss[];
 }
 
-export interface Change {
+export interface FittedChange {
   readonly path: readonly string[];
   readonly value: unknown;
   /** Items to be added to a list, of which `value` has all. */
@@ -222,8 +222,8 @@ function takenExtras(extras: JsonObject, { host }: RequestTarget, losses: LossRe
 }
 
 /** The changes of leaves that make one object of the other. */
-function changesBetween(before: JsonObject, after: JsonObject, at: readonly string[] = []): readonly Change[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key): readonly Change[] => {
+function changesBetween(before: JsonObject, after: JsonObject, at: readonly string[] = []): readonly FittedChange[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key): readonly FittedChange[] => {
     const [was, value] = [before[key], after[key]];
     if (isDeepStrictEqual(was, value)) return [];
     const path = [...at, key];

@@ -189,6 +189,12 @@ it.each<[string, Partial<Usage>, boolean]>([
   ['more sound than a day has', { seconds: 86_401 }, false],
   ['more searches than a reply has', { searches: 1001 }, false],
   ['another model with more than any has', { otherModels: [{ model: 'o', usage: used({ input: 1e6 + 1 }) }] }, false],
+  ['an advisor', { otherModels: [{ model: 'o', usage: used({ input: 1e6 }) }] }, true],
+  [
+    'more models than one reply has',
+    { otherModels: Array.from({ length: 9 }, (_, at) => ({ model: `o${at}`, usage: used({ input: 1 }) })) },
+    false,
+  ],
 ])('a reply with %s can be true: %#', (_, usage, expected) => {
   expect(isWithin(used(usage), 100, 50)).toBe(expected);
 });

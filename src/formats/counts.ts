@@ -109,6 +109,9 @@ const MOST_UNITS: Readonly<Record<(typeof UNITS)[number], number>> = {
   images: 1000,
 };
 
+/** Models beside that of the request. Anthropic documents one, the advisor (docs/protocols/anthropic-messages.md#usage-iterations). */
+const MOST_MODELS = 8;
+
 /** The counts can be true of one reply of a model with these limits. */
 export function isWithin(usage: Usage, input: number, output: number): boolean {
   if (usage.claimed || usage.input > input || usage.output > output) return false;
@@ -116,7 +119,11 @@ export function isWithin(usage: Usage, input: number, output: number): boolean {
     const unit = UNITS[at]!;
     if ((usage[unit] ?? 0) > MOST_UNITS[unit]) return false;
   }
-  return usage.otherModels === undefined || usage.otherModels.every((other) => isOfUnknown(other.usage));
+  const { otherModels } = usage;
+  return (
+    otherModels === undefined ||
+    (otherModels.length <= MOST_MODELS && otherModels.every((other) => isOfUnknown(other.usage)))
+  );
 }
 
 const isOfUnknown = (usage: Usage): boolean => isWithin(usage, UNKNOWN_MOST.input, UNKNOWN_MOST.output);

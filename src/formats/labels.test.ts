@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deepFreeze } from './laws.testkit.ts';
-import { addDerived, checkLabels, LABEL_HEADER, labelHeader } from './labels.ts';
+import { addDerived, checkLabels, labelHeader } from './labels.ts';
 import { LossReport } from './losses/losses.ts';
 
 const repeat = (count: number) => 'a'.repeat(count);
@@ -125,7 +125,7 @@ describe('the header of labels for models of partners', () => {
 
   it('holds 32 labels, and refuses more', () => {
     const header = labelHeader(many(32), target, new LossReport());
-    expect(JSON.parse(Buffer.from(header![LABEL_HEADER]!, 'base64').toString())).toEqual(many(32));
+    expect(JSON.parse(Buffer.from(header!['x-vertex-ai-labels']!, 'base64').toString())).toEqual(many(32));
     expect(() => labelHeader(many(33), target, new LossReport())).toThrow(
       expect.objectContaining({ code: 'invalid_value', param: 'labels' }),
     );
@@ -134,9 +134,9 @@ describe('the header of labels for models of partners', () => {
   it('takes 32 labels of the metadata, and reports the others', () => {
     const losses = new LossReport();
     const header = labelHeader({ own: 'x' }, { ...target, labels: many(33) }, losses);
-    expect(Object.keys(JSON.parse(Buffer.from(header![LABEL_HEADER]!, 'base64').toString()) as object)).toHaveLength(
-      32,
-    );
+    expect(
+      Object.keys(JSON.parse(Buffer.from(header!['x-vertex-ai-labels']!, 'base64').toString()) as object),
+    ).toHaveLength(32);
     expect(losses.list()).toMatchObject([{ action: 'dropped' }, { action: 'dropped' }]);
   });
 });

@@ -32,7 +32,7 @@ function fail(param: string, reason: string): never {
   throw new RequestFault('invalid_value', `${param} is not a valid label: ${reason}.`, param);
 }
 
-type LabelledTarget = Pick<RequestTarget, 'host' | 'labels' | 'boundLabels'>;
+export type LabelledTarget = Pick<RequestTarget, 'host' | 'labels' | 'boundLabels' | 'labelHeader'>;
 
 /**
  * The labels of a request: those that the caller wrote, and those of its metadata. Elsewhere than on Vertex AI the caller's are a loss; the
@@ -54,12 +54,12 @@ export function labelsFor(
 }
 
 /** The header in which models of partners on Vertex AI take labels (docs/protocols/vertex-ai.md#labels). */
-export const LABEL_HEADER = 'x-vertex-ai-labels';
+const LABEL_HEADER = 'x-vertex-ai-labels';
 
 /** The labels of a request to a model of a partner; undefined where there are none. */
 export function labelHeader(
   explicit: JsonObject | undefined,
-  target: LabelledTarget & Pick<RequestTarget, 'labelHeader'>,
+  target: LabelledTarget,
   losses: LossReport,
 ): Readonly<Record<string, string>> | undefined {
   if (!target.labelHeader) {

@@ -29,6 +29,8 @@ class Aliases {
   readonly #limit: NameLimit;
   readonly #aliases = new Map<string, string>();
   readonly #names = new Map<string, string>();
+  /** The last number that was tried, by the alias that a name would have alone. */
+  readonly #tried = new Map<string, number>();
 
   /** @param names all names of the request: one that the target takes stays as it is */
   constructor(names: Iterable<string>, limit: NameLimit) {
@@ -56,9 +58,12 @@ class Aliases {
   }
 
   #enter(name: string): void {
-    let alias = aliasOf(name, this.#limit);
-    // Only names that were made to collide.
-    for (let n = 2; this.#names.has(alias); n++) alias = aliasOf(name, this.#limit, `${name} ${n}`);
+    const first = aliasOf(name, this.#limit);
+    let alias = first;
+    // Only names that were made to collide. This digest gives them the same aliases for each `n`, so the next one goes on at the last `n`.
+    let n = this.#tried.get(first) ?? 1;
+    for (; this.#names.has(alias); alias = aliasOf(name, this.#limit, `${name} ${n}`)) n += 1;
+    this.#tried.set(first, n);
     this.#aliases.set(name, alias);
     this.#names.set(alias, name);
   }

@@ -7,10 +7,10 @@ import type { JsonObject } from './conversation.ts';
  * OpenAI's rules for the schemas of strict tools and answers (docs/protocols/openai-chat.md#strict-schemas). It refuses the whole request
  * where one schema breaks them.
  */
-const KEYWORDS: ReadonlySet<string> = new Set(
+const REFUSED: ReadonlySet<string> = new Set(
   (
-    'type properties required additionalProperties items enum const anyOf $ref $defs definitions $schema title description ' +
-    'pattern format multipleOf minimum exclusiveMinimum maximum exclusiveMaximum minItems maxItems'
+    'allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames minProperties maxProperties ' +
+    'unevaluatedProperties unevaluatedItems contains minContains maxContains prefixItems uniqueItems minLength maxLength'
   ).split(' '),
 );
 const FORMATS: ReadonlySet<unknown> = new Set('date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '));
@@ -52,8 +52,8 @@ class Reader {
   /** @param level the objects around the schema */
   fault(schema: unknown, level: number): string | undefined {
     if (!isObject(schema)) return 'take no `true`, `false` and other values in place of a schema';
-    const unknown = Object.keys(schema).find((keyword) => !KEYWORDS.has(keyword));
-    if (unknown !== undefined) return `have no \`${shownText(unknown)}\``;
+    const refused = Object.keys(schema).find((keyword) => REFUSED.has(keyword));
+    if (refused !== undefined) return `have no \`${refused}\``;
     if (typeof schema.$ref === 'string' && hasOther(schema)) return 'have nothing beside `$ref`';
     return (
       typeFault(schema) ??

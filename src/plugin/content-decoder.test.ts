@@ -94,6 +94,13 @@ it('an event is decoded before the next one comes', async () => {
   }
 });
 
+it('a body of empty members that never ends is corrupt', async () => {
+  const empties = Buffer.concat(Array.from({ length: 3000 }, () => gzipSync('')));
+  expect(await decode('gzip', [gzipSync('{}'), ...Array.from({ length: 20 }, () => empties)])).toMatchObject({
+    kind: 'corrupt',
+  });
+});
+
 it('waits for its reader', async () => {
   const decoder = named('br');
   decoder.write(brotliCompressSync(Buffer.alloc(1024 * 1024)));

@@ -38,6 +38,9 @@ export const CODINGS = 'gzip, deflate, br, zstd';
 const MOST_FOR_EACH = 100;
 const FREE_BYTES = 1024 * 1024;
 
+/** Received bytes for each decoded one. Only a flush behind each few bytes needs more than one; empty frames would never end. */
+const MOST_RECEIVED = 4;
+
 /** `cut`: the body ended too early. `dense`: it is a bomb. */
 export class DecodeFault extends Error {
   override readonly name = 'DecodeFault';
@@ -83,6 +86,7 @@ export class ContentDecoder extends Transform {
 
   override _transform(piece: Buffer, _: BufferEncoding, done: TransformCallback): void {
     if (piece.length === 0) return done();
+    if (this.#received > FREE_BYTES + MOST_RECEIVED * this.#decoded) return void this.destroy(this.#hollow());
     this.#received += piece.length;
     if (this.#ended) return void this.destroy(this.#trailing());
     this.#done = done;
@@ -133,6 +137,10 @@ export class ContentDecoder extends Transform {
 
   #trailing(): DecodeFault {
     return new DecodeFault('corrupt', `goes on after the end of its ${this.#coding}`);
+  }
+
+  #hollow(): DecodeFault {
+    return new DecodeFault('corrupt', `has nearly nothing behind its ${this.#coding}`);
   }
 
   #dense(): DecodeFault {

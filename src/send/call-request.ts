@@ -106,8 +106,18 @@ const formHeaders = ({ contentType, length }: FormBody): CredentialHeaders => ({
   ...(length !== undefined && { 'content-length': String(length) }),
 });
 
-export const deadlineOf = (exchange: Exchange, attempt: Attempt): 'total' | 'request' =>
-  attempt.deadline < exchange.deadline ? 'total' : 'request';
+/**
+ * Whose time ends at an attempt's deadline. The default of both is 15 minutes, and an attempt begins some milliseconds after its request:
+ * where the times differ by less than a hundredth, the target's is named, which says more.
+ */
+export function deadlineOf(
+  { startedAt, deadline }: Pick<Exchange, 'startedAt' | 'deadline'>,
+  attempt: Pick<Attempt, 'startedAt' | 'timeouts'>,
+): 'total' | 'request' {
+  const { total } = attempt.timeouts;
+  const cut = attempt.startedAt + total - deadline;
+  return cut < 0 || (total <= deadline - startedAt && cut <= total / 100) ? 'total' : 'request';
+}
 
 export const connectionsOf = ({ setup, entry }: SendJob): number => entry.connections ?? setup.limits.connections;
 

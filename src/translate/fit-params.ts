@@ -3,7 +3,7 @@ import { RequestFault } from '../formats/format.ts';
 import { isObject, rest } from '../formats/json/object.ts';
 import { joinLosses } from '../formats/losses/losses.ts';
 import { spellingsOf, type Edit, type Prepared, type RequestBody } from '../plugin/index.ts';
-import type { Change } from '../formats/config-params.ts';
+import type { FittedChange } from '../formats/config-params.ts';
 import { encodingTarget, type Job } from './translation-job.ts';
 
 /** A request in its target's API, with the parameters of a config in the form that the target takes. */
@@ -89,7 +89,7 @@ function spelled(path: readonly string[], fields: JsonObject, namesOf: (key: str
 }
 
 /** A list that only grows keeps the items that the client wrote. */
-function valueOf({ value, added }: Change, fields: JsonObject, path: readonly string[]): unknown {
+function valueOf({ value, added }: FittedChange, fields: JsonObject, path: readonly string[]): unknown {
   if (!added) return value;
   let own: unknown = fields;
   for (const key of path) own = isObject(own) ? own[key] : undefined;

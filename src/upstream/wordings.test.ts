@@ -278,6 +278,16 @@ const OTHERS: readonly (readonly [string, Api, number, object, number, ErrorCode
     400,
     'upstream_rejected',
   ],
+  ...['Insufficient balance', 'Your credit balance is too low', `API key not valid${' '.repeat(3000)}`].map(
+    (field): (typeof OTHERS)[number] => [
+      `a field that is named ${field.trim()}`,
+      'messages',
+      400,
+      said(`${field}: Extra inputs are not permitted`),
+      400,
+      'upstream_rejected',
+    ],
+  ),
   [
     'a prompt that talks of a refused key',
     'chat',

@@ -10,7 +10,8 @@ interface Wording {
   readonly words?: ReadonlySet<string>;
   /**
    * The message. Vendors quote names and texts of the request in it. Where the failure counts against the target or its
-   * account, the pattern therefore begins at the start of the message, where no caller can put words.
+   * account, the pattern therefore begins at the start of the message, where callers can put words only with the name of an
+   * unknown field (`REFUSED_FIELD`).
    */
   readonly says?: RegExp;
 }
@@ -109,12 +110,16 @@ const WORDINGS: readonly Wording[] = [
   },
 ];
 
+/** Anthropic and other servers with Pydantic begin such a message with the name, which the caller has chosen. */
+const REFUSED_FIELD =
+  /(?:extra (?:inputs|fields) (?:are )?not permitted|(?:unknown|unrecognized) (?:field|name|parameter|argument))/i;
+
 /** Length of the message that is searched: an upstream may send a megabyte, and these patterns take quadratic time. */
 const SEARCHED = 2048;
 
 /** What the vendor's own words say about a failure with this status; undefined: the status decides. */
 export function codeOfWording({ kind, code, message }: UpstreamFailure, status: number): ErrorCode | undefined {
-  const text = message.slice(0, SEARCHED);
+  const text = REFUSED_FIELD.test(message) ? '' : message.slice(0, SEARCHED);
   const isWord = (words: ReadonlySet<string>): boolean =>
     (kind !== undefined && words.has(kind)) || (code !== undefined && words.has(code));
   return WORDINGS.find(

@@ -1,4 +1,5 @@
 import { writeEnvelope } from '../../src/formats/envelope.ts';
+import { collidingName } from './colliding-names.ts';
 import { members, nest, repeat, text, type Json } from './repeat.ts';
 import { SCHEMAS } from './schema-shapes.ts';
 
@@ -169,6 +170,8 @@ export const MESSAGES_SHAPES: Readonly<Record<string, (bytes: number) => Json>> 
   'one long text of escapes': (bytes) => talk([{ role: 'user', content: '\\"\n\u0001'.repeat(bytes / 12) }]),
   'one long text of white space': (bytes) => talk([{ role: 'user', content: ' '.repeat(bytes) }, says([words('x  ')])]),
   tools: (bytes) => ask({ tools: repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {} })) }),
+  'tools whose long names have one digest': (bytes) =>
+    ask({ tools: repeat(bytes, (at) => ({ name: collidingName(at), input_schema: {} })) }),
   'tools of one name': (bytes) => ask({ tools: repeat(bytes, () => ({ name: 'f', input_schema: {} })) }),
   'tools with unknown fields': (bytes) =>
     ask({ tools: repeat(bytes, (at) => ({ name: `f${at}`, input_schema: {}, [`x${at}`]: 1 })) }),

@@ -85,6 +85,10 @@ const CHUNKS: readonly (readonly [name: string, payloads: Payloads])[] = [
       }),
   ],
   [
+    'messages with a call each',
+    (n) => fill(n, () => '{"choices":[{"index":0,"message":{"tool_calls":[{"function":{"name":"f"}}]}}]}'),
+  ],
+  [
     'calls without an index',
     (n) => fill(n, (at) => call(`"id":"call_${at}","function":{"name":"f","arguments":"{}"}`)),
   ],

@@ -47,6 +47,10 @@ beforeAll(async () => {
     [`rescued-${kind}`, fallback(kind, { commit: 'complete' })],
     [`filter-${kind}`, fallback(kind, {}, FILTER_GOES_ON)],
     [`first-${kind}`, fallback(kind)],
+    // Pings are signs of life: only the total time ends a stream of them.
+    [`brief-complete-${kind}`, { ...TARGETS[kind], commit: 'complete', timeouts: { total: '500ms' } }],
+    [`brief-rescued-${kind}`, fallback(kind, { commit: 'complete', timeouts: { total: '500ms' } })],
+    [`brief-first-${kind}`, fallback(kind, { timeouts: { total: '3s' } })],
   ]);
   gateway = await startTestGateway({
     server: {
@@ -144,10 +148,12 @@ const FAULTS: Record<string, (kind: Kind) => Script> = {
 
 describe.each(KINDS)('a stream of %s', (kind) => {
   describe.each(Object.keys(FAULTS))('that %s', (fault) => {
+    const brief = fault === 'only pings' ? 'brief-' : '';
+
     it('is rescued by another target where it is held to its end', async () => {
       const seen = upstream.seen.length;
       script = FAULTS[fault]!(kind);
-      const answer = await post(`rescued-${kind}`);
+      const answer = await post(`${brief}rescued-${kind}`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
       expect(said(await answer.text())).toBe('Rescued');
       expect(modelsAsked(seen)).toHaveLength(2);
@@ -155,7 +161,7 @@ describe.each(KINDS)('a stream of %s', (kind) => {
 
     it('and is held to its end without another target, is an error of its own status', async () => {
       script = FAULTS[fault]!(kind);
-      const answer = await post(`complete-${kind}`);
+      const answer = await post(`${brief}complete-${kind}`);
       expect(answer.status).toBeGreaterThanOrEqual(500);
       expect(await answer.json()).toMatchObject({ error: { type: 'server_error' } });
     });
@@ -165,7 +171,7 @@ describe.each(KINDS)('a stream of %s', (kind) => {
       ['/v1/messages', /^event: error\ndata: /gm],
     ])('tells its client of %s once, at its end, where it has begun to leave', async (path, isError) => {
       script = FAULTS[fault]!(kind);
-      const answer = await post(`first-${kind}`, {}, {}, path);
+      const answer = await post(`${brief}first-${kind}`, {}, {}, path);
       const text = await answer.text();
       expect(answer.status).toBe(200);
       expect(said(text.slice(0, text.search(isError)))).toBe('Hello');

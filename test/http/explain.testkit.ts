@@ -115,7 +115,15 @@ export const single = asked(target('@openai', 'gpt-5'));
 export const startWith = (setup: PairSetup, script: Script = answering): Promise<Pair> => startPair(script, setup);
 
 /** Headers of the connection, and those whose value differs each time. */
-const UNTOLD = new Set(['host', 'connection', 'content-length', 'authorization', 'x-api-key', 'traceparent']);
+const UNTOLD = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'accept-encoding',
+  'authorization',
+  'x-api-key',
+  'traceparent',
+]);
 
 const headersSeen = ({ headers }: SeenRequest): Record<string, unknown> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !UNTOLD.has(name)));

@@ -165,7 +165,7 @@ export const BODIES: Readonly<Record<string, object>> = {
     output_config: { format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } } },
   },
   'the old spelling of a schema': { output_format: { type: 'json_schema', schema: { type: 'object' } } },
-  sampling: { temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ['END'] },
+  sampling: { temperature: 0.5, top_k: 5, stop_sequences: ['END'] },
   'a marker for the whole prompt': { cache_control: { type: 'ephemeral', ttl: '5m' } },
   'a container with skills': {
     container: { id: 'c', skills: [{ type: 'anthropic', skill_id: 'pptx', version: 'latest' }] },

@@ -30,25 +30,45 @@ beforeAll(async () => {
         { model: 'dear', usd: { input: 1000, output: 1000 } },
       ],
     },
+    gateway: {
+      answers: { override_params: { generationConfig: { candidateCount: 8 } } },
+      cached: { override_params: { cachedContent: 'cachedContents/one' } },
+      priority: { override_params: { serviceTier: 'priority' } },
+    },
     server: { responses: { store: false } },
   });
   return () => gateway.close();
 });
 
-/** What a request would reserve, as its refusal says: in tokens, or in USD. */
-async function reserveOf(path: string, body: object | FormData, unit: 'tokens' | 'USD' = 'tokens'): Promise<number> {
+interface Refused {
+  readonly unit?: 'tokens' | 'USD';
+  readonly config?: string;
+}
+
+async function refusalOf(path: string, body: object | FormData, { unit = 'tokens', config }: Refused = {}) {
   const isForm = body instanceof FormData;
   const reply = await fetch(gateway.url + path, {
     method: 'POST',
     headers: {
       'x-gateway-api-key': unit === 'USD' ? `usd-${KEY}` : KEY,
+      ...(config !== undefined && { 'x-gateway-config': config }),
       ...(!isForm && { 'content-type': 'application/json' }),
     },
     body: isForm ? body : JSON.stringify(body).replaceAll('ESCAPED_', '\\u0066'),
   });
-  const text = await reply.text();
+  return { status: reply.status, text: await reply.text() };
+}
+
+/** What a request would reserve, as its refusal says: in tokens, or in USD. */
+async function reserveOf(
+  path: string,
+  body: object | FormData,
+  unit: Refused['unit'] = 'tokens',
+  config?: string,
+): Promise<number> {
+  const { status, text } = await refusalOf(path, body, { unit, ...(config !== undefined && { config }) });
   const [, amount] = new RegExp(`for which ([\\d.]+) ${unit} would be reserved`).exec(text) ?? [];
-  expect([reply.status, amount, text]).toEqual([429, expect.any(String), expect.any(String)]);
+  expect([status, amount, text]).toEqual([429, expect.any(String), expect.any(String)]);
   return Number(amount);
 }
 
@@ -238,6 +258,20 @@ describe('the reserve of a request is no less than its highest bill', () => {
     form.set('image', new Blob([new Uint8Array(4_000_000)]), 'a.png');
     form.set('n', '10');
     expect(await reserveOf('/v1/images/edits', form, 'USD')).toBeGreaterThanOrEqual((10 * 6_240 * 40) / 1e6);
+  });
+
+  const hello = { messages: [{ role: 'user', content: 'hi' }], max_tokens: 100 };
+  const DOORS: readonly (readonly [string, object])[] = [
+    [CHAT, { model: '@ge/gemini-2.5-flash', ...hello }],
+    ['/v1/messages', { model: '@ge/gemini-2.5-flash', ...hello }],
+    ['/v1/responses', { model: '@ge/gemini-2.5-flash', input: 'hi', max_output_tokens: 100 }],
+    [GEMINI, gemini({ text: '' }, { generationConfig: { maxOutputTokens: 100 } })],
+  ];
+  it.each(DOORS)('what a config asks for in the words of Gemini: %s', async (path, body) => {
+    expect(await reserveOf(path, body, 'tokens', 'answers')).toBeGreaterThanOrEqual(8 * 100);
+    expect(await reserveOf(path, body, 'tokens', 'cached')).toBeGreaterThanOrEqual(WINDOW.gemini);
+    const { status, text } = await refusalOf(path, body, { unit: 'USD', config: 'priority' });
+    expect([status, text]).toEqual([403, expect.stringContaining('is not known (tier)')]);
   });
 
   it.each(['models', 'fallbacks'])('the dearest model that an upstream may call: %s', async (field) => {

@@ -34,6 +34,8 @@ export interface LedgerGateway {
 
 interface LedgerSettings extends Omit<TestSettings, 'server'> {
   readonly server?: object;
+  /** Further entries of the catalog, for the address of the upstream. */
+  readonly entries?: readonly ((url: string) => object)[];
   /** Called with the folder of the store before the gateway starts. */
   readonly prepare?: (folder: string) => void;
 }
@@ -41,7 +43,7 @@ interface LedgerSettings extends Omit<TestSettings, 'server'> {
 /** A gateway with a state store on disk and a scripted upstream. Explain has no store to compare with, so this is no `startTestGateway`. */
 export async function startLedger(
   script: Script,
-  { server = {}, prepare, ...settings }: LedgerSettings = {},
+  { server = {}, prepare, entries = [], ...settings }: LedgerSettings = {},
 ): Promise<LedgerGateway> {
   const folder = join(mkdtempSync(join(tmpdir(), 'gatehouse-ledger-')), 'state');
   const upstream = await startUpstream(script);
@@ -49,6 +51,7 @@ export async function startLedger(
     catalog: {
       providers: [
         ...entriesFor(upstream.url),
+        ...entries.map((entry) => entry(upstream.url)),
         { slug: 'gpt', provider: 'openai', api_key: '${env:NONE:-key}', base_url: upstream.url, allow_insecure: true },
       ],
     },

@@ -197,7 +197,9 @@ export class Agreement {
       // A request that continues a response is explained from what the client sent and from what was kept then.
       const whole = notes.found ? Buffer.concat(pieces) : (notes.body ?? copyOf(exchange.request.body));
       const body = whole ?? Buffer.concat(pieces);
-      const question = this.#questionOf(exchange, req.url ?? '/', { ...notes, body });
+      const asked = this.#questionOf(exchange, req.url ?? '/', { ...notes, body });
+      const { 'content-encoding': _, 'content-length': __, ...headers } = asked.headers;
+      const question = whole && !notes.found ? { ...asked, headers } : asked;
       const reached = [undefined, ...exchange.attempts].map((attempt) => [...(notes.reached.get(attempt) ?? [])]);
       version.served.push({ question, reached, settingsHash: exchange.settingsHash, said: saidOf(exchange, notes) });
     });

@@ -27,7 +27,10 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
+/** A config may write it for requests of every API, as it may the tier and the cache. */
 const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
+const TIER_FIELDS = ['service_tier', 'serviceTier'];
+const CACHES = ['cachedContent', 'cached_content'];
 /** The fields with a number of answers. */
 const ANSWERS = ['n', 'best_of', 'candidateCount', 'candidate_count'];
 /** A prompt, conversation or cache that the vendor keeps: the prompt is longer than the body. */
@@ -35,7 +38,7 @@ const STORED: Readonly<Record<FormatName, readonly string[]>> = {
   'openai-chat': [],
   'openai-responses': ['previous_response_id', 'conversation', 'prompt'],
   'anthropic-messages': [],
-  gemini: ['cachedContent', 'cached_content'],
+  gemini: [],
 };
 const WITHOUT_OUTPUT: ReadonlySet<ModelTask | undefined> = new Set(['embeddings']);
 /** A request of these may have a list of prompts, in `prompt`, `input` or `requests`. */
@@ -60,8 +63,8 @@ export function readRequestSize(
   const format = operation?.format.name ?? 'openai-chat';
   const objects = objectsOf(body, format, operation?.fields?.lifted ?? []);
   const { given, output } = outputOf(objects, format, attempt);
-  const asked = countsIn(objects, ANSWERS);
-  const tier = body.value('service_tier');
+  const asked = countsIn([...objects, ...generationConfigs(body)], ANSWERS);
+  const tiers = TIER_FIELDS.map((name) => body.value(name)).filter(isTier);
   const isSilent = WITHOUT_OUTPUT.has(task);
   const media = mediaOf(outbound, hasStored(body, format));
   const size: RequestSize = {
@@ -71,7 +74,7 @@ export function readRequestSize(
     maxOutput: isSilent ? 0 : output,
     ...limitsOf(resolved.provider, resolved.model),
     cacheWrite: cacheWriteOf(outbound),
-    tier: isTier(tier) ? tier : undefined,
+    tier: tiers.find((tier) => tier === 'priority') ?? tiers[0],
     fast: body.value('speed') === 'fast' ? true : undefined,
     geo: body.string('inference_geo'),
     ...(PICTURES.has(task)
@@ -95,15 +98,19 @@ type ReadField = (name: string) => unknown;
  * GatewayError `duplicate_parameter` for a bound that occurs twice: the upstream may read another one than the reserve.
  */
 function objectsOf(body: Attempt['body'], format: FormatName, lifted: readonly string[]): readonly ReadField[] {
-  const within = (name: string): readonly ReadField[] => {
-    const object = objectOf(body.value(name));
-    return object ? [(field) => object[field]] : [];
-  };
-  if (format !== 'gemini') return [(name) => body.value(name), ...lifted.flatMap(within)];
-  return GENERATION_CONFIG.flatMap((name) => {
+  if (format === 'gemini') return generationConfigs(body);
+  return [(name) => body.value(name), ...lifted.flatMap((name) => within(body, name))];
+}
+
+const generationConfigs = (body: Attempt['body']): readonly ReadField[] =>
+  GENERATION_CONFIG.filter((name) => body.has(name)).flatMap((name) => {
     body.refuseRepeatsIn(name);
-    return within(name);
+    return within(body, name);
   });
+
+function within(body: Attempt['body'], name: string): readonly ReadField[] {
+  const object = objectOf(body.value(name));
+  return object ? [(field) => object[field]] : [];
 }
 
 /** A limit of the first object counts; those of others raise it only, because an upstream may ignore them. */
@@ -128,7 +135,7 @@ const countsIn = (objects: readonly ReadField[], names: readonly string[]): read
     .filter((value): value is number => value !== undefined && Number.isSafeInteger(value) && value > 0);
 
 const hasStored = (body: Attempt['body'], format: FormatName): boolean =>
-  STORED[format].some((name) => (body.value(name) ?? undefined) !== undefined);
+  [...STORED[format], ...CACHES].some((name) => (body.value(name) ?? undefined) !== undefined);
 
 /** The limits of a model, as the table of models has them. */
 export function limitsOf(provider: string, model: string): Pick<RequestSize, 'tableOutput' | 'window'> {

@@ -7,7 +7,7 @@ import type { OutboundRequest } from '../../upstream/types.ts';
 import { SECRET, type DryCall } from '../run/calls.ts';
 
 /** The facts that a fake upstream needs to answer in its API. */
-export interface Spoken {
+export interface SpokenCall {
   readonly format: FormatName;
   readonly task: ModelTask;
   readonly model: string;
@@ -19,7 +19,7 @@ export interface Spoken {
 
 /** One call of an upstream. */
 export interface PlacedCall extends DryCall {
-  readonly spoken: Spoken;
+  readonly spoken: SpokenCall;
   /** Undefined: the case has no further answer. */
   readonly answer: TestAnswer | undefined;
   /** A connection is being opened, or is open. */
@@ -112,7 +112,7 @@ function isAt({ origin }: OutboundRequest, hostname: string, port: number): bool
 
 export const textOf = (body: OutboundRequest['body']): string => body?.toString() ?? '';
 
-function spokenAt(exchange: Exchange, { attempt: { resolved, outbound }, request }: DryCall): Spoken {
+function spokenAt(exchange: Exchange, { attempt: { resolved, outbound }, request }: DryCall): SpokenCall {
   const predicted = resolved !== undefined && quirksOf(resolved)?.envelope !== undefined;
   return {
     format: resolved?.format ?? 'openai-chat',

@@ -3,7 +3,7 @@ import type { FormatName } from '../../formats/conversation.ts';
 import { formats } from '../../formats/index.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import { errorBody } from '../../providers/simulator/wire.ts';
-import { parsed, type Spoken } from './calls.ts';
+import { parsed, type SpokenCall } from './calls.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import type { ClientContext, Format } from '../../formats/format.ts';
 import { PIXEL } from '../run/fakes.ts';
@@ -28,12 +28,12 @@ const SOME_TEXT = 'Some answer.';
 const WEB_PAGE = '<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>';
 
 /** The reply for an answer of a case, in the upstream's API. */
-export function writeAnswer(answer: TestAnswer, spoken: Spoken, request: string): WrittenReply {
+export function writeAnswer(answer: TestAnswer, spoken: SpokenCall, request: string): WrittenReply {
   const written = withStatus(bareAnswer(answer, spoken, request), answer);
   return { ...written, headers: { ...written.headers, ...lowerCase(answer.headers ?? {}) } };
 }
 
-function bareAnswer(answer: TestAnswer, spoken: Spoken, request: string): WrittenReply {
+function bareAnswer(answer: TestAnswer, spoken: SpokenCall, request: string): WrittenReply {
   const { status = 200, stream, fault, answer: text } = answer;
   // JSON Schema has no type for "any value".
   const body: unknown = answer.body;
@@ -81,7 +81,7 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 const CREATED = 1_767_225_600;
 
 /** A complete answer with this text, in the upstream's API. */
-function answerOf(text: string, spoken: Spoken, request: unknown): WrittenReply {
+function answerOf(text: string, spoken: SpokenCall, request: unknown): WrittenReply {
   const format = formats[spoken.format];
   const events = eventsOf(text, spoken.model);
   const client = contextOf(spoken, request);
@@ -127,7 +127,7 @@ function piecesOf(text: string): string[] {
   return [characters.slice(0, half).join(''), characters.slice(half).join('')].filter((piece) => piece !== '');
 }
 
-function contextOf({ model }: Spoken, request: unknown): ClientContext {
+function contextOf({ model }: SpokenCall, request: unknown): ClientContext {
   const { stream_options: options } = Object(request) as { stream_options?: unknown };
   const { include_usage: usage } = Object(options) as { include_usage?: unknown };
   return { id: 'answer', created: CREATED, strict: true, includeUsage: usage === true, model };
@@ -139,7 +139,7 @@ const VECTOR = [0.25, -0.5, 0.75];
 const TOKENS = 12;
 
 /** A reply for a task other than generation, in the body format that the request implies. */
-function taskAnswer(spoken: Spoken, request: unknown): WrittenReply {
+function taskAnswer(spoken: SpokenCall, request: unknown): WrittenReply {
   const body = Object(request) as Readonly<Record<string, unknown>>;
   const whole = replyTo(spoken, body);
   return spoken.stream ? reply('text/event-stream', [asEvent(whole)], true) : json(JSON_TYPE, whole);
@@ -152,7 +152,7 @@ function asEvent(whole: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...image, created_at: CREATED })}\n\n`;
 }
 
-function replyTo({ task, format, model }: Spoken, body: Readonly<Record<string, unknown>>): object {
+function replyTo({ task, format, model }: SpokenCall, body: Readonly<Record<string, unknown>>): object {
   if (task === 'count_tokens') return formats[format].counting?.encodeReply(TOKENS) ?? { tokens: TOKENS };
   return (TASK_REPLIES[task] ?? embeddingsFor)(body, model);
 }

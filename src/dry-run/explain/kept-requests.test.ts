@@ -131,3 +131,9 @@ it.each<[string, string, Readonly<Record<string, string>>]>([
   expect(JSON.stringify(question)).not.toContain(CREDENTIAL);
   expect(question).toMatchObject({ path: '/v1/chat/completions', headers: { 'x-tenant': 'eu' } });
 });
+
+it('a request is stored with its decoded body, so without the headers of the coded one', () => {
+  const coded = { 'content-encoding': 'zstd', 'content-length': '9', expect: '100-continue' };
+  const { headers } = keptOf('/v1/chat/completions', { ...coded, 'content-type': 'application/json' });
+  expect(headers).toEqual({ 'content-type': 'application/json' });
+});

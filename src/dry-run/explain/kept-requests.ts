@@ -150,6 +150,9 @@ function pathOf({ request: { path }, operation }: Exchange): string {
 /** Copies a small body, which may be a slice of the 64 KiB that node:http read at once. */
 const ownBytes = (body: Buffer): Buffer => (body.length * 2 < body.buffer.byteLength ? Buffer.from(body) : body);
 
+/** A dry run has the whole body, so `expect` does not apply, and has it decoded, so what describes its coded bytes does not. */
+const OF_THE_WIRE: ReadonlySet<string> = new Set(['expect', 'content-encoding', 'content-length']);
+
 /** The headers without credentials. A fake one shows that the caller brought its own for the upstream. */
 function headersOf(
   { request: { headers }, upstreamToken }: Exchange,
@@ -157,8 +160,7 @@ function headersOf(
 ): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    // A dry run has the whole body, so `expect` does not apply.
-    if (value === undefined || name === 'expect' || mayHoldCredential(name)) continue;
+    if (value === undefined || OF_THE_WIRE.has(name) || mayHoldCredential(name)) continue;
     let text = [value].flat().join(', ');
     for (const credential of credentials) text = text.replaceAll(credential, SECRET);
     kept[name] = text;

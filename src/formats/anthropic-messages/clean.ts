@@ -1,8 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Cleaning, RequestTarget, SearchableBody } from '../format.ts';
+import type { Cleaning, SearchableBody } from '../format.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
-import { labelHeader } from '../labels.ts';
+import { labelHeader, type LabelledTarget } from '../labels.ts';
 import { joinLosses, LossReport } from '../losses/losses.ts';
 import { registered } from '../media/media-types.ts';
 import { editMessages } from './edit-messages.ts';
@@ -34,8 +34,6 @@ export function clean(body: SearchableBody, target: LabelledTarget): Cleaning | 
   if (!headers) return cleaning;
   return { edits: cleaning?.edits ?? [], losses: joinLosses(cleaning?.losses ?? [], losses.list()), headers };
 }
-
-type LabelledTarget = Pick<RequestTarget, 'host' | 'labels' | 'boundLabels' | 'labelHeader'>;
 
 function withoutForeign(body: SearchableBody): Cleaning | undefined {
   const lostThinking = 'the thinking that began this tool loop is another provider’s';

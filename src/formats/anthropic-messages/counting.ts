@@ -23,7 +23,8 @@ export const counting: TokenCounting = {
   notTaken: NOT_TAKEN,
   demandedMaxTokens: ANY_MAX_TOKENS,
   decodeReply(body) {
-    const tokens = countOf(objectOf(body)?.input_tokens);
+    const claimed = objectOf(body)?.input_tokens;
+    const tokens = typeof claimed === 'number' ? countOf(claimed) : undefined;
     if (tokens === undefined) throw new ReplyFault('the reply has no count in `input_tokens`');
     return tokens;
   },

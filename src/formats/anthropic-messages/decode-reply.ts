@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
-import { brokenGeneration } from '../broken-generation.ts';
+import { brokenGeneration, withCount } from '../broken-generation.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
@@ -139,17 +139,17 @@ export class MessageReader {
   /** Reads `message_delta`. */
   late(delta: JsonObject, usage: unknown): void {
     this.usage(usage);
-    this.stop(delta);
+    this.stop(delta, usage);
     this.#stopSeen ||= stringOf(delta.stop_reason) !== undefined;
   }
 
   /** Reads the late fields, which a plain message has beside its content. */
-  stop(delta: JsonObject): void {
+  stop(delta: JsonObject, usage: unknown = delta.usage): void {
     this.#stopReason = stringOf(delta.stop_reason) ?? this.#stopReason;
     this.#stopSequence = stringOf(delta.stop_sequence) ?? this.#stopSequence;
     this.#note(delta);
     const broken = brokenGeneration(this.#stopReason);
-    if (broken) this.fail(broken);
+    if (broken) this.fail(withCount(broken, objectOf(usage)));
   }
 
   usage(raw: unknown): void {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
 import { CandidateReader, INLINE_THINKER, type PromptBlock } from './candidate.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
+import { withCount } from '../broken-generation.ts';
 import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
 import { asList, asNumber, optional } from './wire.ts';
@@ -63,7 +64,7 @@ export class GeminiReplyReader {
     const metadata = chunk['usageMetadata'];
     const usage = isObject(metadata) ? this.#usage.read(metadata) : undefined;
     if (usage) events.push((this.#counted = this.#withPieces(usage)));
-    if (broken) events.push({ type: 'error', failure: broken });
+    if (broken) events.push({ type: 'error', failure: withCount(broken, usage) });
     return events;
   }
 

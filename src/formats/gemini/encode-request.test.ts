@@ -515,7 +515,7 @@ describe('computer use', () => {
 
   it('gets a hint to show signatures only when that helps', () => {
     expect(asked({}, true)).toMatchObject({
-      losses: ['downgraded tools[0]'],
+      losses: ['downgraded thought_signature'],
       hint: expect.stringContaining('x-gateway-strict-open-ai-compliance') as string,
     });
     expect(asked({}, false)).toEqual({ losses: [], hint: undefined });

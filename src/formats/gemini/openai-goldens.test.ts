@@ -1547,7 +1547,7 @@ const tools: readonly Golden[] = [
     body: {
       tools: [{ computerUse: { environment: 'ENVIRONMENT_BROWSER', excludedPredefinedFunctions: ['drag_and_drop'] } }],
     },
-    losses: ['downgraded tools[0]'],
+    losses: ['downgraded thought_signature'],
   },
   {
     title: 'maps, with a location',

@@ -36,6 +36,8 @@ export class ToolCallReader {
   readonly #reply: ReplyContext;
   readonly #blocks: BlockNumbers;
   readonly #calls: StreamedCall[] = [];
+  /** So many calls came in messages: each message ends its own calls alone. */
+  #whole = 0;
   /** The call that a fragment with the index continues. Without an index, it continues the last call. */
   readonly #byIndex = new Map<number | undefined, StreamedCall>();
 
@@ -58,7 +60,7 @@ export class ToolCallReader {
     if (Array.isArray(delta.tool_calls)) {
       for (const item of delta.tool_calls) if (isObject(item)) this.#readItem(item, out);
     }
-    if (whole) for (const call of this.#calls) this.#end(call, out);
+    if (whole) for (; this.#whole < this.#calls.length; this.#whole += 1) this.#end(this.#calls[this.#whole]!, out);
     if (isObject(delta.function_call)) this.#readItem({ index: LEGACY, function: delta.function_call }, out);
   }
 

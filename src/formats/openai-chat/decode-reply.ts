@@ -1,5 +1,6 @@
 import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
+import { withCount } from '../broken-generation.ts';
 import { failureOfEvent } from './errors.ts';
 import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent } from './reply-fields.ts';
 import { isObject } from '../json/object.ts';
@@ -20,7 +21,7 @@ export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNote
   const failure = failureOfEvent(undefined, body);
   if (failure) {
     const counted = isObject(body) ? usageEvent(body.usage, body.service_tier) : undefined;
-    return [...(counted ? [counted] : []), { type: 'error', failure }];
+    return [...(counted ? [counted] : []), { type: 'error', failure: withCount(failure, counted) }];
   }
   if (!isObject(body) || !Array.isArray(body.choices)) throw new ReplyFault('The reply is not a chat completion.');
   if (body.choices.length === 0) throw new ReplyFault('The reply has no choices.');

@@ -3,6 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
+import { withCount } from '../broken-generation.ts';
 import { ChoiceReader } from './decode-reply.ts';
 import { decodeEnvelope, usageEvent } from './reply-fields.ts';
 import {
@@ -89,7 +90,7 @@ class ChatStreamDecoder implements StreamDecoder {
     if (!failure) return isObject(chunk) ? this.#readChunk(chunk, out) : undefined;
     const usage = isObject(chunk) ? usageEvent(chunk.usage, chunk.service_tier) : undefined;
     if (usage) out.push(usage);
-    this.#fail(failure, out);
+    this.#fail(withCount(failure, usage), out);
   }
 
   #readChunk(chunk: JsonObject, out: GenerationEvent[]): void {

@@ -24,6 +24,7 @@ export function readOrdinaryReply(body: unknown, signals: Signals): boolean {
   if (!usage) return false;
   signals.usage = usage;
   if (typeof model === 'string' && model !== '') signals.model = model;
+  signals.begun = true;
   noteAnswer(signals, true);
   noteFinish(signals, mapFinish(reason, false), reason);
   signals.ended = true;

@@ -12,6 +12,7 @@ import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
 import { hasContent, hasOutput, EXTENSION_KEYS, isEmptyChunk, removeExtensions } from './chunk-fields.ts';
 import { encodeStream } from './encode-stream.ts';
+import { withCount } from '../broken-generation.ts';
 import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, UNFINISHED, unreadable } from './errors.ts';
 import type { JsonSpan } from '../json/members.ts';
 import { DATA_LINE, usageMember } from './stream-usage.ts';
@@ -185,8 +186,10 @@ export class StreamPassThrough implements PassThrough {
       if (chunk === undefined) return this.#fail(this.#closed ? streamInterrupted(CUT_SHORT) : unreadable(GARBLED));
       const failure = failureOfEvent(event, chunk);
       if (failure) {
-        if (isObject(chunk) && isObject(chunk.usage)) this.signals.usage = decodeUsage(chunk.usage, chunk.service_tier);
-        return this.#fail(failure);
+        const usage =
+          isObject(chunk) && isObject(chunk.usage) ? decodeUsage(chunk.usage, chunk.service_tier) : undefined;
+        this.signals.usage = usage ?? this.signals.usage;
+        return this.#fail(withCount(failure, usage));
       }
       if (isObject(chunk)) return this.#note(chunk);
     }

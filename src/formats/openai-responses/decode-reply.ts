@@ -6,6 +6,7 @@ import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, stringOf } from '../json/read.ts';
 import { openAiMaker } from '../maker.ts';
+import { withCount } from '../broken-generation.ts';
 import { failureIn } from './errors.ts';
 import { mcpParts } from './mcp-items.ts';
 
@@ -276,7 +277,7 @@ export class ResponseReader {
 
   /** The end of a response that failed. The provider charges what it counted until then. */
   failed(response: JsonObject, failure: UpstreamFailure): void {
-    if (!this.ended) this.fail(this.#noteUsage(response) ? { ...failure, isCounted: true } : failure);
+    if (!this.ended) this.fail(withCount(failure, this.#noteUsage(response) || undefined));
   }
 
   fail(failure: UpstreamFailure): void {

@@ -244,6 +244,40 @@ describe('the spending of an hour', () => {
   });
 });
 
+describe('the spending of an hour beside sums that are out of order', () => {
+  const spend = async (clock: ReturnType<typeof createFakeClock>, store: StateStore, saturated: boolean) => {
+    const hours = Array.from({ length: 30 }, (_, hour) => rowAt(clock.wall() - (hour + 1) * HOUR_MS, hour, 2));
+    const most = { key: 'other', team: 'bad', organization: 'bad', nano: Number.MAX_SAFE_INTEGER };
+    const bad = [
+      ...hours.map((row, at) => ({ ...row, ...most, req: `0190f2ac-1c00-7000-8000-1${String(at).padStart(11, '0')}` })),
+    ];
+    const twice = [900, 901].map((number) => ({ ...rowAt(clock.wall(), number, 0), ...most }));
+    await store.ledger.append([...hours, rowAt(clock.wall(), 100, 50), ...(saturated ? [...bad, ...twice] : [])]);
+  };
+
+  it('is alerted where another node has a sum that has reached the most', async () => {
+    const clock = createFakeClock();
+    const store = memory(clock);
+    await spend(clock, store, true);
+    const { alerts, events } = open(clock, store);
+    await clock.advance(6 * 60_000);
+    expect(events.map(({ nodes }) => nodes[0])).toEqual(['organization:acme', 'team:search', 'key:ci']);
+    await alerts.close();
+  });
+
+  it('is alerted for the nodes of one kind where the sums of another cannot be read', async () => {
+    const clock = createFakeClock();
+    const store = memory(clock);
+    await spend(clock, store, false);
+    const rollups: StateStore['ledger']['rollups'] = (query) =>
+      query.by.includes('team') ? Promise.reject(new Error('no sums')) : store.ledger.rollups(query);
+    const { alerts, events } = open(clock, { counters: store.counters, ledger: { rollups } as StateStore['ledger'] });
+    await clock.advance(6 * 60_000);
+    expect(events.map(({ nodes }) => nodes[0])).toEqual(['organization:acme', 'key:ci']);
+    await alerts.close();
+  });
+});
+
 describe('other alerts', () => {
   it('of leases are joined for a minute', async () => {
     const clock = createFakeClock();

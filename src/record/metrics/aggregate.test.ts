@@ -28,6 +28,13 @@ describe('aggregate', () => {
     expect(valuesOf(reported)).toEqual([{ labels: {}, value: result }]);
   });
 
+  it('has no sum above the most that a number counts exactly, whatever the processes have', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const [dead] = [aggregate([one(most), one(most), one(7)])];
+    expect(valuesOf(dead)).toEqual([{ labels: {}, value: most }]);
+    expect(valuesOf(aggregate([one(1), dead]))).toEqual([{ labels: {}, value: most }]);
+  });
+
   it('drops metrics with the aggregator omit', () => {
     expect(aggregate([one(1, { aggregator: 'omit' }), one(2, { aggregator: 'omit' })])).toEqual([]);
   });

@@ -238,6 +238,12 @@ describe('label sets', () => {
     expect(() => family.add({ a: '', b: '' }, value)).toThrow('gatehouse_x_total cannot count');
     expect(family.labelSets).toEqual([]);
   });
+
+  it('stay at the most that a number counts exactly', async () => {
+    const family = new CounterFamily<'a' | 'b'>(counterSpec, () => {});
+    for (const value of [Number.MAX_SAFE_INTEGER, 1e300, 7]) family.add({ a: 'x', b: 'y' }, value);
+    expect(samplesOf(await family.get())).toMatchObject([{ value: Number.MAX_SAFE_INTEGER }]);
+  });
 });
 
 describe('an unused series', () => {

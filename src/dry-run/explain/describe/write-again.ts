@@ -57,6 +57,8 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
     const view = derived<Exchange>(exchange, { request, labels: textsOf(labels), strict: strict === true });
     const bytes = Buffer.from(JSON.stringify(body));
     const again = derived<SeenAttempt['attempt']>(attempt, {
+      // A probe may change a part to one that no API has: dropped, it shows what depends on it.
+      target: derived(attempt.target, { onUnreadablePart: 'drop' }),
       body: RequestBody.read(bytes, Number.POSITIVE_INFINITY).edit(ofOtherApis(written, body)),
     });
     const { outbound } = translator.prepare(view, again, withModel(resolved, String(model)));

@@ -14,7 +14,7 @@ export interface Embedding {
   readonly more?: JsonObject;
 }
 
-interface ReplyForm extends Pick<CodecContext, 'model' | 'strict'> {
+interface VectorForm extends Pick<CodecContext, 'model' | 'strict'> {
   /**
    * The client requests vectors as base64 of little-endian float32, as OpenAI's SDKs do by default
    * (docs/protocols/embeddings.md#base64-vectors).
@@ -23,7 +23,7 @@ interface ReplyForm extends Pick<CodecContext, 'model' | 'strict'> {
 }
 
 /** OpenAI's reply with the vectors in the order of the input. Throws ReplyFault where their lengths differ. */
-export function toReply(embeddings: readonly Embedding[], { model, strict, base64 }: ReplyForm): TaskReply {
+export function toReply(embeddings: readonly Embedding[], { model, strict, base64 }: VectorForm): TaskReply {
   const [first] = embeddings;
   const odd = embeddings.findIndex(({ values }) => values.length !== first?.values.length);
   if (odd >= 0) {

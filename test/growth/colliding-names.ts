@@ -1,0 +1,30 @@
+/** FNV-1a of 32 bits, as src/formats/name-aliases.ts makes the digest of a name. */
+const digestOf = (text: string, from: number): number =>
+  [...Buffer.from(text)].reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), from);
+
+const BEGINNING = 'a'.repeat(64);
+
+/** Two endings after which the digest is the same: a caller finds them among some 80,000. */
+function twins(from: number): readonly [string, string] {
+  const byDigest = new Map<number, string>();
+  for (let at = 0; ; at += 1) {
+    const ending = at.toString(36).padStart(5, '0');
+    const digest = digestOf(ending, from);
+    const other = byDigest.get(digest);
+    if (other !== undefined) return [other, ending];
+    byDigest.set(digest, ending);
+  }
+}
+
+const PAIRS: (readonly [string, string])[] = [];
+let end = digestOf(BEGINNING, 0x811c9dc5);
+
+/** The name of number `at` in binary, each digit one of two twins: names too long for a target, of one beginning and one digest. */
+export function collidingName(at: number): string {
+  const digits = [...at.toString(2).padStart(14, '0')];
+  while (PAIRS.length < digits.length) {
+    PAIRS.push(twins(end));
+    end = digestOf(PAIRS.at(-1)![0], end);
+  }
+  return BEGINNING + digits.map((digit, place) => PAIRS[place]![Number(digit)]).join('');
+}
