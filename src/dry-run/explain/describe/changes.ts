@@ -1,5 +1,6 @@
 import type { ChangeExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { changesOf, type Change, type Edit, type Target } from '../../../plugin/index.ts';
+import { SHARED_NAMES } from '../../../formats/fields/shared-parameters.ts';
 import { valueAt } from '../../../settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { levelsOf } from '../../run/written-config.ts';
@@ -46,11 +47,25 @@ function sourceOf(seen: Observation, target: Target, { path, source, value }: Ed
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };
   const setting = source.startsWith(`${target.path} `) ? source.slice(target.path.length + 1) : undefined;
   const reported = (): FieldSource | undefined => {
-    if (setting === 'drop_params') return dropSource(seen, target, path);
-    if (setting === 'override_params' && value === undefined) return nullSource(seen, target, path);
-    return configSource(seen, target.path, [setting ?? '', ...path]);
+    for (const written of spellingsOf(path)) {
+      const found = sourceOfName(written);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const sourceOfName = (written: readonly string[]): FieldSource | undefined => {
+    if (setting === 'drop_params') return dropSource(seen, target, written);
+    if (setting === 'override_params' && value === undefined) return nullSource(seen, target, written);
+    return configSource(seen, target.path, [setting ?? '', ...written]);
   };
   return reported() ?? { kind: 'gateway', what: source };
+}
+
+/** A config may have the parameter under its name in another API. */
+function spellingsOf(path: readonly string[]): readonly (readonly string[])[] {
+  const own = path.join('.');
+  const others = SHARED_NAMES.find((names) => names.includes(own))?.filter((name) => name !== own) ?? [];
+  return [path, ...others.map((name) => name.split('.'))];
 }
 
 /** The level whose null deleted the field; a nearer level may have set it again. */
