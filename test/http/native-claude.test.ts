@@ -48,6 +48,16 @@ const SCHEMA = {
 const messages = [{ role: 'user', content: 'x' }];
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
 
+/** The fields of the sent body that the tests read. */
+interface SentBody {
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly system?: unknown;
+  readonly inference_geo?: string;
+  readonly output_config?: { readonly format?: { readonly type?: string } };
+  readonly tools?: readonly { readonly name?: string; readonly strict?: boolean }[];
+}
+
 async function ask(path: string, body: object, headers: Readonly<Record<string, string>> = {}) {
   const before = upstream.seen.length;
   const response = await fetch(gateway.url + path, {
@@ -66,7 +76,7 @@ async function ask(path: string, body: object, headers: Readonly<Record<string, 
     status: response.status,
     reply,
     lost: response.headers.get('x-gateway-dropped-params') ?? '',
-    sent: upstream.seen.slice(before).at(-1)?.json as Record<string, any> | undefined,
+    sent: upstream.seen.slice(before).at(-1)?.json as SentBody | undefined,
   };
 }
 

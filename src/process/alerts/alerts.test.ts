@@ -248,9 +248,8 @@ describe('the spending of an hour beside sums that are out of order', () => {
   const spend = async (clock: ReturnType<typeof createFakeClock>, store: StateStore, saturated: boolean) => {
     const hours = Array.from({ length: 30 }, (_, hour) => rowAt(clock.wall() - (hour + 1) * HOUR_MS, hour, 2));
     const most = { key: 'other', team: 'bad', organization: 'bad', nano: Number.MAX_SAFE_INTEGER };
-    const bad = [
-      ...hours.map((row, at) => ({ ...row, ...most, req: `0190f2ac-1c00-7000-8000-1${String(at).padStart(11, '0')}` })),
-    ];
+    const idAt = (at: number): string => `0190f2ac-1c00-7000-8000-1${String(at).padStart(11, '0')}`;
+    const bad = hours.map((row, at) => ({ ...row, ...most, req: idAt(at) }));
     const twice = [900, 901].map((number) => ({ ...rowAt(clock.wall(), number, 0), ...most }));
     await store.ledger.append([...hours, rowAt(clock.wall(), 100, 50), ...(saturated ? [...bad, ...twice] : [])]);
   };
