@@ -187,6 +187,31 @@ it.each(['compress', 'gzip, gzip'])('a 2xx in the coding %s is a failure that na
   expect([error.code, error.message]).toEqual(['upstream_error', message]);
 });
 
+it('a connection that breaks in a coded stream brings what was decoded, and then its error', async () => {
+  const zip = createGzip();
+  let socketOf: { destroy(): unknown } | undefined;
+  await serve(({ socket }) => {
+    socketOf = socket;
+    openStream(socket, 'content-encoding: gzip\r\n');
+    zip.on('data', (bytes: Buffer) => void chunk(socket, bytes));
+  });
+  zip.write(event({ text: 'one' }) + event({ text: 'two' }));
+  zip.flush(constants.Z_SYNC_FLUSH);
+  const source = committed(await upstream.send(outbound(server.url))).body as Source;
+  let got = '';
+  const { promise, resolve, reject } = Promise.withResolvers<GatewayError>();
+  const end = (): void => reject(new Error('the stream has ended well'));
+  source.open({
+    push(bytes) {
+      got += bytes.toString();
+      if (got.includes('two')) socketOf!.destroy();
+    },
+    end,
+    fail: resolve,
+  });
+  expect([(await promise).code, got]).toEqual(['stream_interrupted', event({ text: 'one' }) + event({ text: 'two' })]);
+});
+
 it('a stream that has said its end is complete, although its coding is cut', async () => {
   const coded = gzipSync(event({ text: 'hi' }) + DONE);
   await serve(({ socket }) => {
