@@ -48,6 +48,8 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['move from LiteLLM budgets', 'move/litellm.html'],
   ['one team must not use the files of another in a shared account', 'operate/keys.html'],
   ['slow state store', 'operate/state.html'],
+  ['slow model', 'route/slow-models.html'],
+  ['timeout while thinking', 'route/slow-models.html'],
   ['opencode settings', 'agents/opencode.html'],
   ['cost of tracing', 'plugins/telemetry.html'],
   ['revoke a leaked key', 'operate/keys.html'],

@@ -151,7 +151,7 @@ describe('computer use', () => {
   it('from a strict client is reported as a loss, and refused under strict params with a hint to the flag', async () => {
     house.answers(geminiParts({ functionCall: { name: 'open_web_browser', args: {} } }));
     const body = { model: COMPUTER, tools: [fn('computer_use', browser)] };
-    expect((await house.chat(body)).headers.get('x-gateway-dropped-params') ?? '').toContain('tools[0]');
+    expect((await house.chat(body)).headers.get('x-gateway-dropped-params') ?? '').toContain('thought_signature');
     const refused = await house.chat(body, { 'x-gateway-strict-params': 'true' });
     expect(refused.status).toBe(400);
     expect(refused.text).toContain('x-gateway-strict-open-ai-compliance: false');

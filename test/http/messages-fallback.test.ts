@@ -29,6 +29,9 @@ const PAIRS = KINDS.flatMap((first) =>
   KINDS.filter((second) => second !== first).map((second) => [first, second] as const),
 );
 
+/** For a reply of megabytes. */
+const LONG = { first_content: '60s' };
+
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 let script: Script;
@@ -43,6 +46,7 @@ beforeAll(async () => {
     gateway: {
       ...Object.fromEntries(pairs),
       ...Object.fromEntries(KINDS.map((kind) => [`only-${kind}`, TARGETS[kind]])),
+      ...Object.fromEntries(KINDS.map((kind) => [`long-${kind}`, { ...TARGETS[kind], timeouts: LONG }])),
       all: { strategy: { mode: 'fallback' }, targets: Object.values(TARGETS) },
     },
   });
@@ -217,7 +221,7 @@ describe('a stream that is asked for and answered with JSON', () => {
       res.on('drain', pour);
       pour();
     };
-    const answer = await post(`only-${kind}`, { stream: true });
+    const answer = await post(`long-${kind}`, { stream: true });
     expect(await answer.text()).toMatch(/^event: error\ndata: \{.*exceeds 16777216 bytes.*\}\n\n$/);
     await until(() => upstream.seen.at(-1)!.aborted, 'the upstream was let go');
   });

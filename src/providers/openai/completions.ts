@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../formats/conversation.ts';
+import { withCount } from '../../formats/broken-generation.ts';
 import type { GenerationEvent, Signals } from '../../formats/events.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import { isObject } from '../../formats/json/object.ts';
@@ -30,7 +31,10 @@ export const openAiCompletions: PassThroughCodec = {
 
 function decodeCompletion(body: unknown): readonly GenerationEvent[] {
   const failure = failureOfEvent(undefined, body);
-  if (failure) return [{ type: 'error', failure }];
+  if (failure) {
+    const counted = isObject(body) ? usageEvent(body.usage) : undefined;
+    return [...(counted ? [counted] : []), { type: 'error', failure: withCount(failure, counted) }];
+  }
   if (!isObject(body) || !Array.isArray(body.choices) || body.choices.length === 0)
     throw new ReplyFault('it contains no completion');
   const usage = usageEvent(body.usage);

@@ -1,3 +1,4 @@
+import { withCount } from '../../formats/broken-generation.ts';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { createSignals, type GenerationEvent, type Signals, type UpstreamFailure } from '../../formats/events.ts';
 import type { PassThrough } from '../../formats/format.ts';
@@ -6,6 +7,8 @@ import { isObject } from '../../formats/json/object.ts';
 import { parseJson } from '../../formats/json/read.ts';
 import { OPEN_OBJECT, OPEN_ARRAY } from '../../formats/json/scan.ts';
 import { failureOfEvent, CUT_SHORT, GARBLED, streamInterrupted } from '../../formats/openai-chat/errors.ts';
+import { usageEvent } from '../../formats/openai-chat/reply-fields.ts';
+import { observe } from '../../formats/streams/signals.ts';
 import { EventTooLarge } from '../../formats/sse/held-bytes.ts';
 import { eventEnds, hasId, readSse, SseCutter } from '../../formats/sse/event-stream.ts';
 import { StreamStart } from '../../formats/sse/stream-start.ts';
@@ -127,7 +130,11 @@ export class EventPassThrough implements PassThrough {
       if (payload === undefined) return streamInterrupted(garbled);
       const type = isObject(payload) && typeof payload.type === 'string' ? payload.type : event;
       const failure = failureOfEvent(type, payload);
-      if (failure) return failure;
+      if (failure) {
+        const counted = isObject(payload) ? usageEvent(payload.usage) : undefined;
+        if (counted) observe(this.signals, [counted]);
+        return withCount(failure, counted);
+      }
       this.signals.progress += 1;
       if (!isObject(payload)) continue;
       this.#rules.note(this.signals, type, payload);

@@ -63,12 +63,18 @@ const OUTAGES: readonly FailureKind[] = [
 ];
 
 /** Reports contradictory rules, and rules under which no failure or no outage falls through to the next target. */
-function checkFallThrough({ on_status_codes, on_errors, stop_on_errors = [] }: Strategy, report: Report): void {
+function checkFallThrough(strategy: Strategy, report: Report): void {
+  const { on_status_codes, on_errors, on_finish_reasons, stop_on_errors = [] } = strategy;
   const stop = new Set<string>(stop_on_errors);
   for (const [index, kind] of (on_errors ?? []).entries()) {
     if (!stop.has(kind)) continue;
     const message = `\`${kind}\` is also in \`stop_on_errors\`, which takes precedence`;
     report({ path: ['on_errors', index], message });
+  }
+  const unnamed = on_finish_reasons ? -1 : (on_errors ?? []).indexOf('finish_reason');
+  if (unnamed >= 0) {
+    const message = '`finish_reason` has no effect without `on_finish_reasons`, which names the reasons';
+    report({ path: ['on_errors', unnamed], severity: 'warning', message });
   }
   const kinds = on_errors ?? (on_status_codes ? [] : ['default' as const]);
   const fallThrough = kinds
