@@ -31,7 +31,7 @@ describe('translated requests', () => {
   });
 });
 
-/** What a strict client loses with computer use is a field of the reply. */
+/** Strict clients lose a field of the reply with computer use. */
 const OF_THE_REPLY = 'downgraded thought_signature';
 
 /** `messages[2].content[0]` of a body. */
