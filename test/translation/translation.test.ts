@@ -20,7 +20,8 @@ describe('translated requests', () => {
       for (const upstream of UPSTREAM_NAMES)
         for (const golden of Object.values((await translate(one))[upstream] ?? {}))
           for (const loss of 'losses' in golden ? (golden.losses ?? []) : [])
-            if (!isPlaceOf(one.request, loss.replace(/^\w+ /, ''))) nowhere.push(`${one.id}: ${loss}`);
+            if (loss !== OF_THE_REPLY && !isPlaceOf(one.request, loss.replace(/^\w+ /, '')))
+              nowhere.push(`${one.id}: ${loss}`);
     expect(nowhere).toEqual([]);
   });
 
@@ -29,6 +30,9 @@ describe('translated requests', () => {
     expect(files.map((file) => join(import.meta.dirname, file)).sort()).toEqual(CASES.map(goldenPath).sort());
   });
 });
+
+/** Strict clients lose a field of the reply with computer use. */
+const OF_THE_REPLY = 'downgraded thought_signature';
 
 /** `messages[2].content[0]` of a body. */
 function isPlaceOf(body: unknown, place: string): boolean {
