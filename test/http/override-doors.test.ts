@@ -31,10 +31,17 @@ const OF_CLAUDE = [
 ];
 const OF_GEMINI = 'contents systemInstruction tools toolConfig safetySettings generationConfig labels'.split(' ');
 
+const NARROW = 'narrow-key-0123456789';
+
 let house: House;
 beforeAll(async () => {
   house = await startHouse({
-    keys: { keys: [{ id: 'test', key: KEY, inline_configs: true }] },
+    keys: {
+      keys: [
+        { id: 'test', key: KEY, inline_configs: true },
+        { id: 'narrow', key: NARROW, inline_configs: true, models: ['gpt-4o'] },
+      ],
+    },
     gateway: { claude: CLAUDE, gemini: GEMINI, off: OFF, labelled: LABELLED },
   });
 });
@@ -130,6 +137,18 @@ describe('parameters of a config in the words of chat completions', () => {
   it.each(['claude', 'gemini'])('do not keep the tokens of a request from being counted at %s', async (config) => {
     const reply = await ask('/v1/messages/count_tokens', { messages }, config);
     expect([reply.status, await reply.text()]).toEqual([200, '{"input_tokens":3}']);
+  });
+});
+
+describe('a model that a config names in words of another API', () => {
+  it.each(DOORS)('is one that the key may use at the door %s', async (path, body) => {
+    for (const named of [{ models: ['gpt-9'] }, { fallbacks: ['gpt-9'] }]) {
+      const config = { provider: '@openai', override_params: { model: 'gpt-4o', ...named } };
+      const reply = await ask(path, body, JSON.stringify(config), { 'x-gateway-api-key': NARROW });
+      // The Messages API has no 403 for a model.
+      expect([400, 403]).toContain(reply.status);
+      expect(await reply.text()).toContain('This key may not use the model');
+    }
   });
 });
 

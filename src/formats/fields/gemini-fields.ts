@@ -1,5 +1,5 @@
 import type { FieldTable } from './field-table.ts';
-import { GEMINI_PARAMETERS } from './parameter-names.ts';
+import { GEMINI_PARAMETERS, MODEL_LISTS } from './parameter-names.ts';
 import { sharedNames } from './shared-parameters.ts';
 import { otherApis } from './written-for.ts';
 
@@ -12,7 +12,9 @@ export const geminiFields: FieldTable = {
   bothCases: true,
   unrepeated: ['generationConfig', 'toolConfig', 'safetySettings', 'labels'],
   lifted: [],
-  models: [],
+  // Of configs, which may write parameters of every API.
+  models: MODEL_LISTS,
+  toolLists: ['tools'],
   freeMaps: [
     'labels',
     'generationConfig.responseSchema',
