@@ -21,8 +21,8 @@ interface TargetLimits {
 
 const WORD = /[^a-zA-Z0-9_-]/g;
 
-/** The limits of each API (docs/protocols/requests.md#limits-of-names): the one table of them. */
-const LIMITS: Readonly<Record<FormatName, TargetLimits>> = {
+/** The limits of each API that has some (docs/protocols/requests.md#limits-of-names): the one table of them. */
+const LIMITS: Readonly<Partial<Record<FormatName, TargetLimits>>> = {
   'openai-chat': { toolName: { max: 64, illegal: WORD }, callId: {} },
   'openai-responses': { toolName: { max: 64, illegal: WORD }, callId: { max: 64 } },
   'anthropic-messages': { toolName: { max: 128, illegal: WORD }, callId: { illegal: WORD } },
@@ -31,10 +31,12 @@ const LIMITS: Readonly<Record<FormatName, TargetLimits>> = {
 };
 
 /** OpenAI's own chat API and Azure's. Other servers with that API are not known to have these limits. */
-const OPENAI_CHAT: TargetLimits = { ...LIMITS['openai-chat'], callId: { max: 40 }, stops: 4 };
+const OPENAI_CHAT: TargetLimits = { toolName: { max: 64, illegal: WORD }, callId: { max: 40 }, stops: 4 };
+
+const NO_LIMITS: TargetLimits = { toolName: {}, callId: {} };
 
 export const limitsOf = (format: FormatName, { extensions }: Pick<RequestTarget, 'extensions'>): TargetLimits =>
-  format === 'openai-chat' && extensions?.size === 0 ? OPENAI_CHAT : LIMITS[format];
+  format === 'openai-chat' && extensions?.size === 0 ? OPENAI_CHAT : (LIMITS[format] ?? NO_LIMITS);
 
 export function isWithin(name: string, { max = Infinity, illegal, first }: NameLimit): boolean {
   return name.length <= max && name.search(illegal ?? NEVER) < 0 && (!first || name === '' || first.test(name[0]!));
