@@ -25,7 +25,7 @@ const text = (text: string, choice = 0): GenerationEvent => ({ type: 'text', cho
 const finish: GenerationEvent = { type: 'finish', choice: 0, reason: 'tool_calls' };
 const end: GenerationEvent = { type: 'end' };
 
-/** What leaves with each event: calls by number, arguments and texts. */
+/** The output after each event: calls by number, arguments and texts. */
 function sent(order: CallOrder, events: readonly GenerationEvent[]): string[] {
   return events.map((event) =>
     order
