@@ -169,10 +169,10 @@ function readParams(api: ParameterApi, params: JsonObject): ReadParams {
   const format = formats[name];
   const losses = new LossReport();
   for (const field of Object.keys(params)) {
-    if (content.includes(field)) losses.dropped(field, 'content of a request is no parameter that another API has');
+    if (content.includes(field)) losses.dropped(field, 'a config sets content only in requests of its own API');
     if (field === 'reasoning' && hasPath(params, 'reasoning.summary'))
       losses.dropped('reasoning.summary', 'clients of the Responses API alone read summaries');
-    if (field === 'stream_options') losses.dropped(field, 'it concerns streams of chat completions');
+    if (field === 'stream_options') losses.dropped(field, 'only streams of chat completions have it');
   }
   const conversation = format.decodeRequest({ ...NO_CONTENT, ...rest(params, content) });
   const { extras = {}, unread = [] } = conversation;

@@ -165,7 +165,7 @@ export class CallOrder {
 const isOfCall = ({ type }: GenerationEvent): boolean => type === 'tool_call' || type === 'tool_arguments';
 
 const tooMuch = (limit: number): string =>
-  `A call of the reply has not ended, and what came behind it exceeds ${limit} bytes (limits.hold_bytes).`;
+  `A call of the reply has not ended, and the content that waits for it exceeds ${limit} bytes (limits.hold_bytes).`;
 const LATE = 'The upstream sent arguments of a call that has ended.';
 
 /** The encoder of an API that has one open block at a time. */
