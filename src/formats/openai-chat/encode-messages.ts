@@ -266,7 +266,10 @@ function readableArguments(
 ): string {
   const wrapped = anyArguments ? wrappedArguments(text) : undefined;
   if (wrapped === undefined) return text || '{}';
-  report.downgraded(BodyPlace.field(path, 'function.arguments'), 'This server takes only an object: sent as {"value": …}.');
+  report.downgraded(
+    BodyPlace.field(path, 'function.arguments'),
+    'This server takes only an object: sent as {"value": …}.',
+  );
   return wrapped;
 }
 

@@ -160,7 +160,8 @@ describe('the order of calls', () => {
     expect(order.failure).toEqual({
       status: 502,
       kind: 'reply_too_large',
-      message: 'A call of the reply has not ended, and the content that waits for it exceeds 4000 bytes (limits.hold_bytes).',
+      message:
+        'A call of the reply has not ended, and the content that waits for it exceeds 4000 bytes (limits.hold_bytes).',
     });
     expect(order.push([args(0, '1}'), text('t'), finish, end])).toEqual([]);
   });
