@@ -138,6 +138,7 @@ const OPERATIONS: Readonly<Record<string, (model: string) => { path: string; bod
 const OUTBOUND = new Set([
   'host',
   'connection',
+  'accept-encoding',
   'content-length',
   'content-type',
   'authorization',

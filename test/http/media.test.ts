@@ -28,6 +28,9 @@ const file = (type: string, bytes: Buffer) => (res: ServerResponse) =>
   res.writeHead(200, { 'content-type': type }).end(bytes);
 const redirect = (location: string) => (res: ServerResponse) => res.writeHead(302, { location }).end('moved');
 
+/** A server with OpenAI's fields alone, as OpenAI itself. */
+const OWN = { slug: 'own', provider: 'openai', allow_insecure: true, api_key: 'sk-of-the-entry', extensions: 'drop' };
+
 beforeAll(async () => {
   upstream = await startUpstream(({ url }, res) => {
     if (url.includes('count')) return json(res, { input_tokens: 7 });
@@ -41,7 +44,7 @@ beforeAll(async () => {
   const hosts = [host];
   gateway = await startTestGateway(
     {
-      catalog: { providers: entriesFor(upstream.url) },
+      catalog: { providers: [...entriesFor(upstream.url), { ...OWN, base_url: `${upstream.url}/v1` }] },
       gateway: {
         none: {},
         // No longer than a test: nothing here waits for it but the one test that does.
@@ -118,10 +121,9 @@ const blocks = () => sent().messages[0]!.content;
 const base64 = (media_type: string, bytes: Buffer) => ({ type: 'base64', media_type, data: b64(bytes) });
 
 describe('a PDF by its address for OpenAI', () => {
-  const pdf = [{ type: 'document', source: { type: 'url', url: at('/a.pdf') } }];
-
   it('is fetched where the config allows it', async () => {
-    const { status } = await message(pdf, 'media', '/v1/messages', '@openai/gpt-5');
+    const pdf = [{ type: 'document', source: { type: 'url', url: at('/a.pdf') } }];
+    const { status } = await message(pdf, 'media', '/v1/messages', '@own/gpt-5');
     expect(status).toBe(200);
     expect(JSON.stringify(blocks())).toContain(`data:application/pdf;base64,${b64(PDF)}`);
     expect(JSON.stringify(blocks())).not.toContain('image_url');

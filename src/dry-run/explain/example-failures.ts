@@ -64,10 +64,18 @@ export interface NextAfter {
 }
 
 /** The failures of an attempt that would fall through, as far as known before it starts. */
-export function nextAfterOf({ config }: Exchange, { choice }: Attempt): NextAfter {
-  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) => (choice.fallsThrough(error) ? [kind] : []));
+export function nextAfterOf({ config }: Exchange, { choice, target }: Attempt): NextAfter {
+  const kinds = [...EXAMPLE_FAILURES].flatMap(([kind, error]) =>
+    occursAt(kind, target) && choice.fallsThrough(error) ? [kind] : [],
+  );
   const statuses = config ? statusCodesIn(config.route) : [];
   return { kinds, statusCodes: statuses.filter((status) => choice.fallsThrough(exampleOfStatus(status))) };
+}
+
+/** A complete reply is a failure only where the config says so, whatever rule on statuses would match it. */
+function occursAt(kind: FailureKind, { unwanted }: Target): boolean {
+  if (kind === 'empty') return unwanted?.empty ?? false;
+  return kind !== 'finish_reason' || (unwanted?.finishReasons.size ?? 0) > 0;
 }
 
 /** Every status that a group of the tree lists. */
