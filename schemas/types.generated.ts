@@ -894,14 +894,14 @@ export interface VertexEntry {
   };
   embeddings?: VertexEmbeddings;
   /**
-   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept; none in counts of tokens, which never get the betas of web search and tool search.
+   * The names in `anthropic-beta` that are forwarded to Claude; other names are removed and reported. Default: those that Vertex AI is known to accept. Token counts get none by default, and never those of web search and tool search.
    */
   anthropic_betas?: {
     allow?: Betas;
     deny?: Betas;
   };
   /**
-   * true: `output_config.format` and `tools[].strict` are sent to Claude. An administrator has to allow the feature first (organisation policy constraints/vertexai.allowedPartnerModelFeatures). false: a forced tool stands for a schema, and `strict` is left out.
+   * true: `output_config.format` and `tools[].strict` are sent to Claude. An administrator has to allow the feature first (organization policy `constraints/vertexai.allowedPartnerModelFeatures`). false: a forced tool is sent in place of the schema, and `strict` is left out.
    */
   structured_outputs?: boolean;
   default_max_tokens?: DefaultMaxTokens;
@@ -1052,7 +1052,7 @@ export interface RateLimits {
   };
 }
 /**
- * A rate of tokens, and the tokens that count.
+ * A rate of tokens, and which tokens count.
  */
 export interface TokenRate {
   /**
@@ -1634,7 +1634,7 @@ export interface GatewayFile {
   messages_route?: 'any' | 'claude';
   default_max_tokens?: DefaultMaxTokens;
   /**
-   * A part of a message or a tool result, other than the model's own, that the target cannot read. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
+   * A part of the caller's message or of a tool result that the target cannot read, such as a file for a model without files. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
    */
   on_unreadable_part?: 'refuse' | 'drop';
 }
@@ -1674,7 +1674,7 @@ export interface Strategy {
    */
   on_status_codes?: number[];
   /**
-   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind. `empty` makes a complete reply without text and call a failure; such a reply is never cached, and a stream is held until its first text or call (within `limits.hold_bytes`).
+   * fallback and loadbalance: kinds of failure that fall through to the next target, in addition to `on_status_codes`. `default` stands for the default kinds. The table under Failures describes each kind. `empty` makes a complete reply without a text or a call a failure; such a reply is never cached, and a stream is held until its first text or call (within `limits.hold_bytes`).
    *
    * @minItems 1
    */
@@ -1704,7 +1704,7 @@ export interface Strategy {
     | 'unsupported'
   )[];
   /**
-   * fallback and loadbalance: finish reasons that make a complete reply a failure of the kind `finish_reason`, which falls through to the next target: OpenAI's words (stop, length, tool_calls, content_filter) or the provider's own (refusal, UNEXPECTED_TOOL_CALL). While no other target can be tried, the reply stands. It is never cached. A stream is a failure only before its first content; `commit: complete` holds it until its end. Default: none.
+   * fallback and loadbalance: finish reasons that make a complete reply a failure of the kind `finish_reason`, which falls through to the next target: OpenAI's words (stop, length, tool_calls, content_filter) or the provider's own (refusal, UNEXPECTED_TOOL_CALL). If no other target can be tried, the client gets the reply. Such a reply is never cached. A stream is a failure only before its first content; `commit: complete` holds it until its end. Default: none.
    *
    * @minItems 1
    * @maxItems 64
@@ -1816,7 +1816,7 @@ export interface Target {
   messages_route?: 'any' | 'claude';
   default_max_tokens?: DefaultMaxTokens;
   /**
-   * A part of a message or a tool result, other than the model's own, that the target cannot read. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
+   * A part of the caller's message or of a tool result that the target cannot read, such as a file for a model without files. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
    */
   on_unreadable_part?: 'refuse' | 'drop';
 }
@@ -1827,7 +1827,7 @@ export interface DefaultParams {
   [k: string]: unknown;
 }
 /**
- * Fields that override the request body, in the client's own format, first those of the config, then those of its targets. Names of all four APIs are understood, in requests of each: `max_tokens` sets `max_output_tokens` of Responses, `reasoning_effort` the thinking of Claude. Objects merge key by key, arrays replace, null deletes. A field that one level deletes and a nearer level sets replaces the request's field as a whole.
+ * Fields that override the request body, in the client's own format, first those of the config, then those of its targets. Names of all four APIs apply to requests of each API: `max_tokens` sets `max_output_tokens` of Responses, `reasoning_effort` the thinking of Claude. Objects merge key by key, arrays replace, null deletes. A field that one level deletes and a nearer level sets replaces the request's field as a whole.
  */
 export interface OverrideParams {
   [k: string]: unknown;
@@ -2189,7 +2189,7 @@ export interface PriceRule {
    */
   provider?: string;
   /**
-   * Only requests to these hosts of callers (`custom_hosts`), with the port if it is not the scheme's; `*` stands for any text. A host of a caller has no other price: neither rules without `host` nor shipped prices apply to it. Default: the entries of the catalog.
+   * The rule applies only to requests to these hosts of callers (`custom_hosts`), with the port if it is not the scheme's; `*` stands for any text. Neither rules without `host` nor shipped prices apply to a host of a caller. Default: the rule applies to entries of the catalog.
    */
   host?: string;
   /**

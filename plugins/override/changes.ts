@@ -65,7 +65,7 @@ export function compileChanges(target: Target, table: FieldTable | undefined): C
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** One edit for each leaf, and one for the whole of a value that has no such form in the API. */
+/** One edit for each leaf. A value with a form that the request's API does not have is one edit as a whole. */
 const editsFor = (params: Params, source: string, table: FieldTable | undefined): readonly Edit[] =>
   Object.entries(params).flatMap(([key, written]): readonly Edit[] => {
     const value = table?.otherApis?.completed(key, written) ?? written;
@@ -77,7 +77,7 @@ const editsFor = (params: Params, source: string, table: FieldTable | undefined)
     return whole && value !== null ? [{ path: [key], value, source, of }] : leaves.map((edit) => ({ ...edit, of }));
   });
 
-/** The edit with the API that its name is of; undefined: that of the request. */
+/** The edit with the API that its name belongs to, if that is not the API of the request. */
 function forApi(edit: Edit, table: FieldTable | undefined): Edit {
   const of = table?.otherApis?.writtenFor(edit.path, undefined).api;
   return of === undefined ? edit : { ...edit, of };

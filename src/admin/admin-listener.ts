@@ -72,7 +72,8 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
 
 /**
  * Listens unless the listener would be open without a token. The settings checks report this with its place; the check
- * is repeated here because the listener exposes all requests. The file of the bootstrap token is that of this start when it resolves.
+ * is repeated here because the listener exposes all requests. When it resolves, this start has written or
+ * removed the file of the bootstrap token.
  */
 export async function listenAdmin(
   { server, offerBootstrap }: AdminServer,

@@ -164,7 +164,7 @@ describe('a generation that its vendor reports as broken', () => {
     expect(plain).toMatchObject({ out: '', signals: { ended: false, failure: failure } });
     const { out, signals } = passed(ending, ending.stream, true);
     expect(signals).toMatchObject({ ended: false, failure: failure });
-    // What came before it has left; its end has not.
+    // The events before it were sent, but not the end of the answer.
     expect(out).toContain('half');
     expect(out).not.toMatch(/\[DONE\]|message_stop|"finishReason"|response\.completed|"finish_reason":"/);
   });

@@ -7,7 +7,7 @@ import { JsonText } from './json/text.ts';
 import type { LossReport } from './losses/losses.ts';
 import { BodyPlace } from './losses/place.ts';
 
-/** How an API words the losses of arguments. */
+/** The texts of an API's losses of arguments. */
 export interface ArgumentTexts {
   /** The arguments are no object. */
   readonly wrapped: string;
@@ -56,7 +56,7 @@ export function answeredArguments(text: string): JsonObject {
   return isObject(value) ? value : { value: value === undefined ? text : value };
 }
 
-/** JSON of the object that stands for arguments that are no object, as in an answer; undefined where the text is one, or empty. */
+/** JSON of the object that is sent in place of arguments that are no object. Undefined for an object and for an empty text. */
 export function wrappedArguments(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   const value = nestsTooDeep(text) ? undefined : parseJson(text);

@@ -7,7 +7,7 @@ import { formats } from './index.ts';
 import { absorb, isObject, rest } from './json/object.ts';
 import { LossReport } from './losses/losses.ts';
 
-/** They belong to what OpenAI keeps of one client: the gateway checks them in requests of their own API alone. */
+/** They name state that OpenAI keeps of one client. The gateway checks them in requests of the Responses API alone. */
 const KEPT = ['previous_response_id', 'conversation', 'prompt', 'background'];
 
 /** How each API's parameters are read: as a body without content. */
@@ -75,8 +75,8 @@ export class ConfigParams {
   }
 
   /**
-   * What these parameters change in a body of the target's own format. Undefined: the answer has to be translated too. Throws
-   * RequestFault.
+   * The changes that these parameters make to a body of the target's own format. Undefined: the answer has to be translated too.
+   * Throws RequestFault.
    * @param conversation of the body
    */
   patch(conversation: Conversation, upstream: Format, target: RequestTarget): Patch | undefined {
@@ -146,7 +146,7 @@ export class ConfigParams {
   }
 }
 
-/** What parameters change in a request. */
+/** The changes that parameters make to a request. */
 export interface Patch {
   readonly changes: readonly FittedChange[];
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -169,10 +169,10 @@ function readParams(api: ParameterApi, params: JsonObject): ReadParams {
   const format = formats[name];
   const losses = new LossReport();
   for (const field of Object.keys(params)) {
-    if (content.includes(field)) losses.dropped(field, 'content of a request is no parameter that another API has');
+    if (content.includes(field)) losses.dropped(field, 'a config sets content only in requests of its own API');
     if (field === 'reasoning' && hasPath(params, 'reasoning.summary'))
       losses.dropped('reasoning.summary', 'clients of the Responses API alone read summaries');
-    if (field === 'stream_options') losses.dropped(field, 'it concerns streams of chat completions');
+    if (field === 'stream_options') losses.dropped(field, 'only streams of chat completions have it');
   }
   const conversation = format.decodeRequest({ ...NO_CONTENT, ...rest(params, content) });
   const { extras = {}, unread = [] } = conversation;
@@ -180,7 +180,7 @@ function readParams(api: ParameterApi, params: JsonObject): ReadParams {
   return { format, params, conversation, extras: rest(extras, Object.keys(NO_CONTENT)) ?? {}, losses: losses.list() };
 }
 
-/** What is no parameter, or merges in another way. */
+/** Members of a conversation that are no parameters, or merge in another way. */
 const UNMERGED = [
   'model',
   'turns',

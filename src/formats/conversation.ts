@@ -51,7 +51,7 @@ export interface ThinkingPart extends Signed {
    * back is unknown.
    */
   readonly unnamed?: boolean;
-  /** A client of the Messages API got it without a signature: its maker does not need it back. */
+  /** The gateway sent it to a client of the Messages API without a signature, because its maker does not need it back. */
   readonly shown?: boolean;
   readonly itemId?: string;
 }
@@ -307,7 +307,7 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 
 export interface Reasoning {
   readonly effort?: ReasoningEffort;
-  /** The API whose effort it is, where that is not the API of the request: in the Messages API alone an effort turns no thinking on. */
+  /** The API of the effort, if it is not the API of the request. Only in the Messages API an effort does not turn thinking on. */
   readonly effortOf?: FormatName;
   /** The caller wants to see summaries of the thoughts, and does not ask for thoughts by this. */
   readonly summary?: true;

@@ -6,7 +6,7 @@ import { plainUsages, streamUsages, usagesAsStream } from './usage-streams.testk
 
 const answer = { role: 'assistant', content: 'Yes' };
 
-/** Replies of each format with these counts, which nothing in front of the reader has looked at. */
+/** Replies of each format with these counts, as they come from the upstream. */
 const REPLIES: Readonly<Record<FormatName, (counts: Counts) => object>> = {
   'openai-chat': ({ input, output, cached, reasoning }) => ({
     model: 'm',
@@ -37,7 +37,7 @@ const REPLIES: Readonly<Record<FormatName, (counts: Counts) => object>> = {
     content: [{ type: 'text', text: 'Yes' }],
     stop_reason: 'end_turn',
     usage: {
-      // What was read from the cache is not in `input_tokens`.
+      // `input_tokens` excludes the tokens that were read from the cache.
       input_tokens: typeof input === 'number' && typeof cached === 'number' ? input - cached : input,
       output_tokens: output,
       cache_read_input_tokens: cached,
@@ -64,7 +64,7 @@ interface Counts {
 }
 
 const FORMATS = Object.keys(REPLIES) as readonly FormatName[];
-/** Plain and streamed, each decoded for another API and passed on to a client of the same. */
+/** The usage of the reply plain and streamed, each time translated and passed through. */
 const readBy = (name: FormatName, counts: Counts): readonly (Usage | undefined)[] => {
   const reply = REPLIES[name](counts);
   return [...plainUsages(name, reply), ...usagesAsStream(name, reply)];

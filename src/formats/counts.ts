@@ -8,7 +8,7 @@ const DIGITS = /^\d{1,19}$/;
 const isCount = (value: number): boolean => value >= 0 && value <= MOST;
 
 /**
- * A count as a provider claims it, whatever its value; `sound` decides about it. Undefined without one, NaN for what is no number. The
+ * A count as a provider claims it, whatever its value; `sound` decides about it. Undefined without one, NaN for a value that is no number. The
  * JSON of protobuf writes integers of 64 bits as text (https://protobuf.dev/programming-guides/json/).
  */
 export function claimOf(value: unknown): number | undefined {
@@ -29,7 +29,7 @@ export const outputWithin = (total: number | undefined, input: number | undefine
 
 type Count = { [K in keyof Usage]-?: Usage[K] extends number | undefined ? K : never }[keyof Usage];
 
-/** Counts with the count of which each is a part. */
+/** Pairs of counts: a part and its whole. */
 const PARTS = [
   ['cacheRead', 'input'],
   ['cacheWrite', 'input'],
@@ -96,10 +96,10 @@ export interface MostUsage {
   readonly output: number;
 }
 
-/** Of a model that data/models.json does not have. */
+/** The limits of a model that data/models.json does not have. */
 export const UNKNOWN_MOST: MostUsage = { input: 1_000_000, output: 1_000_000 };
 
-/** Of one reply. A day of sound is longer than a file that any vendor takes. */
+/** Limits of one reply in other units than tokens. A day of audio is longer than a file that any vendor takes. */
 const MOST_UNITS: Readonly<Record<(typeof UNITS)[number], number>> = {
   seconds: 86_400,
   searches: 1000,
@@ -109,10 +109,10 @@ const MOST_UNITS: Readonly<Record<(typeof UNITS)[number], number>> = {
   images: 1000,
 };
 
-/** Models beside that of the request. Anthropic documents one, the advisor (docs/protocols/anthropic-messages.md#usage-iterations). */
+/** Limit of further models that one reply used. Anthropic documents one, the advisor (docs/protocols/anthropic-messages.md#usage-iterations). */
 const MOST_MODELS = 8;
 
-/** The counts can be true of one reply of a model with these limits. */
+/** True if the counts are possible for one reply of a model with these limits. */
 export function isWithin(usage: Usage, input: number, output: number): boolean {
   if (usage.claimed || usage.input > input || usage.output > output) return false;
   for (let at = 0; at < UNITS.length; at += 1) {

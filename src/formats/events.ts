@@ -60,7 +60,7 @@ export interface Usage {
   readonly seconds?: number;
   /** What further models used that the provider called for this one, such as an advisor. It is in none of the counts above. */
   readonly otherModels?: readonly UsageOfModel[];
-  /** What the provider claims, where the counts above are only what can be true of it (counts.ts). */
+  /** The provider's own counts, where they cannot be true and the counts above are corrected (counts.ts). */
   readonly claimed?: Usage;
 }
 

@@ -51,7 +51,7 @@ export interface RequestTarget {
   readonly labels?: Readonly<Record<string, string>>;
   /** Names of `labels` that the labels of the body do not replace. */
   readonly boundLabels?: ReadonlySet<string> | undefined;
-  /** True for models of partners on Vertex AI, which take labels in a header. */
+  /** True for partner models on Vertex AI, which take labels in a header. */
   readonly labelHeader?: boolean | undefined;
   /** False when the server refuses `stream_options`: usage then counts only if sent unrequested. Default: requested. */
   readonly streamUsage?: boolean | undefined;
@@ -344,7 +344,7 @@ export interface ClientSettings {
 }
 export type ClientOptions = Omit<ClientContext, 'created' | 'model'>;
 
-/** What has left of a stream. */
+/** The part of a stream that the client has been sent. */
 export interface SentEvents {
   /** The last bytes. */
   readonly last: Buffer;
@@ -359,7 +359,7 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Keep-alive record for a silent stream; clients ignore it. */
   readonly heartbeat: string;
-  /** The record that fits what the stream has sent; undefined: `heartbeat`. */
+  /** The heartbeat for a stream that has sent this much. Undefined: `heartbeat`. */
   readonly heartbeatAfter?: (sent: SentEvents) => string | undefined;
 
   readonly features?: ModelFeatures;

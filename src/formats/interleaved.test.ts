@@ -21,7 +21,7 @@ function translate(from: FormatName, to: FormatName, reads: readonly Buffer[], s
   return Buffer.concat(pieces.filter((piece) => piece !== undefined));
 }
 
-/** What a client has of the answer once it has joined the fragments. */
+/** The answer as a client has it after joining the fragments. */
 function seen({ choices }: Generation) {
   const { parts = [], finish } = choices[0] ?? {};
   const joined = (kind: 'text' | 'thinking'): string =>

@@ -52,7 +52,7 @@ const WRAPPED: ReadonlySet<string> = new Set(['wrapped']);
 /** Parts of a stream that keep their own order. */
 interface Thread {
   readonly steps: readonly JsonObject[];
-  /** It begins after this one has begun, or has ended. */
+  /** The thread begins only after another has begun, or has ended. */
   readonly after?: { readonly thread: Thread; readonly has: 'begun' | 'ended' };
 }
 
@@ -144,7 +144,7 @@ const chat: Write = ({ thinking, text, calls }, next) => {
   };
 };
 
-/** Puts neighbours into one chunk: text beside the fragment of a call, several calls. */
+/** Joins neighbouring deltas into one chunk at random: a text with the fragment of a call, or several calls. */
 function together(deltas: readonly JsonObject[], next: Next): JsonObject[] {
   const joined: JsonObject[] = [];
   for (const delta of deltas) {

@@ -119,7 +119,7 @@ describe('labels derived from metadata', () => {
   });
 });
 
-describe('the header of labels for models of partners', () => {
+describe('the header of labels for partner models', () => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
   const target = { host: 'vertex', labelHeader: true } as const;
 

@@ -7,7 +7,7 @@ import type { LossReport } from './losses/losses.ts';
  * as letters.
  */
 const MAX_LABELS = 64;
-/** For models of partners, such as Claude and Llama. */
+/** For partner models, such as Claude and Llama. */
 const MAX_OF_PARTNERS = 32;
 const MAX_LENGTH = 63;
 const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
@@ -53,10 +53,10 @@ export function labelsFor(
   return labels && (checked || Object.keys(labels).length > 0) ? labels : undefined;
 }
 
-/** The header in which models of partners on Vertex AI take labels (docs/protocols/vertex-ai.md#labels). */
+/** The header in which partner models on Vertex AI take labels (docs/protocols/vertex-ai.md#labels). */
 const LABEL_HEADER = 'x-vertex-ai-labels';
 
-/** The labels of a request to a model of a partner; undefined where there are none. */
+/** The labels of a request to a partner model; undefined where there are none. */
 export function labelHeader(
   explicit: JsonObject | undefined,
   target: LabelledTarget,

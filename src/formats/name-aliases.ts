@@ -24,12 +24,12 @@ function digest(text: string): string {
   return (hash >>> 0).toString(16).padStart(MARK - 1, '0');
 }
 
-/** Names as a target takes them. No two names get one form. */
+/** The aliases of one request. No two names have the same alias. */
 class Aliases {
   readonly #limit: NameLimit;
   readonly #aliases = new Map<string, string>();
   readonly #names = new Map<string, string>();
-  /** The last number that was tried, by the alias that a name would have alone. */
+  /** The last number that was tried, by the alias without a number. */
   readonly #tried = new Map<string, number>();
 
   /** @param names all names of the request: one that the target takes stays as it is */
@@ -60,7 +60,7 @@ class Aliases {
   #enter(name: string): void {
     const first = aliasOf(name, this.#limit);
     let alias = first;
-    // Only names that were made to collide. This digest gives them the same aliases for each `n`, so the next one goes on at the last `n`.
+    // Only names that were made to collide come here. Their digests collide for each `n` too, so the next name starts at the last `n`.
     let n = this.#tried.get(first) ?? 1;
     for (; this.#names.has(alias); alias = aliasOf(name, this.#limit, `${name} ${n}`)) n += 1;
     this.#tried.set(first, n);

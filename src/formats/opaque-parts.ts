@@ -3,14 +3,14 @@ import type { LossReport } from './losses/losses.ts';
 import type { BodyPlace } from './losses/place.ts';
 
 /**
- * Blocks about tools, not content: what they name stands among the tools of the request. And outputs of calls that the target does not
+ * Blocks that are no content: those that name tools, which stand in `tools` of the request, and outputs of calls that the target does not
  * get either.
  */
 const NO_CONTENT = /^tool_(?:reference|addition|removal)$|_output$/;
 
 /**
- * Reports a part that the target does not understand. A part of the caller's is content, for which nothing can stand. A block of an
- * answer is the provider's own, and the other blocks of the answer go on without it.
+ * Reports a part that the target does not understand. A part of the caller's message is content that nothing can
+ * replace. A block of an answer is the provider's own, and the answer goes on without it.
  * @param role of the turn; `tool` for a part of a result
  */
 export function loseOpaque(

@@ -6,10 +6,10 @@ import { objectOf } from './json/object.ts';
 /** The path of a promise in the value of a field; undefined: the value promises nothing. */
 type PromiseIn = (value: unknown) => string | undefined;
 
-/** Of Anthropic's own API alone (https://platform.claude.com/docs/en/build-with-claude/data-residency). */
+/** Only Anthropic's own API keeps it (https://platform.claude.com/docs/en/build-with-claude/data-residency). */
 const INFERENCE_GEO = 'inference_geo';
 
-/** Fields that promise where data are processed or kept. Only servers of the API that the client speaks know the others. */
+/** Fields that promise where data are processed or kept. Fields other than `inference_geo` reach only servers that speak the client's API. */
 const PROMISES: ReadonlyMap<string, PromiseIn> = new Map<string, PromiseIn>([
   [INFERENCE_GEO, (value) => ((value ?? 'global') === 'global' ? undefined : '')],
   // OpenRouter: https://openrouter.ai/docs/guides/routing/provider-selection

@@ -49,7 +49,7 @@ describe('a strict schema of OpenAI', () => {
     expect(strictFault(schema)).toBeUndefined();
   });
 
-  /** What breaks a rule. It is put at every place where a schema may stand. */
+  /** Schemas that break a rule. Each is put at every place where a schema may stand. */
   const broken: [string, unknown][] = [
     ['an optional property', object({ a: text, b: text }, { required: ['a'] })],
     ['no `required`', { type: 'object', properties: { a: text }, additionalProperties: false }],

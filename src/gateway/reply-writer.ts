@@ -80,7 +80,7 @@ class ReplyWriter implements Sink, LeavingReply {
   #stopHeartbeat: (() => void) | undefined;
   /** When the last bytes left. */
   #lastAt = 0;
-  /** The last bytes, where the heartbeat depends on them. */
+  /** The last bytes. Undefined where the heartbeat does not depend on them. */
   #last: Buffer | undefined;
 
   constructor(res: ServerResponse, reply: Reply, setup: WriteSetup) {
@@ -204,7 +204,7 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.cork();
   }
 
-  /** One timer per stream, which is not reset by bytes: when it is due, it waits for the rest of the silence. */
+  /** One timer per stream. Bytes do not reset it: when it is due, it starts again for the rest of the 15 s since the last byte. */
   #scheduleHeartbeat(): void {
     if (this.#closing || this.#settled) return;
     const { clock, deadline } = this.#setup;

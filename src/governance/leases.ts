@@ -29,8 +29,8 @@ const MAX_BATCH = 1000;
 /** Requests that wait for an answer. */
 const MAX_WAITING = 10_000;
 /**
- * The wait for an answer is counted in so many timers, one after the other. A stalled event loop runs its timers before it reads the
- * answers that came meanwhile: with one timer, a stall of the process ended waits whose answer was there.
+ * The number of timers that make up the wait for an answer, one after the other. A stalled event loop runs its timers before it reads
+ * the answers that came meanwhile. With a single timer, a stall would end waits whose answer has arrived.
  */
 const WAIT_STEPS = 5;
 
@@ -154,7 +154,7 @@ export class Leases implements AccountRules, RoomSource {
     return this.#failedUntil !== undefined;
   }
 
-  /** Resolves when the store has answered the questions of now, or could not, and after `ms` of a process that is not stalled. */
+  /** Resolves when the store has answered the questions asked so far or has failed to, or after `ms`. A stall of the process does not count. */
   answered(ms: number): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
     const { clock } = this.#options;

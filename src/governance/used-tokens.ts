@@ -27,7 +27,7 @@ export function usedTokens(attempt: Attempt, estimate: number, bytes: number): n
   return signals?.ended ? totalOfAll(usage) : Math.max(totalOfAll(usage), estimate);
 }
 
-/** Those of them that the provider read from its cache. */
+/** The tokens of `usedTokens` that the provider read from its cache. */
 export function cachedTokens(attempt: Attempt, bytes: number): number {
   const usage = sentTry(attempt) && believedUsage(attempt, attempt.signals, bytes);
   return usage ? cachedOfAll(usage) : 0;

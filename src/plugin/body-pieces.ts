@@ -4,7 +4,7 @@ import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from '
 import { GatewayError } from './errors.ts';
 import type { GatewayContext } from './exchange.ts';
 
-/** What decodes a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
+/** The decoder of a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
 export function requestDecoder({ headers }: IncomingMessage): ContentDecoder | undefined {
   const coding = codingOf(headers['content-encoding']);
   if (coding === undefined) return undefined;

@@ -32,13 +32,13 @@ export const UNCODED = { 'accept-encoding': 'identity' };
 export const CODINGS = 'gzip, deflate, br, zstd';
 
 /**
- * Decoded bytes for each received one. Measured bodies of agents have 4 to 20; a bomb has a thousand and more. The first MiB is free,
- * because a small text of repetitions is no harm.
+ * Most decoded bytes for each received byte. Measured bodies of agents have 4 to 20; a bomb has a thousand and more. The first MiB is
+ * exempt, because a small text of repetitions does no harm.
  */
 const MOST_FOR_EACH = 100;
 const FREE_BYTES = 1024 * 1024;
 
-/** Received bytes for each decoded one. Only a flush behind each few bytes needs more than one; empty frames would never end. */
+/** Most received bytes for each decoded byte. Frequent flushes need more than one; empty frames would never end. */
 const MOST_RECEIVED = 4;
 
 /** `cut`: the body ended too early. `dense`: it is a bomb. */

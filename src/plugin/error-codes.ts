@@ -89,7 +89,7 @@ export const ERRORS = {
   ),
   request_too_large: invalid(
     413,
-    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or its `Content-Encoding` hides more than a hundred times its size, or a text is longer than the limit of a config’s `$regex`.',
+    'The body exceeds `limits.body` or the limit of the target (32 MB at the Anthropic API), or decodes to more than 1 MiB and a hundred times its received size, or a text is longer than the limit of a config’s `$regex`.',
   ),
   unsupported_media_type: invalid(
     415,
@@ -204,7 +204,7 @@ export const ERRORS = {
     type: 'insufficient_quota',
     retryable: false,
     final: true,
-    help: 'The upstream account has no credit left, or has reached its own limit of spending. The reply carries `x-should-retry: false`.',
+    help: 'The upstream account has no credit left, or has reached its own spending limit. The reply carries `x-should-retry: false`.',
   },
   // Budgets of the gateway itself: no retry, no fallback, nothing for a breaker to count.
   budget_exceeded: outOfBudget(
@@ -252,7 +252,7 @@ export const ERRORS = {
   upstream_credentials_refused: {
     ...failed(
       502,
-      'The upstream refused the catalog entry’s own credentials (401, or Google’s 400 `API_KEY_INVALID`); the message names the entry. Rules on status 401, `auth` and `credentials` apply. The reply carries `x-should-retry: false`.',
+      'The upstream refused the catalog entry’s own credentials (401, or a 400 that says so, such as Google’s `API_KEY_INVALID`); the message names the entry. Rules on status 401, `auth` and `credentials` apply. The reply carries `x-should-retry: false`.',
       false,
     ),
     seenAs: 401,
@@ -287,7 +287,11 @@ export const ERRORS = {
   stream_interrupted: failed(502, 'The upstream’s stream ended before it was complete.'),
   // `ofGateway`: the limits are the gateway's own, so the target's breaker must not count it.
   reply_too_large: {
-    ...failed(502, 'The upstream’s reply exceeds `limits.reply`, or `limits.hold_bytes` behind a call.', false),
+    ...failed(
+      502,
+      'The upstream’s reply exceeds `limits.reply`, or more than `limits.hold_bytes` of a stream wait for the end of a call.',
+      false,
+    ),
     ofGateway: true,
   },
   file_store_failed: {

@@ -251,10 +251,11 @@ interface AttemptReserve {
   readonly amounts: { readonly usd: number; readonly tokens: number };
   /** The amount in USD is that of a price list. */
   readonly isPriced: boolean;
-  /** Tokens of the prompt and of all answers on which the amounts rest. */
+  /** Tokens of the prompt, from which the amounts are computed. */
   readonly prompt: number;
+  /** Tokens of all answers, from which the amounts are computed. */
   readonly answers: number;
-  /** Tokens of all answers if each is as long as it may be. */
+  /** Tokens of all answers at their maximum length. */
   readonly mostOutput: number;
 }
 

@@ -19,7 +19,7 @@ export const FAILURE_KINDS = {
   conflict: { fallsThrough: true, help: '409.' },
   quota: {
     fallsThrough: true,
-    help: 'The upstream account has no credit left, or has reached its own limit of spending (402, `insufficient_quota`, and what vendors say with 400, 403, 412 or 429).',
+    help: 'The upstream account has no credit left, or has reached its own spending limit (402, `insufficient_quota`, or a 400, 403, 412 or 429 with such a message).',
   },
   connection: {
     fallsThrough: true,
@@ -27,7 +27,7 @@ export const FAILURE_KINDS = {
   },
   credentials: {
     fallsThrough: true,
-    help: 'The gateway could not get an access token for the catalog entry, or the upstream refuses the entry’s own credentials (401, Google’s 400 `API_KEY_INVALID`).',
+    help: 'The gateway could not get an access token for the catalog entry, or the upstream refuses the entry’s own credentials (401, or a 400 that says so, such as Google’s `API_KEY_INVALID`).',
   },
   gateway_full: {
     fallsThrough: true,
@@ -65,7 +65,7 @@ export const FAILURE_KINDS = {
   },
   finish_reason: {
     fallsThrough: false,
-    help: 'The reply ended with a finish reason that `on_finish_reasons` lists. It falls through where that setting stands.',
+    help: 'The reply ended with a finish reason that `on_finish_reasons` lists. It falls through wherever `on_finish_reasons` lists the reason.',
   },
   unsupported: {
     fallsThrough: true,
@@ -115,7 +115,7 @@ const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['request_too_large', 'invalid_request'],
 ]);
 
-/** Kinds beside the first one. A refused key of the entry is as good as none: other entries have other keys. */
+/** Further kinds of a failure, by its code. A refused key of the entry is like a missing one: other entries have other keys. */
 const ALSO_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([['upstream_credentials_refused', 'credentials']]);
 
 const UNSUPPORTED: ReadonlySet<ErrorCode> = new Set(['unsupported_task', 'not_supported']);

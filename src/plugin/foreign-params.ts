@@ -7,7 +7,7 @@ import type { RequestBody } from './request-body.ts';
 export interface ForeignParams {
   /** The request without them. */
   readonly body: RequestBody;
-  /** Each API's parameters, as fields of a body of that API. */
+  /** The parameters of each API, as fields of a body of that API. */
   readonly byApi: ReadonlyMap<ParameterApi, Readonly<Record<string, unknown>>>;
 }
 
@@ -20,7 +20,7 @@ export function foreignParams(body: RequestBody): ForeignParams | undefined {
     const [key = '', ...inner] = path;
     if (of === undefined || !body.has(key)) continue;
     const value = valueAt(body, path);
-    // What stands where a parameter was deleted is a field of the request.
+    // A value at the place of a deleted parameter is a field of the request.
     if (set === undefined && value !== undefined) continue;
     if (value !== undefined) byApi.set(of, applyEdit(byApi.get(of) ?? {}, { path, value, source: '' }));
     left.set(key, without(left.has(key) ? left.get(key) : body.value(key), inner));
@@ -29,7 +29,7 @@ export function foreignParams(body: RequestBody): ForeignParams | undefined {
   return { body: body.edit(edits), byApi };
 }
 
-/** The value without a field, and without the objects that have nothing else. */
+/** The value without one field, and without objects that become empty by this. */
 function without(value: unknown, [key, ...inner]: readonly string[]): unknown {
   if (key === undefined) return undefined;
   if (!isObject(value)) return value;

@@ -3,8 +3,8 @@ import { isWithin, UNKNOWN_MOST } from '../formats/counts.ts';
 import type { Attempt, TryRecord } from '../plugin/index.ts';
 
 /**
- * The usage of a reply as the provider counts it. Undefined without one, and where it cannot be true: its counts contradict each other,
- * the model takes and writes no more, or neither the request nor the reply has as many bytes.
+ * The usage of a reply as the provider counts it. Undefined without one, and where it cannot be true: its counts contradict each other, or
+ * exceed the limits of the model and the bytes of the request and the reply.
  *
  * @param bytes of the request
  */
@@ -16,7 +16,7 @@ export function believedUsage(
   const usage = signals?.usage;
   if (!usage) return undefined;
   const { input, output } = resolved?.mostUsage ?? UNKNOWN_MOST;
-  // Several answers have the length of several.
+  // A reply may hold several answers, each as long as the model allows.
   const most = usage.output <= output ? output : output + received(tries);
   return isWithin(usage, Math.max(input, bytes), most) ? usage : undefined;
 }

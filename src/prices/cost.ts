@@ -9,7 +9,7 @@ export const promptTokens = ({ input }: Usage): number => input;
 export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + usage.total, total);
 
-/** Tokens that the providers of all of these models read from a cache. */
+/** Tokens of all models of a usage that their providers read from a cache. */
 export const cachedOfAll = ({ cacheRead = 0, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + (usage.cacheRead ?? 0), cacheRead);
 

@@ -31,9 +31,9 @@ export interface PassThroughCodec {
 }
 
 interface ReplyForm {
-  /** The usage that only the gateway requested is taken out. */
+  /** The gateway requested the usage, and the client did not: it is taken out. */
   readonly hidesUsage: boolean;
-  /** Of the numbers in the reply, as the body requests it. */
+  /** `encoding_format` of the request's body. */
   readonly encoding: unknown;
 }
 

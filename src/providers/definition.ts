@@ -42,7 +42,7 @@ interface ProviderDefinition<E extends CatalogEntry> {
   checkParams?(entry: E, params: Params, report: Report): void;
   /** The tasks of a model by its name, without `@slug/`; undefined where the name does not tell. */
   tasksOf?(entry: E, model: string): ReadonlySet<ModelTask> | undefined;
-  /** The APIs that the model is asked in; undefined where the settings do not tell. */
+  /** The APIs in which requests for the model are sent. Undefined where the settings do not determine them. */
   speaks?(entry: E, model: string): readonly Spoken[] | undefined;
 }
 

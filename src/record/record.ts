@@ -101,9 +101,9 @@ export interface RecordedAttempt {
   /** Model that the provider reports. */
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
-  /** What counts. */
+  /** The usage that is booked. */
   readonly usage: Usage | undefined;
-  /** What the upstream reports, where it cannot be true. */
+  /** The upstream's report, where it cannot be true and `usage` stands in its place. */
   readonly claimedUsage: Usage | undefined;
   /** Another model or service tier than the request names has answered. */
   readonly substitution: Substitution | undefined;

@@ -147,7 +147,7 @@ const reservedFor = ({ reserve }: Attempt, calls: number): Nano | undefined =>
 
 const atReserve = (nano: Nano): RecordedCost => ({ nano, unknown: undefined, source: 'estimated', saved: undefined });
 
-/** What the upstream counted of a reply that is complete, or of one of which it says that it failed. */
+/** The upstream's usage of a complete reply, or of one that it reports as failed. */
 function reportedUsage(
   attempt: Attempt,
   { errorCode, bytes }: Pick<SentRequest, 'errorCode' | 'bytes'>,
@@ -170,8 +170,8 @@ function estimatedUsageOf(
 }
 
 /**
- * What counts of the upstream's usage of an attempt. Where that cannot be true, it is what was reserved; without a reserve, the estimate by
- * bytes.
+ * The usage of an attempt that is booked. In place of a report that cannot be true it is the reserve, or the estimate by bytes where
+ * nothing was reserved.
  */
 export function bookedUsage(exchange: Exchange, attempt: Attempt): Usage | undefined {
   const { signals, tries, reserve } = attempt;

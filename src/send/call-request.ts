@@ -107,8 +107,8 @@ const formHeaders = ({ contentType, length }: FormBody): CredentialHeaders => ({
 });
 
 /**
- * Whose time ends at an attempt's deadline. The default of both is 15 minutes, and an attempt begins some milliseconds after its request:
- * where the times differ by less than a hundredth, the target's is named, which says more.
+ * The limit that ends an attempt: the target's `total` or the request's deadline. The default of both is 15 minutes, and an attempt begins
+ * some milliseconds after its request. Where they differ by less than a hundredth, it is `total`, because that error names the target.
  */
 export function deadlineOf(
   { startedAt, deadline }: Pick<Exchange, 'startedAt' | 'deadline'>,

@@ -13,7 +13,7 @@ export interface FittedJob {
   readonly losses: readonly Loss[];
 }
 
-/** Content that parameters do not change; thinking alone depends on the turns. */
+/** Content, which parameters do not change. Only thinking depends on the turns. */
 const TURNS = ['messages', 'input', 'contents'];
 /** A count that may hold the whole request (docs/protocols/gemini.md#count-tokens). */
 const NESTED = ['generateContentRequest', 'generate_content_request'];
@@ -88,7 +88,7 @@ function spelled(path: readonly string[], fields: JsonObject, namesOf: (key: str
   });
 }
 
-/** A list that only grows keeps the items that the client wrote. */
+/** Where the parameters only add items to a list, it keeps the client's own items. */
 function valueOf({ value, added }: FittedChange, fields: JsonObject, path: readonly string[]): unknown {
   if (!added) return value;
   let own: unknown = fields;
@@ -96,7 +96,7 @@ function valueOf({ value, added }: FittedChange, fields: JsonObject, path: reado
   return Array.isArray(own) ? [...(own as readonly unknown[]), ...added] : value;
 }
 
-/** Parameters without which a request has an answer all the same, by the names of the APIs. */
+/** Parameters that are left out where the target refuses them, by their names in each API: the request has an answer without them. */
 const LEFT_OUT = [
   ['n'],
   ['modalities'],

@@ -34,7 +34,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   protected resent = false;
   /** The whole request has left the process, and its reply is complete. */
   protected delivered = false;
-  /** Of a coded reply: `onBytes` and `onComplete` get what it decodes to. */
+  /** Set for a coded reply. `onBytes` and `onComplete` get the decoded bytes. */
   #decoder: ContentDecoder | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #connection: Connection | undefined;
@@ -139,7 +139,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     const decoder = decoderOf(codingOf(headers['content-encoding']) ?? '');
     if (!decoder) return;
     this.#decoder = decoder;
-    // They describe the coded body.
+    // These headers describe the coded body.
     delete headers['content-encoding'];
     delete headers['content-length'];
     decoder
@@ -179,7 +179,7 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     }
     this.pool.leave(this);
     if (!this.#decoder) return this.#guarded(() => this.onComplete());
-    // The connection goes on to another request.
+    // The connection serves another request from now on, so it must not be paused or aborted.
     this.#controller = undefined;
     this.#decoder.end();
   }

@@ -105,8 +105,8 @@ function considerHold(
   hold: Hold,
 ): void {
   if (content || !hold.outlastsSilence) consider('hold', headersAt + hold.ms);
-  // An upstream that still works on an item then is not given up, and its client must not wait for a head any longer. A silent one
-  // is: another target can answer.
+  // At `firstContent` an upstream that still works on an item is kept, and its client gets the head of the reply. A silent upstream is
+  // given up, because another target can answer.
   else if (begun && progressAt >= startedAt + timeouts.firstContent) consider('hold', progressAt);
 }
 

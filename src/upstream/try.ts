@@ -275,7 +275,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.content || !(signals.content || (signals.begun && !this.begun))) return;
     this.begun = true;
     if (signals.content) this.#timings.firstContentAt = this.progressAt;
-    // From now on other limits apply, which may be due before the timer.
+    // The limits have changed, and one may now be due before the timer.
     this.#timer.waitUntil(nearestLimit(this, this.#request).at);
   }
 

@@ -50,7 +50,7 @@ export interface Hold {
   readonly ms: number;
   /** Without content `ms` does not end the hold, but `timeouts.firstContent` does, so that a silent upstream can still fall through. */
   readonly outlastsSilence?: boolean;
-  /** The hold ends with output (`Signals.output`) in place of content, and `ms` does not end it. */
+  /** The hold ends with output (`Signals.output`) and not with any content. `ms` does not end it. */
   readonly untilOutput?: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface OutboundRequest {
   readonly cancellation: Cancellation;
   /** Called after each read of a stream. The error that it returns ends the reply. */
   watch?(signals: Signals): GatewayError | undefined;
-  /** Called before a reply commits. Returns the failure that its ending is, where another target can be tried. */
+  /** Called before a reply commits. Returns a failure if its ending counts as one and another target can be tried. */
   judge?(signals: Signals): GatewayError | undefined;
   /** Context of this request's errors, such as the entry's name and the secrets to remove. */
   readonly errors?: UpstreamErrorContext;

@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../formats/events.ts';
 import type { ErrorCode } from '../plugin/index.ts';
 
-/** How a vendor words a failure that its status does not tell. wordings.test.ts has a row for each vendor. */
+/** A vendor's words for a failure that its status does not show. wordings.test.ts has a row for each vendor. */
 interface Wording {
   readonly code: ErrorCode;
   /** Default: any error status. */
@@ -54,7 +54,7 @@ const WORDINGS: readonly Wording[] = [
     statuses: REFUSALS,
     words: new Set(['context_length_exceeded', 'exceed_context_size_error', 'tokens_limit_reached']),
   },
-  // Groq's answer to a prompt above its tokens per minute. A retry would be refused again, so it keeps its status.
+  // Groq's answer to a prompt above its tokens per minute. It keeps its status 413, because a retry would be refused again.
   { code: 'rate_limit_exceeded', statuses: [413], words: new Set(['rate_limit_exceeded']) },
   {
     code: 'insufficient_quota',
@@ -110,14 +110,14 @@ const WORDINGS: readonly Wording[] = [
   },
 ];
 
-/** Anthropic and other servers with Pydantic begin such a message with the name, which the caller has chosen. */
+/** Messages about an unknown field. Anthropic and other servers with Pydantic begin them with its name, which the caller has chosen. */
 const REFUSED_FIELD =
   /(?:extra (?:inputs|fields) (?:are )?not permitted|(?:unknown|unrecognized) (?:field|name|parameter|argument))/i;
 
 /** Length of the message that is searched: an upstream may send a megabyte, and these patterns take quadratic time. */
 const SEARCHED = 2048;
 
-/** What the vendor's own words say about a failure with this status; undefined: the status decides. */
+/** The cause that the vendor's own words name for a failure with this status. Undefined: the status decides. */
 export function codeOfWording({ kind, code, message }: UpstreamFailure, status: number): ErrorCode | undefined {
   const text = REFUSED_FIELD.test(message) ? '' : message.slice(0, SEARCHED);
   const isWord = (words: ReadonlySet<string>): boolean =>

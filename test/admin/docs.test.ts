@@ -55,7 +55,7 @@ describe('docs/operate/admin-api.md', () => {
       expect(JSON.parse(adjusted!)).toMatchObject({ spent: -20_000_000_000 });
       expect([JSON.parse(usage!), csv]).toEqual([
         { items: [] },
-        expect.stringMatching(/^start,team,requests,.*,cost_usd\r\n$/),
+        expect.stringMatching(/^start,team,requests,.*,cost_usd,saturated\r\n$/),
       ]);
       expect(commands.length).toBe(7);
       expect(commands[3]).toMatch(/^ID .*\nteam:interns:month:usd +team:interns +50 USD/);

@@ -138,12 +138,15 @@ async function run({ configs, folder, clock, remove }: Run, known?: string): Pro
   };
 }
 
-/** For a gateway whose processes have an output of their own, which says when they listen, not when they have started. */
+/** Resolves when the file exists. The output of a gateway's process shows when it listens, not when its start is complete. */
 export async function appears(file: string): Promise<void> {
   while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** Ends the store of a gateway. A file is at the place of its folder, so that the gateway, which tries each five seconds, cannot open it again. */
+/**
+ * Closes the store of a gateway, and replaces its folder with a file, so that the gateway cannot open it again: it tries every five
+ * seconds.
+ */
 export async function endStore({ gateway, folder }: AdminGateway): Promise<void> {
   await gateway.state!.store!.close();
   rmSync(folder, { recursive: true });

@@ -21,7 +21,7 @@ const IN_MEMORY = { state: { store: { type: 'memory' } }, admin: { token: ADMIN_
 
 const ANY = { 'if-match': '*' };
 
-/** The file of a gateway that has just started: the start has written it, or ended it, before it is over. */
+/** The bootstrap token of a gateway that has started. The start ends only after the file is written or removed. */
 function bootstrapOf({ folder }: AdminGateway): string {
   const file = join(folder, 'bootstrap-token');
   expect(statSync(file).mode & 0o777).toBe(0o600);

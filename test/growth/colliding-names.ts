@@ -4,7 +4,7 @@ const digestOf = (text: string, from: number): number =>
 
 const BEGINNING = 'a'.repeat(64);
 
-/** Two endings after which the digest is the same: a caller finds them among some 80,000. */
+/** Two endings with the same digest, which a caller finds among some 80,000. */
 function twins(from: number): readonly [string, string] {
   const byDigest = new Map<number, string>();
   for (let at = 0; ; at += 1) {
@@ -19,7 +19,7 @@ function twins(from: number): readonly [string, string] {
 const PAIRS: (readonly [string, string])[] = [];
 let end = digestOf(BEGINNING, 0x811c9dc5);
 
-/** The name of number `at` in binary, each digit one of two twins: names too long for a target, of one beginning and one digest. */
+/** A name for the number `at`: its binary digits, each as one of two twins. All names are too long for a target, and have the same digest. */
 export function collidingName(at: number): string {
   const digits = [...at.toString(2).padStart(14, '0')];
   while (PAIRS.length < digits.length) {

@@ -255,7 +255,7 @@ describe('what counts', () => {
 
   it('is no answer within the deadline of the config', async () => {
     await start({ ...FALLBACK, deadline: '20ms' });
-    // The time passes at the upstream, however long the request takes to come there.
+    // The clock advances when the upstream gets the request, however long that takes.
     does.first = () => void (now += 20);
     await times(3);
     expect(await healthy()).toContain(`${FIRST} 0`);

@@ -5,12 +5,12 @@ import { apiOf, APIS, DOORS, END, PARTS, PLAIN, STREAMS, type Api, type Kind } f
 
 /** Replies with status 200 that are no answer, at every door and from every upstream API. */
 
-/** The marks of an answer that ended well. */
+/** Signs of an answer that ended well. */
 const ENDED =
   /"finish_reason":"(?!error)|\[DONE\]|"stop_reason":"(?:end_turn|tool_use)"|message_stop|response\.completed|"type":"function_call"[^{}]*"status":"completed"|"finishReason": ?"/;
 const ERROR = /"error": ?\{|event: error|response\.failed/;
 
-/** Resolves when the client has a reply, so that what breaks then breaks behind content. */
+/** Resolves when the client has received content, so that the upstream breaks only after it. */
 let begins = Promise.withResolvers<undefined>();
 
 let upstream: ScriptedUpstream;

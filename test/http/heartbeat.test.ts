@@ -49,7 +49,7 @@ const numbered = (from: number, events: readonly object[]): readonly object[] =>
   events.map((event, at) => ({ ...event, sequence_number: from + at }));
 const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
 
-/** What each upstream says before its silence and after it. */
+/** The events of each upstream before its silence and after it. */
 const UPSTREAMS = {
   chat: [sse(chunk('one ')), `${sse(chunk('two'), chunk('', 'stop'))}data: [DONE]\n\n`],
   messages: [
@@ -235,7 +235,7 @@ describe.each(Object.entries(STREAMS))('a silent stream of %s', (_, { ask: reque
   });
 });
 
-/** A whole reply is nothing before its end: a space before it would hide the status of a failure. */
+/** A space before the body would commit the status 200, and a later failure could not have its own status. */
 describe.each(['chat completions', 'Messages', 'Responses', 'Gemini'])('a plain reply of %s', (name) => {
   it('gets no heartbeat', async () => {
     const plain = sse(candidate('one two', 'STOP')).slice(6);

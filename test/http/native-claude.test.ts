@@ -81,7 +81,7 @@ async function ask(path: string, body: object, headers: Readonly<Record<string, 
 }
 
 const fn = (strict: boolean) => ({ name: 'f', strict, parameters: SCHEMA });
-/** Requests for an answer of a schema, and with a strict tool, by the door. */
+/** Two requests for each client API: for an answer with a schema, and with a strict tool. */
 const DOORS: Readonly<Record<string, (model: string) => readonly [string, object, object | undefined]>> = {
   messages: (model) => [
     '/v1/messages',

@@ -309,7 +309,7 @@ describe('broken arguments of a call in the history', () => {
       },
       'input[1].arguments',
     ],
-    // Their arguments are JSON: a client puts what it could not parse there as a text.
+    // Input of the Messages API is JSON: a client sends arguments that it cannot parse as a string.
     Messages: (model) => [
       '/v1/messages',
       {

@@ -59,7 +59,7 @@ async function refusalOf(path: string, body: object | FormData, { unit = 'tokens
   return { status: reply.status, text: await reply.text() };
 }
 
-/** What a request would reserve, as its refusal says: in tokens, or in USD. */
+/** The reserve of a request, in tokens or in USD, as the error of its refusal names it. */
 async function reserveOf(
   path: string,
   body: object | FormData,

@@ -11,7 +11,7 @@ interface Vendor {
   readonly expected: {
     readonly input: number;
     readonly cached: number;
-    /** With its reasoning. */
+    /** Reasoning included. */
     readonly output: number;
     readonly reasoning: number;
     /** The vendor's own bill, where it names one. */
@@ -90,7 +90,7 @@ const DOORS: Readonly<Record<string, (model: string, stream: boolean) => readonl
 };
 
 type Counts = Readonly<Record<string, number>>;
-/** What each API says of a usage. */
+/** The usage as each client API shows it. */
 const TOLD: Readonly<Record<string, (expected: Vendor['expected']) => Counts>> = {
   // A client of the vendor's own API gets what the vendor wrote.
   chat: ({ input }) => ({ prompt_tokens: input }),

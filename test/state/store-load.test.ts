@@ -70,7 +70,7 @@ describe('a gateway under load, with a state store', () => {
     }
     isEnough = true;
     const statuses = await running;
-    // Unchanged: the watch of the files was first.
+    // `unchanged`: the watch of the files has already reloaded the change.
     expect(outcomes.filter((outcome) => outcome !== 'changed' && outcome !== 'unchanged')).toEqual([]);
     const sent = statuses.get(200) ?? 0;
     expect([...statuses.keys()]).toEqual([200]);

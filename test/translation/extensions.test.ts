@@ -280,7 +280,7 @@ const WITH_EFFORTS = 'Gemini as an open model on Vertex AI';
 const WITH_LABEL_HEADER = ['Llama on Vertex AI', 'an open model on Vertex AI', WITH_EFFORTS, 'Mistral on Vertex AI'];
 
 describe.each(Object.entries(PROVIDERS))('%s', (provider, [resolve, taken]) => {
-  // Models of partners on Vertex AI get labels in a header (docs/protocols/vertex-ai.md#labels).
+  // Partner models on Vertex AI get labels in a header (docs/protocols/vertex-ai.md#labels).
   const inHeader = WITH_LABEL_HEADER.includes(provider);
   const sent = samples.filter(
     ([name]) => (name !== 'thinking' || provider !== WITH_EFFORTS) && (name !== 'labels' || !inHeader),

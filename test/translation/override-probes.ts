@@ -1,4 +1,4 @@
-/** What becomes of each parameter of each API, written into a gateway config, at each door and each target. */
+/** The effect of each parameter of each API, written into a gateway config, at each client API and each target. */
 import { TOP_LEVEL, type Probe } from './field-probes.ts';
 import { GEMINI_TOP_LEVEL } from './gemini-probes.ts';
 import { MESSAGES_TOP_LEVEL } from './messages-probes.ts';
@@ -6,7 +6,7 @@ import { BASES, effectOf, replace, type Effect, type Upstream } from './observe.
 import { isRefused, send, type Json, type Outbound } from './outbound.ts';
 import { RESPONSES_TOP_LEVEL } from './responses-probes.ts';
 
-/** Content of a request, and what the path of Gemini's API names. */
+/** Fields with the content of a request, and fields that Gemini's API has in its path. */
 const NO_PARAMETERS = new Set(['model', 'messages', 'input', 'contents', 'stream']);
 
 export const DOORS = ['chat', 'messages', 'responses', 'gemini'] as const;
@@ -61,7 +61,7 @@ export async function observeOverride(probe: Probe, door: Door, { family, model 
   return { effect: effectOf(probe, probe.request, sent, other), sent };
 }
 
-/** Without an object that has nothing but the parameter. */
+/** The parameters without an object that is empty now. */
 function pruned(params: Json, [key = '']: Probe['path']): Json {
   const value = params[key];
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;

@@ -33,7 +33,7 @@ const TAKEN: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
 };
 
-/** Neither sent nor reported, and why that is no loss. */
+/** Parameters that are neither sent nor reported, and why that is no loss. */
 const SILENT: Readonly<Record<string, string>> = {
   stream_options: 'the gateway writes the stream to the client',
   service_tier: 'the standard tier is that of a request without one',
@@ -50,7 +50,7 @@ const ROWS = PARAMETERS.flatMap(({ api, probes }) =>
 
 describe('a parameter of a config', () => {
   it('has a row for each door and each target in the document', async () => {
-    // Anew with `node test/translation/override-table.ts`.
+    // `node test/translation/override-table.ts` writes it.
     const { file, text } = await regenerate();
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(text).not.toMatch(/\| {2}\|/);

@@ -1,4 +1,4 @@
-/** Writes docs/reference/overrides.md: what a parameter of a gateway config becomes at each target, the same from each door. */
+/** Writes docs/reference/overrides.md: the effect of a parameter of a gateway config at each target, from each client API. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Probe } from './field-probes.ts';

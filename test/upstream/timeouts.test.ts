@@ -166,7 +166,7 @@ describe('after the commit gate', () => {
       goOn();
     });
     await upstream.close();
-    // The time passes with each event, and timers look often: what the machine needs counts for nothing.
+    // The clock advances only with each event, and timers check it often, so the speed of the machine does not matter.
     const after: typeof systemClock.after = (ms, run) => systemClock.after(Math.min(ms, 2), run);
     upstream = createLocalUpstream({ clock: { ...systemClock, now: () => now, after } });
     const { source } = await sourceOf(outbound(server.url, { timeouts: { idle: 160 } }));

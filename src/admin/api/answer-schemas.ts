@@ -108,7 +108,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       leased: nullable(integer('Granted to running processes and not spent.')),
       unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
       saturated: {
-        description: 'More was spent than a counter holds, 9 × 10¹⁵: `spent` stays there.',
+        description: 'More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.',
         type: 'boolean',
       },
     },
@@ -137,7 +137,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       ...NODE_SUMS,
       cost_usd: text('The cost in USD, exact.', { examples: ['12.0305'] }),
       saturated: {
-        description: 'Sums that are larger than shown: no larger number is exact.',
+        description: 'Names of sums that exceed the largest exact number, which is shown in their place.',
         type: 'array',
         items: text('Name of the sum.', { enum: LEDGER_SUMS }),
       },

@@ -40,7 +40,7 @@ export function mistakeIn(name: string, written: unknown): string | undefined {
   }
 }
 
-/** With a tool, which some parameters need, and a roomy limit. */
+/** A conversation to try a parameter in. Some parameters need a tool, and some a high limit of tokens. */
 const STUB: Conversation = {
   model: '',
   turns: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
@@ -50,7 +50,7 @@ const STUB: Conversation = {
   stream: false,
 };
 
-/** Why no target of the list gets a parameter; undefined where one does, or where nothing is known. */
+/** The reason that no target of the list gets a parameter. Undefined where one gets it, or where it is not known. */
 export function lostAt(name: string, written: unknown, model: string, targets: readonly Spoken[]): string | undefined {
   const value = completed(name, written);
   const api = apiOf(name, value);

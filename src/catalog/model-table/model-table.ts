@@ -33,7 +33,7 @@ export function modelLimits(provider: string, model: string): ModelLimits | unde
   return context !== undefined && output !== undefined ? { context, output } : undefined;
 }
 
-/** The table has the longest answer. Some vendors count the thinking besides, which is no longer than that. */
+/** Output is twice the longest answer in the table: some vendors count thinking besides, which is no longer than the answer. */
 export function mostUsage(provider: string, model: string): MostUsage | undefined {
   const known = knownModel(provider, model);
   return (

@@ -10,7 +10,7 @@ export type Overrun = 'grown' | 'continued' | 'cut';
 interface WatchSetup {
   /** Bytes of the request. */
   readonly bytes: number;
-  /** What the upstream has counted so far; undefined for what cannot be true. */
+  /** The upstream's usage so far. Undefined for one that cannot be true. */
   readonly usageOf: (signals: Signals) => Usage | undefined;
   readonly held: Amounts;
   /** Tokens that the reserve covers at the prices on which it rests. */

@@ -27,7 +27,7 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
-/** A config may write it for requests of every API, as it may the tier and the cache. */
+/** A config may write these fields, the tiers and the caches into requests of every API. */
 const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
 const TIER_FIELDS = ['service_tier', 'serviceTier'];
 const CACHES = ['cachedContent', 'cached_content'];

@@ -176,7 +176,7 @@ function cached(block: WireBlock, cache: CacheMarker | undefined): WireBlock {
   return cache ? { ...block, cache_control: cache } : block;
 }
 
-/** A part of the caller's is content, and a 400. */
+/** A block of an answer is dropped and reported. A part of the caller's message is content: see `LossReport.unreadable`. */
 function lose(path: BodyPlace, reason: string, role: Role, context: RequestContext): undefined {
   if (role === 'assistant') return drop(path, reason, context);
   context.losses.unreadable(path, reason);

@@ -45,7 +45,7 @@ export function encodeTurns(context: RequestContext): EncodedTurns {
   }
   arrange(messages, context);
   const sent = messages.every(hasContent) ? messages : messages.filter(hasContent);
-  // The API demands a message: a thread of the system alone is the user's, as at Gemini (docs/protocols/requests.md#system-alone).
+  // The API demands a message, so a system prompt alone is sent as a message of the user, as for Gemini (docs/protocols/requests.md#system-alone).
   if (sent.length > 0 || system.length === 0) return { system, messages: sent };
   return { system: [], messages: [{ role: 'user', content: system }] };
 }

@@ -43,7 +43,7 @@ export interface FieldTable {
 export type ParameterApi = 'chat' | 'messages' | 'responses' | 'gemini';
 
 export interface WrittenFor {
-  /** Undefined: it is set in the request itself, as a field of its API or of no API. */
+  /** Undefined: the parameter is set as a field of the request, because it belongs to the request's API or to none. */
   readonly api: ParameterApi | undefined;
   /** The value has a form of its own, so it replaces that of the request and does not merge with it. */
   readonly whole: boolean;
@@ -53,9 +53,9 @@ export interface WrittenFor {
 export interface OtherApis {
   /** @param value undefined: any */
   writtenFor(path: readonly string[], value: unknown): WrittenFor;
-  /** The value with what it implies. */
+  /** The value with members that it implies, such as the type of `thinking`. */
   completed(key: string, value: unknown): unknown;
-  /** Members of the object belong to different APIs. */
+  /** True for an object whose members belong to different APIs. */
   isSplit(key: string): boolean;
   /** Fields of the request that mean the same. */
   alike(path: readonly string[], of: ParameterApi): readonly (readonly string[])[];

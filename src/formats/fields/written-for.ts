@@ -3,10 +3,13 @@ import { isObject } from '../json/object.ts';
 import { toSnake } from '../json/field-names.ts';
 import { CHAT_PARAMETERS, GEMINI_PARAMETERS, MESSAGES_PARAMETERS, RESPONSES_PARAMETERS } from './parameter-names.ts';
 
-/** A name that several APIs have is the first one's. */
+/** The first of these that has a name is the API that the name belongs to. */
 const PARAMETER_APIS: readonly ParameterApi[] = ['chat', 'messages', 'responses', 'gemini'];
 
-/** Anthropic's API takes its version and its betas from headers; OpenAI's Responses API has no penalties, and no lists of models. */
+/**
+ * Fields that an API does not take. Anthropic's API has its version and betas in headers. The Responses API has no penalties and no lists
+ * of models.
+ */
 const NOT_TAKEN: Readonly<Record<ParameterApi, readonly string[]>> = {
   chat: [],
   messages: ['anthropic_beta', 'anthropic_version', 'models', 'context_window_fallbacks', 'content_policy_fallbacks'],
@@ -154,7 +157,7 @@ export const apiOf = (name: string, value: unknown): ParameterApi | undefined =>
   );
 };
 
-/** A budget alone turns thinking on, or off where it is 0. */
+/** `thinking` with a budget alone is enabled. A budget of 0 turns it off. */
 export const completed = (key: string, value: unknown): unknown =>
   key === 'thinking' && isObject(value) && value.type === undefined && typeof value.budget_tokens === 'number'
     ? { type: 'enabled', ...value }

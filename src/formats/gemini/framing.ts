@@ -14,7 +14,7 @@ export interface Framed {
   readonly texts: readonly string[];
   /** `whole` is server-sent events. */
   readonly isSse?: boolean;
-  /** `whole` has lines that Google's SDKs fail at. */
+  /** `whole` has lines at which Google's SDKs fail, so it is written anew. */
   readonly isOdd?: boolean;
 }
 

@@ -36,7 +36,7 @@ export class ToolCallReader {
   readonly #reply: ReplyContext;
   readonly #blocks: BlockNumbers;
   readonly #calls: StreamedCall[] = [];
-  /** So many calls came in messages: each message ends its own calls alone. */
+  /** The number of calls that came in whole messages. A message ends only its own calls. */
   #whole = 0;
   /** The call that a fragment with the index continues. Without an index, it continues the last call. */
   readonly #byIndex = new Map<number | undefined, StreamedCall>();
@@ -89,7 +89,7 @@ export class ToolCallReader {
     else this.#arguments(call, all, out);
   }
 
-  /** White space may follow a whole value. Anything else belongs to no value: the client's encoder decides. */
+  /** White space may follow a whole value. Other text after it is passed on, and the client's encoder decides about it. */
   #unwrap(call: StreamedCall, wrapped: GrowingJson, text: string, out: GenerationEvent[]): void {
     wrapped.add(text);
     if (!call.ended && wrapped.whole) this.#end(call, out);
@@ -101,7 +101,7 @@ export class ToolCallReader {
     for (const call of this.#calls) if (call.wrapped) this.#end(call, out);
   }
 
-  /** Nothing of the call follows. Only free text needs an event for that: no value in it shows its end. */
+  /** Ends a call. Only free text needs an event for its end: the end of JSON shows in the text itself. */
   #end(call: StreamedCall, out: GenerationEvent[]): void {
     if (!call.custom || call.ended) return;
     call.ended = true;

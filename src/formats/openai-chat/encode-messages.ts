@@ -27,7 +27,7 @@ interface MessageDestination {
   readonly at: number;
   readonly target: RequestTarget;
   readonly report: LossReport;
-  /** Arguments may be no JSON: those of chat clients are sent as written, and other APIs have objects. */
+  /** True: arguments may be any text, and the server refuses text that is no object. Other clients have objects, or get what they wrote. */
   readonly anyArguments: boolean;
 }
 
@@ -266,7 +266,10 @@ function readableArguments(
 ): string {
   const wrapped = anyArguments ? wrappedArguments(text) : undefined;
   if (wrapped === undefined) return text || '{}';
-  report.downgraded(BodyPlace.field(path, 'function.arguments'), 'This server reads only an object: it is in `value`.');
+  report.downgraded(
+    BodyPlace.field(path, 'function.arguments'),
+    'This server takes only an object: sent as {"value": …}.',
+  );
   return wrapped;
 }
 

@@ -168,7 +168,7 @@ export class StreamPassThrough implements PassThrough {
     return !content || this.#isAwaiting || model === undefined || !isChunk(event) || RARE.test(event);
   }
 
-  /** A thought and a text may differ in nothing but their free texts, so each event is read until output comes. */
+  /** The bytes of an event do not show whether it is a thought or a text, so each event is read until output comes. */
   get #isAwaiting(): boolean {
     return this.#client.awaitsOutput === true && !this.signals.output;
   }

@@ -17,7 +17,7 @@ const CONTENT = 'content';
 
 /** Longer details are lost: an envelope has a limit too (envelope.ts). */
 const MAX_DETAILS = 256 * 1024;
-/** So that their number has a limit, too. */
+/** Each detail counts this many characters besides its texts, which bounds the number of details. */
 const LEAST_SIZE = 64;
 
 /** The maker of the thoughts of a target. Undefined for one that does not take them back. */
@@ -126,7 +126,7 @@ export class ThoughtSigner {
     const { choice, blocks, notes } = this.#to;
     const maker = this.#size > MAX_DETAILS ? undefined : this.#maker;
     const signature = this.#details.length > 0 ? JSON.stringify(this.#details) : this.#field;
-    // Without its details a thought is one that the client sees, and no more.
+    // Details that are not signed are a loss: the thought cannot go back with them.
     if (maker === undefined && this.#size > 0) lose(notes, 'reasoning_details');
     this.#thought = true;
     this.#block = undefined;

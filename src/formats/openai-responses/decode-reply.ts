@@ -36,16 +36,17 @@ interface ItemState {
   readonly phase: string | undefined;
   /** Parts that have come: the events that end them, the whole item and the whole response repeat them. */
   readonly parts: Set<string>;
-  /** The part under way, and whether it begins. */
+  /** The part that is being read. */
   part: string;
+  /** The current event begins the part. */
   isNew: boolean;
-  /** Where the texts began that can be cited, by their number: UTF-16 units of the answer. */
+  /** The start of each text in the answer, in UTF-16 units, for its citations. The key is the number of the text. */
   readonly starts: Map<number, number>;
   /** The whole item has come. */
   closed: boolean;
 }
 
-/** What a model writes. A reasoning item has a summary, or its content in place of one. */
+/** The kinds of parts that a model writes. A reasoning item has a summary or its content. */
 export type PartKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
 
 /**

@@ -145,7 +145,7 @@ const ends =
   (event: Event) =>
     names.some((name) => event.type.endsWith(name));
 
-/** What servers leave out, by a predicate of the events that they send. */
+/** Servers that leave out events. The predicate is true for the events that the server sends. */
 const SERVERS: Readonly<Record<string, (event: Event) => boolean>> = {
   'sends everything': () => true,
   'sends no deltas': (event) => !ends('.delta')(event),

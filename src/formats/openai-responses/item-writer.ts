@@ -66,7 +66,8 @@ export interface PlacedItem {
 
 /**
  * Writes the items of a response, one at a time, with the events that announce them. An item is whole once the next one opens
- * (docs/protocols/openai-responses.md#stream): fragments of a call come before that (streams/call-order.ts). Items are JSON with one character per byte (json/literal.ts): a text is in four events.
+ * (docs/protocols/openai-responses.md#stream): fragments of a call come before that (streams/call-order.ts). Items are JSON with one
+ * character per byte (json/literal.ts): a text is in four events.
  */
 export class ItemWriter {
   /** The items that are whole. */

@@ -25,7 +25,7 @@ const text = (text: string, choice = 0): GenerationEvent => ({ type: 'text', cho
 const finish: GenerationEvent = { type: 'finish', choice: 0, reason: 'tool_calls' };
 const end: GenerationEvent = { type: 'end' };
 
-/** What leaves with each event: calls by number, arguments and texts. */
+/** The output after each event: calls by number, arguments and texts. */
 function sent(order: CallOrder, events: readonly GenerationEvent[]): string[] {
   return events.map((event) =>
     order
@@ -160,7 +160,8 @@ describe('the order of calls', () => {
     expect(order.failure).toEqual({
       status: 502,
       kind: 'reply_too_large',
-      message: 'A call of the reply has not ended, and what came behind it exceeds 4000 bytes (limits.hold_bytes).',
+      message:
+        'A call of the reply has not ended, and the content that waits for it exceeds 4000 bytes (limits.hold_bytes).',
     });
     expect(order.push([args(0, '1}'), text('t'), finish, end])).toEqual([]);
   });

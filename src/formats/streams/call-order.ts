@@ -3,7 +3,7 @@ import type { ClientContext, StreamEncoder } from '../format.ts';
 import { GrowingJson } from '../json/growing.ts';
 import { Queue } from './queue.ts';
 
-/** What waits: a call with its arguments so far, or events between two calls. Each value is held as JSON (`CallOrder.hold`). */
+/** A waiting call with its arguments so far, or waiting events between two calls. Each value is held as JSON (`CallOrder.hold`). */
 interface HeldTurn {
   readonly call?: EventOf<'tool_call'>;
   readonly events: string[];
@@ -16,7 +16,7 @@ class Lane {
   readonly #order: CallOrder;
   readonly #waiting = new Queue<HeldTurn>();
   readonly #byCall = new Map<number, HeldTurn>();
-  /** Its fragments leave as they come. */
+  /** The call whose fragments are sent as they come. */
   #open: EventOf<'tool_call'> | undefined;
   #json = new GrowingJson();
 
@@ -143,7 +143,7 @@ export class CallOrder {
     else if (!known) this.#lanes.set(event.choice, lane);
   }
 
-  /** A copy as JSON: a text may keep the whole read alive from which it was cut. */
+  /** A copy as JSON. A substring would keep the whole chunk in memory from which it was cut. */
   hold(value: unknown): string {
     const held = JSON.stringify(value);
     this.#held += Buffer.byteLength(held);
@@ -165,7 +165,7 @@ export class CallOrder {
 const isOfCall = ({ type }: GenerationEvent): boolean => type === 'tool_call' || type === 'tool_arguments';
 
 const tooMuch = (limit: number): string =>
-  `A call of the reply has not ended, and what came behind it exceeds ${limit} bytes (limits.hold_bytes).`;
+  `A call of the reply has not ended, and the content that waits for it exceeds ${limit} bytes (limits.hold_bytes).`;
 const LATE = 'The upstream sent arguments of a call that has ended.';
 
 /** The encoder of an API that has one open block at a time. */

@@ -63,7 +63,7 @@ export class SpendWatch {
     const rule = this.#rule;
     if (!ledger || !rule) return;
     const hour = Math.floor(this.#setup.clock.wall() / HOUR_MS) * HOUR_MS;
-    // What fails for nodes of one kind leaves the others watched.
+    // A failure at one kind of node must not stop the watch of the others.
     for (const kind of NODE_KINDS) await this.#lookAt(kind, { ledger, rule, hour }).catch(this.#setup.onFailure);
   }
 

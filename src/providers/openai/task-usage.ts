@@ -9,7 +9,7 @@ import { isObject } from '../../formats/json/object.ts';
  */
 export function decodeTaskUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined;
-  // Seconds have parts.
+  // Seconds may have a fraction, unlike tokens.
   if (raw.type === 'duration' && typeof raw.seconds === 'number')
     return sound({ input: 0, output: 0, total: 0, seconds: raw.seconds });
   const input = claimOf(raw.input_tokens);

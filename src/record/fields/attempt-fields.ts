@@ -159,7 +159,7 @@ export const branchOf = ({ at, condition, to }: ChosenBranch): object => ({
   to,
 });
 
-/** As texts, because JSON has no number for what is none. */
+/** The claimed counts as texts, because JSON has no NaN and no infinity. */
 const claimsOf = (claims: Usage): object =>
   Object.fromEntries(
     Object.entries(claims).flatMap(([name, value]) => (typeof value === 'number' ? [[name, String(value)]] : [])),

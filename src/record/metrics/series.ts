@@ -55,7 +55,7 @@ export abstract class Series {
   abstract samples(): MetricSample[];
 }
 
-/** A counter stays at it: beyond it a number takes no small amounts any more. */
+/** The limit of a counter. Adding a small amount to a larger number would not change it. */
 export const MOST = Number.MAX_SAFE_INTEGER;
 
 export class CounterSeries extends Series {

@@ -96,7 +96,7 @@ export const USAGE_METRICS = {
     {
       type: 'counter',
       name: 'gatehouse_usage_doubted_total',
-      help: 'Attempts whose upstream reports a usage that cannot be true: numbers below 0 or beyond the model, parts above their whole. What was reserved counts in its place, or an estimate by bytes; the record of the request has what was reported.',
+      help: 'Attempts whose upstream reports a usage that cannot be true: numbers below 0 or beyond the limits of the model, parts above their whole. The reserve counts in its place, or an estimate by bytes; `tokens_claimed` of the record has the reported counts.',
       labels: MODEL_LABELS,
     },
     { labels: modelOf, value: ({ claimedUsage }) => (claimedUsage ? 1 : undefined) },

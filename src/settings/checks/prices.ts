@@ -35,7 +35,7 @@ function checkHostPrices(
   const rules = prices?.prices ?? [];
   const unpriced = hosts.find((host) => !rules.some((rule) => rule.host !== undefined && matches(rule.host, host)));
   if (unpriced === undefined) return;
-  const message = `no rule of prices.yaml is for the host ${unpriced}: what requests to it cost is unknown, and budgets in USD refuse them`;
+  const message = `no rule of prices.yaml is for the host ${unpriced}: the cost of requests to it is unknown, and budgets in USD refuse them`;
   report({ path: [], on: 'key', severity: 'warning', message });
 }
 

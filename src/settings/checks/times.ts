@@ -61,7 +61,7 @@ function checkServerTimes(file: ServerFile, report: Report): void {
   if (file.deadline === undefined) return;
   checkOne('deadline', file.deadline, report);
   const firstByte = firstByteOf(true, timeouts);
-  // Only a stream that is silent for this long is out of order: a plain reply may take as long to be made.
+  // The limit of streams: such a silence of a stream is a fault, but a plain reply may need as long.
   if (deadlineMs === 0 || deadlineMs > firstByte) return;
   const message = `\`deadline\` (${deadlineMs} ms) passes before \`timeouts.first_byte\` (${firstByte} ms): when a target stays silent, no time is left for a fallback`;
   report({ path: ['deadline'], severity: 'warning', message });

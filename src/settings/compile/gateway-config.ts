@@ -237,7 +237,7 @@ function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined):
   };
 }
 
-/** A target fails by the rules of every group around it; the group that has the rule falls through. */
+/** A reply fails by the rules of every group around its target. The group that has the rule falls through. */
 function compileUnwanted(around: UnwantedReplies | undefined, strategy: StrategyFile | undefined): Target['unwanted'] {
   const { on_errors = [], on_finish_reasons = [] } = strategy ?? {};
   const empty = on_errors.includes('empty');

@@ -86,7 +86,7 @@ describe('compileServerSettings', () => {
         defaultsOf(member) === undefined ? [`${name}.${key}`] : [],
       ),
     );
-    // Shares of another limit, which their descriptions name, a limit that does not exist by default, and two times in one.
+    // Their defaults are a share of another limit, or no limit, or (`first_byte`) one time for streams and one for plain replies.
     expect(unreported).toEqual([
       'limits.connections',
       'limits.in_flight_per_key',

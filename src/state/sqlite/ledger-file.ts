@@ -44,8 +44,8 @@ const CREATE = `
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 /**
- * Bound of a stored sum; `sumCells` cuts much smaller ones. Without it, a row whose sum overflows SQLite's integer would fail at each
- * repetition and block the rows behind it.
+ * Bound of a stored sum. The limit of `sumCells`, for the sums that are shown, is much smaller. Without this bound, a row whose sum
+ * overflows SQLite's integer would fail at each repetition and block the rows behind it.
  */
 const MOST = 2 ** 62;
 const bounded = (sum: number): number => Math.max(-MOST, Math.min(MOST, sum));
@@ -140,7 +140,7 @@ export class LedgerFile {
     }
   }
 
-  /** Sums up all cells at one start, the first of the day. */
+  /** Adds up all cells of the file into cells with one start, that of the day. */
   foldHours(start: number): void {
     const dimensions = quoted(LEDGER_DIMENSIONS);
     const sums = SUMMED.map(summed).join(', ');

@@ -53,7 +53,7 @@ export const late =
   };
 
 type Pieces = (parts: StreamParts, visit: Visit) => readonly (string | Buffer)[];
-/** `ping`: it pings for ever. */
+/** `ping`: pings are sent for ever. */
 type Ending = 'close' | 'reset' | 'end' | 'stall' | 'ping';
 
 /** These bytes of a stream, in one write, and how it ends. */

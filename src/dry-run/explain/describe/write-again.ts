@@ -57,7 +57,7 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
     const view = derived<Exchange>(exchange, { request, labels: textsOf(labels), strict: strict === true });
     const bytes = Buffer.from(JSON.stringify(body));
     const again = derived<SeenAttempt['attempt']>(attempt, {
-      // A probe may change a part to one that no API has: dropped, it shows what depends on it.
+      // A probe may change a part to one that no API has. It is left out, which shows the fields that depend on it.
       target: derived(attempt.target, { onUnreadablePart: 'drop' }),
       body: RequestBody.read(bytes, Number.POSITIVE_INFINITY).edit(ofOtherApis(written, body)),
     });
@@ -67,7 +67,7 @@ export function writeAgain({ exchange, headerNames }: Observation, one: SeenAtte
   return { input, write };
 }
 
-/** The edits that set parameters of other APIs, which the translator knows by them, with the values of a probe. */
+/** The edits that set parameters of other APIs, with the values of a probe. The translator finds these parameters by their edits. */
 const ofOtherApis = ({ edits }: RequestBody, body: unknown): readonly Edit[] =>
   edits.flatMap((edit) => (edit.of === undefined ? [] : [{ ...edit, value: valueAt(body, edit.path) }]));
 
