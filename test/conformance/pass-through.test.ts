@@ -35,8 +35,20 @@ describe.skipIf(!corpusIsThere).each(FAMILIES)('recorded exchanges of %s through
   });
 });
 
-/** Usage is counted whether the client asks for it or not. */
+/**
+ * Usage is counted whether the client asks for it or not. Empty fields of OpenAI's replies do not go to other servers
+ * (docs/protocols/openai-chat.md).
+ */
 function wanted(asked: Readonly<Record<string, unknown>>): object {
-  if (asked['stream'] !== true || !('messages' in asked)) return asked;
-  return { ...asked, stream_options: { ...Object(asked['stream_options']), include_usage: true } };
+  if (!Array.isArray(asked['messages'])) return asked;
+  const messages = asked['messages'].map(withoutEmptyFields);
+  if (asked['stream'] !== true) return { ...asked, messages };
+  return { ...asked, messages, stream_options: { ...Object(asked['stream_options']), include_usage: true } };
+}
+
+function withoutEmptyFields(message: Readonly<Record<string, unknown>>): object {
+  const { refusal, annotations, ...others } = message;
+  if (message['role'] !== 'assistant') return message;
+  const isListed = Array.isArray(annotations) ? annotations.length > 0 : annotations !== undefined;
+  return { ...others, ...(refusal !== undefined && refusal !== null && { refusal }), ...(isListed && { annotations }) };
 }

@@ -298,7 +298,6 @@ export const BREAKAGES: Readonly<Record<string, readonly Breakage[]>> = {
     { what: 'a ticket may lack its urgency', edit: ['[title, urgent]', '[title]'] },
     { what: 'tools may be called', edit: without('drop_params: [tools, tool_choice, parallel_tool_calls]\n') },
     { what: 'what goes with tools stays without them', edit: ['[tools, tool_choice, parallel_tool_calls]', '[tools]'] },
-    { what: 'one API is asked in the words of the other', edit: ['then: messages', 'then: chat'] },
     { what: 'another answer each time', edit: ['temperature: 0', 'temperature: 1'] },
     { what: 'schemas are mixed', edit: without(' response_format: null,') },
     { what: 'schemas are mixed in the words of the other API', edit: without(', output_config: { format: null }') },
