@@ -91,7 +91,7 @@ const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of
 function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): Job {
   const { operation, resolved } = of;
   checkMessagesRoute(operation, given.target, resolved);
-  const foreign = hasParams(given) ? foreignParams(given.body) : undefined;
+  const foreign = foreignParams(given.body);
   for (const params of foreign?.byApi.values() ?? []) refusePromises(params, resolved.format, resolved);
   const attempt = foreign ? derived(given, foreign.body) : given;
   refuseFields(operation, attempt.body, resolved);
