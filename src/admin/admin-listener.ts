@@ -13,6 +13,7 @@ import type { ApiSources } from './api/sources.ts';
 import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
+import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
 import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 import type { RecordQuery } from '../record/store.ts';
@@ -113,20 +114,14 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   response.end(isHead ? undefined : bytes);
 }
 
-function createAnswers({ records, explains, settings, log }: AdminServerOptions, api: AdminApi): Answers {
+function createAnswers({ records, explains, settings, log, tls }: AdminServerOptions, api: AdminApi): Answers {
+  const isSecure = tls !== undefined;
   const explain = createExplainAnswers(explains, () => settings().limits);
   const answer: Answers = async (request) => {
     const [path = '/', query] = (request.url ?? '/').split('?', 2);
     const isOther = isAt(path, EXPLAIN) || isAt(path, REQUESTS);
-    const unknownHost = hostRefusal(request, settings().admin);
-    if (unknownHost !== undefined)
-      return isOther
-        ? failure(421, 'unknown_host', unknownHost)
-        : answerOf(new ApiProblem('unknown_host', unknownHost));
-    if (isOfForeignPage(request.headers, settings().admin))
-      return isOther
-        ? failure(403, 'foreign_page', FOREIGN_PAGE)
-        : answerOf(new ApiProblem('foreign_page', FOREIGN_PAGE));
+    const foreign = refusalBeforeRouting(request, settings().admin, isSecure);
+    if (foreign) return isOther ? answerToProblem(foreign) : answerOf(foreign);
     if (!isOther && path.startsWith(`${API}/`)) return api.answer(request, path.slice(API.length), query ?? '');
     const { actor, refused } = await actorOf(request, api);
     if (!actor) return refused;
@@ -146,16 +141,24 @@ function createAnswers({ records, explains, settings, log }: AdminServerOptions,
     });
 }
 
-const FOREIGN_PAGE = 'A browser sent this for a page of another origin.';
-
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-/** Why a request whose Host is wrong is refused, whatever its path. */
-function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): string | undefined {
-  // With two Host headers it is unknown which one a proxy has checked (RFC 9112, section 3.2).
-  const [host, second] = request.headersDistinct['host'] ?? [];
-  if (second === undefined && isOwnHost(hostOf(host), admin)) return undefined;
-  return 'This Host is not one of `admin.host` and `admin.hosts`.';
+/** Refuses a request whose head is ambiguous, names another host or comes from a foreign page, whatever its path. */
+function refusalBeforeRouting(
+  request: IncomingMessage,
+  admin: ServerSettings['admin'],
+  isSecure: boolean,
+): ApiProblem | undefined {
+  const ambiguity = ambiguityOf(request);
+  if (ambiguity !== undefined)
+    return new ApiProblem('invalid_header', `The request is not valid HTTP: ${ambiguity}.`, {
+      headers: { connection: 'close' },
+    });
+  if (!isOwnHost(hostOf(request.headers.host), admin))
+    return new ApiProblem('unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
+  if (isOfForeignPage(request.headers, { ...admin, isSecure }))
+    return new ApiProblem('foreign_page', 'A browser sent this for a page of another origin.');
+  return undefined;
 }
 
 /** The caller of a request for records or explanations, or its refusal. Every role may read them. */

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../plugin/index.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
+import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
 import { hostOf, isOwnHost } from './own-host.ts';
 
 export interface Readiness {
@@ -42,7 +43,9 @@ const compress = promisify(gzip);
 export function createStatusServer(options: StatusServerOptions): Server {
   const startedAt = options.clock.now();
   const server: Server = createServer((request, response) => {
-    if (hasForeignHost(request, server, options.host)) return misdirected(response);
+    const ambiguity = ambiguityOf(request);
+    if (ambiguity !== undefined) return refuse(response, 400, `The request is not valid HTTP: ${ambiguity}.`);
+    if (hasForeignHost(request, server, options.host)) return refuse(response, 421, MISDIRECTED);
     answer(request, response, { ...options, startedAt }).catch(() => {
       // Only rendering can fail. Its message may quote a label, so the client gets only the status.
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT });
@@ -60,16 +63,16 @@ export function createStatusServer(options: StatusServerOptions): Server {
 function hasForeignHost(request: IncomingMessage, server: Server, host: string): boolean {
   const bound = server.address();
   if (bound === null || typeof bound === 'string' || !isLoopback(bound.address)) return false;
-  // Two Host headers are invalid (RFC 9112, section 3.2).
-  const [name, second] = request.headersDistinct['host'] ?? [];
-  return name !== undefined && (second !== undefined || !isOwnHost(hostOf(name), { host, hosts: [] }));
+  const name = request.headers.host;
+  return name !== undefined && !isOwnHost(hostOf(name), { host, hosts: [] });
 }
 
-function misdirected(response: ServerResponse): void {
-  response.writeHead(421, { 'content-type': TEXT, 'cache-control': 'no-store' });
-  response.end(
-    'Misdirected request: on loopback this listener accepts only loopback names and its own status.host in the Host header.\n',
-  );
+const MISDIRECTED =
+  'Misdirected request: on loopback this listener accepts only loopback names and its own status.host in the Host header.';
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': TEXT, 'cache-control': 'no-store', connection: 'close' });
+  response.end(`${message}\n`);
 }
 
 type Context = StatusServerOptions & { readonly startedAt: number };

@@ -70,8 +70,10 @@ describe('the status listener', () => {
     },
   );
 
-  it('gives nothing on loopback to two Host headers', async () => {
-    expect(await statusFor(await start(NO_HOST), ['localhost', 'attacker.example'])).toBe(421);
+  it('gives nothing to two Host headers', async () => {
+    expect(await statusFor(await start(NO_HOST), ['localhost', 'attacker.example'])).toBe(400);
+    const everywhere = await start(NO_HOST, { GATEHOUSE_HOST: '0.0.0.0' });
+    expect(await statusFor(everywhere, ['localhost', 'attacker.example'])).toBe(400);
   });
 
   it('answers on loopback to the name that server.yaml gives it', async () => {

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
@@ -6,10 +6,12 @@ import { type Clock, errorReply, GatewayError, NO_TURNS, type Turns } from '../.
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../../gateway/admission/in-flight.ts';
 import { bindReplies } from '../../gateway/koa-reply.ts';
+import type { Routed } from '../../gateway/routed.ts';
 import { Pipelines, type Serve } from './pipelines.ts';
 import type { Incoming } from '../../gateway/request-scope.ts';
 import type { createRequestPath } from '../../gateway/request-path.ts';
-import { fixedRoute, normaliseTarget, routes, unserved } from './request-target.ts';
+import { refusalOfHead } from './ambiguous-head.ts';
+import { fixedRoute, normaliseTarget, refusedAt, routes, unserved } from './request-target.ts';
 import { answerRoot } from './root.ts';
 import type { Duplex } from 'node:stream';
 import type { Format } from '../../formats/format.ts';
@@ -67,17 +69,26 @@ export function createDataServer(
   app.silent = true;
 
   const answer = app.callback();
-  const serve: Serve = (req, res) => {
-    normaliseTarget(req);
-    const route = fixedRoute(req);
-    if (!route) return void answer(req, res);
-    // The middleware of Koa and of its router would only find the same route (8 µs per request, measured).
+  const run = (req: IncomingMessage, res: ServerResponse, routed: Routed): void => {
     const koa = (): Koa.Context => {
       // Koa's default: no middleware has replied.
       res.statusCode = 404;
       return app.createContext(req, res);
     };
-    void handle({ req, res, koa }, route.read({ path: req.url ?? '', headers: req.headers }));
+    void handle({ req, res, koa }, routed);
+  };
+  const serve: Serve = (req, res) => {
+    normaliseTarget(req);
+    const head = { path: req.url ?? '', headers: req.headers };
+    const refused = refusalOfHead(req);
+    if (refused) {
+      res.shouldKeepAlive = false;
+      return run(req, res, refusedAt(head, refused));
+    }
+    const route = fixedRoute(req);
+    // The middleware of Koa and of its router would only find the same route (8 µs per request, measured).
+    if (route) run(req, res, route.read(head));
+    else void answer(req, res);
   };
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const options = {
