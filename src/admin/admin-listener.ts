@@ -14,6 +14,7 @@ import { createExplainAnswers, EXPLAIN } from './explain.ts';
 import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
 import type { ExplainSource } from '../dry-run/explain/explain-service.ts';
 import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
+import { describeListener, healthOf } from '../compose/listener/root.ts';
 import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 import type { RecordQuery } from '../record/store.ts';
@@ -123,6 +124,9 @@ function createAnswers({ records, explains, settings, log, tls }: AdminServerOpt
     const foreign = refusalBeforeRouting(request, settings().admin, isSecure);
     if (foreign) return isOther ? answerToProblem(foreign) : answerOf(foreign);
     if (!isOther && path.startsWith(`${API}/`)) return api.answer(request, path.slice(API.length), query ?? '');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && path === '/') return { status: 200, body: ROOT };
+    if (isRead && path === '/health') return healthOf(true);
     const { actor, refused } = await actorOf(request, api);
     if (!actor) return refused;
     if (isAt(path, EXPLAIN)) {
@@ -130,7 +134,7 @@ function createAnswers({ records, explains, settings, log, tls }: AdminServerOpt
       return explain(request, path.slice(EXPLAIN.length + 1), read).catch(answerToProblem);
     }
     if (!isAt(path, REQUESTS)) return notFound('There is nothing at this path.');
-    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed('GET, HEAD');
+    if (!isRead) return methodNotAllowed('GET, HEAD');
     return path === REQUESTS ? list(records, query) : one(records, path.slice(REQUESTS.length + 1));
   };
   return (request) =>
@@ -140,6 +144,15 @@ function createAnswers({ records, explains, settings, log, tls }: AdminServerOpt
       return failure(500, 'internal_error', 'The request failed; see the log for the reason.');
     });
 }
+
+const ROOT = describeListener(
+  'The listener for operators. Send a token as `Authorization: Bearer`, where there is one.',
+  {
+    health: '/health',
+    api: `${API}/openapi.json`,
+    requests: REQUESTS,
+  },
+);
 
 const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 

@@ -5,6 +5,7 @@ import type { Clock } from '../plugin/index.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
+import { describeListener, healthOf } from '../compose/listener/root.ts';
 import { hostOf, isOwnHost } from './own-host.ts';
 
 export interface Readiness {
@@ -34,6 +35,20 @@ interface Page {
 
 const TEXT = 'text/plain; charset=utf-8';
 const page = (status: number, text: string): Page => ({ status, contentType: TEXT, text: `${text}\n` });
+const json = (status: number, body: object): Page => ({
+  status,
+  contentType: 'application/json',
+  text: `${JSON.stringify(body)}\n`,
+});
+
+const PATHS: ReadonlySet<string> = new Set(['/', '/health', '/livez', '/readyz', '/metrics']);
+const ROOT = describeListener('The listener for probes and scrapes.', {
+  health: '/health',
+  live: '/livez',
+  ready: '/readyz',
+  targets: '/readyz?verbose',
+  metrics: '/metrics',
+});
 const compress = promisify(gzip);
 
 /**
@@ -95,9 +110,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 async function route({ method, url = '/', headers }: IncomingMessage, context: Context): Promise<Page> {
   const [path = '/', query] = url.split('?', 2);
   const verbose = new URLSearchParams(query).has('verbose');
-  const known = path === '/metrics' || path === '/livez' || path === '/readyz';
-  if (!known) return page(404, 'not found');
+  if (!PATHS.has(path)) return page(404, 'not found');
   if (method !== 'GET' && method !== 'HEAD') return page(405, 'method not allowed');
+  if (path === '/') return json(200, ROOT);
+  if (path === '/health') {
+    const { status, body } = healthOf(context.isReady().ready);
+    return json(status, body);
+  }
   if (path === '/livez') return page(200, 'ok');
   if (path === '/readyz') return readiness(context, verbose);
   const { contentType, text } = await context.metrics.scrape(headers.accept);

@@ -235,7 +235,7 @@ describe('the admin listener', () => {
     },
   );
 
-  it.each(['/', '/admin', '/admin/v1', '/metrics', '/admin/v1/requests/none', '/admin/v1/requests/'])(
+  it.each(['/admin', '/admin/v1', '/metrics', '/admin/v1/requests/none', '/admin/v1/requests/'])(
     'has nothing at %s',
     async (path) => {
       const gateway = await start();

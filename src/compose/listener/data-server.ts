@@ -64,7 +64,7 @@ export function createDataServer(
       pathAsRegExp: true,
     });
   app.use(router.routes());
-  app.use(answerRoot).use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
+  app.use(answerRoot(() => !inFlight.draining)).use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
   // Client disconnects are not errors, and failures are logged where they occur, with their request id.
   app.silent = true;
 
