@@ -138,6 +138,7 @@ export {
   failureKinds,
   isFinalForModel,
   isOfCallersToken,
+  isOfModel,
   isSilence,
   fallsThroughTo,
   countsAgainstTarget,

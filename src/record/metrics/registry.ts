@@ -56,7 +56,7 @@ export interface Metrics {
   readonly targetHealth: {
     /** Sets the targets of the stored configs. */
     list(targets: readonly (TargetLabels & { readonly healthy: boolean; readonly enforced: boolean })[]): void;
-    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState): void;
+    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState, healthy: boolean): void;
   };
   /** Credentials of a catalog entry were exchanged for an access token. */
   tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
@@ -164,8 +164,8 @@ function createRecorders(
           ),
         );
       },
-      changed({ enforced, ...labels }, to) {
-        families.targetHealthy.set(labels, to === 'closed' ? 1 : 0);
+      changed({ enforced, ...labels }, to, healthy) {
+        families.targetHealthy.set(labels, healthy ? 1 : 0);
         if (enforced) families.breakerTransitions.add({ ...labels, to });
       },
     },
