@@ -6,7 +6,6 @@ import { PriceList } from './price-list.ts';
 import { SHIPPED_PRICES } from './price-table.ts';
 import type { PricedPlace } from './priced-place.ts';
 import { reserve, type RequestSize, type Learned, type ReserveMode } from './reserve.ts';
-import { runs } from '../../test/support/effort.ts';
 
 const prices = new PriceList();
 const at = (provider: string, model: string, place: Partial<PricedPlace> = {}): PricedPlace => ({
@@ -135,7 +134,7 @@ describe('the reserve of a request', () => {
           expect(most).toBeGreaterThanOrEqual(cost - 10);
         },
       ),
-      { numRuns: runs(3000) },
+      { numRuns: 3000 },
     );
     expect(compared).toBeGreaterThan(1000);
   });

@@ -8,7 +8,6 @@ import { observe } from '../streams/signals.ts';
 import { removeExtensions } from './chunk-fields.ts';
 import { decodeReply } from './decode-reply.ts';
 import { readOrdinaryReply } from './ordinary-reply.ts';
-import { runs } from '../../../test/support/effort.ts';
 
 const reply: ReplyContext = { model: 'm', newCallId: () => 'call' };
 
@@ -94,7 +93,7 @@ describe('readOrdinaryReply', () => {
         expect(signals).toEqual({ ...expected, text: 0 });
         expect(isObject(body) && removeExtensions(body, noLosses())).toBe(false);
       }),
-      { numRuns: runs(3000) },
+      { numRuns: 3000 },
     );
     expect(read).toBeGreaterThan(300);
   });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { UpstreamError, type BreakerSettings, type HealthTrial } from '../../plugin/index.ts';
 import { createFakeClock, createTarget } from '../../plugin/testing/index.ts';
 import { Breaker } from './breaker.ts';
-import { runs } from '../../../test/support/effort.ts';
 
 /** One request in the reference model. */
 interface Request {
@@ -138,7 +137,7 @@ describe('a breaker and its reference model', () => {
           expectSame(breaker, reference, rules, clock.now());
         }
       }),
-      { numRuns: runs(400) },
+      { numRuns: 400 },
     );
     const every = ['closed open', 'half_open closed', 'half_open open', 'open closed', 'open half_open'];
     expect([...seen].toSorted(), 'all that can happen did').toEqual(every);
