@@ -20,7 +20,7 @@ interface ModelAtTarget {
   hasAnswered: boolean;
 }
 
-export type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
+type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
 
 /**
  * The health of targets whose model the request names, by model: a model that fails there, or a name that does not exist, takes the target
@@ -56,7 +56,7 @@ export class ModelHealth {
   /** The models at a target that have answered there, and whose breaker is not closed. */
   troubled(target: Breaker): readonly ModelAtTarget[] {
     const ofTarget = this.#models.values().filter((one) => one.target === target && one.hasAnswered);
-    return [...ofTarget.filter(({ breaker }) => breaker.state !== 'closed')];
+    return ofTarget.filter(({ breaker }) => breaker.state !== 'closed').toArray();
   }
 
   #enter(key: string, target: Breaker, model: string): ModelAtTarget {

@@ -2,7 +2,7 @@ import type { GatewayError, HealthTrial, TargetHealth } from '../../plugin/index
 import type { Breaker } from './breaker.ts';
 
 /** A part of a target's requests with a breaker of its own: those with one token, or for one model. */
-export interface NarrowPlace {
+interface NarrowPlace {
   /** Undefined: nothing has been counted here. */
   known(): Breaker | undefined;
   open(): Breaker;
