@@ -131,7 +131,10 @@ describe('the listener with `tls`', () => {
     const closed: string[] = [];
     const open = (name: string, text = ''): void => {
       const socket = connect(port, '127.0.0.1', () => void socket.write(text));
-      socket.resume().on('error', () => {}).on('close', () => closed.push(name));
+      socket
+        .resume()
+        .on('error', () => {})
+        .on('close', () => closed.push(name));
       onTestFinished(() => void socket.destroy());
     };
     open('silent');
