@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { dirname, normalize } from 'node:path/posix';
+import { ERRORS } from '../../src/plugin/error-codes.ts';
 import { QUESTIONS } from './questions.ts';
 import { searchOptions } from './vitepress/search.ts';
 
@@ -22,7 +23,7 @@ export async function checkSite(site: string, installed: string): Promise<void> 
   const pages = globSync('**/*.html', { cwd: site }).length;
   if (faults.length > 0) throw new Error(`the site has ${faults.length} faults:\n${faults.join('\n')}`);
   process.stdout.write(
-    `${pages} pages: links lead to pages and anchors, nothing is loaded from elsewhere, ${QUESTIONS.length} questions find their page\n`,
+    `${pages} pages: links lead to pages and anchors, nothing is loaded from elsewhere, ${QUESTIONS.length} questions find their page, and each error its code\n`,
   );
 }
 
@@ -33,10 +34,12 @@ async function unansweredQuestions(site: string, installed: string): Promise<rea
   const { default: MiniSearch } = (await import(require.resolve('minisearch'))) as { default: MiniSearch };
   // As the search box of VitePress 1.6 loads it.
   const index = MiniSearch.loadJSON(json, { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] });
-  return QUESTIONS.flatMap(([question, page]) => {
-    const found = index.search(question, searchOptions);
-    const pages = [...new Set(found.map(({ id }) => id.replace(/#.*$/, '')))].slice(0, RESULTS);
-    return pages.includes(`/${page}`) ? [] : [`the search for "${question}" finds ${pages.join(', ')}, not /${page}`];
+  const errors = Object.keys(ERRORS).map((code): readonly [string, string] => [code, `reference/errors.html#${code}`]);
+  return [...QUESTIONS, ...errors].flatMap(([question, answer]) => {
+    const found = index.search(question, searchOptions).map(({ id }) => id);
+    const places = answer.includes('#') ? found : [...new Set(found.map((id) => id.replace(/#.*$/, '')))];
+    const first = places.slice(0, RESULTS);
+    return first.includes(`/${answer}`) ? [] : [`the search for "${question}" finds ${first.join(', ')}, not /${answer}`];
   });
 }
 
