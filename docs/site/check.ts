@@ -39,7 +39,9 @@ async function unansweredQuestions(site: string, installed: string): Promise<rea
     const found = index.search(question, searchOptions).map(({ id }) => id);
     const places = answer.includes('#') ? found : [...new Set(found.map((id) => id.replace(/#.*$/, '')))];
     const first = places.slice(0, RESULTS);
-    return first.includes(`/${answer}`) ? [] : [`the search for "${question}" finds ${first.join(', ')}, not /${answer}`];
+    return first.includes(`/${answer}`)
+      ? []
+      : [`the search for "${question}" finds ${first.join(', ')}, not /${answer}`];
   });
 }
 
