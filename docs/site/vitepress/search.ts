@@ -6,7 +6,7 @@ const processTerm = (term: string): string | null => {
   return stops.test(` ${word} `) ? null : word;
 };
 
-/** How the search box ranks: a whole word before the beginning of one, a title before a text. The check of the site reads it from the built pages. */
+/** How the search box ranks: a whole word before the beginning of one, a title before a text. */
 export const searchOptions = {
   processTerm,
   prefix: true,
