@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChosenBranch } from '../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
-import { recordJson, recordLineJson, storedRecord } from './json.ts';
+import { recordJson, storedRecord } from './json.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';
 import type { RecordedCost } from './recorded-cost.ts';
 import { anyRecord, plainCosts } from './records.testkit.ts';
@@ -57,17 +57,6 @@ function plainJson(record: BoundedRecord): object {
 function wholeCost(attempts: readonly RecordedAttempt[]): object {
   const { cost_source: _, ...cost } = plainCosts(attempts, undefined);
   return cost;
-}
-
-function plainLine(record: BoundedRecord): object {
-  const place = record.attempts.at(-1)?.place;
-  return {
-    ...plainHead(record),
-    config_id: record.configId || undefined,
-    provider: place?.provider,
-    request_model: place?.model,
-    attempts: record.attempts.length + (record.leftOut?.attempts ?? 0),
-  };
 }
 
 function plainHead(record: BoundedRecord): object {
@@ -200,7 +189,6 @@ describe('a stored record', () => {
         const record: BoundedRecord = runs ? { ...ended, state: 'running' } : ended;
         const stored = storedRecord(record);
         expect(recordJson(stored)).toEqual(clean(plainJson(record)));
-        expect(recordLineJson(stored)).toEqual(clean(plainLine(record)));
       }),
       { numRuns: 200 },
     );

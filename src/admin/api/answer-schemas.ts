@@ -1,5 +1,6 @@
 import type { Schema } from '../../settings/read/schema-files.ts';
 import { LEDGER_DIMENSIONS, LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS } from '../../state/ledger.ts';
+import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
@@ -218,6 +219,12 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     ['actor', 'role', 'expires_at'],
   ),
   document: { description: 'An OpenAPI document.', type: 'object' },
+  request_line: REQUEST_LINE_SCHEMA,
+  request: REQUEST_SCHEMA,
+  explanation: {
+    description: 'What became or would become of a request: docs/operate/explain.md. Its fields may grow in number.',
+    type: 'object',
+  },
 };
 
 export const PROBLEM_SCHEMA: Schema = object(
