@@ -8,6 +8,7 @@ import { ID, integer, list, moment, nullable, object, own, text } from './schema
 /** The members of a row of the ledger, in the order of an export. */
 export const LEDGER_COLUMNS = [
   'req',
+  'request_id',
   'att',
   'kind',
   'at',
@@ -149,7 +150,8 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   ),
   ledger_row: object(
     {
-      req: text('Id of the request.'),
+      req: text('Id of the request in the ledger.'),
+      request_id: text('Its id in log and record. Callers may choose it, and repeat it.'),
       att: integer('Number of the try.'),
       kind: text('What the row is about.', { enum: LEDGER_KINDS }),
       at: moment('When.'),

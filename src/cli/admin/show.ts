@@ -11,7 +11,7 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
   limit: ['id', 'spec.node', 'spec.requests', 'spec.tokens', 'spec.concurrency', 'updated_by'],
   budget: ['id', 'node', 'spec.cap', 'unit', 'spent', 'leased', 'unreconciled', 'period_end', 'owner'],
   token: ['id', 'role', 'state', 'expires_at', 'last4', 'updated_by'],
-  ledger_row: ['at', 'req', 'att', 'kind', 'key', 'team', 'model', 'status', 'input', 'output', 'cost_usd'],
+  ledger_row: ['at', 'request_id', 'att', 'kind', 'key', 'team', 'model', 'status', 'input', 'output', 'cost_usd'],
   request_line: [
     'time',
     'request_id',

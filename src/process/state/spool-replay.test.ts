@@ -208,6 +208,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
       req: rowOf(one.hold).req,
       organization: undefined,
       user: undefined,
+      requestId: '',
       priceVersion: '',
     });
   }
