@@ -88,6 +88,7 @@ function plainAttempt(attempt: RecordedAttempt): object {
   const { place, usage } = attempt;
   return {
     target: attempt.target,
+    target_name: attempt.targetName,
     why: attempt.why,
     provider: place?.provider,
     request_model: place?.model,

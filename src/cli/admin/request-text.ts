@@ -120,7 +120,7 @@ function failureLines(failure: unknown): readonly string[] {
   ]);
   const message = word(failure['upstream_message']);
   return [
-    at(undefined, `  failed: ${joined([word(failure['code']), named('of', texts(failure['kinds']).join(', ') || undefined)], ' ')}`),
+    at(undefined, `  failed: ${joined([word(failure['code']), named('of', texts(failure['kinds']).filter((kind) => kind !== failure['code']).join(', ') || undefined)], ' ')}`),
     ...(vendor === '' ? [] : [at(undefined, `  vendor: ${vendor}`)]),
     ...(message === undefined ? [] : [at(undefined, `  vendor: ${JSON.stringify(message)}`)]),
   ];

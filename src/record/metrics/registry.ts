@@ -69,8 +69,16 @@ type BreakerState = TargetHealth['state'];
 interface TargetLabels {
   readonly config: string;
   readonly target: string;
+  readonly name: string;
   readonly provider: string;
 }
+
+const targetLabels = ({ config, target, name, provider }: TargetLabels) => ({
+  config,
+  target,
+  target_name: name,
+  provider,
+});
 
 const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
@@ -157,16 +165,17 @@ function createRecorders(
     targetHealth: {
       list(targets) {
         families.targetHealthy.reset();
-        for (const { healthy, enforced: _, ...labels } of targets) families.targetHealthy.set(labels, healthy ? 1 : 0);
+        for (const target of targets) families.targetHealthy.set(targetLabels(target), target.healthy ? 1 : 0);
         families.breakerTransitions.declareOnly(
-          targets.flatMap(({ healthy: _, enforced, ...labels }) =>
-            (enforced ? BREAKER_STATES : []).map((to) => ({ ...labels, to })),
+          targets.flatMap((target) =>
+            (target.enforced ? BREAKER_STATES : []).map((to) => ({ ...targetLabels(target), to })),
           ),
         );
       },
-      changed({ enforced, ...labels }, to) {
+      changed(target, to) {
+        const labels = targetLabels(target);
         families.targetHealthy.set(labels, to === 'closed' ? 1 : 0);
-        if (enforced) families.breakerTransitions.add({ ...labels, to });
+        if (target.enforced) families.breakerTransitions.add({ ...labels, to });
       },
     },
     tokenRefreshed(provider, result) {
