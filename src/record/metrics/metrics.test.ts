@@ -12,7 +12,6 @@ function openMetrics(process = false): Metrics {
   return createMetrics({
     clock: createStillClock(),
     build: { version: '0.1.0', revision: 'abc' },
-    routes: ['/v1/chat/completions'],
     process,
   });
 }
@@ -37,7 +36,7 @@ describe('the metric table', () => {
     for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(labels).not.toContain('le');
     const ofZero = new Set(
-      zero.flatMap((set) => [...Object.keys(set), ...labels.filter((label) => label === 'route')]),
+      zero.flatMap((set) => Object.keys(set)),
     );
     if (zero.length > 0) expect([...ofZero].toSorted(), 'a series at zero has all labels').toEqual(labels.toSorted());
     // A value that a client can choose freely, or that is unique per request, is not a label. Two kinds are bounded, and
@@ -75,13 +74,8 @@ describe('the metric table', () => {
 describe('the registry', () => {
   it('starts known outcomes at zero, so that a rate exists before the first failure', async () => {
     const { text } = await openMetrics().scrape(undefined);
-    expect(text).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="5xx",stream="true",cache="",key_id=""} 0\n',
-    );
-    expect(text).toContain(
-      'gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth",key_id=""} 0\n',
-    );
-    expect(text).toContain('gatehouse_client_disconnects_total{route="unmatched",stage="queued"} 0\n');
+    expect(text).toContain('gatehouse_request_errors_total{code="overloaded"} 0\n');
+    expect(text).toContain('gatehouse_limit_refusals_total{limit="in_flight",action="refused"} 0\n');
     expect(text).toContain('gatehouse_metric_label_overflow_total{metric="gatehouse_tokens_total"} 0\n');
     expect(text).toContain(
       `gatehouse_build_info{version="0.1.0",node_version="${process.version}",revision="abc"} 1\n`,
@@ -334,7 +328,7 @@ describe('an unused series', () => {
 
   it('leaves the exposition, unlike series declared at the start', async () => {
     const clock = createStillClock();
-    const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, routes: ['/r'], process: false });
+    const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, process: false });
     const labels = { provider: 'p', request_model: 'gpt-x', operation: 'chat' };
     metrics.families.tokens.add({ ...labels, type: 'input' }, 3);
     metrics.families.requestTokens.observe({ ...labels, type: 'input' }, 3);

@@ -7,9 +7,8 @@ import {
 } from 'prom-client';
 import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
-import { MAX_LABEL_SETS } from './families.ts';
-import { METRICS } from './metrics.ts';
-import { UNMATCHED_ROUTE } from './metric-spec.ts';
+import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
+import type { MetricSpec } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
@@ -23,8 +22,6 @@ interface Collected {
 export interface MetricsOptions {
   readonly clock: Clock;
   readonly build: { readonly version: string; readonly revision: string };
-  /** Paths of the operations: their series exist from the start, so that a rate exists before the first error. */
-  readonly routes: readonly string[];
   /** Event loop, heap, garbage collection, file descriptors. Default true. */
   readonly process?: boolean;
   /** Counts ended requests that still wait; called before metrics are read. */
@@ -119,10 +116,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
-  for (const family of Object.values(families)) family.declareZero([...routes, UNMATCHED_ROUTE]);
+/** Metrics that can have too many label sets: not those whose label sets all exist at the start. */
+const isOpen = ({ labels, zero, byCaller }: MetricSpec): boolean => byCaller === true || (labels.length > 0 && !zero);
+
+function declareSeries(families: Families, { build }: MetricsOptions): void {
+  for (const family of Object.values(families)) family.declareZero();
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
-  for (const { name } of Object.values(METRICS)) families.labelOverflow.declare({ metric: name });
+  for (const { name, spec } of Object.values<AnyFamily>(families))
+    if (isOpen(spec)) families.labelOverflow.declare({ metric: name });
 }
 
 function createRecorders(
