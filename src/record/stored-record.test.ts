@@ -47,7 +47,7 @@ function plainJson(record: BoundedRecord): object {
     retries: record.retries,
     attempts: attempts.map(plainAttempt),
     ...wholeCost(attempts),
-    skipped: record.skipped,
+    skipped: record.skipped.map(({ targetName, ...rest }) => ({ ...rest, target_name: targetName })),
     ignored: record.ignoredPlace,
     conditions: record.conditions.length > 0 ? record.conditions.map(plainBranch) : undefined,
     left_out: record.metadataLeftOut > 0 ? { ...record.leftOut, metadata: record.metadataLeftOut } : record.leftOut,

@@ -136,9 +136,7 @@ describe('the registry', () => {
     const after = await metrics.scrape(undefined);
     expect(open.contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
     expect(open.text).toContain('# TYPE gatehouse_requests counter\n');
-    expect(open.text).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="",key_id=""} 0\n',
-    );
+    expect(open.text).toContain('gatehouse_request_errors_total{code="overloaded"} 0\n');
     expect(open.text.endsWith('# EOF\n')).toBe(true);
     expect(after.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(namesOf(after.text)).toEqual(namesOf(before.text));
@@ -338,7 +336,7 @@ describe('an unused series', () => {
     for (const accept of [undefined, 'application/openmetrics-text']) {
       const { text } = await metrics.scrape(accept);
       expect(text).not.toMatch(/gpt-x|retired/);
-      expect(text).toContain('gatehouse_requests_rejected_total{route="/r",reason="auth",key_id=""} 0');
+      expect(text).toContain('gatehouse_request_errors_total{code="overloaded"} 0');
     }
     if (spawnSync(promtool, ['--version']).error) return;
     const check = spawnSync(promtool, ['check', 'metrics'], { input: (await metrics.scrape(undefined)).text });
