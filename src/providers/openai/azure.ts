@@ -39,6 +39,11 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       customTools: true,
       unknownIds: entry.unknown_ids,
       place: createPlace(entry, resource.prefix),
+      // Of the resource, not of a deployment (https://learn.microsoft.com/rest/api/azureopenai/models/list).
+      modelsPath:
+        entry.api_version === undefined
+          ? `${resource.prefix}/openai/v1/models`
+          : `${resource.prefix}/openai/models?api-version=${entry.api_version}`,
     });
   },
   speaks: ({ extensions }) => (extensions === undefined ? OPENAI_APIS : undefined),

@@ -40,10 +40,15 @@ export const openai = defineProvider<OpenAiSettings>({
       customTools: entry.custom_tools ?? isOwn(base),
       unknownIds: entry.unknown_ids,
       place: placeUnder(base.prefix),
+      listsPublicly: !isOwn(base),
+      modelsPath: base.prefix + (KEY_PATHS.get(base.origin) ?? '/models'),
     });
   },
   speaks: ({ base_url: url, extensions }) => (url === undefined && extensions === undefined ? OPENAI_APIS : undefined),
 });
+
+/** Vendors whose list of models is public, and what tells about the key (https://openrouter.ai/docs/api-reference/limits). */
+const KEY_PATHS: ReadonlyMap<string, string> = new Map([['https://openrouter.ai', '/key']]);
 
 const placeUnder =
   (prefix: string): EntryParts['place'] =>
@@ -132,5 +137,6 @@ export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEnt
     extensions: extensionsOf(base),
     customTools: isOwn(base),
     place: placeUnder(base.pathname.replace(/\/+$/, '')),
+    modelsPath: `${base.pathname.replace(/\/+$/, '')}/models`,
   });
 }
