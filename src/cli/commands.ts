@@ -107,7 +107,13 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
       help: 'Check settings, credentials, the way to the providers, ports, clock, limits and versions. Sends nothing to models\n--offline  connect to nothing but this machine\n--probe  prove each credential with the cheapest call of its provider: a list of models, or a count of tokens; nothing is billed\nExit code 0: nothing is wrong, perhaps with warnings, 1: something is, 2: wrong usage',
       async run(args, world) {
         const flag = { type: 'boolean', default: false } as const;
-        const options = { ...configs, offline: flag, probe: flag, json: flag, timeout: { type: 'string', default: '5s' } } as const;
+        const options = {
+          ...configs,
+          offline: flag,
+          probe: flag,
+          json: flag,
+          timeout: { type: 'string', default: '5s' },
+        } as const;
         const { configs: dir, offline, probe: probes, json, timeout } = parse(args, options).values;
         if (!/^[1-9]\d{0,4}m?s$/.test(timeout))
           throw new UsageError(`--timeout must be a time such as 5s, not ${timeout}`);

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { HealthReport, TargetPlace } from '../state/ports.ts';
 import { healthLines } from './health-metrics.ts';
 
-const place: TargetPlace = { config: 'search', target: 'config.targets[1]', name: '', provider: 'vertex', enforced: true };
+const place: TargetPlace = {
+  config: 'search',
+  target: 'config.targets[1]',
+  name: '',
+  provider: 'vertex',
+  enforced: true,
+};
 const well: HealthReport = {
   state: 'closed',
   probing: false,

@@ -130,7 +130,9 @@ export function recordFilter(query: RecordQuery): ((record: RecordJson) => boole
     ...RECORD_DIMENSIONS.flatMap((name) => {
       const wanted = query[name];
       const valuesOf: (record: RecordJson) => Values = DIMENSIONS[name];
-      return wanted ? [(record: RecordJson) => valuesOf(record).some((one) => one !== undefined && wanted.includes(one))] : [];
+      return wanted
+        ? [(record: RecordJson) => valuesOf(record).some((one) => one !== undefined && wanted.includes(one))]
+        : [];
     }),
     ...(state === 'rescued' ? [isRescued] : []),
     ...(minMs === undefined ? [] : [({ duration_ms: ms = 0 }: RecordJson) => ms >= minMs]),

@@ -153,7 +153,12 @@ describe('the store of records', () => {
     const { store, ids } = createBench(10);
     const keep = (parts: Partial<Exchange>, end: ReplyEnd, endedAt: number, receivedAt: number): void =>
       store.keep(boundRecord(recordOf(exchangeOf(parts), end, { endedAt, receivedAt })));
-    keep({ id: 'fast', caller: createCaller({ keyId: 'one' }), attempts: [attemptOf({ tries: [tryOf(3, 5)] })] }, endOf(), 9, WALL);
+    keep(
+      { id: 'fast', caller: createCaller({ keyId: 'one' }), attempts: [attemptOf({ tries: [tryOf(3, 5)] })] },
+      endOf(),
+      9,
+      WALL,
+    );
     const busy = new UpstreamError('overloaded', 'no', { upstreamReport: { message: 'Busy-Words' } });
     const failed = attemptOf({
       tries: [tryOf(3, 5, { status: 503, error: busy })],
@@ -177,7 +182,12 @@ describe('the store of records', () => {
       1000,
       WALL + 10,
     );
-    keep({ id: 'refused', attempts: [attemptOf()], error: limited }, endOf({ state: 'failed', status: 429, error: limited }), 20, WALL + 20);
+    keep(
+      { id: 'refused', attempts: [attemptOf()], error: limited },
+      endOf({ state: 'failed', status: 429, error: limited }),
+      20,
+      WALL + 20,
+    );
     expect(ids(query)).toEqual(found);
     const page = await store.page({ limit: 1000, ...query });
     expect(page.lines.map(({ line }) => Reflect.get(line, 'request_id'))).toEqual(found);

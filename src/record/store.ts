@@ -3,7 +3,7 @@ import type { Clock, Exchange } from '../plugin/index.ts';
 import { LiveList, type Listed } from '../plugin/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
 import type { StoredValue } from './fields/record-field.ts';
-import { recordJson, recordLine, storeAgain, storedRecord, type StoredRecord } from './json.ts';
+import { rawRecord, recordJson, recordLine, storeAgain, storedRecord, type StoredRecord } from './json.ts';
 import { recordOf } from './make-record.ts';
 import {
   comparePlaces,
@@ -40,8 +40,8 @@ interface Found {
   readonly values: StoredRecord;
 }
 
-/** A list is made in slices, between which requests are served: the filters of 10,000 records take 100 ms. */
-const SLICE = 250;
+/** A list is made in slices, between which requests are served: to filter 10,000 records takes 100 ms (measured). */
+const SLICE = 100;
 
 /**
  * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. An ended
@@ -155,6 +155,8 @@ export class RecordStore {
     for (const { place, values } of this.#stored(isPossible)) {
       examined += 1;
       if (examined % SLICE === 0) yield undefined;
+      if (filter && !filter(rawRecord(values))) continue;
+      // Again without credentials: an answer must not tell that a record has one.
       const record = recordJson(values);
       if (!filter || filter(record)) yield { place, line: recordLine(record) };
     }

@@ -20,6 +20,10 @@ it('An explanation that shows the body of a request is in the audit with who ask
   await endStore(admin);
   for (const asked of [{ token }, {}]) {
     const refused = await admin.ask('GET', `/explain/${id}`, asked);
-    expect([refused.status, refused.json.code, refused.text.includes('canary')]).toEqual([503, 'store_unavailable', false]);
+    expect([refused.status, refused.json.code, refused.text.includes('canary')]).toEqual([
+      503,
+      'store_unavailable',
+      false,
+    ]);
   }
 });

@@ -101,9 +101,30 @@ describe('the list of requests', () => {
 
 describe('gatehouse admin requests', () => {
   it('lists requests as a table, by the same filters', async () => {
-    const { code, out, err } = await run('requests', 'list', '--state', 'rescued', '--since', '1h', '--target', 'backup');
+    const { code, out, err } = await run(
+      'requests',
+      'list',
+      '--state',
+      'rescued',
+      '--since',
+      '1h',
+      '--target',
+      'backup',
+    );
     expect(out.split('\n').map((line) => line.split(/ {2,}/).slice(1))).toEqual([
-      ['REQUEST ID', 'STATE', 'STATUS', 'CODE', 'DURATION MS', 'KEY ID', 'CONFIG ID', 'TARGET NAME', 'PROVIDER', 'REQUEST MODEL', 'ATTEMPTS'],
+      [
+        'REQUEST ID',
+        'STATE',
+        'STATUS',
+        'CODE',
+        'DURATION MS',
+        'KEY ID',
+        'CONFIG ID',
+        'TARGET NAME',
+        'PROVIDER',
+        'REQUEST MODEL',
+        'ATTEMPTS',
+      ],
       ['saved', 'rescued', '200', '-', expect.any(String), 'test', 'prod', 'backup', 'openai', 'good', '2'],
       [],
     ]);
@@ -128,7 +149,16 @@ describe('gatehouse admin requests', () => {
     const { items } = (await admin.ask('GET', '/requests?label.app=search')).json;
     const text = await run('requests', 'explained', items[0].explain_id);
     expect([text.code, text.out]).toEqual([0, expect.stringContaining('@openai/good')]);
-    const asked = await run('requests', 'explain', '--key', 'test', '--body', '{"model":"m","messages":[]}', '--output', 'json');
+    const asked = await run(
+      'requests',
+      'explain',
+      '--key',
+      'test',
+      '--body',
+      '{"model":"m","messages":[]}',
+      '--output',
+      'json',
+    );
     expect(JSON.parse(asked.out)).toMatchObject({ caller: { key: 'test' } });
   });
 });

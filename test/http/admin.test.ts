@@ -226,14 +226,26 @@ describe('the admin listener', () => {
     expect(await list('?key=nobody')).toEqual([]);
   });
 
-  it.each(['?limit=0', '?limit=201', '?status=42', '?status=6xx', '?error=bussy', '?min_ms=-1', '?since=yesterday', '?q=', '?cursor=x', '?limit=1e2', '?limit=-1', '?state=done', '?sate=failed', '?limit=1&limit=2'])(
-    'refuses %s instead of answering another question',
-    async (query) => {
-      const gateway = await start();
-      const { status, json: body } = await ask(gateway, `/admin/v1/requests${query}`);
-      expect([status, body]).toMatchObject([400, { code: 'invalid_query' }]);
-    },
-  );
+  it.each([
+    '?limit=0',
+    '?limit=201',
+    '?status=42',
+    '?status=6xx',
+    '?error=bussy',
+    '?min_ms=-1',
+    '?since=yesterday',
+    '?q=',
+    '?cursor=x',
+    '?limit=1e2',
+    '?limit=-1',
+    '?state=done',
+    '?sate=failed',
+    '?limit=1&limit=2',
+  ])('refuses %s instead of answering another question', async (query) => {
+    const gateway = await start();
+    const { status, json: body } = await ask(gateway, `/admin/v1/requests${query}`);
+    expect([status, body]).toMatchObject([400, { code: 'invalid_query' }]);
+  });
 
   it.each(['/', '/admin', '/admin/v1', '/metrics', '/admin/v1/requests/none', '/admin/v1/requests/'])(
     'has nothing at %s',

@@ -16,7 +16,10 @@ const SLUGS = [...readFileSync(packageFile('configs/catalog.yaml'), 'utf8').matc
 
 it('The metrics of a fresh gateway take less than 60 KB, with all entries of the sample catalog', async () => {
   const providers = SLUGS.map((slug) => ({ slug, provider: 'openai', api_key: '${env:NONE:-key}' }));
-  const gateway = await startTestGateway({ catalog: { providers }, gateway: { default: { provider: `@${SLUGS[0]}` } } });
+  const gateway = await startTestGateway({
+    catalog: { providers },
+    gateway: { default: { provider: `@${SLUGS[0]}` } },
+  });
   onTestFinished(() => gateway.close());
   const text = await scrape(gateway);
   expect(SLUGS.length).toBeGreaterThan(5);

@@ -38,7 +38,8 @@ function makeDocument(): object {
     info: {
       title: 'Gatehouse admin API',
       version: version().version,
-      description: 'Keys, teams, organizations, budgets, prices, alerts, usage, ledger, audit and requests of a gateway.',
+      description:
+        'Keys, teams, organizations, budgets, prices, alerts, usage, ledger, audit and requests of a gateway.',
     },
     servers: [{ url: API }],
     security: [{ token: [] }],
@@ -59,7 +60,10 @@ const ofObjects = (id: OperationId): boolean =>
   OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
 /** Reads that need no store. */
 const needsNoStore = (id: OperationId): boolean =>
-  id === 'whoami.get' || id === 'openapi.get' || resourceOf(id) === 'requests' || (ofObjects(id) && !isWrite(ROUTES[id]));
+  id === 'whoami.get' ||
+  id === 'openapi.get' ||
+  resourceOf(id) === 'requests' ||
+  (ofObjects(id) && !isWrite(ROUTES[id]));
 
 /** Takes an `Idempotency-Key`. */
 const isRepeatable = (route: AdminRoute): boolean => route.method === 'POST' && isWrite(route);

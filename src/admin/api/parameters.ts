@@ -176,7 +176,10 @@ export class CallQuery {
     if (text === undefined) return undefined;
     const moment = DURATION.test(text) ? now - parseDuration(text) : readMoment(text);
     if (moment !== undefined) return moment;
-    throw new ApiProblem('invalid_query', `\`${name}\` must be a time such as 2026-11-01T00:00:00Z, or 15m before now.`);
+    throw new ApiProblem(
+      'invalid_query',
+      `\`${name}\` must be a time such as 2026-11-01T00:00:00Z, or 15m before now.`,
+    );
   }
 }
 

@@ -107,7 +107,11 @@ export const PROBLEMS = {
     title: 'The object has changed',
     help: '`If-Match` is not the ETag of the object. Read it again.',
   },
-  too_large: { status: 413, title: 'The body is too large', help: 'A body has at most 128 KiB. An explain request has at most 1 MiB, and no more than `limits.body`.' },
+  too_large: {
+    status: 413,
+    title: 'The body is too large',
+    help: 'A body has at most 128 KiB. An explain request has at most 1 MiB, and no more than `limits.body`.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',

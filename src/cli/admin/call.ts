@@ -161,7 +161,8 @@ function textsOf(flags: Flags, name: string): readonly string[] {
 function queryOf(route: AdminRoute, flags: Flags): string {
   const query = new URLSearchParams();
   for (const name of route.query ?? [])
-    for (const value of textsOf(flags, flagOf(name))) query.append(...(name === 'label.NAME' ? labelOf(value) : [name, value] as const));
+    for (const value of textsOf(flags, flagOf(name)))
+      query.append(...(name === 'label.NAME' ? labelOf(value) : ([name, value] as const)));
   return query.toString();
 }
 

@@ -41,7 +41,8 @@ function headOf(record: Shown): readonly string[] {
   const { error, config } = record;
   const status = record['outcome_status'] ?? record['status'];
   const how = joined([word(record['state']), word(status), word(under(error, 'code'))], ' ');
-  const first = record['first_content_ms'] === undefined ? undefined : `first content after ${ms(record['first_content_ms'])}`;
+  const first =
+    record['first_content_ms'] === undefined ? undefined : `first content after ${ms(record['first_content_ms'])}`;
   return [
     joined([`request ${word(record['request_id'])}`, how, ms(record['duration_ms']), first, usd(record['cost_usd'])]),
     joined([word(record['time']), joined([word(record['method']), word(record['path'])], ' ')]),
@@ -63,7 +64,13 @@ const AT = 11;
 const at = (started: unknown, text: string): string => `${ms(started).padStart(AT)}  ${text}`;
 
 const nameOf = (target: Shown): string =>
-  joined([word(target['target_name']) ?? word(target['target']), target['target_name'] === undefined ? '' : `(${word(target['target'])})`], ' ');
+  joined(
+    [
+      word(target['target_name']) ?? word(target['target']),
+      target['target_name'] === undefined ? '' : `(${word(target['target'])})`,
+    ],
+    ' ',
+  );
 
 /** Targets that were skipped after so many attempts. */
 const skippedOf = ({ skipped }: Shown, attempts: number): readonly string[] =>
@@ -120,7 +127,21 @@ function failureLines(failure: unknown): readonly string[] {
   ]);
   const message = word(failure['upstream_message']);
   return [
-    at(undefined, `  failed: ${joined([word(failure['code']), named('of', texts(failure['kinds']).filter((kind) => kind !== failure['code']).join(', ') || undefined)], ' ')}`),
+    at(
+      undefined,
+      `  failed: ${joined(
+        [
+          word(failure['code']),
+          named(
+            'of',
+            texts(failure['kinds'])
+              .filter((kind) => kind !== failure['code'])
+              .join(', ') || undefined,
+          ),
+        ],
+        ' ',
+      )}`,
+    ),
     ...(vendor === '' ? [] : [at(undefined, `  vendor: ${vendor}`)]),
     ...(message === undefined ? [] : [at(undefined, `  vendor: ${JSON.stringify(message)}`)]),
   ];

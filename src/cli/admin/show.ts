@@ -48,9 +48,14 @@ const shownRow = (row: Shown): Shown => (row['rescued'] === true ? { ...row, sta
 /** Which requests a list may lack. */
 export function gapsOf(answer: unknown): string {
   if (!isObject(answer) || !Array.isArray(answer['partial'])) return '';
-  const silent = answer['partial'].map((worker) => `Worker ${String(worker)} does not answer: its requests are missing.\n`);
+  const silent = answer['partial'].map(
+    (worker) => `Worker ${String(worker)} does not answer: its requests are missing.\n`,
+  );
   const { oldest } = answer;
-  return [...silent, ...(typeof oldest === 'string' ? [`The oldest request that is kept arrived at ${oldest}.\n`] : [])].join('');
+  return [
+    ...silent,
+    ...(typeof oldest === 'string' ? [`The oldest request that is kept arrived at ${oldest}.\n`] : []),
+  ].join('');
 }
 
 function columnsOf(answer: AnswerName | undefined, target: string): readonly string[] {

@@ -46,7 +46,10 @@ export async function proveCredentials(
     if (!isDone(reply)) return refusal(check, reply, call);
     if (Object.keys(credentials).length === 0) return ok(check, 'none are needed: the server answered without');
     if (call.mayBePublic && isDone(await send({})))
-      return warning(check, `the server answers ${call.path} without credentials too: only a request shows whether they are valid`);
+      return warning(
+        check,
+        `the server answers ${call.path} without credentials too: only a request shows whether they are valid`,
+      );
     return ok(check, `accepted by ${nameOf(call)}`);
   } catch (failure) {
     return error(check, `${nameOf(call)}: ${messageOf(failure)}`);
@@ -67,7 +70,8 @@ const UNKNOWN: Readonly<Record<number, string>> = {
 function refusal(check: string, { status, text }: Reply, call: ProofCall): Finding {
   const words = wordsIn(text);
   const told = `${nameOf(call)} answered ${status}${words === '' ? '' : `: ${words}`}`;
-  const unknown = UNKNOWN[status] ?? (status >= 500 ? 'the server fails' : status < 400 ? 'the server redirects' : undefined);
+  const unknown =
+    UNKNOWN[status] ?? (status >= 500 ? 'the server fails' : status < 400 ? 'the server redirects' : undefined);
   return unknown === undefined
     ? error(check, `refused: ${told}`)
     : warning(check, `neither accepted nor refused, ${unknown}: ${told}`);
@@ -76,7 +80,10 @@ function refusal(check: string, { status, text }: Reply, call: ProofCall): Findi
 /** The vendor's message, without credentials; vendors quote parts of keys. */
 function wordsIn(text: string): string {
   const found = messageIn(parsed(text));
-  return scrub((found ?? '').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_WORDS)).replaceAll(QUOTED_KEY, '[key]');
+  return scrub((found ?? '').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_WORDS)).replaceAll(
+    QUOTED_KEY,
+    '[key]',
+  );
 }
 
 /** `sk-abc***xyz`: the ends of a key. */

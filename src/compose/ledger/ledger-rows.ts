@@ -14,7 +14,10 @@ export const named = (text: string | undefined): string =>
   text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
 
 /** The fields that all rows of a request share. */
-type Common = Pick<LedgerRow, 'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'>;
+type Common = Pick<
+  LedgerRow,
+  'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'
+>;
 
 /**
  * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that

@@ -62,12 +62,9 @@ async function outcomeOf<O extends ExplainOutcome | undefined>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UnknownKey)
-      return { refused: { code: 'unknown_key', message: hinted(error, key) } };
-    if (error instanceof SettingsRefused)
-      return { refused: { code: 'cannot_explain', message: reasons(error) } };
-    if (error instanceof ExplainHangs)
-      return { refused: { code: 'cannot_explain', message: error.message } };
+    if (error instanceof UnknownKey) return { refused: { code: 'unknown_key', message: hinted(error, key) } };
+    if (error instanceof SettingsRefused) return { refused: { code: 'cannot_explain', message: reasons(error) } };
+    if (error instanceof ExplainHangs) return { refused: { code: 'cannot_explain', message: error.message } };
     throw error;
   }
 }

@@ -27,7 +27,10 @@ describe('a request looked up in several processes', () => {
 });
 
 describe('a list of requests from several processes', () => {
-  const line = (running: boolean, place: number) => ({ place: { running, at: place }, line: { request_id: `r${place}` } });
+  const line = (running: boolean, place: number) => ({
+    place: { running, at: place },
+    line: { request_id: `r${place}` },
+  });
   const page = (lines: ReturnType<typeof line>[], more = false, oldest?: string) => ({ lines, more, oldest });
   const first = answerOf(1, page([line(true, 2), line(false, 7), line(false, 3)], false, at(2)));
   const second = answerOf(2, page([line(true, 4), line(false, 5)], false, at(1)));

@@ -1,4 +1,10 @@
-import { comparePlaces, isPageFull, RecordsUnanswered, type PlacedLine, type RecordPage } from '../../record/record-query.ts';
+import {
+  comparePlaces,
+  isPageFull,
+  RecordsUnanswered,
+  type PlacedLine,
+  type RecordPage,
+} from '../../record/record-query.ts';
 
 /** One worker's answer. `answered` is false if it did not come in time. */
 export interface Answered<A> {

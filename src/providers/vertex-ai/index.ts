@@ -36,7 +36,11 @@ function createEntry(slug: string, allowInsecure: boolean, locate: Locate, ident
     locatesBy: () => credentials.headers,
     /** Lists of models need no right to use them. A count needs the right to predict, and is free (docs/protocols/vertex-ai.md). */
     get proof() {
-      const { origin, path, headers } = locate(COUNTED_MODEL, { task: 'count_tokens', stream: false }, credentials.headers);
+      const { origin, path, headers } = locate(
+        COUNTED_MODEL,
+        { task: 'count_tokens', stream: false },
+        credentials.headers,
+      );
       return { origin, path, headers, body: COUNTED };
     },
     authorize: (caller) => credentials.authorize(caller),

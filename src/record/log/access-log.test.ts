@@ -90,7 +90,16 @@ const skippedField = ({ target, targetName, ...rest }: RecordedSkip): object => 
   ...rest,
 });
 
-function attemptField({ target, targetName, why, place, durationMs, tries, errorCode, failure }: RecordedAttempt): object {
+function attemptField({
+  target,
+  targetName,
+  why,
+  place,
+  durationMs,
+  tries,
+  errorCode,
+  failure,
+}: RecordedAttempt): object {
   return {
     target,
     target_name: targetName,

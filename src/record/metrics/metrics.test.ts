@@ -35,9 +35,7 @@ describe('the metric table', () => {
     if (/duration|latency|overhead|time(stamp)?_/.test(name)) expect(name).toMatch(/_seconds$/);
     for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(labels).not.toContain('le');
-    const ofZero = new Set(
-      zero.flatMap((set) => Object.keys(set)),
-    );
+    const ofZero = new Set(zero.flatMap((set) => Object.keys(set)));
     if (zero.length > 0) expect([...ofZero].toSorted(), 'a series at zero has all labels').toEqual(labels.toSorted());
     // A value that a client can choose freely, or that is unique per request, is not a label. Two kinds are bounded, and
     // counters with `byCaller` have them: ids of keys (keys.yaml has them all) and chosen metadata (at most 100 values).

@@ -125,15 +125,17 @@ interface Outer {
   readonly name?: string | undefined;
 }
 
-function compileRoute(
-  file: GatewayFile | TargetFile,
-  path: string,
-  { around, chains, aliases, name }: Outer,
-): Route {
+function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases, name }: Outer): Route {
   const own = inherit(around, file, chains);
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
-    return { kind: 'target', path, ...(name !== undefined && { name }), contextWindow, ...withAliasedModels(own, aliases) };
+    return {
+      kind: 'target',
+      path,
+      ...(name !== undefined && { name }),
+      contextWindow,
+      ...withAliasedModels(own, aliases),
+    };
   }
   const members = file.targets.map((target, index) =>
     compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases, name: target.name ?? name }),

@@ -137,6 +137,9 @@ export class LineReader {
         send: { hold: line[1], accounts: line[2], row: { ...NOT_WRITTEN, ...rowOfCells(line[3], this.#sendColumns) } },
       };
     const [, holds, accounts, rows] = line;
-    return { what, end: { holds, accounts, rows: rows.map((cells) => ({ ...NOT_KNOWN, ...rowOfCells(cells, this.#columns) })) } };
+    return {
+      what,
+      end: { holds, accounts, rows: rows.map((cells) => ({ ...NOT_KNOWN, ...rowOfCells(cells, this.#columns) })) },
+    };
   }
 }
