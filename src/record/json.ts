@@ -35,7 +35,7 @@ export function recordJson(stored: StoredRecord): RecordJson {
 }
 
 /** As `recordJson` and much faster, but with the credentials that a caller may have written: for filters, and for nothing that is shown. */
-export const rawRecord = (stored: StoredRecord): RecordJson => named(new ValueReader(stored)) as RecordJson;
+export const rawRecord = (stored: StoredRecord): RecordJson => named(new ValueReader(stored));
 
 /** A record as one line of JSON, without credentials. */
 export const recordText = (record: BoundedRecord): string =>

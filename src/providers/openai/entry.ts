@@ -62,7 +62,7 @@ type EntryHeaders = Readonly<Record<string, string>>;
 /** The parts that differ between OpenAI, compatible servers and Azure. */
 export interface EntryParts extends Pick<
   ProviderEntry,
-  'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller'
+  'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller' | 'proof'
 > {
   readonly origin: string;
   readonly headers: EntryHeaders;
@@ -76,10 +76,6 @@ export interface EntryParts extends Pick<
   /** The chat API of the server takes free-text tools. */
   readonly customTools: boolean;
   readonly unknownIds?: UnknownIds | undefined;
-  /** The path of the list of models. */
-  readonly modelsPath: string;
-  /** The list may be there without credentials. */
-  readonly listsPublicly?: boolean;
   /** The path of a request at the origin, and the model name for the body. Throws GatewayError `invalid_model`. */
   readonly place: (model: string, operationPath: string) => Pick<Location, 'path' | 'model'>;
 }
@@ -96,8 +92,6 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     api,
     hasResponses,
     place,
-    modelsPath,
-    listsPublicly = false,
     ...identity
   } = parts;
   // Reasoning that one organisation got is refused at another (docs/protocols/openai-responses.md#encrypted-content), and no other server
@@ -109,7 +103,6 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     adHoc: identity.chosenByCaller ?? false,
     usesCallersToken: credentials === 'caller',
     locatesByClient: api === 'auto',
-    proof: { origin, path: modelsPath, headers, mayBePublic: listsPublicly },
     locate(model, call) {
       const { task } = call;
       const ofResponses = call.compacts ? '/responses/compact' : OF_RESPONSES[task];

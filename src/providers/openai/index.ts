@@ -40,8 +40,12 @@ export const openai = defineProvider<OpenAiSettings>({
       customTools: entry.custom_tools ?? isOwn(base),
       unknownIds: entry.unknown_ids,
       place: placeUnder(base.prefix),
-      listsPublicly: !isOwn(base),
-      modelsPath: base.prefix + (KEY_PATHS.get(base.origin) ?? '/models'),
+      proof: {
+        origin: base.origin,
+        path: base.prefix + (KEY_PATHS.get(base.origin) ?? '/models'),
+        headers: headers.headers,
+        mayBePublic: !isOwn(base),
+      },
     });
   },
   speaks: ({ base_url: url, extensions }) => (url === undefined && extensions === undefined ? OPENAI_APIS : undefined),
@@ -137,6 +141,5 @@ export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEnt
     extensions: extensionsOf(base),
     customTools: isOwn(base),
     place: placeUnder(base.pathname.replace(/\/+$/, '')),
-    modelsPath: `${base.pathname.replace(/\/+$/, '')}/models`,
   });
 }
