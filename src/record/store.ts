@@ -35,7 +35,7 @@ type KeptRecord = { -readonly [Name in keyof LookedUp]: LookedUp[Name] } & {
 };
 
 /** A record that a query may show. */
-interface Found {
+interface FoundRecord {
   readonly place: RecordPlace;
   readonly values: StoredRecord;
 }
@@ -163,7 +163,7 @@ export class RecordStore {
   }
 
   /** The stored forms of records, of running requests first, latest first. */
-  *#stored(matches: (record: LookedUp, place: RecordPlace) => boolean): Generator<Found> {
+  *#stored(matches: (record: LookedUp, place: RecordPlace) => boolean): Generator<FoundRecord> {
     this.#flush();
     if (this.#capacity === 0) return;
     const open = this.#open.all().toReversed();

@@ -2,9 +2,9 @@ import { isObject } from '../../plugin/index.ts';
 
 // The record of a request as text: a head, and a timeline of its attempts, tries and waits.
 
-type Shown = Readonly<Record<string, unknown>>;
+type RecordObject = Readonly<Record<string, unknown>>;
 
-const objects = (value: unknown): readonly Shown[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const objects = (value: unknown): readonly RecordObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const texts = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 const word = (value: unknown): string | undefined =>
@@ -24,7 +24,7 @@ const ms = (value: unknown): string => (typeof value === 'number' ? `${Math.roun
 const usd = (value: unknown): string | undefined => (typeof value === 'number' ? `$${value}` : undefined);
 
 /** Several lines that end with a line feed. */
-export function requestText(record: Shown): string {
+export function requestText(record: RecordObject): string {
   const attempts = objects(record['attempts']);
   const lines = [
     ...headOf(record),
@@ -37,7 +37,7 @@ export function requestText(record: Shown): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function headOf(record: Shown): readonly string[] {
+function headOf(record: RecordObject): readonly string[] {
   const { error, config } = record;
   const status = record['outcome_status'] ?? record['status'];
   const how = joined([word(record['state']), word(status), word(under(error, 'code'))], ' ');
@@ -63,7 +63,7 @@ function headOf(record: Shown): readonly string[] {
 const AT = 11;
 const at = (started: unknown, text: string): string => `${ms(started).padStart(AT)}  ${text}`;
 
-const nameOf = (target: Shown): string =>
+const nameOf = (target: RecordObject): string =>
   joined(
     [
       word(target['target_name']) ?? word(target['target']),
@@ -73,7 +73,7 @@ const nameOf = (target: Shown): string =>
   );
 
 /** Targets that were skipped after so many attempts. */
-const skippedOf = ({ skipped }: Shown, attempts: number): readonly string[] =>
+const skippedOf = ({ skipped }: RecordObject, attempts: number): readonly string[] =>
   objects(skipped)
     .filter(({ after }) => after === attempts)
     .map((one) => at(undefined, joined([`skipped ${nameOf(one)}`, slug(one['provider']), word(one['reason'])])));
@@ -81,7 +81,7 @@ const skippedOf = ({ skipped }: Shown, attempts: number): readonly string[] =>
 const slug = (provider: unknown): string | undefined =>
   word(provider) === undefined ? undefined : `@${word(provider)}`;
 
-function attemptLines(attempt: Shown, number: number): readonly string[] {
+function attemptLines(attempt: RecordObject, number: number): readonly string[] {
   const tries = objects(attempt['tries']);
   const place = joined([slug(attempt['provider']), word(attempt['request_model'])], '/');
   const tokens = isObject(attempt['tokens']) ? attempt['tokens'] : {};
@@ -105,7 +105,7 @@ function attemptLines(attempt: Shown, number: number): readonly string[] {
   ];
 }
 
-const tryText = (one: Shown, number: number): string =>
+const tryText = (one: RecordObject, number: number): string =>
   joined([
     `  try ${number}`,
     word(one['status']),

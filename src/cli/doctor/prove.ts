@@ -9,7 +9,7 @@ import { error, ok, warning, type Finding } from './finding.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_WORDS = 300;
 
-interface Reply {
+interface ProbeReply {
   readonly status: number;
   readonly text: string;
 }
@@ -29,7 +29,7 @@ export async function proveCredentials(
 ): Promise<Finding> {
   const call = provider.proof;
   if (!call) return warning(check, 'the provider has no call without a cost that proves them');
-  const send = async (headers: ProofCall['headers']): Promise<Reply> => {
+  const send = async (headers: ProofCall['headers']): Promise<ProbeReply> => {
     const { status, bytes, text } = await exchange({
       url: call.origin + call.path,
       method: call.body === undefined ? 'GET' : 'POST',
@@ -56,7 +56,7 @@ export async function proveCredentials(
   }
 }
 
-const isDone = ({ status }: Reply): boolean => status >= 200 && status < 300;
+const isDone = ({ status }: ProbeReply): boolean => status >= 200 && status < 300;
 
 const nameOf = ({ body, path }: ProofCall): string => `${body === undefined ? 'GET' : 'POST'} ${path}`;
 
@@ -67,7 +67,7 @@ const UNKNOWN: Readonly<Record<number, string>> = {
   429: 'the limit of the account is used up',
 };
 
-function refusal(check: string, { status, text }: Reply, call: ProofCall): Finding {
+function refusal(check: string, { status, text }: ProbeReply, call: ProofCall): Finding {
   const words = wordsIn(text);
   const told = `${nameOf(call)} answered ${status}${words === '' ? '' : `: ${words}`}`;
   const unknown =
