@@ -1774,7 +1774,7 @@ export interface Sticky {
  */
 export interface Target {
   /**
-   * Name of the target.
+   * Name of the target, for conditions. Log, records, metrics, `/readyz?verbose` and the header `x-gateway-target-name` show it beside the place in the config.
    */
   name?: string;
   /**

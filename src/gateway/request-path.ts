@@ -167,6 +167,9 @@ function setOriginHeaders(
   }
 }
 
+/** Other characters percent-encoded: headers are ASCII, and a caller may choose the name (RFC 9110, section 5.5). */
+const headerText = (text: string): string => text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
+
 function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
   headers[names.requestId] = exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
@@ -177,6 +180,7 @@ function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, n
   if (!attempt) return;
   if (attempt.budget?.headers && status === 200) Object.assign(headers, attempt.budget.headers);
   headers[names.optionIndex] = attempt.target.path;
+  if (attempt.target.name !== undefined) headers[names.targetName] = headerText(attempt.target.name);
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.resolved && exchange.alias) headers[names.model] = attempt.resolved.model;

@@ -2,7 +2,6 @@ import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
-import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
@@ -104,8 +103,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
   const ended = new EndedRequests(clock);
-  const routes = [...new Set(operations.map(({ path }) => path))];
-  const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
+  const metrics = createMetrics({ clock, build: version(), flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const tools = { role, env, disk, configs, clock, log, metrics };

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
-import type { RecordQuery } from '../record/store.ts';
+import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { UsageCounters } from './state/usage-counters.ts';
@@ -15,7 +15,7 @@ import type { ReloadResult, InForce } from './reload.ts';
 import type { Load } from './workers/ipc.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { RecordSource } from '../admin/admin-listener.ts';
+import type { RecordSource } from '../admin/api/sources.ts';
 import type { Address } from '../compose/listener/listeners.ts';
 import type { Logger } from 'pino';
 
@@ -37,6 +37,8 @@ export interface Gateway {
   record(id: string): object | undefined;
   /** The latest requests of this process, one line each. */
   records(query: RecordQuery): readonly object[];
+  /** The same a page at a time. */
+  recordPage(query: RecordQuery): Promise<RecordPage>;
   /** Explains how a request would be handled under the current settings and target health. Calls no upstream. */
   explain: ExplainService['explain'];
   /** Explains how a request of this process was handled, by the id in its `x-gateway-explain-id`. */

@@ -152,9 +152,10 @@ async function releaseAll(
 const lookUps = (
   { records, shared: { inFlight } }: ProcessState,
   { data }: Servers,
-): Pick<WorkerGateway, 'record' | 'records' | 'load'> => ({
+): Pick<WorkerGateway, 'record' | 'records' | 'recordPage' | 'load'> => ({
   record: (id) => records.find(id),
   records: (query) => records.list(query),
+  recordPage: (query) => records.page(query),
   load: async () => ({ requests: inFlight.size, connections: await connectionsOf(data) }),
 });
 

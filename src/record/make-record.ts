@@ -161,6 +161,7 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),
+  ...(target.name !== undefined && { targetName: TEXTS.other.of(target.name) }),
   ...(target.provider !== undefined && { provider: TEXTS.other.of(target.provider.replace(/^@/, '')) }),
   reason,
   after,
@@ -184,6 +185,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
+    targetName: recorded(target.name, TEXTS.other),
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,

@@ -73,6 +73,8 @@ export interface RecordedAttempt {
   readonly number: number;
   /** `config.targets[1]` */
   readonly target: string;
+  /** Undefined: it has none. */
+  readonly targetName: string | undefined;
   readonly why: ChoiceReason;
   /** Undefined when no target was resolved. */
   readonly place: RecordedPlace | undefined;
@@ -143,6 +145,7 @@ export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reaso
 
 export interface RecordedSkip {
   readonly target: string;
+  readonly targetName?: string;
   /** Provider in the config; absent when the request names it. */
   readonly provider?: string;
   readonly reason: SkippedTarget['reason'];

@@ -103,9 +103,9 @@ describe('gatehouse serve --workers 2', () => {
       expect(record).toMatchObject({ request_id: id, worker, state: 'complete' });
     }
     expect((await fetch(`${base}/nobody`)).status).toBe(404);
-    const { requests } = (await (await fetch(`${base}?limit=5`)).json()) as { requests: { worker: number }[] };
-    expect(requests).toHaveLength(5);
-    expect(new Set(requests.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    const { items } = (await (await fetch(`${base}?limit=5`)).json()) as { items: { worker: number }[] };
+    expect(items).toHaveLength(5);
+    expect(new Set(items.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
   });
 
   it('reads settings anew in all of them, or in none', async () => {

@@ -106,4 +106,19 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
     },
     ['id', 'role'],
   ),
+  explain: object(
+    {
+      method: text('Of HTTP.', { default: 'POST' }),
+      path: text('With its query.', { default: '/v1/chat/completions' }),
+      headers: { description: 'The headers of the client.', type: 'object', additionalProperties: { type: 'string' } },
+      body: { description: 'The body of the client: JSON, or its text. A request without a body has none.' },
+      key: text('The id of the key in whose name the request is explained. Default: the key in `headers`.'),
+      draws: list(
+        { type: 'number', minimum: 0, exclusiveMaximum: 1 },
+        { description: 'The numbers that a load balance draws, one after the other.', minItems: 1, maxItems: 64 },
+      ),
+      at: text('Time of the request. Default: now.', MOMENT),
+    },
+    [],
+  ),
 };

@@ -84,7 +84,7 @@ const answers: WorkerAnswers = {
     return undefined;
   },
   record: async ({ id }) => started().record(id),
-  records: async (query) => started().records(query),
+  records: async (query) => started().recordPage(query),
   explain: async (args) => started().explains.explain(args),
   keeps: async ({ id }) => started().keeps(id),
   explained: async ({ id }) => started().explains.explained(id),
