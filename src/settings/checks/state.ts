@@ -8,6 +8,9 @@ import { checkZone } from './time-zones.ts';
 const MIN_BACKUP_MS = 60_000;
 const MIN_STATE_AGE_MS = 60_000;
 
+const NOT_SEALED =
+  'the store takes no webhook without `state.encryption_keys`, which seal its address and secret: `echo k1:$(openssl rand -base64 32)` makes one';
+
 /** Checks `state` of server.yaml. */
 export function checkState({ state }: ServerFile, report: Report): void {
   if (!state) return;
@@ -20,6 +23,9 @@ export function checkState({ state }: ServerFile, report: Report): void {
   if (state.time_zone !== undefined) checkZone(state.time_zone, within(report, 'state', 'time_zone'));
   checkRing(state.peppers, parsePeppers, within(report, 'state', 'peppers'));
   checkRing(state.encryption_keys, parseEncryptionKeys, within(report, 'state', 'encryption_keys'));
+  const sealed = state.owns?.indexOf('alerts') ?? -1;
+  if (sealed >= 0 && !state.encryption_keys)
+    report({ path: ['state', 'owns', sealed], severity: 'warning', message: NOT_SEALED });
   if (state.backup && type === 'memory')
     report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
   if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)

@@ -1,0 +1,16 @@
+import { Globs } from '../../catalog/globs.ts';
+import { withoutVersion } from '../../plugin/model-ids.ts';
+
+/** False where no model has both names; `*` in either stands for any text. Of two patterns only the beginnings are compared. */
+export function mayOverlap(one: string, other: string): boolean {
+  if (!other.includes('*')) return fits(one, other);
+  if (!one.includes('*')) return fits(other, one);
+  const [start = '', begin = ''] = [one, other].map((pattern) => pattern.slice(0, pattern.indexOf('*')));
+  return start.startsWith(begin) || begin.startsWith(start);
+}
+
+/** Prices and vendors name a model with or without its version. */
+const fits = (pattern: string, name: string): boolean =>
+  pattern === name ||
+  new Globs([pattern, withoutVersion(pattern)]).matches(withoutVersion(name)) ||
+  new Globs([pattern]).matches(name);
