@@ -6,14 +6,14 @@ import { within, type Check } from './check.ts';
 type Budgets = readonly Budget[] | undefined;
 
 /** A node of the tree above the one that is checked. */
-interface Outer {
+interface NodeAround {
   readonly name: string;
   readonly budgets: Budgets;
 }
 
 /** Warns of a cap that can never be reached, because the team or organization around it ends first. */
 export const checkCaps: Check = ({ teams }) => {
-  const aroundTeam = (id: string | undefined): readonly Outer[] =>
+  const aroundTeam = (id: string | undefined): readonly NodeAround[] =>
     id === undefined ? [] : [{ name: `organization \`${id}\``, budgets: teams?.organizations?.[id]?.budgets }];
   return {
     team: ({ organization, budgets }, report) =>
@@ -26,7 +26,7 @@ export const checkCaps: Check = ({ teams }) => {
   };
 };
 
-function checkWithin(budgets: Budgets, around: readonly Outer[], report: Report): void {
+function checkWithin(budgets: Budgets, around: readonly NodeAround[], report: Report): void {
   for (const [index, budget] of (budgets ?? []).entries()) {
     const sooner = around.flatMap(({ name, budgets: outer = [] }) =>
       outer

@@ -23,7 +23,8 @@ export const checkDefaultConfigs: Check = ({ catalog, server, gateway }) => {
     key({ models: listed, providers, default_config: own }, report) {
       const id = own ?? server?.default_config;
       // Requests for an alias of a config have that config.
-      if (id === undefined || listed?.some((name) => aliases.get(name)?.config !== undefined)) return;
+      if (id === undefined || (!listed && !providers)) return;
+      if (listed?.some((name) => aliases.get(name)?.config !== undefined)) return;
       const names = Object.entries({ models: listed, providers }).flatMap(([name, list]) => (list ? [name] : []));
       const access = new Access({ models: listed, providers, fields: undefined }, aliases);
       const targets = targetsOf(id);

@@ -10,7 +10,8 @@ export function mayOverlap(one: string, other: string): boolean {
 }
 
 /** Prices and vendors name a model with or without its version. */
-const fits = (pattern: string, name: string): boolean =>
-  pattern === name ||
-  new Globs([pattern, withoutVersion(pattern)]).matches(withoutVersion(name)) ||
-  new Globs([pattern]).matches(name);
+function fits(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern === name || withoutVersion(pattern) === withoutVersion(name);
+  const globs = new Globs([pattern]);
+  return globs.matches(name) || globs.matches(withoutVersion(name));
+}

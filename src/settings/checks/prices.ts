@@ -45,9 +45,8 @@ function checkHostPrices(
 function checkOrder(rule: PriceRule, { prices, catalog }: CheckedSettings, report: Report): void {
   const rules = prices?.prices ?? [];
   const provider = rule.provider ?? catalog?.providers.find(({ slug }) => `@${slug}` === rule.entry)?.provider;
-  const index = rules.findIndex(
-    (earlier) => earlier === rule || covers(earlier, { ...rule, ...(provider !== undefined && { provider }) }),
-  );
+  const later = { ...rule, ...(provider !== undefined && { provider }) };
+  const index = rules.findIndex((earlier) => earlier === rule || covers(earlier, later));
   if (index < 0 || rules[index] === rule) return;
   const message = `this rule is never in force: \`prices[${index}]\`, for \`${rules[index]!.model}\`, stands before it and fits all of its requests; move this one before it`;
   report({ path: ['model'], severity: 'warning', message });

@@ -18,13 +18,23 @@ export const checkUnpriced: Check = (settings) => {
     JSON.stringify([server?.chains, [...gateway.values()]]).includes('"unknown_price"');
   if (mayBeServed) return {};
   const isPriced = pricedModels(settings);
+  // Most keys have the permissions of others.
+  const known = new Map<string, string | undefined>();
+  const textFor = (key: GatewayKey): string | undefined => {
+    const permissions = JSON.stringify([key.providers, key.models]);
+    if (!known.has(permissions)) {
+      const models = modelsOf(key, catalog.providers, catalog.aliases ?? {});
+      const isServed = !models || models.length === 0 || models.some(isPriced);
+      known.set(permissions, isServed ? undefined : unpricedText(models));
+    }
+    return known.get(permissions);
+  };
   return {
     key(key, report) {
       const place = budgetInUsd(key, settings);
       if (place === undefined || key.custom_hosts) return;
-      const models = modelsOf(key, catalog.providers, catalog.aliases ?? {});
-      if (!models || models.length === 0 || models.some(isPriced)) return;
-      report({ path: [place], on: 'key', severity: 'warning', message: unpricedText(models) });
+      const message = textFor(key);
+      if (message !== undefined) report({ path: [place], on: 'key', severity: 'warning', message });
     },
   };
 };
@@ -76,22 +86,23 @@ function modelsOf(
 /** What the entry serves of the models with a name. */
 function servedOf({ models }: CatalogEntry, name: string): readonly string[] {
   if (!models) return [name];
-  return models.flatMap((one) => (mayOverlap(one, name) ? [one.includes('*') ? name : one] : []));
+  return models.flatMap((one) =>
+    mayOverlap(one, name) ? [one.includes('*') && !name.includes('*') ? name : one] : [],
+  );
 }
 
 function pricedModels({ prices, priceTable = SHIPPED_PRICES }: CheckedSettings): (used: UsableModel) => boolean {
   const rules = (prices?.prices ?? []).filter(({ usd, host }) => usd && host === undefined);
-  const known = new Map<string, boolean>();
-  const find = ({ entry, model }: UsableModel): boolean =>
-    // Its price has the name that Google has for it.
-    model.startsWith('endpoints.') ||
-    rules.some((rule) => isOf(rule, entry) && mayOverlap(rule.model, model)) ||
-    priceTable.modelsOf(entry.provider).some((name) => mayOverlap(name, model));
-  return (used) => {
-    const name = `${used.entry.slug}/${used.model}`;
-    const found = known.get(name) ?? find(used);
-    known.set(name, found);
-    return found;
+  return ({ entry, model }) => {
+    const onGoogle = entry.provider === 'vertex-ai';
+    // The price of an endpoint has the name that Google has for it; Google's names may have a publisher before them.
+    if (onGoogle && model.startsWith('endpoints.')) return true;
+    const names = onGoogle ? [model, model.slice(model.lastIndexOf('/') + 1)] : [model];
+    const isNamed = (pattern: string): boolean => names.some((name) => mayOverlap(pattern, name));
+    return (
+      rules.some((rule) => isOf(rule, entry) && isNamed(rule.model)) ||
+      priceTable.modelsOf(entry.provider).some(isNamed)
+    );
   };
 }
 
