@@ -1,6 +1,7 @@
 import {
   definePlugin,
   GatewayError,
+  nearest,
   type Caller,
   type ConfigDirectory,
   type Exchange,
@@ -188,10 +189,20 @@ function named(id: string, { caller, request }: Exchange, configs: ConfigDirecto
     );
   }
   const config = configs.get(id);
+  const hint = (): string => {
+    const meant = nearest(
+      id,
+      configs.ids.filter((other) => allows(caller, other)),
+    );
+    return meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
+  };
   // A key restricted to certain configs cannot find out whether others exist.
   if (!allows(caller, id))
-    throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
-  if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);
+    throw new GatewayError(
+      'config_not_allowed',
+      `This key may not use the gateway config ${JSON.stringify(id)}.${hint()}`,
+    );
+  if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.${hint()}`);
   return config;
 }
 

@@ -154,13 +154,15 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'keys create',
     {
-      usage: 'keys create --id NAME [--configs DIR] [--provider @SLUG]... [--expires MOMENT|90d] [--write]',
+      usage:
+        'keys create --id NAME [--configs DIR] [--team NAME] [--provider @SLUG]... [--expires MOMENT|90d] [--write]',
       help: 'Create a gateway key and print its entry for keys.yaml; with --write, add the entry there',
       async run(args, world) {
-        const { id, provider, expires, write, configs: dir } = parse(args, CREATE).values;
+        const { id, provider, team, write, expires, configs: dir } = parse(args, CREATE).values;
         if (id === undefined) throw new UsageError('keys create needs --id NAME');
         const { createKeyCommand, takenIds, writeKeyCommand } = await import('./keys/create.ts');
-        const request = { id, ...(provider && { providers: provider }), ...(expires !== undefined && { expires }) };
+        const given = { ...(expires !== undefined && { expires }), ...(team !== undefined && { team }) };
+        const request = { id, ...(provider && { providers: provider }), ...given };
         if (write) return writeKeyCommand(request, { ...world, dir });
         return createKeyCommand({ ...request, ...world, taken: await takenIds(dir, world.env) });
       },
@@ -170,7 +172,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'keys list',
     {
       usage: 'keys list [--configs DIR] [--format table|json]',
-      help: 'List the keys with their permissions, never a key itself',
+      help: 'List the keys with their permissions, teams, limits and budgets, never a key itself',
       async run(args, world) {
         const options = { ...configs, format: { type: 'string', default: 'table' } } as const;
         const { configs: dir, format } = parse(args, options).values;
@@ -354,6 +356,7 @@ const CREATE = {
   ...configs,
   id: { type: 'string' },
   provider: { type: 'string', multiple: true },
+  team: { type: 'string' },
   expires: { type: 'string' },
   write: { type: 'boolean', default: false },
 } as const satisfies Options;

@@ -283,7 +283,7 @@ export interface ResolvedTarget {
   /** The upstream's name of the model. */
   readonly model: string;
   /**
-   * The model as a metric label of bounded cardinality: a name that the catalog lists or that has answered recently,
+   * The model as a metric label of bounded cardinality: a name that the catalog or a config in a file lists, or that has answered recently,
    * else `__other__`.
    */
   readonly modelLabel: string;

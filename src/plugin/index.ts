@@ -119,6 +119,7 @@ export { spellingsOf, type KeyPath, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
 export { countLosses, lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';
+export { portkeyHint } from './portkey-headers.ts';
 export { cancelReply, type Reply, type ReplyEnd, type Sink, type Source } from './reply.ts';
 export { errorReply, toClientError } from './reply.ts';
 export { WrappedSource } from './wrapped-source.ts';

@@ -112,6 +112,7 @@ describe('gatehouse serve --workers 2', () => {
     const { upstream, fleet, url, statusUrl } = await start({
       server: { default_config: 'prod', reload: { watch: false } },
       gateway: { prod: {} },
+      files: { 'notes.yaml': 'a file that is ignored, with a warning' },
     });
     upstream.letGo();
     const seedsOf = async () => {
@@ -146,6 +147,8 @@ describe('gatehouse serve --workers 2', () => {
     await hangUp('override_params: { seed: 3 }\n', 'settings reloaded');
     await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 6, 'all have');
     expect(await seedsOf()).toEqual(new Set([3]));
+    // Of the two reloads, and not of each process.
+    expect(fleet.lines.filter(({ msg }) => msg === 'settings have warnings')).toHaveLength(2);
     const mended = await scrape(statusUrl);
     expect(mended.get('gatehouse_config_last_reload_successful')).toBe(1);
     expect([...mended.keys()].filter((name) => name.startsWith('gatehouse_config_info'))).toHaveLength(1);

@@ -18,7 +18,6 @@ export const checkAliases: Check = (settings) => ({
       if (alias.target !== undefined) checkTarget(alias.target, aliases, providers, within(atAlias, 'target'));
       if (alias.config !== undefined) checkConfig(alias.config, settings, within(atAlias, 'config'));
     }
-    checkPickers(aliases, report);
   },
   node({ file, route }, report) {
     for (const key of ['override_params', 'default_params'] as const) {
@@ -69,7 +68,7 @@ function checkConfig(id: string, settings: CheckedSettings, report: Report): voi
     });
 }
 
-const targetsIn = (route: Route): readonly Target[] =>
+export const targetsIn = (route: Route): readonly Target[] =>
   route.kind === 'target' ? [route] : route.members.flatMap(targetsIn);
 
 const namesAllModels = (file: GatewayFile, { catalog = { providers: [] } }: CheckedSettings): boolean =>
@@ -79,13 +78,3 @@ const namesAllModels = (file: GatewayFile, { catalog = { providers: [] } }: Chec
       return typeof model === 'string' && (provider !== undefined || slugOf({ model }) !== undefined);
     },
   );
-
-/** Claude Code lists only models whose names contain this (docs/protocols/claude-code.md#requests). */
-const CLAUDE_NAME = /claude|anthropic/i;
-
-function checkPickers(aliases: Aliases, report: Report): void {
-  const shown = Object.entries(aliases).filter(([, { hidden }]) => !hidden);
-  if (shown.length === 0 || shown.some(([name]) => CLAUDE_NAME.test(name))) return;
-  const message = 'no alias has `claude` in its name, so the picker of Claude Code shows none of them';
-  report({ path: ['aliases'], on: 'key', severity: 'warning', message });
-}

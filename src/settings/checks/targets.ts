@@ -54,6 +54,13 @@ function checkWeights({ strategy, targets = [] }: GatewayFile | TargetFile, repo
       report({ ...at, on: 'key', message: '`weight` has no effect without `mode: loadbalance` around it' });
     else if (weight === 0) report({ ...at, message: 'a target with the weight 0 is never used' });
   }
+  // Shares of 1 or of 100: beside them 1 is not meant.
+  const given = targets.find(({ weight = 1 }) => (weight > 0 && weight < 1) || weight >= 10)?.weight;
+  const bare = targets.findIndex(({ weight }) => weight === undefined);
+  if (!balanced || given === undefined || bare < 0) return;
+  const share = Math.round(100 / weights.reduce((sum, weight) => sum + weight, 0));
+  const message = `this target has no \`weight\`, which counts as 1 beside ${given}: it gets ${share} % of the requests; give each target its weight`;
+  report({ path: ['targets', bare], severity: 'warning', message });
 }
 
 /** Statuses that mean the request itself is wrong: a retry gets the same answer. */
