@@ -56,7 +56,7 @@ function checkStars(name: string, { target, config, display_name: shown }: Model
   const stars = target?.split('*').length ?? 1;
   if (target === undefined || (isWildcard(name) ? stars === 2 && isWildcard(target) : stars === 1)) return;
   const message = isWildcard(name)
-    ? `the target of a wildcard has one \`*\`, at its end: ${target.replaceAll('*', '')}*`
+    ? 'the target of a wildcard has one `*`, at its end: `@slug/*`'
     : 'an exact name has a target without `*`';
   report({ path: ['target'], message });
 }
