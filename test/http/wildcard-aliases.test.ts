@@ -150,7 +150,9 @@ describe('a request for a name that a wildcard alias stands for', () => {
     const reply = await chat(model, id);
     expect(reply.status, reply.text).toBe(status);
     if (status !== 403 || model.startsWith('@')) return;
-    expect(reply.text).toContain(`This key may not use the model ${JSON.stringify(JSON.stringify(model)).slice(1, -1)}`);
+    expect(reply.text).toContain(
+      `This key may not use the model ${JSON.stringify(JSON.stringify(model)).slice(1, -1)}`,
+    );
     expect(reply.text).not.toContain('@openai');
   });
 
