@@ -109,31 +109,65 @@ function modelOf(params: ForeignItem, hasAddress: boolean): readonly [vendor: st
 }
 
 /** Undefined, after a report: the deployment cannot be called. */
-export function deploymentOf(
-  item: ForeignItem,
-  draft: Draft,
-  { credentials, environment }: ModelContext,
-): Deployment | undefined {
+export function deploymentOf(item: ForeignItem, draft: Draft, context: ModelContext): Deployment | undefined {
   const params = item.get('litellm_params');
   const name = item.get('model_name')?.text();
   if (!params || name === undefined) {
     item.lose('has no model_name or no litellm_params');
     return undefined;
   }
+  const info = item.get('model_info');
+  const placed = placeOf(params, info, { draft, ...context });
+  if (!placed) return undefined;
+  const [inside, beside] = [params, item].map((part) => limitsOf(part, { requests: 'rpm', tokens: 'tpm' }));
+  const limits = (inside || beside) && { ...beside, ...inside };
+  const deployment: Deployment = {
+    name,
+    item,
+    slug: placed.slug,
+    model: placed.model,
+    limits,
+    weight: params.get('weight')?.number(),
+    order: params.get('order')?.number(),
+    timeout: params.get('timeout'),
+    fields: fieldsOf(params, draft),
+  };
+  charge(deployment, placed, [params, info], draft);
+  params.get('drop_params');
+  params.rest(DEPLOYMENT);
+  if (info && Object.keys(info.value ?? {}).some((key) => !/cost|^id$|^base_model$|^db_model$/.test(key)))
+    info.lose(INFO, 'unneeded');
+  item.rest();
+  return deployment;
+}
+
+interface Placed {
+  readonly slug: string;
+  /** As requests name it here. */
+  readonly model: string;
+  /** The vendor's name of it: a deployment of Azure has its own. */
+  readonly written: string;
+  readonly isAzure: boolean;
+}
+
+/** The entry of a deployment. Undefined, after a report: there is none. */
+function placeOf(
+  params: ForeignItem,
+  info: ForeignItem | undefined,
+  { draft, credentials, environment }: ModelContext & { readonly draft: Draft },
+): Placed | undefined {
   const account = accountOf(params, credentials);
   const own = account && (account('api_base') ?? account('base_url'));
   const found = account && modelOf(params, own !== undefined);
   if (!found) return undefined;
   const [vendor, text] = found;
-  const [base, url] = ['API_BASE', 'BASE_URL'].map((name) => environment?.get(`${vendor.toUpperCase()}_${name}`));
-  const address = own ?? base ?? url;
-  const info = item.get('model_info');
   const written = text === '' ? unnamed(params, info) : text;
   if (written === undefined) return undefined;
+  const [base, url] = ['API_BASE', 'BASE_URL'].map((name) => environment?.get(`${vendor.toUpperCase()}_${name}`));
   const slug = addAccount(draft, params, {
     vendor,
     apiKey: account('api_key'),
-    baseUrl: draft.text(address, 'https://example.com'),
+    baseUrl: draft.text(own ?? base ?? url, 'https://example.com'),
     organization: draft.text(account('organization'), 'org'),
     apiVersion: account('api_version'),
     serviceAccount: account('vertex_credentials'),
@@ -142,37 +176,27 @@ export function deploymentOf(
     headers: params.get('extra_headers'),
   });
   if (slug === undefined) return undefined;
-  if (vendor === 'azure' && account('api_version') === undefined)
+  const isAzure = vendor === 'azure';
+  if (isAzure && account('api_version') === undefined)
     params.lose(
       'which `api_version`? LiteLLM reads AZURE_API_VERSION; without one, requests go to the v1 API of Azure',
     );
-  const { provider } = VENDORS.get(vendor) ?? {};
-  const model = provider === 'vertex-ai' ? vertexModel(written) : deployed(draft, slug, written, info);
-  // Prices and limits know a deployment of Azure by its own name.
-  const charged = provider === 'azure-openai' ? written : model;
-  if (!addPrices(draft, slug, charged, [params, info]) && charged !== model)
-    addShippedPrice(draft, slug, charged, model);
-  const [inside, beside] = [params, item].map((part) => limitsOf(part, { requests: 'rpm', tokens: 'tpm' }));
-  const limits = (inside || beside) && { ...beside, ...inside };
+  const isVertex = VENDORS.get(vendor)?.provider === 'vertex-ai';
+  const model = isVertex ? vertexModel(written) : deployed(draft, slug, written, info);
+  return { slug, model, written, isAzure };
+}
+
+/** Prices and limits know a deployment of Azure by its own name. */
+function charge(
+  { item, slug, model, limits }: Deployment,
+  { isAzure, written }: Placed,
+  prices: readonly (ForeignItem | undefined)[],
+  draft: Draft,
+): void {
+  const charged = isAzure ? written : model;
+  if (!addPrices(draft, slug, charged, prices) && charged !== model) addShippedPrice(draft, slug, charged, model);
   if (limits && !model.includes('*') && !limitModel(draft, slug, charged, limits))
     item.lose(`sets other limits than another deployment of ${charged} at @${slug}, which hold for both`, 'guard');
-  const deployment: Deployment = {
-    name,
-    item,
-    slug,
-    model,
-    weight: params.get('weight')?.number(),
-    limits,
-    order: params.get('order')?.number(),
-    timeout: params.get('timeout'),
-    fields: fieldsOf(params, draft),
-  };
-  params.get('drop_params');
-  params.rest(DEPLOYMENT);
-  if (info && Object.keys(info.value ?? {}).some((key) => !/cost|^id$|^base_model$|^db_model$/.test(key)))
-    info.lose(INFO, 'unneeded');
-  item.rest();
-  return deployment;
 }
 
 /** `azure/` without a deployment: its model is the best guess. */
