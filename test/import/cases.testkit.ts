@@ -100,6 +100,8 @@ export const CASES: readonly Case[] = [
       'perplexity-at': ['api.perplexity.ai sonar'],
       'no-vendor-at': ['llm.example.com my-model'],
       'azure-old': ['old.openai.azure.com gpt-4o'],
+      constructor: ['api.openai.com gpt-5'],
+      'by-environment': ['groq.example.com llama'],
     },
   },
   {

@@ -45,6 +45,10 @@ export function addAccount(draft: Draft, item: ForeignItem, account: ForeignAcco
     item.lose('has an address with credentials or a query: write `base_url` without them, and `secret_headers`');
     return undefined;
   }
+  if (base !== undefined && !isReference(base) && !/^https?:\/\//.test(URL.canParse(base) ? base : '')) {
+    item.lose('has an address that is no URL: it is not imported');
+    return undefined;
+  }
   if (vendor.needsBase && base === undefined) {
     item.lose(`names no address of the server; an entry with provider ${provider} needs \`base_url\``);
     return undefined;
@@ -97,7 +101,9 @@ function baseOf(vendor: Vendor, { vendor: name, baseUrl: own }: ForeignAccount):
   return name.startsWith('ollama') && !/\/v\d+$/.test(base) ? `${base}/v1` : base;
 }
 
-const isUnversioned = (base: string): boolean => !base.includes('${') && !/\/v\d/.test(new URL(base).pathname);
+const isReference = (base: string): boolean => base.startsWith('${env:');
+
+const isUnversioned = (base: string): boolean => !isReference(base) && !/\/v\d/.test(new URL(base).pathname);
 
 /** Each value becomes a variable: the file does not say which ones are credentials. */
 function headersOf(draft: Draft, { name: slug }: Place, { headers }: ForeignAccount): DraftPart | undefined {

@@ -59,8 +59,9 @@ type Find = (key: (typeof ACCOUNT)[number]) => ForeignItem | undefined;
 /** Undefined, after a report: the address may be in a credential that is not here, and a vendor's own would be another one. */
 function accountOf(params: ForeignItem, credentials: Credentials): Find | undefined {
   const item = params.get('litellm_credential_name');
-  const name = item?.text();
-  if (!item || name === undefined) return (key) => params.get(key);
+  if (!item) return (key) => params.get(key);
+  const name = item.text();
+  if (name === undefined) return undefined;
   const [values, second] = credentials.get(name) ?? [];
   const fault = !values
     ? 'is in none of the files: import the answer of `GET /credentials` too'

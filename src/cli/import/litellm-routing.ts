@@ -104,6 +104,10 @@ export function importGroups(deployments: readonly Deployment[], routing: Routin
       );
       continue;
     }
+    if (group.some(({ model }) => model.includes('*'))) {
+      first.lose('is one name for a pattern of models: which one is it? It is not imported');
+      continue;
+    }
     const config = configOf(name, groups, routing);
     if (Object.keys(config).length === 1 && isPlain(group)) {
       draft.aliases[alias] = { target: `@${group[0]!.slug}/${group[0]!.model}` };
