@@ -16,7 +16,7 @@ export interface FoundAlias<T> {
  * look-up; any other one costs a look-up for each length of those texts, which names bound to 128.
  */
 export class AliasNames<T> {
-  readonly #exact: ReadonlyMap<string, T>;
+  readonly #exact: ReadonlyMap<string, FoundAlias<T>>;
   /** By the text before the star. */
   readonly #wildcards: ReadonlyMap<string, T>;
   /** The longest first. */
@@ -24,7 +24,8 @@ export class AliasNames<T> {
 
   constructor(aliases: Iterable<readonly [name: string, alias: T]>) {
     const all = [...aliases];
-    this.#exact = new Map(all.filter(([name]) => !isWildcard(name)));
+    const exact = all.filter(([name]) => !isWildcard(name));
+    this.#exact = new Map(exact.map(([name, alias]) => [name, { listed: name, alias, rest: undefined }]));
     this.#wildcards = new Map(all.flatMap(([name, alias]) => (isWildcard(name) ? [[name.slice(0, -1), alias]] : [])));
     this.#lengths = [...new Set([...this.#wildcards.keys()].map(({ length }) => length))].toSorted((a, b) => b - a);
   }
@@ -36,8 +37,7 @@ export class AliasNames<T> {
   /** A wildcard stands for one character at least, and never for a name that begins with `@slug/`. */
   find(name: string): FoundAlias<T> | undefined {
     const exact = this.#exact.get(name);
-    if (exact !== undefined) return { listed: name, alias: exact, rest: undefined };
-    if (name.startsWith('@')) return undefined;
+    if (exact !== undefined || name.startsWith('@')) return exact;
     for (const length of this.#lengths) {
       if (length >= name.length) continue;
       const before = name.slice(0, length);

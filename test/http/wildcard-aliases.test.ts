@@ -41,6 +41,9 @@ beforeAll(async () => {
         'openai/claude-*': { target: '@claude/claude-*' },
         'openai/best': { target: '@claude/claude-opus-4-5' },
         'n/*': { target: '@narrow/*', context: 1000 },
+        // The path of Vertex AI puts `anthropic.` before the name.
+        'claude-*': { target: '@claude/claude-*' },
+        'anth*': { target: '@openai/*' },
         'n/hidden*': { target: '@narrow/gpt-*', hidden: true },
       },
     },
@@ -120,6 +123,16 @@ describe('a request for a name that a wildcard alias stands for', () => {
     expect(reply.sent.map(({ url, json: body }) => [url, body['model']])).toEqual([[path, sent]]);
   });
 
+  it('reaches the model by the path of Vertex AI for Anthropic’s clients', async () => {
+    const path = '/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4-5:rawPredict';
+    const body = { anthropic_version: 'vertex-2023-10-16', max_tokens: 9, messages };
+    const { status, sent } = await post(path, body, 'all', { 'x-gateway-api-key': KEY });
+    expect([status, sent.map(({ url, json: { model } }) => [url, model])]).toEqual([
+      200,
+      [['/v1/messages', 'claude-opus-4-5']],
+    ]);
+  });
+
   it.each([
     ['openai/', 'provider_required'],
     ['other/gpt-4.1', 'provider_required'],
@@ -166,7 +179,7 @@ describe('a request for a name that a wildcard alias stands for', () => {
     for (let index = 0; index < 20; index += 1) await chat(`openai/made-up-${index}`);
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     const labels = [...metrics.matchAll(/gatehouse_alias_requests_total\{alias="([^"]*)",/g)].map(([, name]) => name);
-    expect(new Set(labels)).toEqual(new Set(['openai/*', 'openai/claude-*', 'openai/best', 'n/*']));
+    expect(new Set(labels)).toEqual(new Set(['openai/*', 'openai/claude-*', 'openai/best', 'n/*', 'claude-*']));
     expect(metrics).not.toContain('made-up');
     expect(gateway.logs.findLast(({ alias }) => alias !== undefined)).toMatchObject({
       alias: 'openai/*',
@@ -184,7 +197,7 @@ describe('lists of models with wildcard aliases', () => {
 
   it('have the models that the entry lists, and a wildcard itself where its entry lists none', async () => {
     const listed = (await idsOf('all')).filter((name) => !name.startsWith('@'));
-    expect(listed).toEqual(['n/gpt-4.1', 'n/o3', 'openai/*', 'openai/best', 'openai/claude-*']);
+    expect(listed).toEqual(['anth*', 'claude-*', 'n/gpt-4.1', 'n/o3', 'openai/*', 'openai/best', 'openai/claude-*']);
     expect(await idsOf('wild')).toEqual(['openai/*']);
     expect(await idsOf('entry')).toEqual([]);
   });
