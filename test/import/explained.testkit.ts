@@ -21,13 +21,14 @@ const PATHS: readonly (readonly [RegExp, string, object])[] = [
 ];
 
 interface Explained {
+  readonly request: { readonly alias?: { readonly of: string; readonly at: { readonly file: string } } };
   readonly targets: readonly {
     readonly outbound?: { readonly url: string; readonly body: { readonly model?: string } };
   }[];
 }
 
-/** Host and model of each request that the first key of a folder may cause. */
-export async function placesOf(dir: string, wanted: string): Promise<readonly string[]> {
+/** What becomes of a request of the first key of a folder. */
+export async function explained(dir: string, wanted: string): Promise<Explained> {
   const config = /^config (.+)/.exec(wanted)?.[1];
   const { keys } = parse(readFileSync(join(dir, 'keys.yaml'), 'utf8')) as { readonly keys: readonly { id: string }[] };
   const [, path, body] = PATHS.find(([pattern]) => pattern.test(wanted))!;
@@ -49,7 +50,13 @@ export async function placesOf(dir: string, wanted: string): Promise<readonly st
     input: () => Promise.resolve(Buffer.from(request)),
   });
   if (said === '') throw new Error(errors);
-  return (JSON.parse(said) as Explained).targets.flatMap(({ outbound }) => {
+  return JSON.parse(said) as Explained;
+}
+
+/** Host and model of each request that may be sent. */
+export async function placesOf(dir: string, wanted: string): Promise<readonly string[]> {
+  const { targets } = await explained(dir, wanted);
+  return targets.flatMap(({ outbound }) => {
     if (!outbound) return [];
     const { host, pathname } = new URL(outbound.url);
     const model = /\/(?:models|deployments)\/([^/:]+)/.exec(pathname)?.[1] ?? outbound.body.model;

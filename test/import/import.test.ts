@@ -8,7 +8,7 @@ import { packageFile } from '../../src/package-root.ts';
 import { loadSettings } from '../../src/settings/read/load.ts';
 import { digestOf } from '../../src/settings/compile/api-keys.ts';
 import { CASES } from './cases.testkit.ts';
-import { ENV, placesOf } from './explained.testkit.ts';
+import { ENV, explained, placesOf } from './explained.testkit.ts';
 
 /** Files of other gateways, and the settings folders that they become. `npx vitest run -u` writes the goldens anew. */
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'));
@@ -42,186 +42,6 @@ async function imported(kind: keyof typeof KINDS, names: readonly string[]): Pro
 /** Secrets of the files in clear text. */
 const SECRETS = /secret-in-clear|masked|sk-master|db-password|sk-lf-secret|sk-local|private-key-in-clear/;
 
-interface Case {
-  readonly kind: keyof typeof KINDS;
-  /** Of the golden. */
-  readonly name: string;
-  readonly files: readonly string[];
-  /** Requests for a model, or with a config, and the places that they may be sent to, in order. */
-  readonly goes?: Readonly<Record<string, readonly string[]>>;
-}
-
-const CASES: readonly Case[] = [
-  {
-    kind: 'litellm',
-    name: 'config',
-    files: ['config.yaml'],
-    goes: { 'openai/gpt-5': ['api.openai.com gpt-5'], 'qwen-lab': ['variable.example Qwen/Qwen3-32B'] },
-  },
-  {
-    kind: 'litellm',
-    name: 'config-keys-teams',
-    files: ['config.yaml', 'keys.json', 'teams.json'],
-    goes: {
-      'gpt-4o': [
-        'example-eu.openai.azure.com gpt-4o-eu',
-        'api.openai.com gpt-4o',
-        'api.anthropic.com claude-sonnet-4-5',
-        'generativelanguage.googleapis.com gemini-2.5-flash',
-      ],
-    },
-  },
-  { kind: 'portkey', name: 'configs', files: ['production.json', 'by-plan.json'] },
-  { kind: 'portkey', name: 'lists', files: ['configs-and-providers.json', 'api-keys.json'] },
-  {
-    kind: 'litellm',
-    name: 'azure',
-    files: ['azure.yaml'],
-    goes: {
-      'desk-chat': ['variable.example gpt-4.1'],
-      'desk-image': ['desk.openai.azure.com dall-e-3'],
-      'desk-typo': ['generativelanguage.googleapis.com gemini-2.5-flash'],
-    },
-  },
-  {
-    kind: 'litellm',
-    name: 'own-server',
-    files: ['own-server.yaml'],
-    goes: {
-      'notes-embed': ['10.1.2.3:7997 bge-small'],
-      'notes-chat': ['api.openai.com gpt-4.1', 'api.openai.com gpt-4.1'],
-    },
-  },
-  {
-    kind: 'litellm',
-    name: 'slow-wild-cached',
-    files: ['slow-wild-cached.yaml'],
-    goes: { 'openai/gpt-5': ['api.openai.com gpt-5'] },
-  },
-  { kind: 'litellm', name: 'keys-page', files: ['keys-page.json'] },
-  {
-    kind: 'litellm',
-    name: 'model-info',
-    files: ['model-info.json'],
-    goes: { 'desk-db': ['europe-west4-aiplatform.googleapis.com gemini-2.5-pro'] },
-  },
-  {
-    kind: 'litellm',
-    name: 'model-info-and-credentials',
-    files: ['slow-wild-cached.yaml', 'model-info.json', 'credentials.json'],
-    goes: {
-      'desk-db': ['claude.desk.example claude-sonnet-4-5', 'europe-west4-aiplatform.googleapis.com gemini-2.5-pro'],
-    },
-  },
-  {
-    kind: 'litellm',
-    name: 'credential-list',
-    files: ['credential-list.yaml'],
-    goes: {
-      chat: ['api.openai.example gpt-4o'],
-      summarize: ['api.openai.example gpt-4o-mini'],
-      'own-key': ['api.openai.example gpt-4o'],
-    },
-  },
-  { kind: 'litellm', name: 'variables', files: ['variables.yaml'], goes: { chat: ['variable.example gpt-4o'] } },
-  {
-    kind: 'litellm',
-    name: 'hosts',
-    files: ['hosts.yaml'],
-    goes: {
-      'no-key': ['llm.example.com qwen'],
-      clear: ['api.openai.com gpt-5'],
-      'same-clear': ['openai:8000 qwen'],
-      'bare-host': ['openai qwen'],
-      named: ['api.openai.com gpt-5'],
-      europe: ['eu.api.openai.com gpt-5'],
-      lookalike: ['api.openai.com.example.net gpt-5'],
-      'claude-proxy': ['claude.example.com claude-sonnet-4-5'],
-      'env-base': ['variable.example qwen'],
-      'perplexity-at': ['api.perplexity.ai sonar'],
-      'no-vendor-at': ['llm.example.com my-model'],
-      'azure-old': ['old.openai.azure.com gpt-4o'],
-    },
-  },
-  {
-    kind: 'litellm',
-    name: 'wildcards',
-    files: ['wildcards.yaml'],
-    goes: {
-      'gpt-5-nano': ['api.openai.com gpt-5-nano'],
-      'anthropic/claude-opus-4-5': ['api.anthropic.com claude-opus-4-5'],
-      'vertex_ai/gemini-2.5-pro': ['aiplatform.googleapis.com gemini-2.5-pro'],
-      'vertex_ai/claude-opus-4-5': ['aiplatform.googleapis.com claude-opus-4-5'],
-      drawn: ['api.openai.com gpt-5', 'api.openai.com gpt-5', 'api.anthropic.com claude-sonnet-4-5'],
-      best: ['api.anthropic.com claude-opus-4-5'],
-    },
-  },
-  {
-    kind: 'portkey',
-    name: 'slug-in-model',
-    files: ['slug-in-model.json'],
-    goes: { 'config slug-in-model': ['10.1.2.3:11434 any'] },
-  },
-  {
-    kind: 'portkey',
-    name: 'left-out',
-    files: ['left-out.json'],
-    goes: { 'config kept': ['api.openai.com gpt-5'] },
-  },
-];
-
-/** The values of variables that hold no secret. */
-const ENV = {
-  ...Object.fromEntries(
-    ['AZURE_API_BASE', 'VLLM_BASE', 'INTERNAL_LLM_BASE'].map((name) => [name, 'https://variable.example/v1']),
-  ),
-  AZURE_API_BASE: 'https://variable.example',
-  AZURE_API_VERSION: '2024-10-21',
-  OPENAI_ORG_ID: 'org-1',
-  DEFAULT_TEMPERATURE: '0.5',
-  STOP_SEQUENCE: 'END',
-};
-
-/** Host and model of each request that would be sent. */
-async function placesOf(dir: string, wanted: string): Promise<readonly string[]> {
-  const config = /^config (.+)/.exec(wanted)?.[1];
-  const { keys } = parse(readFileSync(join(dir, 'keys.yaml'), 'utf8')) as { keys: { id: string }[] };
-  const request = join(folder, `request-${(number += 1)}.json`);
-  const body = wanted.endsWith('-embed') ? { input: 'hi' } : wanted.endsWith('-image') ? { prompt: 'hi' } : undefined;
-  const path = wanted.endsWith('-embed')
-    ? 'embeddings'
-    : wanted.endsWith('-image')
-      ? 'images/generations'
-      : 'chat/completions';
-  writeFileSync(
-    request,
-    JSON.stringify({
-      model: config === undefined ? wanted : 'any',
-      ...(body ?? { messages: [{ role: 'user', content: 'hi' }] }),
-    }),
-  );
-  const headers = config === undefined ? [] : ['--header', `x-gateway-config: ${config}`];
-  const args = [
-    'explain',
-    '--configs',
-    dir,
-    '--request',
-    request,
-    '--path',
-    `/v1/${path}`,
-    '--key',
-    keys[0]!.id,
-    '--json',
-    ...headers,
-  ];
-  const { stdout, stderr } = spawnSync(process.execPath, [packageFile('src/cli/main.ts'), ...args], {
-    env: { ...process.env, ...ENV },
-    encoding: 'utf8',
-  });
-  expect(stdout, stderr).not.toBe('');
-  return [stdout];
-}
-
 describe('gatehouse import', () => {
   it.each(CASES)(
     'writes settings of $kind ($name) that are valid, without a secret, and says what it leaves out',
@@ -243,6 +63,13 @@ describe('gatehouse import', () => {
       expect(Object.fromEntries(found)).toEqual(goes);
     },
   );
+
+  it('makes aliases of wildcards, which an explanation names with their line', async () => {
+    const { dir } = await imported('litellm', ['wildcards.yaml']);
+    const { request } = await explained(dir, 'anthropic/claude-opus-4-5');
+    const at = readFileSync(join(dir, 'catalog.yaml'), 'utf8').split('\n').indexOf('  anthropic/*:') + 2;
+    expect(request.alias).toMatchObject({ of: '@anthropic/claude-opus-4-5', at: { line: at } });
+  });
 
   it('validates each folder as `gatehouse validate` does', async () => {
     for (const { kind, files } of CASES) {

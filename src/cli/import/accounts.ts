@@ -23,7 +23,7 @@ export interface ForeignAccount {
 }
 
 /** A place that the catalog gets as an entry. */
-interface Place {
+interface EntryPlace {
   readonly vendor: Vendor;
   readonly base: string | undefined;
   /** The address is not the vendor's own, or not known. */
@@ -74,7 +74,11 @@ export function addAccount(draft: Draft, item: ForeignItem, account: ForeignAcco
 const REFERENCE = /\$\{[^}]*\}/g;
 
 /** Names of entries and variables are those of the host, so that no key of a vendor goes to another host. */
-function placeOf(vendor: Vendor, { vendor: written, slug, baseUrl }: ForeignAccount, base: string | undefined): Place {
+function placeOf(
+  vendor: Vendor,
+  { vendor: written, slug, baseUrl }: ForeignAccount,
+  base: string | undefined,
+): EntryPlace {
   const variable = /^\$\{env:(\w+)\}/.exec(base ?? '')?.[1];
   const url = base !== undefined && URL.canParse(base) ? new URL(base) : undefined;
   const isForeign = baseUrl !== undefined && base !== undefined && !(url && isHome(vendor, url));
@@ -106,7 +110,7 @@ const isReference = (base: string): boolean => base.startsWith('${env:');
 const isUnversioned = (base: string): boolean => !isReference(base) && !/\/v\d/.test(new URL(base).pathname);
 
 /** Each value becomes a variable: the file does not say which ones are credentials. */
-function headersOf(draft: Draft, { name: slug }: Place, { headers }: ForeignAccount): DraftPart | undefined {
+function headersOf(draft: Draft, { name: slug }: EntryPlace, { headers }: ForeignAccount): DraftPart | undefined {
   const entries = (headers?.entries() ?? []).flatMap(([name, item]): [string, string][] => {
     const value = draft.secret(item, `${slug}_${name}`, `the header ${name} for ${slug}`);
     return value === undefined ? [] : [[name, value]];
@@ -128,7 +132,7 @@ function isInsecure(base: string): boolean {
   );
 }
 
-function keyOf(draft: Draft, { vendor, isForeign, base, name }: Place, account: ForeignAccount): DraftPart {
+function keyOf(draft: Draft, { vendor, isForeign, base, name }: EntryPlace, account: ForeignAccount): DraftPart {
   const { apiKey, slug } = account;
   const { provider, variable } = vendor;
   const isOwn = slug === undefined && !isForeign;

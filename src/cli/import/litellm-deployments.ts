@@ -23,10 +23,10 @@ export interface Deployment {
 }
 
 /** The values of each name of `credential_list`, once for each time that the files have it. */
-export type Credentials = ReadonlyMap<string, readonly ForeignItem[]>;
+export type CredentialList = ReadonlyMap<string, readonly ForeignItem[]>;
 
 /** `credential_list` of a config, and what `GET /credentials` answers. */
-export function credentialsOf(roots: readonly ForeignItem[]): Credentials {
+export function credentialsOf(roots: readonly ForeignItem[]): CredentialList {
   const items = roots.flatMap((root) => (root.get('credential_list') ?? root.get('credentials'))?.items() ?? []);
   const named = items.flatMap((item): [string, ForeignItem][] => {
     const [name, values] = [item.get('credential_name')?.text(), item.get('credential_values')];
@@ -48,7 +48,7 @@ const ACCOUNT = [
 
 /** What deployments refer to. */
 export interface ModelContext {
-  readonly credentials: Credentials;
+  readonly credentials: CredentialList;
   /** Variables of the file. LiteLLM reads addresses from `OPENAI_API_BASE` and the like. */
   readonly environment: ForeignItem | undefined;
 }
@@ -57,7 +57,7 @@ export interface ModelContext {
 type Find = (key: (typeof ACCOUNT)[number]) => ForeignItem | undefined;
 
 /** Undefined, after a report: the address may be in a credential that is not here, and a vendor's own would be another one. */
-function accountOf(params: ForeignItem, credentials: Credentials): Find | undefined {
+function accountOf(params: ForeignItem, credentials: CredentialList): Find | undefined {
   const item = params.get('litellm_credential_name');
   if (!item) return (key) => params.get(key);
   const name = item.text();

@@ -1,5 +1,5 @@
 import type { Draft } from './draft.ts';
-import { credentialsOf, deploymentOf, type Credentials } from './litellm-deployments.ts';
+import { credentialsOf, deploymentOf, type CredentialList } from './litellm-deployments.ts';
 import { importKeys, importTeams, type Team } from './litellm-keys.ts';
 import { GENERAL, LITELLM, PAGE, ROUTER, STORED_MODELS } from './litellm-reasons.ts';
 import { importGroups, readRouting } from './litellm-routing.ts';
@@ -68,7 +68,7 @@ function importModels(roots: readonly ForeignItem[], draft: Draft): void {
 }
 
 interface ModelSources {
-  readonly credentials: Credentials;
+  readonly credentials: CredentialList;
   /** Models of the database. */
   readonly stored: readonly ForeignItem[];
   readonly hasStored: boolean;

@@ -42,8 +42,8 @@ export const checkEntries: Check = (settings) => {
 };
 
 const MODEL = ['override_params', 'model'] as const;
-const PARAMS = ['override_params', 'default_params'] as const;
-type ParamsKey = (typeof PARAMS)[number];
+export const PARAMS = ['override_params', 'default_params'] as const;
+export type ParamsKey = (typeof PARAMS)[number];
 
 const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsKey): Target['overrideParams'] =>
   key === 'override_params' ? overrideParams : defaultParams;
