@@ -41,16 +41,9 @@ export function addAccount(draft: Draft, item: ForeignItem, account: ForeignAcco
   }
   const { provider } = vendor;
   const base = baseOf(vendor, account);
-  if (base !== undefined && /[@?#]/.test(base.replaceAll(REFERENCE, ''))) {
-    item.lose('has an address with credentials or a query: write `base_url` without them, and `secret_headers`');
-    return undefined;
-  }
-  if (base !== undefined && !isReference(base) && !/^https?:\/\//.test(URL.canParse(base) ? base : '')) {
-    item.lose('has an address that is no URL: it is not imported');
-    return undefined;
-  }
-  if (vendor.needsBase && base === undefined) {
-    item.lose(`names no address of the server; an entry with provider ${provider} needs \`base_url\``);
+  const fault = faultOf(vendor, base);
+  if (fault !== undefined) {
+    item.lose(fault);
     return undefined;
   }
   if (!VENDORS.has(account.vendor)) item.lose(`is ${account.vendor} a server with OpenAI's API? It is imported as one`);
@@ -69,6 +62,18 @@ export function addAccount(draft: Draft, item: ForeignItem, account: ForeignAcco
     secret_headers: isOpenAi || provider === 'azure-openai' ? headersOf(draft, place, account) : lostHeaders(account),
   });
   return draft.entry(place.name, settings);
+}
+
+/** The reason for which nothing can be sent to the address. */
+function faultOf({ provider, needsBase }: Vendor, base: string | undefined): string | undefined {
+  if (base === undefined)
+    return needsBase
+      ? `names no address of the server; an entry with provider ${provider} needs \`base_url\``
+      : undefined;
+  if (/[@?#]/.test(base.replaceAll(REFERENCE, '')))
+    return 'has an address with credentials or a query: write `base_url` without them, and `secret_headers`';
+  const isAddress = isReference(base) || (URL.canParse(base) && /^https?:\/\//.test(base));
+  return isAddress ? undefined : 'has an address that is no URL: it is not imported';
 }
 
 const REFERENCE = /\$\{[^}]*\}/g;
