@@ -6,6 +6,8 @@ export interface Case {
   /** Of the golden. */
   readonly name: string;
   readonly files: readonly string[];
+  /** The id of the caller's key. Default: the first one. */
+  readonly key?: string;
   /** Requests for a model, or with a config (`config NAME`), and each host and model that they may be sent to, in order. */
   readonly goes?: Readonly<Record<string, readonly string[]>>;
 }
@@ -21,6 +23,7 @@ export const CASES: readonly Case[] = [
     kind: 'litellm',
     name: 'config-keys-teams',
     files: ['config.yaml', 'keys.json', 'teams.json'],
+    key: 'search-prod',
     goes: {
       'gpt-4o': [
         'example-eu.openai.azure.com gpt-4o-eu',

@@ -27,8 +27,8 @@ interface Explained {
   }[];
 }
 
-/** What becomes of a request of the first key of a folder. */
-export async function explained(dir: string, wanted: string): Promise<Explained> {
+/** What becomes of a request of a key. Default: the first one of the folder. */
+export async function explained(dir: string, wanted: string, caller?: string): Promise<Explained> {
   const config = /^config (.+)/.exec(wanted)?.[1];
   const { keys } = parse(readFileSync(join(dir, 'keys.yaml'), 'utf8')) as { readonly keys: readonly { id: string }[] };
   const [, path, body] = PATHS.find(([pattern]) => pattern.test(wanted))!;
@@ -38,7 +38,7 @@ export async function explained(dir: string, wanted: string): Promise<Explained>
     configs: dir,
     env: ENV,
     request: '-',
-    key: keys[0]!.id,
+    key: caller ?? keys[0]!.id,
     path,
     headers: config === undefined ? [] : [`x-gateway-config: ${config}`],
     draws: [0],
@@ -54,8 +54,8 @@ export async function explained(dir: string, wanted: string): Promise<Explained>
 }
 
 /** Host and model of each request that may be sent. */
-export async function placesOf(dir: string, wanted: string): Promise<readonly string[]> {
-  const { targets } = await explained(dir, wanted);
+export async function placesOf(dir: string, wanted: string, caller?: string): Promise<readonly string[]> {
+  const { targets } = await explained(dir, wanted, caller);
   return targets.flatMap(({ outbound }) => {
     if (!outbound) return [];
     const { host, pathname } = new URL(outbound.url);

@@ -55,10 +55,10 @@ describe('gatehouse import', () => {
 
   it.each(CASES.filter(({ goes }) => goes))(
     'leads requests to the hosts and models that the file has for them: $kind ($name)',
-    async ({ kind, files, goes }) => {
+    async ({ kind, files, key, goes }) => {
       const { dir } = await imported(kind, files);
       const found = await Promise.all(
-        Object.keys(goes!).map(async (name) => [name, await placesOf(dir, name)] as const),
+        Object.keys(goes!).map(async (name) => [name, await placesOf(dir, name, key)] as const),
       );
       expect(Object.fromEntries(found)).toEqual(goes);
     },
