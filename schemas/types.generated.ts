@@ -1330,7 +1330,7 @@ export interface SimulatorEntry {
   timeouts?: Timeouts;
 }
 /**
- * Further names of models, which requests write as `model`. The name is exact and case-sensitive: a letter or digit, then letters, digits and `._:/-`, at most 128 characters. The gateway puts the target in its place before any rule about models applies; replies name the alias. A key whose `models` lists the alias may use it without being allowed its target. Default: none.
+ * Further names of models, which requests write as `model`. A name is case-sensitive: a letter or digit, then letters, digits and `._:/-`, at most 128 characters. With `*` at its end, and at the end of its target, it is a wildcard: what the star stands for follows the target. Exact names come first, then the wildcard with the longest text before its star. The gateway puts the target in its place before any rule about models applies; replies name the alias. A key whose `models` lists the alias may use it without being allowed its target. Default: none.
  */
 export interface Aliases {
   [k: string]: ModelAlias;
@@ -1340,7 +1340,7 @@ export interface Aliases {
  */
 export interface ModelAlias {
   /**
-   * The model: `@slug/model` of an entry of this file. It can be no other alias.
+   * The model: `@slug/model` of an entry of this file, of a wildcard `@slug/*`. It can be no other alias.
    */
   target?: string;
   /**
@@ -1348,7 +1348,7 @@ export interface ModelAlias {
    */
   config?: string;
   /**
-   * Name in lists of models. Default: the alias.
+   * Name in lists of models. A wildcard has none. Default: the alias.
    */
   display_name?: string;
   /**

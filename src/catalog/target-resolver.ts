@@ -115,7 +115,7 @@ export class CatalogResolver implements TargetResolver {
   constructor(catalog: Catalog, setup: ResolverSetup) {
     this.#catalog = catalog;
     this.#labels = setup.labels;
-    this.#aliased = new Set([...catalog.aliases.values()].map(({ target }) => target));
+    this.#aliased = new Set(catalog.aliases.all.map(({ target }) => target));
   }
 
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {

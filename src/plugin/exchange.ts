@@ -94,7 +94,10 @@ export interface Exchange {
 
 /** An alias of the catalog, as one caller may use it. It stands for a target or for a gateway config. */
 export interface UsedAlias {
+  /** As the request has it. */
   readonly name: string;
+  /** Its name in catalog.yaml: `name`, or the wildcard that `name` fits, such as `openai/*`. */
+  readonly listed: string;
   /** `@slug/model` */
   readonly target: string | undefined;
   readonly config: string | undefined;

@@ -82,7 +82,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     metadataLeftOut,
     configId: config?.id,
     configHash: config?.hash,
-    alias: exchange.alias?.name,
+    alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
     settingsHash: exchange.settingsHash,

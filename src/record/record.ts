@@ -194,7 +194,7 @@ export interface RequestRecord {
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
-  /** The alias that the request named as its model. */
+  /** The alias that the request named as its model; a wildcard as catalog.yaml has it: `openai/*`. */
   readonly alias: string | undefined;
   /** The version of a prompt that the request used, even if its texts could not be made. */
   readonly prompt: { readonly id: string; readonly version: number } | undefined;

@@ -1,5 +1,6 @@
 import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../plugin/index.ts';
+import { isWildcard } from '../../catalog/alias-names.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { aliasedModels } from '../compile/aliased-models.ts';
@@ -15,6 +16,7 @@ export const checkAliases: Check = (settings) => ({
     for (const [name, alias] of Object.entries(aliases)) {
       const atAlias = within(report, 'aliases', name);
       checkClash(name, alias, providers, report);
+      checkStars(name, alias, atAlias);
       if (alias.target !== undefined) checkTarget(alias.target, aliases, providers, within(atAlias, 'target'));
       if (alias.config !== undefined) checkConfig(alias.config, settings, within(atAlias, 'config'));
     }
@@ -37,10 +39,25 @@ const OF_CONFIG = (name: string, config: string): string =>
  * nothing. A pattern of the entry names no model (docs/route/models.md#rules): side calls of agents need aliases with built-in names.
  */
 function checkClash(name: string, { target }: ModelAlias, entries: readonly CatalogEntry[], report: Report): void {
+  if (isWildcard(name)) return;
   const clash = entries.find(({ slug, models }) => models?.includes(name) && target !== `@${slug}/${name}`);
   if (!clash) return;
   const message = `the catalog entry @${clash.slug} lists a model of the same name`;
   report({ path: ['aliases', name], on: 'key', message });
+}
+
+/** A wildcard and its target have one star each, at the end. */
+function checkStars(name: string, { target, config, display_name: shown }: ModelAlias, report: Report): void {
+  if (isWildcard(name) && config !== undefined)
+    report({ path: ['config'], on: 'key', message: 'a wildcard stands for the models of an entry: write `target`' });
+  if (isWildcard(name) && shown !== undefined)
+    report({ path: ['display_name'], on: 'key', message: 'a wildcard has many names, and each shows itself' });
+  const stars = target?.split('*').length ?? 1;
+  if (target === undefined || (isWildcard(name) ? stars === 2 && isWildcard(target) : stars === 1)) return;
+  const message = isWildcard(name)
+    ? 'the target of a wildcard has one `*`, at its end: `@slug/*`'
+    : 'an exact name has a target without `*`';
+  report({ path: ['target'], message });
 }
 
 function checkTarget(target: string, aliases: Aliases, entries: readonly CatalogEntry[], report: Report): void {
@@ -51,7 +68,10 @@ function checkTarget(target: string, aliases: Aliases, entries: readonly Catalog
     const slugs = slugsOf(entries);
     return report({ path: [], message: `there is no catalog entry ${slug}`, ...withSuggestion(slug, slugs) });
   }
-  PROVIDERS[entry.provider].checkParams(entry, { model }, report);
+  if (isWildcard(model)) {
+    const served = new Globs([model]);
+    if (!entry.models || entry.models.some((one) => one.includes('*') || served.matches(one))) return;
+  } else PROVIDERS[entry.provider].checkParams(entry, { model }, report);
   if (!entry.models || new Globs(entry.models).matches(model)) return;
   const why = Object.hasOwn(aliases, model) ? ': it is an alias, and an alias cannot stand for another one' : '';
   report({ path: [], message: `${slug} does not serve the model ${showValue(model, undefined)}${why}` });

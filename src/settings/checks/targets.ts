@@ -1,5 +1,6 @@
 import type { CatalogFile, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { type Report, type Route, parseDuration } from '../../plugin/index.ts';
+import { aliasNamesOf } from '../compile/aliased-models.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { type Check, type CheckedConfig, type ConfigNode, within } from './check.ts';
 import { checkUnit } from './times.ts';
@@ -26,7 +27,7 @@ export const checkTargets: Check = ({ catalog, inline }) => ({
 });
 
 const isPlaced = (model: unknown, catalog: CatalogFile | undefined): boolean =>
-  typeof model === 'string' && (model.startsWith('@') || Object.hasOwn(catalog?.aliases ?? {}, model));
+  typeof model === 'string' && (model.startsWith('@') || (catalog && aliasNamesOf(catalog).find(model)) !== undefined);
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
