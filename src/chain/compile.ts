@@ -12,7 +12,7 @@ import {
 import { messageOf } from '../plugin/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
-import { runForPlugin } from './plugin-work.ts';
+import { runForPlugin } from '../plugin/plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */

@@ -3,7 +3,7 @@ import { finished, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
-import { isGivenUp } from '../chain/plugin-work.ts';
+import { isGivenUp } from '../plugin/plugin-work.ts';
 import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../plugin/index.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Exchange } from '../plugin/index.ts';
+import type { Exchange } from './exchange.ts';
 
 /**
  * The work of an external plugin, tracked through its callbacks, timers and promises. It answers two questions that
