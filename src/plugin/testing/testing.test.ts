@@ -93,7 +93,7 @@ describe('runPlugin', () => {
   });
 
   it('gives the plugin a body that is frozen, as the gateway does', async () => {
-    const exchange = createExchange({ body: { messages: [{ content: 'secret' }] } });
+    const exchange = createExchange({ json: { messages: [{ content: 'secret' }] } });
     const mask = pluginOf(async ({ exchange: { request } }) => {
       const [first] = request.body?.value('messages') as [{ content: string }];
       first.content = 'masked';
