@@ -13,7 +13,6 @@ import { messageOf } from '../plugin/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
 import { runForPlugin } from '../plugin/plugin-work.ts';
-import type { Kept } from './kept-plugins.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
@@ -26,6 +25,11 @@ export type ChainItem =
       /** In server.yaml: no list of a config or a target drops it. */
       readonly always?: boolean;
     };
+
+/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
+export interface Kept {
+  readonly always: number;
+}
 
 export interface CompiledChain {
   readonly run: Chain;

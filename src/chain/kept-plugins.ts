@@ -1,9 +1,9 @@
-import type { ChainItem } from './compile.ts';
-import type { ListPart } from './plugin-list.ts';
+import type { ChainItem, Kept } from './compile.ts';
 
-/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
-export interface Kept {
-  readonly always: number;
+/** The plugins of one level in a flat list, with their indexes in it, and the entries of server.yaml that it keeps. */
+export interface ListPart {
+  readonly items: readonly ChainItem[];
+  readonly indexes: readonly (number | Kept)[];
 }
 
 export const pluginOf = (item: ChainItem): string => (typeof item === 'string' ? item : item.plugin);

@@ -1,13 +1,7 @@
 import type { PluginLevel, Report } from '../plugin/index.ts';
 import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
-import { withKept, type Kept } from './kept-plugins.ts';
+import { withKept, type ListPart } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';
-
-/** The plugins of one level in a flat list, with their indexes in it, and the entries of server.yaml that it keeps. */
-export interface ListPart {
-  readonly items: readonly ChainItem[];
-  readonly indexes: readonly (number | Kept)[];
-}
 
 interface ListSetup extends Pick<ListChecks, 'registry' | 'nearest'> {
   /** The chains of server.yaml. */

@@ -89,8 +89,8 @@ export class PluginLists {
   }
 
   /**
-   * The plugins of the server's chain that a list drops without saying so. Built-in plugins with `idleFor` work only for
-   * settings, whose own check names them.
+   * The plugins of the server's chain that a list drops without saying so. What built-in plugins without options do is for
+   * settings, whose own checks name the plugin; prompts are a setting of the folder.
    */
   #leftOut(level: ListedLevel, items: readonly ChainItem[]): readonly string[] {
     const { registry } = this.#builder.checks;
@@ -98,7 +98,7 @@ export class PluginLists {
     return this.#tools.server.chains[level].flatMap((entry) => {
       const { plugin, builtin } = registry.get(pluginOf(entry)) ?? {};
       const isMissed =
-        plugin && !named.has(plugin.name) && !(builtin && (plugin.idleFor ?? plugin.needs.includes('attempts')));
+        plugin && !named.has(plugin.name) && (!builtin || hasOptions(entry) || plugin.name === 'prompts');
       return isMissed && alwaysIn([entry]).length === 0 ? [plugin.name] : [];
     });
   }

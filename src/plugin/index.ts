@@ -120,7 +120,7 @@ export type { JsonLimits } from './json-scan.ts';
 export { countLosses, lossesOf } from './losses.ts';
 export { nearest } from './nearest.ts';
 export { cancelReply, errorReply, heldReply, toClientError } from './reply.ts';
-export type { HeldReply, Reply, ReplyEnd, ReplyForm, Sink, Source } from './reply.ts';
+export type { ReplyWithForm, Reply, ReplyEnd, ReplyForm, Sink, Source } from './reply.ts';
 export { WrappedSource } from './wrapped-source.ts';
 export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';

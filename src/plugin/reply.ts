@@ -45,7 +45,7 @@ export interface Reply {
 export type ReplyForm = 'json' | 'sse' | 'json-array' | 'bytes';
 
 /** A reply that an exchange or an attempt holds. */
-export interface HeldReply extends Reply {
+export interface ReplyWithForm extends Reply {
   readonly form: ReplyForm;
 }
 
@@ -60,10 +60,10 @@ export function replyForm({ headers, stream }: Pick<Reply, 'headers' | 'stream'>
 }
 
 /** Completes a reply in place: who made it may keep and change it. */
-export function heldReply(reply: Reply): HeldReply {
+export function heldReply(reply: Reply): ReplyWithForm {
   // A plugin may have made a reply without headers, which is reported later, or one that is frozen.
   if (reply.form === undefined) Reflect.set(reply, 'form', replyForm({ ...reply, headers: reply.headers ?? {} }));
-  return reply as HeldReply;
+  return reply as ReplyWithForm;
 }
 
 export function cancelReply(reply: Reply | undefined, reason: GatewayError): void {

@@ -8,7 +8,7 @@ import {
   type Clock,
   type Exchange,
   type Operation,
-  type HeldReply,
+  type ReplyWithForm,
   type ReplyEnd,
   type ResolvedTarget,
   type TryRecord,
@@ -161,7 +161,7 @@ export function tryOf(startedAt: number, endedAt: number | undefined, parts: Par
 
 export const signalsOf = (parts: Partial<Signals>): Signals => ({ ...createSignals(), ...parts });
 
-export const replyOf = (stream: boolean): HeldReply =>
+export const replyOf = (stream: boolean): ReplyWithForm =>
   heldReply({ status: 200, headers: {}, body: Buffer.alloc(0), stream });
 
 export const endOf = (parts: Partial<ReplyEnd> = {}): ReplyEnd => ({
