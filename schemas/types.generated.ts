@@ -38,6 +38,10 @@ export type ChainItem =
       options?: {
         [k: string]: unknown;
       };
+      /**
+       * In `chains` of server.yaml: the `plugins` of a config or a target cannot drop this entry. A list that does not name it runs it before the next plugin of the chain that it has, at the latest before `route` or `send`.
+       */
+      always?: boolean;
     };
 export type ChainList = ChainItem[];
 export type CatalogEntry =
@@ -1449,7 +1453,7 @@ export interface GatewayKey {
    */
   inline_configs?: boolean;
   /**
-   * Allow such a config to name `plugins`, of itself and of its targets. It can then leave out any plugin of the request and attempt chains, such as a guard, and use every plugin that server.yaml loads.
+   * Allow such a config to name `plugins`, of itself and of its targets. It can then leave out any plugin of the request and attempt chains that server.yaml does not mark with `always: true`, and use every plugin that server.yaml loads.
    */
   inline_plugins?: boolean;
   fields?: Fields;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { createRequire, registerHooks, type ResolveHookSync } from 'node:module';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runAs, type PluginWork } from '../chain/plugin-work.ts';
+import { runAs, type PluginWork } from '../plugin/plugin-work.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { moduleFile } from '../package-root.ts';
 import { messageOf } from '../plugin/thrown.ts';

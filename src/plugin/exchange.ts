@@ -9,7 +9,7 @@ import type { FormBody } from './form/form-body.ts';
 import type { InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
-import type { Reply, ReplyEnd } from './reply.ts';
+import type { ReplyWithForm, Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { SemanticLookup } from './semantic.ts';
@@ -85,7 +85,8 @@ export interface Exchange {
   /** Id by which the request can be explained later. */
   explainId: string | undefined;
   /** The current reply; the winning attempt or a plugin sets it. */
-  reply: Reply | undefined;
+  get reply(): ReplyWithForm | undefined;
+  set reply(reply: Reply | undefined);
   /** The error that the client receives. */
   error: GatewayError | undefined;
   /** Registers a listener that runs once, when the reply has been sent or the client has disconnected. */
@@ -244,7 +245,8 @@ export interface Attempt {
   wait: { readonly from: number; to: number | undefined } | undefined;
   /** Signals of the current reply; they change until the reply ends. */
   signals: Signals | undefined;
-  reply: Reply | undefined;
+  get reply(): ReplyWithForm | undefined;
+  set reply(reply: Reply | undefined);
   error: GatewayError | undefined;
 }
 

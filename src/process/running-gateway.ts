@@ -10,7 +10,6 @@ import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
-import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import type { ReloadResult, InForce } from './reload.ts';
 import type { Load } from './workers/ipc.ts';
 import type { Clock } from '../plugin/index.ts';
@@ -50,10 +49,6 @@ export interface Gateway {
    * for requests to end, and releases everything. `cut`: the number of requests that did not end by themselves.
    */
   drain(options?: { readonly delay?: boolean }): Promise<{ readonly cut: number }>;
-  /** Stops after an unhandled error: as `drain` does, without delay, and in bounded time whatever hangs. */
-  fail(): Promise<void>;
-  /** Reports a fault of an external plugin that belongs to no request. */
-  readonly pluginFault: ReportPluginFailure;
   /** As `drain` without delay and within `graceMs`. It does not wait for clients to read the errors of cut replies. */
   close(graceMs?: number): Promise<void>;
 }

@@ -55,6 +55,7 @@ export interface Setup {
   readonly upstream: Script;
   readonly chains?: object;
   readonly gateway?: TestSettings['gateway'];
+  readonly keys?: TestSettings['keys'];
   /** More of server.yaml. */
   readonly server?: object;
 }
@@ -72,6 +73,7 @@ export async function startOutsideGateway({
   upstream: script,
   chains,
   gateway: configs,
+  keys,
   server,
 }: Setup): Promise<OutsideGateway> {
   const { dir, modules } = writePlugins(plugins);
@@ -80,6 +82,7 @@ export async function startOutsideGateway({
     server: { plugins: modules, ...(chains && { chains }), ...server },
     catalog: { providers: entriesFor(upstream.url) },
     ...(configs && { gateway: configs }),
+    ...(keys && { keys }),
   }).catch(async (error: unknown) => {
     await upstream.close();
     throw error;
