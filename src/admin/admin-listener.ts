@@ -10,6 +10,8 @@ import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
 import type { ApiSources } from './api/sources.ts';
 import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
+import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
+import { describeListener, healthOf } from '../compose/listener/root.ts';
 import { createListener } from '../compose/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../compose/listener/listeners.ts';
 
@@ -99,13 +101,15 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   response.end(isHead ? undefined : bytes);
 }
 
-function createAnswers({ settings, log }: AdminServerOptions, api: AdminApi): Answers {
+function createAnswers({ settings, log, tls }: AdminServerOptions, api: AdminApi): Answers {
+  const isSecure = tls !== undefined;
   const answer: Answers = async (request) => {
     const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
-    const { admin } = settings();
-    const unknownHost = hostRefusal(request, admin);
-    if (unknownHost !== undefined) return answerOf(new ApiProblem('unknown_host', unknownHost));
-    if (isOfForeignPage(request.headers, admin)) return answerOf(new ApiProblem('foreign_page', FOREIGN_PAGE));
+    const refused = refusalBeforeRouting(request, settings().admin, isSecure);
+    if (refused) return answerOf(refused);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && path === '/') return { status: 200, body: ROOT };
+    if (isRead && path === '/health') return healthOf(true);
     return api.answer(request, path.startsWith(`${API}/`) ? path.slice(API.length) : undefined, query);
   };
   return (request) =>
@@ -116,12 +120,29 @@ function createAnswers({ settings, log }: AdminServerOptions, api: AdminApi): An
     });
 }
 
-const FOREIGN_PAGE = 'A browser sent this for a page of another origin.';
+const ROOT = describeListener(
+  'The listener for operators. Send a token as `Authorization: Bearer`, where there is one.',
+  {
+    health: '/health',
+    api: `${API}/openapi.json`,
+    requests: `${API}/requests`,
+  },
+);
 
-/** Why a request whose Host is wrong is refused, whatever its path. */
-function hostRefusal(request: IncomingMessage, admin: ServerSettings['admin']): string | undefined {
-  // With two Host headers it is unknown which one a proxy has checked (RFC 9112, section 3.2).
-  const [host, second] = request.headersDistinct['host'] ?? [];
-  if (second === undefined && isOwnHost(hostOf(host), admin)) return undefined;
-  return 'This Host is not one of `admin.host` and `admin.hosts`.';
+/** Refuses a request whose head is ambiguous, names another host or comes from a foreign page, whatever its path. */
+function refusalBeforeRouting(
+  request: IncomingMessage,
+  admin: ServerSettings['admin'],
+  isSecure: boolean,
+): ApiProblem | undefined {
+  const ambiguity = ambiguityOf(request);
+  if (ambiguity !== undefined)
+    return new ApiProblem('invalid_header', `The request is not valid HTTP: ${ambiguity}.`, {
+      headers: { connection: 'close' },
+    });
+  if (!isOwnHost(hostOf(request.headers.host), admin))
+    return new ApiProblem('unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
+  if (isOfForeignPage(request.headers, { ...admin, isSecure }))
+    return new ApiProblem('foreign_page', 'A browser sent this for a page of another origin.');
+  return undefined;
 }

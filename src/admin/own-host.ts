@@ -19,14 +19,18 @@ export function isOwnHost(
 
 /**
  * True for a request that a page of another origin made a browser send. Such a page reads no answer, but a read can cost time and leave
- * a row in the audit. Programs send neither header (https://www.w3.org/TR/fetch-metadata/, RFC 6454, section 7).
+ * a row in the audit. Programs send neither header (https://www.w3.org/TR/fetch-metadata/, RFC 6454, section 7). A page of another port
+ * is of another origin: scheme, host and port are compared. The scheme of a name of `admin.hosts` may be that of a proxy.
  */
 export function isOfForeignPage(
-  { 'sec-fetch-site': site, origin }: IncomingHttpHeaders,
-  listener: Pick<ServerSettings['admin'], 'host' | 'hosts'>,
+  { 'sec-fetch-site': site, origin, host = '' }: IncomingHttpHeaders,
+  { hosts, isSecure }: Pick<ServerSettings['admin'], 'hosts'> & { readonly isSecure: boolean },
 ): boolean {
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  return origin !== undefined && !isOwnHost(hostOf(URL.parse(origin)?.host), listener);
+  if (origin === undefined) return false;
+  const isNamed = hosts.some((own) => own.toLowerCase() === hostOf(host));
+  const schemes = isNamed ? ['http', 'https'] : [isSecure ? 'https' : 'http'];
+  return !schemes.some((scheme) => URL.parse(`${scheme}://${host}`)?.origin === origin);
 }
 
 /** The reason why the admin listener does not start; undefined if it may. */

@@ -4,6 +4,8 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '../plugin/index.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
+import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
+import { describeListener, healthOf } from '../compose/listener/root.ts';
 import { hostOf, isOwnHost } from './own-host.ts';
 
 export interface Readiness {
@@ -33,6 +35,20 @@ interface Page {
 
 const TEXT = 'text/plain; charset=utf-8';
 const page = (status: number, text: string): Page => ({ status, contentType: TEXT, text: `${text}\n` });
+const json = (status: number, body: object): Page => ({
+  status,
+  contentType: 'application/json',
+  text: `${JSON.stringify(body)}\n`,
+});
+
+const PATHS: ReadonlySet<string> = new Set(['/', '/health', '/livez', '/readyz', '/metrics']);
+const ROOT = describeListener('The listener for probes and scrapes.', {
+  health: '/health',
+  live: '/livez',
+  ready: '/readyz',
+  targets: '/readyz?verbose',
+  metrics: '/metrics',
+});
 const compress = promisify(gzip);
 
 /**
@@ -42,7 +58,9 @@ const compress = promisify(gzip);
 export function createStatusServer(options: StatusServerOptions): Server {
   const startedAt = options.clock.now();
   const server: Server = createServer((request, response) => {
-    if (hasForeignHost(request, server, options.host)) return misdirected(response);
+    const ambiguity = ambiguityOf(request);
+    if (ambiguity !== undefined) return refuse(response, 400, `The request is not valid HTTP: ${ambiguity}.`);
+    if (hasForeignHost(request, server, options.host)) return refuse(response, 421, MISDIRECTED);
     answer(request, response, { ...options, startedAt }).catch(() => {
       // Only rendering can fail. Its message may quote a label, so the client gets only the status.
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT });
@@ -60,16 +78,16 @@ export function createStatusServer(options: StatusServerOptions): Server {
 function hasForeignHost(request: IncomingMessage, server: Server, host: string): boolean {
   const bound = server.address();
   if (bound === null || typeof bound === 'string' || !isLoopback(bound.address)) return false;
-  // Two Host headers are invalid (RFC 9112, section 3.2).
-  const [name, second] = request.headersDistinct['host'] ?? [];
-  return name !== undefined && (second !== undefined || !isOwnHost(hostOf(name), { host, hosts: [] }));
+  const name = request.headers.host;
+  return name !== undefined && !isOwnHost(hostOf(name), { host, hosts: [] });
 }
 
-function misdirected(response: ServerResponse): void {
-  response.writeHead(421, { 'content-type': TEXT, 'cache-control': 'no-store' });
-  response.end(
-    'Misdirected request: on loopback this listener accepts only loopback names and its own status.host in the Host header.\n',
-  );
+const MISDIRECTED =
+  'Misdirected request: on loopback this listener accepts only loopback names and its own status.host in the Host header.';
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': TEXT, 'cache-control': 'no-store', connection: 'close' });
+  response.end(`${message}\n`);
 }
 
 type Context = StatusServerOptions & { readonly startedAt: number };
@@ -92,9 +110,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 async function route({ method, url = '/', headers }: IncomingMessage, context: Context): Promise<Page> {
   const [path = '/', query] = url.split('?', 2);
   const verbose = new URLSearchParams(query).has('verbose');
-  const known = path === '/metrics' || path === '/livez' || path === '/readyz';
-  if (!known) return page(404, 'not found');
+  if (!PATHS.has(path)) return page(404, 'not found');
   if (method !== 'GET' && method !== 'HEAD') return page(405, 'method not allowed');
+  if (path === '/') return json(200, ROOT);
+  if (path === '/health') {
+    const { status, body } = healthOf(context.isReady().ready);
+    return json(status, body);
+  }
   if (path === '/livez') return page(200, 'ok');
   if (path === '/readyz') return readiness(context, verbose);
   const { contentType, text } = await context.metrics.scrape(headers.accept);

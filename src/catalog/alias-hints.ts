@@ -1,6 +1,7 @@
 import { nearest, portkeyHint, type Exchange } from '../plugin/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
+import { isWildcard } from './alias-names.ts';
 import type { Alias } from './aliases.ts';
 import type { Catalog } from './catalog.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
@@ -23,7 +24,7 @@ export function hintForModel(
     const { slug, model: meant } = parseModelIdentifier(target);
     return access.allowsProvider(`@${slug}`) && access.allowsModel(`@${slug}`, meant);
   };
-  const listed = [...aliases.values()].filter((alias) => !alias.hidden && mayUse(alias));
+  const listed = aliases.all.filter((alias) => !alias.hidden && !isWildcard(alias.name) && mayUse(alias));
   const alias = nearest(
     model,
     listed.map(({ name }) => name),

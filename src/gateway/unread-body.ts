@@ -10,6 +10,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_MS = 30_000;
 /** A client that writes nothing for this long waits for the gateway, and has had the time to read its reply. */
 const SILENT_MS = 5000;
+/** A client without a known key has this long for its rest. */
+const STRANGER_MS = 5000;
 
 /** Clients with these errors have used up their time: their connections close. */
 const TOO_SLOW: ReadonlySet<string> = new Set(['request_timeout', 'body_too_slow']);
@@ -26,7 +28,7 @@ interface Unread {
  * the connection closes, but not with the reply: closing it while unread bytes wait resets it, and the client loses the reply
  * (RFC 9112, section 9.6). The exchange ends with its reply in both cases, so a rest takes no place among the requests in flight.
  */
-export function endUnread({ req, res }: Unread, reply: Reply, { error }: Exchange, clock: Clock): void {
+export function endUnread({ req, res }: Unread, reply: Reply, { error, caller }: Exchange, clock: Clock): void {
   // node:http drops the body of a request that nothing has read, however long it is. A read of no bytes prevents that.
   req.read(0);
   const { socket } = req;
@@ -40,6 +42,10 @@ export function endUnread({ req, res }: Unread, reply: Reply, { error }: Exchang
   res.once('finish', () => {
     if (!lingers) drop(req);
   });
+  if (!caller) {
+    const stop = clock.after(STRANGER_MS, () => socket.destroy());
+    req.once('end', stop);
+  }
   if (!isCheap(req) || TOO_SLOW.has(error?.code ?? '')) reply.headers['connection'] = 'close';
 }
 

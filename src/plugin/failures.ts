@@ -177,6 +177,20 @@ const OF_UPSTREAM: ReadonlySet<number> = new Set([408, 499]);
 export const isOfCallersToken = ({ toCallersToken, status }: GatewayError): boolean =>
   toCallersToken && status < 500 && !OF_UPSTREAM.has(status);
 
+/** Kinds of failures of the place of a target, whatever the model. */
+const OF_PLACE: ReadonlySet<FailureKind> = new Set([
+  'connection',
+  'credentials',
+  'auth',
+  'quota',
+  'timeout_connect',
+  'gateway_full',
+]);
+
+/** Whether another model at the same place might have answered: an error status or a silence of the upstream, or a broken stream. */
+export const isOfModel = (error: GatewayError): boolean =>
+  error instanceof UpstreamError && !failureKinds(error).some((kind) => OF_PLACE.has(kind));
+
 /**
  * Whether the failure counts against the target's health. The gateway's own state and the end of the request's time do
  * not count.

@@ -139,6 +139,7 @@ export {
   failureKinds,
   isFinalForModel,
   isOfCallersToken,
+  isOfModel,
   isSilence,
   fallsThroughTo,
   countsAgainstTarget,

@@ -9,10 +9,15 @@ export function healthReports(
 ): HealthListener {
   return {
     onTargets: (targets) => targetHealth.list(targets),
-    onTransition(place, { from, to, failures, requests, errorCode, waitMs }) {
-      targetHealth.changed(place, to);
+    onTransition({ model, ...place }, { from, to, failures, requests, errorCode, waitMs }, healthy) {
+      targetHealth.changed(place, to, healthy);
       const { enforced, name, ...labels } = place;
-      const line = { ...labels, ...(name !== '' && { target_name: name }), error_code: errorCode };
+      const line = {
+        ...labels,
+        ...(name !== '' && { target_name: name }),
+        ...(model !== undefined && { model }),
+        error_code: errorCode,
+      };
       // State changes between open and half-open are not logged: one outage is one line, not one per probe.
       if (to === 'open' && from === 'closed')
         log.warn(
@@ -27,14 +32,23 @@ export function healthReports(
 /** Lines with names from the settings and codes from the error table only, with no content of requests. */
 export const healthLines = (reports: readonly (TargetPlace & HealthReport)[]): string[] => reports.map(healthLine);
 
-function healthLine({ config, target, name, provider, enforced, ...report }: TargetPlace & HealthReport): string {
+function healthLine({
+  config,
+  target,
+  name,
+  provider,
+  model,
+  enforced,
+  ...report
+}: TargetPlace & HealthReport): string {
   const { state, probing, failures, requests, waitMs, lastError } = report;
   const reported = [
     `${failures} of ${requests} requests failed recently`,
     ...(state === 'closed' ? [] : [nextTry(enforced, probing, waitMs)]),
     ...(lastError ? [`last error ${lastError.code} ${seconds(lastError.agoMs)} ago`] : []),
   ];
-  const place = [config, target, name && JSON.stringify(name), provider].filter((part) => part !== '').join(' ');
+  const quoted = [name, model ?? ''].map((text) => text && JSON.stringify(text));
+  const place = [config, target, quoted[0], provider, quoted[1]].filter((part) => part !== '').join(' ');
   return `target ${place}: ${state}${enforced ? '' : ' (no circuit_breaker)'}, ${reported.join(', ')}`;
 }
 

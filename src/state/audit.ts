@@ -46,9 +46,12 @@ export interface AuditRow extends AuditEvent {
   readonly actor: string;
   readonly role: string;
   readonly address: string | undefined;
-  /** The hash of the row before, 64 hex digits; zeros for the first. */
+  /** The hash of the row before; 64 zeros for the first. */
   readonly prev: string;
-  /** SHA-256 over `prev` and the row as canonical JSON. */
+  /**
+   * Over `prev` and the row as canonical JSON: SHA-256 in 64 hex digits or, with `state.encryption_keys`, HMAC-SHA-256 behind the 16 hex
+   * digits of its key's id and a point.
+   */
   readonly hash: string;
 }
 
@@ -64,11 +67,29 @@ export type KnownRow = Pick<AuditRow, 'seq' | 'hash'>;
 
 /** `812:3f0c…`, the number and the hash of a row. Undefined: the text is something else. */
 export function readKnownRow(text: string): KnownRow | undefined {
-  const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  const [, seq, hash = ''] = /^(\d{1,15}):((?:[0-9a-f]{16}\.)?[0-9a-f]{64})$/.exec(text) ?? [];
   return seq === undefined ? undefined : { seq: Number(seq), hash };
+}
+
+/**
+ * Rows of a chain whose hashes prove the same. `none`: no key is needed to make such a row. `key`: only a holder of the key can have made it.
+ * `unknown_key`: the key left `state.encryption_keys`, so nothing can be said.
+ */
+export interface AuditPart {
+  readonly from: number;
+  readonly to: number;
+  readonly proof: 'none' | 'key' | 'unknown_key';
+  /** Name of the key. */
+  readonly key?: string;
 }
 
 /** `seq` and `head`: the number and the hash of the last row. `at`: the first row that does not continue the chain. */
 export type AuditVerdict =
-  | { readonly intact: true; readonly rows: number; readonly seq: number; readonly head: string }
+  | {
+      readonly intact: true;
+      readonly rows: number;
+      readonly seq: number;
+      readonly head: string;
+      readonly parts: readonly AuditPart[];
+    }
   | { readonly intact: false; readonly at: number; readonly reason: string };

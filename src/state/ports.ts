@@ -121,6 +121,8 @@ export interface TargetPlace {
   readonly name: string;
   /** Slug of the catalog entry, or a provider's name; empty where the request names it. */
   readonly provider: string;
+  /** The model whose breaker it is, where the request names it. Undefined: the target itself. */
+  readonly model?: string;
   /** The target has a circuit breaker; otherwise its health is only reported. */
   readonly enforced: boolean;
 }
@@ -152,7 +154,8 @@ export interface HealthTransition {
 export interface HealthListener {
   /** Called with the targets whose health is reported from now on. */
   onTargets(targets: readonly (TargetPlace & { readonly healthy: boolean })[]): void;
-  onTransition(place: TargetPlace, transition: HealthTransition): void;
+  /** @param healthy the target is well, and so is each model that has answered there */
+  onTransition(place: TargetPlace, transition: HealthTransition, healthy: boolean): void;
 }
 
 /** The health directory of one snapshot's requests. */
@@ -163,16 +166,16 @@ export interface SnapshotHealth extends HealthDirectory {
   use(): void;
 }
 
-/** The part of an exchange that concerns the caller's own token. */
-export type TokenBearer = Pick<Exchange, 'upstreamToken' | 'attempts'>;
+/** The parts of an exchange that concern the caller's own token and the model. */
+export type HealthSubject = Pick<Exchange, 'upstreamToken' | 'attempts' | 'request'>;
 
 /** The health of all targets. */
 export interface HealthStore {
   /** A directory for the requests of a new snapshot. */
   directory(): SnapshotHealth;
   /** The health of a target, if known, without creating an entry for it. @param exchange see `HealthDirectory` */
-  peek(config: GatewayConfig, target: Target, exchange?: TokenBearer): TargetHealth | undefined;
-  /** The health of the targets of stored configs, in order. */
+  peek(config: GatewayConfig, target: Target, exchange?: HealthSubject): TargetHealth | undefined;
+  /** The health of the targets of stored configs, in order, each before the models that are not well there. */
   reports(): readonly (TargetPlace & HealthReport)[];
 }
 

@@ -2,6 +2,7 @@ import { mapTexts } from '../formats/json/map-texts.ts';
 import { withoutAccount } from './hidden-accounts.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../formats/events.ts';
+import { withoutPage } from './web-page.ts';
 import { codeOfWording } from './wordings.ts';
 import { UpstreamError, type ErrorCode, type UpstreamReport } from '../plugin/index.ts';
 
@@ -87,7 +88,7 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
   if (code === 'invalid_api_key' && context.credentials === 'entry') return credentialsRefused(failure, context);
-  const message = shown(reported(failure.message || `The upstream answered HTTP ${status}.`), context);
+  const message = shown(reported(withoutPage(failure.message) || `The upstream answered HTTP ${status}.`), context);
   return new UpstreamError(code, message, {
     status,
     ...(failure.param !== undefined && { param: reported(failure.param).slice(0, MAX_PARAM) }),

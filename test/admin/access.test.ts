@@ -11,7 +11,7 @@ let explainId: string;
 
 beforeAll(async () => {
   admin = await startAdmin({
-    admin: { token: ADMIN_TOKEN, role: 'operator' },
+    admin: { token: ADMIN_TOKEN, role: 'operator', hosts: ['console.internal'] },
     gateway: { default: { provider: '@sim', reply_headers: ['explain_id'] } },
   });
   explainId = (await chat(admin, { 'x-request-id': 'served' })).headers.get('x-gateway-explain-id')!;
@@ -119,8 +119,20 @@ describe('a page of another origin', () => {
     { 'sec-fetch-site': 'same-origin, cross-site' },
     { origin: 'https://evil.example' },
     { origin: 'null' },
+    { origin: 'http://127.0.0.1:8788' },
+    { origin: 'http://127.0.0.1' },
+    { origin: 'https://127.0.0.1:8788', host: '127.0.0.1:8788' },
+    { origin: 'http://localhost:8788', host: '127.0.0.1:8788' },
+    { origin: 'http://127.0.0.1:8788/', host: '127.0.0.1:8788' },
+    { origin: 'https://console.internal:8443', host: 'console.internal' },
   ];
-  const own = [{ 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }, { origin: 'http://127.0.0.1:8788' }];
+  const own = [
+    { 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'none' },
+    { origin: 'http://127.0.0.1:8788', host: '127.0.0.1:8788' },
+    { origin: 'http://localhost', host: 'LOCALHOST' },
+    { origin: 'https://console.internal', host: 'console.internal' },
+  ];
 
   it('makes no browser call, so that nothing is read and no row is written', async () => {
     const token = tokens['admin'];

@@ -246,6 +246,9 @@ describe('what counts', () => {
     does.first = refuses(503);
     const own = await times(5, {}, { 'x-gateway-custom-host': `${first.url}/v1` });
     expect([own.at(-1)?.status, first.seen.length, await healthy()]).toEqual([503, 5, ['config 1']]);
+    does.first = answers;
+    await times(1, { model: '@first/m' });
+    does.first = refuses(503);
     await times(5, { model: '@first/m' });
     expect(await healthy(), 'as it does elsewhere').toEqual(['config 0']);
     does.first = answers;
@@ -433,5 +436,68 @@ describe('the state of a breaker is visible', () => {
     expect(await status('/readyz')).toBe('ok\n');
     now += 6000;
     expect((await targetLines())[0]).toContain('open, 3 of 3 requests failed recently, may be probed now');
+  });
+});
+
+describe('a key that sends the name of a bad model', () => {
+  const OPEN = { ...FALLBACK, targets: [{ provider: '@first' }, { provider: '@second' }] };
+  const only =
+    (script: Script): Script =>
+    (request, res, index) =>
+      (request.text.includes('bad-model') ? script : answers)(request, res, index);
+
+  it.each([429, 500, 503])('takes the target from that model alone: %i', async (code) => {
+    await start(OPEN);
+    does.first = only(refuses(code));
+    await times(4, { model: 'bad-model' });
+    const before = first.seen.length;
+    expect((await chat({ model: 'bad-model' })).from).toBe(SECOND);
+    expect(first.seen.length).toBe(before);
+    expect((await times(3, { model: 'good' })).map(({ from }) => from)).toEqual([FIRST, FIRST, FIRST]);
+    expect(await healthy()).toEqual([`${FIRST} 1`, `${SECOND} 1`]);
+    expect(await transitions(FIRST)).toMatchObject({ open: 1 });
+  });
+
+  it.each([
+    ['chat', () => '/v1/chat/completions', { messages: [{ role: 'user', content: 'hi' }] }],
+    ['Messages', () => '/v1/messages', { max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }],
+    ['Responses', () => '/v1/responses', { input: 'hi' }],
+    [
+      'Gemini',
+      (model: string) => `/v1beta/models/${model}:generateContent`,
+      { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
+    ],
+  ])('takes it from that model alone at every door: %s', async (_, pathOf, body) => {
+    await start(OPEN);
+    does.first = only(refuses(503));
+    const ask = async (model: string): Promise<string | null> => {
+      const path = pathOf(model);
+      const response = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY, 'x-gateway-config': 'it' },
+        body: JSON.stringify({ ...body, ...(!path.includes(model) && { model }) }),
+      });
+      await response.text();
+      return response.headers.get('x-gateway-last-used-option-index');
+    };
+    for (let count = 0; count < 3; count += 1) expect(await ask('bad-model')).toBe(SECOND);
+    const before = first.seen.length;
+    expect([await ask('bad-model'), first.seen.length]).toEqual([SECOND, before]);
+    expect(await ask('good')).toBe(FIRST);
+  });
+
+  it('does not hide an outage: a model that has answered is named when it fails', async () => {
+    await start(OPEN);
+    await times(1, { model: 'good' });
+    does.first = refuses(503);
+    await times(3, { model: 'good' });
+    expect((await chat({ model: 'good' })).from).toBe(SECOND);
+    expect(await healthy()).toEqual([`${FIRST} 0`, `${SECOND} 1`]);
+    expect(await targetLines()).toEqual([
+      expect.stringContaining(`${FIRST} first: closed`),
+      expect.stringContaining(`${FIRST} first "good": open, 3 of 4 requests`),
+      expect.stringContaining(`${SECOND} second: closed`),
+    ]);
+    expect(gateway.logs.find(({ msg }) => msg === 'circuit breaker opened')).toMatchObject({ model: 'good' });
   });
 });

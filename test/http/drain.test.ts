@@ -51,6 +51,8 @@ it('tells that it drains, in readiness and metrics, and again gives the same ans
   const probe = await fetch(`${place.gateway.statusUrl}/readyz?verbose`);
   expect([probe.status, await probe.text()]).toEqual([503, expect.stringContaining('- draining\n')]);
   expect((await fetch(`${place.gateway.statusUrl}/livez`)).status).toBe(200);
+  const health = await fetch(`${place.gateway.statusUrl}/health`);
+  expect([health.status, await health.json()]).toEqual([503, { status: 'not ready' }]);
   answer(place.replies[0]!);
   expect((await waiting!).status).toBe(200);
   expect(await over).toEqual({ cut: 0 });
@@ -63,6 +65,7 @@ it('serves on during the delay', async () => {
   const over = place.gateway.gateway.drain();
   const reply = await ask(place, { key: 'nobody' });
   expect([reply.status, reply.headers.get('connection')]).toEqual([401, 'close']);
+  expect((await fetch(`${place.gateway.url}/health`)).status).toBe(503);
   expect(await over).toEqual({ cut: 0 });
   await expect(ask(place)).rejects.toThrow('fetch failed');
 });

@@ -70,8 +70,10 @@ describe('the status listener', () => {
     },
   );
 
-  it('gives nothing on loopback to two Host headers', async () => {
-    expect(await statusFor(await start(NO_HOST), ['localhost', 'attacker.example'])).toBe(421);
+  it('gives nothing to two Host headers', async () => {
+    expect(await statusFor(await start(NO_HOST), ['localhost', 'attacker.example'])).toBe(400);
+    const everywhere = await start(NO_HOST, { GATEHOUSE_HOST: '0.0.0.0' });
+    expect(await statusFor(everywhere, ['localhost', 'attacker.example'])).toBe(400);
   });
 
   it('answers on loopback to the name that server.yaml gives it', async () => {
@@ -87,4 +89,41 @@ describe('the status listener', () => {
         expect(await statusFor(gateway, [host], path), path).toBe(200);
     },
   );
+});
+
+describe('every listener at `/` and `/health`', () => {
+  const origins = ({ gateway: { data, status, admin } }: TestGateway): readonly (readonly [string, string])[] => [
+    ['data', data.url],
+    ['status', status.url],
+    ['admin', admin!.url],
+  ];
+  const keyed = { admin: { port: 0, token: 'a-token-that-nothing-here-shows' } };
+
+  it('answers in JSON without a key: links that lead somewhere, no version and no settings', async () => {
+    const gateway = await start({ ...NO_HOST, ...keyed });
+    for (const [name, origin] of origins(gateway)) {
+      const root = await fetch(`${origin}/`);
+      expect([name, root.status, root.headers.get('content-type')]).toEqual([
+        name,
+        200,
+        expect.stringContaining('application/json'),
+      ]);
+      const text = await root.text();
+      expect(text).not.toMatch(/\d+\.\d+|token-that|"test"/);
+      const { links } = JSON.parse(text) as { links: Record<string, string> };
+      expect(Object.keys(links)).toContain('health');
+      for (const path of Object.values(links))
+        expect([path, (await fetch(origin + path)).status]).toEqual([path, expect.toBeOneOf([200, 401])]);
+    }
+  });
+
+  it('is healthy there while the gateway takes requests', async () => {
+    const gateway = await start({ ...NO_HOST, ...keyed });
+    for (const [, origin] of origins(gateway)) {
+      const health = await fetch(`${origin}/health`);
+      expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
+      expect((await fetch(`${origin}/health`, { method: 'HEAD' })).status).toBe(200);
+      expect((await fetch(`${origin}/health`, { method: 'POST', body: '{}' })).status).toBeOneOf([401, 404, 405]);
+    }
+  });
 });

@@ -252,6 +252,7 @@ describe('a gateway with a simulator and no list of models', () => {
     expect(JSON.parse(text)).toEqual({
       name: 'gatehouse',
       message: expect.any(String),
+      links: { health: '/health', models: '/v1/models' },
       docs: expect.stringMatching(/^https:/),
     });
     expect(text).not.toMatch(/\d+\.\d+/);

@@ -56,6 +56,64 @@ describe('what node:http refuses before the gateway sees it', () => {
   });
 });
 
+describe('a head that two readers could read differently', () => {
+  const CHAT = JSON.stringify({ model: '@sim/demo', messages: [{ role: 'user', content: 'hi' }] });
+  const PATHS = ['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1beta/models/m:generateContent', '/v1/no'];
+  const KEYED = `host: gateway\r\nx-gateway-api-key: ${KEY}\r\ncontent-type: application/json\r\n`;
+  const SIZED = `content-length: ${CHAT.length}\r\n\r\n${CHAT}`;
+  const CHUNKED = `\r\n${CHAT.length.toString(16)}\r\n${CHAT}\r\n0\r\n\r\n`;
+  const HEADS: readonly (readonly [string, string, RegExp])[] = [
+    ['a coding beside chunked', `transfer-encoding: gzip, chunked\r\n${CHUNKED}`, /transfer.(?:en)?coding/i],
+    ['chunked twice', `transfer-encoding: chunked, chunked\r\n${CHUNKED}`, /transfer.(?:en)?coding/i],
+    [
+      'codings in two headers',
+      `Transfer-Encoding: gzip\r\ntransfer-encoding: chunked\r\n${CHUNKED}`,
+      /transfer.(?:en)?coding/i,
+    ],
+    ['chunked in TE', `te: gzip, chunked\r\n${SIZED}`, /TE/],
+    ['two Host headers', `Host: other\r\n${SIZED}`, /two headers host/],
+    ['the same Host twice', `host: gateway\r\n${SIZED}`, /two headers host/],
+    [
+      'two Authorization headers',
+      `authorization: Bearer a\r\nAUTHORIZATION: Bearer b\r\n${SIZED}`,
+      /two headers authorization/,
+    ],
+  ];
+
+  it.each(PATHS.flatMap((path) => HEADS.map((row) => [path, ...row] as const)))(
+    'is refused at %s: %s',
+    async (path, _, more, message) => {
+      const reply = await talk(`POST ${path} HTTP/1.1\r\n${KEYED}${more}`);
+      expect(reply).toMatch(/^HTTP\/1.1 400 /);
+      expect(reply).toMatch(/^connection: close\r$/im);
+      expect(reply).toMatch(message);
+      expect(reply.match(/^HTTP\/1.1/gm)).toHaveLength(1);
+    },
+  );
+
+  it.each(HEADS.slice(3))('opens no WebSocket: %s', async (_, more) => {
+    const upgrade =
+      'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+    const [lines] = more.split('content-length');
+    expect(await talk(`GET /v1/responses HTTP/1.1\r\n${KEYED}${upgrade}${lines}\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('has a record with its code', async () => {
+    const before = gateway.logs.filter((line) => line['error_code'] === 'malformed_request').length;
+    await talk(`POST /v1/messages HTTP/1.1\r\n${KEYED}Host: other\r\n${SIZED}`);
+    expect(gateway.logs.filter((line) => line['error_code'] === 'malformed_request')).toHaveLength(before + 1);
+  });
+
+  it.each(['GET / HTTP/1.1', 'GET /health HTTP/1.1', 'GET /v1/models HTTP/1.1'])('is refused for %s', async (line) => {
+    expect(await talk(`${line}\r\n${KEYED}host: b\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it.each(['transfer-encoding: Chunked', 'transfer-encoding:  chunked '])('is none with %s', async (line) => {
+    const text = `POST /v1/chat/completions HTTP/1.1\r\n${KEYED}te: trailers, gzip;q=0.5\r\nconnection: close\r\n${line}\r\n${CHUNKED}`;
+    expect(await talk(text)).toMatch(/^HTTP\/1.1 200 /);
+  });
+});
+
 describe('a client that waits for a go-ahead before it sends its body', () => {
   const body = JSON.stringify({ model: '@sim/demo', messages: [{ role: 'user', content: 'hi' }] });
   const expecting = (key: string, length = Buffer.byteLength(body)): string =>

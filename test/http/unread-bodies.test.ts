@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -131,4 +132,52 @@ it('a client that goes on writing has no place, and its connection ends', async 
   expect(written).toBeGreaterThan(0);
   const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
   expect(metrics).toMatch(/^gatehouse_requests_in_flight\{route="\/v1\/chat\/completions"\} 0$/m);
+});
+
+describe('a client without a known key loses its socket 5 s after its refusal, however slowly it writes', () => {
+  const clock = createFakeClock();
+  let slow: TestGateway;
+  beforeAll(async () => {
+    slow = await startTestGateway({}, { clock });
+  });
+  afterAll(() => slow.close());
+
+  /** Half of the connection ends with the refusal: only a write shows that all of it has ended. */
+  const writesInVain = (socket: Socket, piece: string): boolean => {
+    socket.write(piece);
+    return socket.destroyed;
+  };
+
+  const AUTH = ['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1beta/models/m:generateContent'];
+  const SIZES = ['content-length: 100000', 'content-length: 5000000', 'transfer-encoding: chunked'];
+  const rows = [...AUTH, '/v1/nothing'].flatMap((path) => SIZES.map((size) => [path, size] as const));
+
+  it.each(rows)('at %s with %s', async (path, size) => {
+    const { port, host } = slow.gateway.data;
+    const socket = connect({ port, host, allowHalfOpen: true });
+    let text = '';
+    socket.on('data', (bytes) => (text += bytes.toString())).on('error', () => {});
+    const headers = `host: a\r\nx-gateway-api-key: no\r\ncontent-type: ${JSON_TYPE}\r\n${size}`;
+    socket.write(`POST ${path} HTTP/1.1\r\n${headers}\r\n\r\n`);
+    await until(() => /^HTTP\/1.1 40[14] /.test(text), 'the refusal');
+    const piece = size.includes('chunked') ? '1\r\na\r\n' : 'a';
+    for (let second = 0; second < 5; second += 1) {
+      socket.write(piece);
+      await clock.advance(1000);
+    }
+    await until(() => writesInVain(socket, piece), 'the connection has ended');
+  });
+
+  it('after a refused WebSocket too', async () => {
+    const { port, host } = slow.gateway.data;
+    const socket = connect({ port, host, allowHalfOpen: true });
+    let text = '';
+    socket.on('data', (bytes) => (text += bytes.toString())).on('error', () => {});
+    const upgrade =
+      'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==';
+    socket.write(`GET /v1/responses HTTP/1.1\r\nhost: a\r\nx-gateway-api-key: no\r\n${upgrade}\r\n\r\n`);
+    await until(() => text.startsWith('HTTP/1.1 401 '), 'the refusal');
+    await clock.advance(5000);
+    await until(() => writesInVain(socket, 'a'), 'the connection has ended');
+  });
 });

@@ -442,3 +442,53 @@ const open = ({ gateway }: Running, signal: AbortSignal): Promise<Response> =>
     headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
     body: JSON.stringify({ model: '@first/m', messages: [{ role: 'user', content: 'hi' }], stream: true }),
   });
+
+describe('the web page of a vendor’s front end', () => {
+  const PAGE =
+    '<!DOCTYPE html>\n<html><head><title>503 Service Unavailable</title></head><body><h1>Try again</h1><p>ray 7f3a</p></body></html>';
+  const CHAT = { messages: [{ role: 'user', content: 'hi' }] };
+  const doors: readonly (readonly [string, string, object])[] = [
+    ['chat', '/v1/chat/completions', CHAT],
+    ['Messages', '/v1/messages', { ...CHAT, max_tokens: 9 }],
+    ['Responses', '/v1/responses', { input: 'hi' }],
+    ['Gemini', '/v1beta/models/MODEL:generateContent', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }],
+    ['embeddings', '/v1/embeddings', { input: 'hi' }],
+  ];
+  const entries = (url: string): readonly object[] => [
+    { slug: 'openai', provider: 'openai', base_url: `${url}/v1`, api_key: 'k'.repeat(20), allow_insecure: true },
+    { slug: 'claude', provider: 'anthropic', base_url: url, api_key: 'k'.repeat(20), allow_insecure: true },
+    { slug: 'gemini', provider: 'google-ai-studio', base_url: url, api_key: 'k'.repeat(20), allow_insecure: true },
+  ];
+  const models = { openai: 'gpt-4o', claude: 'claude-sonnet-4-5', gemini: 'gemini-2.5-flash' };
+  const rows = doors.flatMap(([door, path, body]) =>
+    Object.entries(models)
+      .filter(([slug]) => door !== 'embeddings' || slug === 'openai')
+      .flatMap(([slug, model]) =>
+        (door === 'embeddings' ? [false] : [false, true]).map(
+          (stream) => [door, `@${slug}/${model}`, stream, path, body] as const,
+        ),
+      ),
+  );
+
+  it.each(rows)('is no message of a client: %s, %s, stream %s', async (_door, model, stream, path, body) => {
+    const { gateway } = await start({
+      first: (_request, res) => void res.writeHead(503, { 'content-type': 'text/html' }).end(PAGE),
+      entries,
+    });
+    const at = path
+      .replace('MODEL', model)
+      .replace('generateContent', stream ? 'streamGenerateContent' : 'generateContent');
+    const response = await fetch(gateway.url + at, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-gateway-api-key': KEY },
+      body: JSON.stringify({ ...body, ...(!path.includes('MODEL') && { model, stream }) }),
+    });
+    const text = await response.text();
+    expect([response.status, text]).toEqual([
+      expect.toBeOneOf([503, 529]),
+      expect.stringContaining('503 Service Unavailable'),
+    ]);
+    expect(text).not.toMatch(/<html|<title|DOCTYPE|ray 7f3a/i);
+    expect(gateway.logText()).toContain('ray 7f3a');
+  });
+});

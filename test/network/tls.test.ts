@@ -131,7 +131,10 @@ describe('the listener with `tls`', () => {
     const closed: string[] = [];
     const open = (name: string, text = ''): void => {
       const socket = connect(port, '127.0.0.1', () => void socket.write(text));
-      socket.on('error', () => {}).on('close', () => closed.push(name));
+      socket
+        .resume()
+        .on('error', () => {})
+        .on('close', () => closed.push(name));
       onTestFinished(() => void socket.destroy());
     };
     open('silent');
@@ -141,6 +144,33 @@ describe('the listener with `tls`', () => {
     await until(() => closed.length === 3, 'all three are closed');
     expect(closed[0]).toBe('plain');
     expect(await metric(gateway, 'gatehouse_tls_handshake_failures_total{reason="timeout"}')).toBe(2);
+    expect((await ask(gateway.url, ca)).status).toBe(200);
+  });
+
+  it.each(['GET', 'POST', 'HEAD', 'PUT'])('answers plain HTTP with a 400 that says so: %s', async (method) => {
+    const { gateway, port } = await start({ server: { limits: { header_time: '1s' } } });
+    for (const allowHalfOpen of [false, true]) {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
+      let [text, closed] = ['', false];
+      socket.on('data', (bytes) => (text += bytes.toString())).on('error', () => {});
+      socket.on('close', () => (closed = true));
+      socket.write(
+        `${method} /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: 300000\r\n\r\n${'a'.repeat(20_000)}`,
+      );
+      await until(() => text.endsWith('}}'), 'the reply');
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(head).toContain(`content-length: ${body.length}`);
+      expect(JSON.parse(body)).toMatchObject({
+        error: { message: expect.stringContaining('https://'), code: 'malformed_request' },
+      });
+      // A client that keeps its half open loses it with the time of a handshake.
+      await until(() => (socket.write('a'), closed || socket.destroyed), 'the connection has ended');
+    }
+    await until(
+      async () => (await metric(gateway, 'gatehouse_tls_handshake_failures_total{reason="refused"}')) === 2,
+      'both are counted',
+    );
     expect((await ask(gateway.url, ca)).status).toBe(200);
   });
 
@@ -198,7 +228,8 @@ describe('the admin listener with `admin.tls`', () => {
     expect(url).toMatch(/^https:/);
     const answer = await ask(url, ca, { path: '/admin/v1/requests', headers: {}, tls: { method: 'GET' } });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { items: [], oldest: null, partial: [] }]);
-    await expect(fetch(url.replace('https:', 'http:'))).rejects.toThrow();
+    const plain = await fetch(url.replace('https:', 'http:'));
+    expect([plain.status, await plain.text()]).toEqual([400, expect.stringContaining('https://')]);
   });
 });
 

@@ -275,7 +275,33 @@ describe('gatehouse state', () => {
       for (const name of ['state.db', 'ledger/dropped.db'])
         expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
     expect((await run('state export')).out).toBe(before.out);
-    expect((await run('state verify')).out).toMatch(/^audit: 3 rows, intact; the last row is 3:[0-9a-f]{64}\n$/);
+    expect((await run('state verify')).out).toMatch(/^audit: 3 rows, intact; the last row is 3:[0-9a-f]{64}\n/);
+  });
+
+  it('says what a chain without a key proves and how to prove more, and where the keyed part begins', async () => {
+    await run('state migrate');
+    const { out } = await run('state verify');
+    const [, first = '', hint = ''] = out.split('\n');
+    expect(first).toMatch(/^rows 1 to 2: no key: .* replaced with write access to the store.*state\.encryption_keys/);
+    expect(hint).toMatch(/--head SEQ:HASH.*the log/);
+    const [, head = ''] = /the last row is (\S+)/.exec(out)!;
+    expect((await run('state verify', '--head', head)).out).not.toContain('--head');
+
+    const text = readFileSync(join(configs, 'server.yaml'), 'utf8');
+    const server = JSON.parse(text) as { state: object };
+    const keyed = { ...server.state, encryption_keys: '${env:GATEHOUSE_ENCRYPTION_KEYS}' };
+    writeFileSync(join(configs, 'server.yaml'), JSON.stringify({ ...server, state: keyed }));
+    expect((await run('state verify')).out).toContain('no row has a key yet');
+    const copy = join(top, 'copy');
+    await run('state backup', copy);
+    rmSync(join(top, 'state'), { recursive: true });
+    expect((await run('state restore', copy)).code).toBe(0);
+    const [intact = '', ...parts] = (await run('state verify')).out.split('\n');
+    expect(intact).toMatch(/3 rows, intact; the last row is 3:[0-9a-f]{16}\.[0-9a-f]{64}$/);
+    expect(parts.slice(0, 2)).toEqual([
+      expect.stringMatching(/^rows 1 to 2: no key/),
+      'rows 3 to 3: the key k1: only a holder of state.encryption_keys can have written them',
+    ]);
   });
 
   it('shows an audit that was changed', async () => {

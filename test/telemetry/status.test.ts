@@ -99,9 +99,20 @@ describe('the status listener', () => {
     expect(await get(path)).toMatchObject({ status, text });
   });
 
+  it.each([
+    [{ ready: true, reasons: [] }, 200, 'ok'],
+    [{ ready: false, reasons: ['draining'] }, 503, 'not ready'],
+  ])('says %j at /health in JSON', async (readiness, status, word) => {
+    const get = await start(readiness);
+    const { text, ...answer } = await get('/health');
+    expect(answer).toMatchObject({ status, headers: { 'content-type': 'application/json' } });
+    expect(JSON.parse(text)).toEqual({ status: word });
+  });
+
   it('knows no other path and no other method', async () => {
     const get = await start();
-    expect(await get('/')).toMatchObject({ status: 404, text: 'not found\n' });
+    for (const path of ['/x', '//', '/health/', '/Health'])
+      expect(await get(path)).toMatchObject({ status: 404, text: 'not found\n' });
     expect(await get('/metrics/../etc/passwd')).toMatchObject({ status: 404 });
     expect(await get('/metrics', {}, 'POST')).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
   });

@@ -183,7 +183,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       after: { description: 'The object after; null: there is none.' },
       reason: nullable(text('The reason.')),
       prev: text('The hash of the row before.'),
-      hash: text('SHA-256 over `prev` and the row.'),
+      hash: text('SHA-256 over `prev` and the row or, behind the id of a key and a point, HMAC-SHA-256.'),
     },
     ['seq', 'at', 'actor', 'role', 'address', 'action', 'kind', 'id', 'before', 'after', 'reason', 'prev', 'hash'],
   ),
@@ -193,6 +193,22 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       rows: integer('Rows of an intact audit.'),
       seq: integer('The number of its last row.'),
       head: text('The hash of its last row.'),
+      parts: list(
+        object(
+          {
+            from: integer('The first row of the part.'),
+            to: integer('Its last row.'),
+            proof: {
+              enum: ['none', 'key', 'unknown_key'],
+              description:
+                '`key`: only a holder of `state.encryption_keys` can have written the rows. `none`: write access to the store is enough. `unknown_key`: their key left the list, and nothing can be said.',
+            },
+            key: text('Name of the key.'),
+          },
+          ['from', 'to', 'proof'],
+        ),
+        { description: 'What the hashes prove, in parts.' },
+      ),
       at: integer('The first row that does not continue the chain.'),
       reason: text('Why not.'),
     },

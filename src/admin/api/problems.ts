@@ -26,7 +26,7 @@ export const PROBLEMS = {
   invalid_header: {
     status: 400,
     title: 'Invalid header',
-    help: '`If-Match` or `Idempotency-Key` has no usable value.',
+    help: '`If-Match` or `Idempotency-Key` has no usable value, `Host` or `Authorization` occurs twice, or a transfer coding is not `chunked`.',
   },
   invalid_json: { status: 400, title: 'Invalid JSON', help: 'The body is not one JSON object.' },
   unauthorized: {

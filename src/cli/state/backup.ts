@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../plugin/index.ts';
-import type { KnownRow } from '../../state/audit.ts';
+import type { AuditPart, KnownRow } from '../../state/audit.ts';
+import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import { openStore } from '../../process/state/open-store.ts';
 import { copyStore, restoreStore } from '../../state/sqlite/store-copy.ts';
 import { ACTOR } from './actor.ts';
@@ -47,10 +48,30 @@ export interface VerifyOptions extends StateOptions {
 
 /** `gatehouse state verify`: checks the chain of the audit. Exit code 1: a row was changed, removed or swapped. */
 export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, ({ folder }) => {
-    const verdict = withReader(folder, (store) => store.verifyAudit(options.head));
-    if (verdict.intact)
-      options.out(`audit: ${verdict.rows} rows, intact; the last row is ${verdict.seq}:${verdict.head}\n`);
-    else options.err(`audit: row ${verdict.at}: ${verdict.reason}\n`);
-    return verdict.intact ? 0 : 1;
+  onStore(options, ({ folder, state }) => {
+    const { head, out, err } = options;
+    const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
+    const verdict = withReader(folder, (store) => store.verifyAudit(ring, head));
+    if (!verdict.intact) {
+      err(`audit: row ${verdict.at}: ${verdict.reason}\n`);
+      return 1;
+    }
+    out(`audit: ${verdict.rows} rows, intact; the last row is ${verdict.seq}:${verdict.head}\n`);
+    for (const part of verdict.parts) out(`rows ${part.from} to ${part.to}: ${PROOFS[part.proof](part.key)}\n`);
+    const last = verdict.parts.at(-1);
+    if (last?.proof === 'none' && ring.names.length > 0)
+      out('no row has a key yet, although state.encryption_keys has one: the next row of the gateway will\n');
+    if (last && !head) out(WITHOUT_HEAD);
+    return 0;
   });
+
+/** What the hashes of a part prove. */
+const PROOFS: Readonly<Record<AuditPart['proof'], (key?: string) => string>> = {
+  none: () =>
+    'no key: no row was changed by mistake, but all of them may have been replaced with write access to the store. With state.encryption_keys, later rows have a key',
+  key: (key) => `the key ${key}: only a holder of state.encryption_keys can have written them`,
+  unknown_key: () => 'not verifiable: state.encryption_keys no longer has their key',
+};
+
+const WITHOUT_HEAD =
+  'This does not show whether later rows were removed: compare with --head SEQ:HASH, a last row that was noted outside the store, as the log has it\n';

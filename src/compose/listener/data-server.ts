@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
@@ -6,10 +6,12 @@ import { type Clock, errorReply, GatewayError, NO_TURNS, type Turns } from '../.
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../../gateway/admission/in-flight.ts';
 import { bindReplies } from '../../gateway/koa-reply.ts';
+import type { Routed } from '../../gateway/routed.ts';
 import { Pipelines, type Serve } from './pipelines.ts';
 import type { Incoming } from '../../gateway/request-scope.ts';
 import type { createRequestPath } from '../../gateway/request-path.ts';
-import { fixedRoute, normaliseTarget, routes, unserved } from './request-target.ts';
+import { refusalOfHead } from './ambiguous-head.ts';
+import { fixedRoute, normaliseTarget, refusedAt, routes, unserved } from './request-target.ts';
 import { answerRoot } from './root.ts';
 import type { Duplex } from 'node:stream';
 import type { Format } from '../../formats/format.ts';
@@ -62,23 +64,11 @@ export function createDataServer(
       pathAsRegExp: true,
     });
   app.use(router.routes());
-  app.use(answerRoot).use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
+  app.use(answerRoot(() => !inFlight.draining)).use((ctx) => handle(ofKoa(ctx), unserved(ctx)));
   // Client disconnects are not errors, and failures are logged where they occur, with their request id.
   app.silent = true;
 
-  const answer = app.callback();
-  const serve: Serve = (req, res) => {
-    normaliseTarget(req);
-    const route = fixedRoute(req);
-    if (!route) return void answer(req, res);
-    // The middleware of Koa and of its router would only find the same route (8 µs per request, measured).
-    const koa = (): Koa.Context => {
-      // Koa's default: no middleware has replied.
-      res.statusCode = 404;
-      return app.createContext(req, res);
-    };
-    void handle({ req, res, koa }, route.read({ path: req.url ?? '', headers: req.headers }));
-  };
+  const serve = serveBy(app, handle);
   const pipelines = new Pipelines(serve, () => inFlight.pipelined);
   const options = {
     maxHeaderSize: settings.limits.header,
@@ -114,6 +104,32 @@ export function createDataServer(
   // No header count limit, beyond which Node drops headers silently: `limits.header` bounds them.
   server.maxHeadersCount = 0;
   return { server, pipelines };
+}
+
+/** Routes a request: those of fixed paths at once, all others through Koa. Refuses an ambiguous head whatever the path is. */
+function serveBy(app: Koa, handle: ReturnType<typeof createRequestPath>): Serve {
+  const answer = app.callback();
+  const run = (req: IncomingMessage, res: ServerResponse, routed: Routed): void => {
+    const koa = (): Koa.Context => {
+      // Koa's default: no middleware has replied.
+      res.statusCode = 404;
+      return app.createContext(req, res);
+    };
+    void handle({ req, res, koa }, routed);
+  };
+  return (req, res) => {
+    normaliseTarget(req);
+    const head = { path: req.url ?? '', headers: req.headers };
+    const refused = refusalOfHead(req);
+    if (refused) {
+      res.shouldKeepAlive = false;
+      return run(req, res, refusedAt(head, refused));
+    }
+    const route = fixedRoute(req);
+    // The middleware of Koa and of its router would only find the same route (8 µs per request, measured).
+    if (route) run(req, res, route.read(head));
+    else void answer(req, res);
+  };
 }
 
 /**

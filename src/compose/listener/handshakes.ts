@@ -20,6 +20,21 @@ interface TlsHandshake {
   failure: HandshakeFailure;
 }
 
+/** The reply to plain HTTP, which OpenSSL knows by its method. It leaves without TLS. */
+const PLAIN_HTTP = plainReply({
+  error: {
+    message: 'This port speaks TLS, and the request came as plain HTTP: send it to https://.',
+    type: 'invalid_request_error',
+    param: null,
+    code: 'malformed_request',
+  },
+});
+
+function plainReply(body: object): string {
+  const text = JSON.stringify(body);
+  return `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`;
+}
+
 /** How often handshakes that take too long are looked for. */
 const CHECK_MS = 1000;
 
@@ -38,11 +53,13 @@ export class Handshakes {
     this.#setup = setup;
     server.prependListener('connection', (socket: Socket) => this.#begin(socket));
     server.prependListener('secureConnection', (socket: TLSSocket) => this.#open.delete(peerOf(socket)));
-    server.prependListener('tlsClientError', (_: Error, socket: TLSSocket) => {
+    server.prependListener('tlsClientError', ({ code }: NodeJS.ErrnoException, socket: TLSSocket) => {
       const handshake = this.#open.get(peerOf(socket));
       if (handshake) handshake.failure = 'refused';
-      // The client could not read an HTTP error.
-      socket.destroy();
+      // A client that does not close is ended when its handshake has taken too long.
+      if (handshake && code === 'ERR_SSL_HTTP_REQUEST') handshake.socket.end(PLAIN_HTTP);
+      // Another client could not read an HTTP error.
+      else socket.destroy();
     });
   }
 

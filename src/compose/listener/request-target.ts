@@ -86,13 +86,16 @@ export function unserved(ctx: Koa.Context): Routed {
   const refused = signInRefusal(ctx.method, ctx.path);
   // RFC 6749, section 5.1.
   if (refused) ctx.set('cache-control', 'no-store');
-  return {
-    operation: undefined,
-    format: refused ? oauthErrors : (guessFormat(operations, ctx) ?? openaiChat),
-    params: {},
-    refusal: refused ?? refusal(ctx),
-  };
+  return { ...refusedAt(ctx, refused ?? refusal(ctx)), ...(refused && { format: oauthErrors }) };
 }
+
+/** The reading of a request that is refused whatever serves its path. */
+export const refusedAt = (head: Parameters<typeof guessFormat>[1], refusal: GatewayError): Routed => ({
+  operation: undefined,
+  format: guessFormat(operations, head) ?? openaiChat,
+  params: {},
+  refusal,
+});
 
 function refusal(ctx: Koa.Context): GatewayError {
   const methods = methodsAt(ctx.path);

@@ -1,16 +1,37 @@
 import type Koa from 'koa';
 
-/** No version: it would help those who look for old ones. */
-const ROOT = JSON.stringify({
-  name: 'gatehouse',
-  message: 'An AI gateway: its APIs are below /v1.',
-  docs: 'https://github.com/gatehouse-gateway/gatehouse#readme',
-});
-const HEADERS = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(ROOT) };
+const DOCS = 'https://github.com/gatehouse-gateway/gatehouse#readme';
 
-/** Answers `GET /`, which people open to see what listens there. It needs no key and shows no settings. */
-export function answerRoot(ctx: Koa.Context, next: Koa.Next): Promise<unknown> | void {
-  if (ctx.path !== '/' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
-  ctx.respond = false;
-  ctx.res.writeHead(200, HEADERS).end(ROOT);
+/**
+ * What a listener answers at `/`, which people open to see what listens there. It needs no key and shows no settings and no version, which
+ * would help those who look for old ones. @param links paths of the listener by what is there
+ */
+export const describeListener = (message: string, links: Readonly<Record<string, string>>): object => ({
+  name: 'gatehouse',
+  message,
+  links,
+  docs: DOCS,
+});
+
+/** What a listener answers at `/health`, where probes of other gateways look. */
+export const healthOf = (ready: boolean): { readonly status: number; readonly body: object } => ({
+  status: ready ? 200 : 503,
+  body: { status: ready ? 'ok' : 'not ready' },
+});
+
+const ROOT = describeListener('An AI gateway: its APIs are below /v1.', { health: '/health', models: '/v1/models' });
+
+/** Answers `/` and `/health` of the data listener. */
+export function answerRoot(isReady: () => boolean): Koa.Middleware {
+  return (ctx, next) => {
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+    if (!isRead || (ctx.path !== '/' && ctx.path !== '/health')) return next();
+    const { status, body } = ctx.path === '/' ? { status: 200, body: ROOT } : healthOf(isReady());
+    const text = JSON.stringify(body);
+    ctx.respond = false;
+    ctx.res
+      .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+      .end(text);
+    return undefined;
+  };
 }

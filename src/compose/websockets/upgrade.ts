@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientCertificateOf } from '../../gateway/client-certificate.ts';
 import { responsesSocket } from '../../operations/responses-socket.ts';
+import { refusalOfHead } from '../listener/ambiguous-head.ts';
 import { fixedRoute, normaliseTarget } from '../listener/request-target.ts';
 import { frameOptions } from './frame-limits.ts';
 import { asksForWebSocket } from './handshake.ts';
@@ -29,6 +30,9 @@ function targetOf({ url, method }: IncomingMessage): string {
   return target.url?.split('?', 1)[0] ?? '';
 }
 
+/** How long the client of a refused handshake may take to read the reply. */
+const LINGER_MS = 5000;
+
 /** Serves the WebSockets of the data listener. */
 export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSetup): void {
   const opening = routeOf('GET');
@@ -53,7 +57,16 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
         setup.sockets.leave(res);
         return void tcp.destroy();
       }
-      if (!isOpen) return void tcp.end(Buffer.concat([refusalHead(reply), body]));
+      if (!isOpen) {
+        tcp.end(Buffer.concat([refusalHead(reply), body]));
+        // node:http has given up this socket, which would stay half open until its client ends it.
+        return void tcp
+          .once(
+            'close',
+            setup.clock.after(LINGER_MS, () => tcp.destroy()),
+          )
+          .resume();
+      }
       const { WebSocketServer } = await import('ws');
       const { frameBytes } = setup.settings().webSockets;
       const [hold, key] = [setup.sockets.holdFor(res), setup.sockets.keyOf(res)];
@@ -68,7 +81,9 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
     tcp.once('close', () => reply.destroy());
     const res = new ServerResponse(req);
     setup.sockets.expect(res);
-    respond(reply, { req, res, koa: () => setup.koa(req, res) }, { handle: setup.handle, routed: opening });
+    const refusal = refusalOfHead(req);
+    const routed = refusal ? { ...opening, refusal } : opening;
+    respond(reply, { req, res, koa: () => setup.koa(req, res) }, { handle: setup.handle, routed });
   });
 }
 

@@ -53,7 +53,7 @@ export interface Metrics {
   readonly targetHealth: {
     /** Sets the targets of the stored configs. */
     list(targets: readonly (TargetLabels & { readonly healthy: boolean; readonly enforced: boolean })[]): void;
-    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState): void;
+    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState, healthy: boolean): void;
   };
   /** Credentials of a catalog entry were exchanged for an access token. */
   tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
@@ -173,9 +173,9 @@ function createRecorders(
           ),
         );
       },
-      changed(target, to) {
+      changed(target, to, healthy) {
         const labels = targetLabels(target);
-        families.targetHealthy.set(labels, to === 'closed' ? 1 : 0);
+        families.targetHealthy.set(labels, healthy ? 1 : 0);
         if (target.enforced) families.breakerTransitions.add({ ...labels, to });
       },
     },

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
 import { Access } from '../../catalog/access.ts';
 import type { Target } from '../../plugin/index.ts';
-import { aliasedModels } from '../compile/aliased-models.ts';
+import { aliasedModels, aliasNamesOf } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { targetsIn } from './aliases.ts';
 import type { Check } from './check.ts';
@@ -10,7 +10,7 @@ import { entryOfTarget } from './entries.ts';
 /** Warns of a key that may use no target of the config that its requests have without `x-gateway-config`. */
 export const checkDefaultConfigs: Check = ({ catalog, server, gateway }) => {
   if (!catalog) return {};
-  const aliases = new Map(Object.entries(catalog.aliases ?? {}));
+  const aliases = aliasNamesOf(catalog);
   const models = aliasedModels(catalog);
   const known = new Map<string, readonly Target[]>();
   const targetsOf = (id: string): readonly Target[] => {
@@ -24,7 +24,7 @@ export const checkDefaultConfigs: Check = ({ catalog, server, gateway }) => {
       const id = own ?? server?.default_config;
       // Requests for an alias of a config have that config.
       if (id === undefined || (!listed && !providers)) return;
-      if (listed?.some((name) => aliases.get(name)?.config !== undefined)) return;
+      if (listed?.some((name) => aliases.find(name)?.alias.config !== undefined)) return;
       const names = Object.entries({ models: listed, providers }).flatMap(([name, list]) => (list ? [name] : []));
       const access = new Access({ models: listed, providers, fields: undefined }, aliases);
       const targets = targetsOf(id);

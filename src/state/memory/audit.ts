@@ -10,6 +10,8 @@ import {
 } from '../audit.ts';
 import type { Actor } from '../entities.ts';
 import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
+import { ChainKeys } from '../rules/chain-keys.ts';
+import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { StateFailure } from '../failures.ts';
 
 const MAX_ROWS = 100_000;
@@ -18,14 +20,17 @@ export class MemoryAudit implements Audit {
   readonly #clock: Clock;
   readonly #rows: AuditRow[] = [];
 
-  constructor(clock: Clock) {
+  readonly #keys: ChainKeys;
+
+  constructor(clock: Clock, ring = KeyEncryptionKeys.none()) {
     this.#clock = clock;
+    this.#keys = new ChainKeys(ring);
   }
 
   /** Returns a function that takes the row back, for a transaction that fails. */
   append(event: AuditEvent, by: Actor): () => void {
     if (this.#rows.length >= MAX_ROWS) throw new StateFailure('full', `the memory holds ${MAX_ROWS} audit rows`);
-    this.#rows.push(nextRow(event, by, this.#rows.at(-1), this.#clock.wall()));
+    this.#rows.push(nextRow(event, by, { after: this.#rows.at(-1), at: this.#clock.wall(), keys: this.#keys }));
     return () => void this.#rows.pop();
   }
 
@@ -51,6 +56,6 @@ export class MemoryAudit implements Audit {
   }
 
   async verify(known?: KnownRow): Promise<AuditVerdict> {
-    return verifyChain(this.#rows, known);
+    return verifyChain(this.#rows, this.#keys, known);
   }
 }

@@ -23,6 +23,8 @@ type Verdict = 'failure' | 'alive' | 'unclear';
  * request, because it concerns the future.
  */
 export class Breaker implements TargetHealth {
+  /** Distinguishes the breakers of the process. */
+  readonly id: number;
   readonly settings: BreakerSettings;
   /** The subject: a target for all callers, or a target with the token of one caller. */
   readonly #of: 'target' | 'token';
@@ -41,6 +43,7 @@ export class Breaker implements TargetHealth {
     onTransition: (transition: HealthTransition) => void,
     of: 'target' | 'token' = 'target',
   ) {
+    this.id = made += 1;
     this.#of = of;
     this.settings = settings;
     this.#clock = clock;
@@ -180,6 +183,9 @@ export class Breaker implements TargetHealth {
     this.#onTransition({ from, to, failures, requests, errorCode, waitMs: Math.max(0, this.#retryAt - now) });
   }
 }
+
+/** Breakers made so far. */
+let made = 0;
 
 /** One request at a target. */
 class Trial implements HealthTrial {

@@ -10,7 +10,7 @@ import { MemoryLedger } from './ledger.ts';
 
 /** A store that ends with its process: for trials and tests. */
 export function openMemoryStore(clock: Clock, keys: KeyEncryptionKeys, maxNames?: number): StateStore {
-  const audit = new MemoryAudit(clock);
+  const audit = new MemoryAudit(clock, keys);
   return {
     entities: new MemoryEntities(clock, audit, keys),
     counters: new MemoryCounters(clock, audit),

@@ -5,11 +5,13 @@ import {
   type HealthListener,
   type HealthReport,
   type HealthStore,
+  type HealthTransition,
   type SnapshotHealth,
   type TargetPlace,
-  type TokenBearer,
+  type HealthSubject,
 } from '../ports.ts';
 import { Breaker } from './breaker.ts';
+import { ModelHealth } from './model-health.ts';
 import { TokenHealth } from './token-health.ts';
 
 /** Maximum number of breakers for targets outside the files: of configs sent with requests, and of requests without a config. */
@@ -32,12 +34,16 @@ interface Listed {
 export class MemoryHealthStore implements HealthStore {
   readonly #setup: HealthStoreSetup;
   readonly #tokens: TokenHealth;
+  readonly #models: ModelHealth;
   readonly #unlisted = new LRUCache<string, Breaker>({ max: MAX_UNLISTED });
   #listed: ReadonlyMap<string, Listed> = new Map();
 
   constructor(setup: HealthStoreSetup) {
     this.#setup = setup;
     this.#tokens = new TokenHealth(setup.clock);
+    this.#models = new ModelHealth(setup.clock, (target, model, transition) =>
+      this.#changed(target, transition, model),
+    );
   }
 
   directory(): SnapshotHealth {
@@ -54,7 +60,7 @@ export class MemoryHealthStore implements HealthStore {
       of: (config, target, exchange) => {
         let breaker = known.get(target);
         if (!breaker) known.set(target, (breaker = this.#enterUnlisted(config, target)));
-        return this.#tokens.of(breaker, exchange);
+        return this.#healthOf(breaker, target, exchange);
       },
     };
   }
@@ -66,22 +72,26 @@ export class MemoryHealthStore implements HealthStore {
     for (const config of configs) {
       for (const target of targetsOf(config.route)) {
         const key = keyOf(config.id, target);
-        const entry = this.#listed.get(key) ?? this.#enter(key, config, target);
+        const entry = this.#listed.get(key) ?? this.#enter(config, target);
         listed.set(key, entry);
         found.set(target, entry.breaker);
       }
     }
     this.#listed = listed;
     this.#setup.onTargets?.(
-      [...listed.values()].map(({ place, breaker }) => ({ ...place, healthy: breaker.state === 'closed' })),
+      [...listed.values()].map(({ place, breaker }) => ({ ...place, healthy: this.#isWell(breaker) })),
     );
     return found;
   }
 
-  peek({ id, hash }: GatewayConfig, target: Target, exchange?: TokenBearer): TargetHealth | undefined {
+  peek({ id, hash }: GatewayConfig, target: Target, exchange?: HealthSubject): TargetHealth | undefined {
     const breaker =
       this.#listed.get(keyOf(id, target))?.breaker ?? this.#unlisted.peek(keyOf(`${id}\n${hash}`, target));
-    return breaker && this.#tokens.of(breaker, exchange);
+    return breaker && this.#healthOf(breaker, target, exchange);
+  }
+
+  #healthOf(breaker: Breaker, target: Target, exchange: HealthSubject | undefined): TargetHealth {
+    return this.#tokens.of(breaker, this.#models.of(breaker, target, exchange), exchange);
   }
 
   #enterUnlisted({ id, hash }: GatewayConfig, target: Target): Breaker {
@@ -92,10 +102,13 @@ export class MemoryHealthStore implements HealthStore {
   }
 
   reports(): readonly (TargetPlace & HealthReport)[] {
-    return [...this.#listed.values()].map(({ place, breaker }) => ({ ...place, ...breaker.report() }));
+    return [...this.#listed.values()].flatMap(({ place, breaker }) => [
+      { ...place, ...breaker.report() },
+      ...this.#models.troubled(breaker).map((one) => ({ ...place, model: one.model, ...one.breaker.report() })),
+    ]);
   }
 
-  #enter(key: string, config: GatewayConfig, target: Target): Listed {
+  #enter(config: GatewayConfig, target: Target): Listed {
     const place = {
       config: config.id,
       target: target.path,
@@ -103,11 +116,23 @@ export class MemoryHealthStore implements HealthStore {
       provider: providerOf(target),
       enforced: target.breaker.enforced,
     };
-    const breaker = new Breaker(target.breaker, this.#setup.clock, (transition) => {
-      // Requests of earlier settings may still run on a target that was removed.
-      if (this.#listed.get(key)?.breaker === breaker) this.#setup.onTransition?.(place, transition);
-    });
+    const breaker = new Breaker(target.breaker, this.#setup.clock, (transition) => this.#changed(breaker, transition));
     return { place, breaker };
+  }
+
+  /** Requests of earlier settings may still run on a target that was removed: it is not listed. */
+  #changed(breaker: Breaker, transition: HealthTransition, model?: string): void {
+    const place = this.#listed.values().find((one) => one.breaker === breaker)?.place;
+    if (place)
+      this.#setup.onTransition?.(
+        { ...place, ...(model !== undefined && { model }) },
+        transition,
+        this.#isWell(breaker),
+      );
+  }
+
+  #isWell(breaker: Breaker): boolean {
+    return breaker.state === 'closed' && this.#models.troubled(breaker).length === 0;
   }
 }
 

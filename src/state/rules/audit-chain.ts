@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../entities.ts';
-import type { AuditEvent, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
+import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
+import { keyIdOf, type ChainKeys } from './chain-keys.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
 /** The hash that stands for the row before the first. */
 const NO_HASH = '0'.repeat(64);
 
+interface NextPlace {
+  readonly after: Pick<AuditRow, 'seq' | 'hash'> | undefined;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly keys: ChainKeys;
+}
+
 /** The next row of the chain. */
-export function nextRow(
-  event: AuditEvent,
-  by: Actor,
-  after: Pick<AuditRow, 'seq' | 'hash'> | undefined,
-  at: number,
-): AuditRow {
+export function nextRow(event: AuditEvent, by: Actor, { after, at, keys }: NextPlace): AuditRow {
   checkActor(by);
   checkText('the action of an audit row', event.action, 64);
   if (event.kind.length > 64 || event.id.length > 256)
@@ -32,7 +35,7 @@ export function nextRow(
     reason: event.reason,
     prev: after?.hash ?? NO_HASH,
   };
-  return { ...row, hash: hashOf(row) };
+  return { ...row, hash: hashOf(row, keys, keys.first)! };
 }
 
 function shortened({ before, after }: AuditEvent): Pick<AuditEvent, 'before' | 'after'> {
@@ -42,11 +45,11 @@ function shortened({ before, after }: AuditEvent): Pick<AuditEvent, 'before' | '
 
 const digestOf = (text: string): string => `{"sha256":"${createHash('sha256').update(text).digest('hex')}"}`;
 
-/** SHA-256 over the hash before and a list in a fixed order, which is canonical JSON without a canonicaliser. */
-function hashOf(row: Omit<AuditRow, 'hash'>): string {
+/** Over the hash before and a list in a fixed order, which is canonical JSON without a canonicaliser. Undefined: the key is missing. */
+function hashOf(row: Omit<AuditRow, 'hash'>, keys: ChainKeys, keyId: string): string | undefined {
   const { seq, at, actor, role, address, action, kind, id, before, after, reason, prev } = row;
   const text = [seq, at, actor, role, address ?? null, action, kind, id, before ?? null, after ?? null, reason ?? null];
-  return createHash('sha256').update(Buffer.from(prev, 'hex')).update(JSON.stringify(text)).digest('hex');
+  return keys.hash(prev, JSON.stringify(text), keyId);
 }
 
 /** The event of a removal of old rows: `last` was the newest of them. */
@@ -64,14 +67,16 @@ const isDropOf = (row: AuditRow, seq: number, hash: string): boolean =>
 
 /**
  * @param rows all rows, from the first
+ * @param keys those that the settings have: the hashes of other keys are not compared
  * @param known a row that is or was among them
  */
-export function verifyChain(rows: Iterable<AuditRow>, known?: KnownRow): AuditVerdict {
+export function verifyChain(rows: Iterable<AuditRow>, keys: ChainKeys, known?: KnownRow): AuditVerdict {
   let first: AuditRow | undefined;
   let isBegun = true;
   let head = NO_HASH;
   let seq = 0;
   let count = 0;
+  const parts = new Parts(keys);
   for (const row of rows) {
     if (!first) {
       first = row;
@@ -80,13 +85,39 @@ export function verifyChain(rows: Iterable<AuditRow>, known?: KnownRow): AuditVe
     }
     count += 1;
     seq += 1;
-    const reason = wrongIn(row, { seq, head, known });
+    const reason = wrongIn(row, { seq, head, known }) ?? parts.add(row);
     if (reason !== undefined) return { intact: false, at: seq, reason };
     head = row.hash;
     isBegun ||= isDropOf(row, first.seq - 1, first.prev);
   }
   if (first && !isBegun) return { intact: false, at: first.seq - 1, reason: `row ${first.seq - 1} is missing` };
-  return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head };
+  return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head, parts: parts.all };
+}
+
+/** The parts of a chain by what its hashes prove. */
+class Parts {
+  readonly all: { from: number; to: number; proof: AuditPart['proof']; key?: string }[] = [];
+  readonly #keys: ChainKeys;
+
+  constructor(keys: ChainKeys) {
+    this.#keys = keys;
+  }
+
+  /** The reason why the hash is not the row's. */
+  add(row: AuditRow): string | undefined {
+    const id = keyIdOf(row.hash);
+    if (id === undefined) return OTHER_VALUES;
+    const hash = hashOf(row, this.#keys, id);
+    if (hash !== undefined && hash !== row.hash) return OTHER_VALUES;
+    const key = this.#keys.nameOf(id);
+    const proof = id === '' ? 'none' : key === undefined ? 'unknown_key' : 'key';
+    const last = this.all.at(-1);
+    // Without this, a forger without the key writes the rest of the chain anew without one.
+    if (proof === 'none' && this.#keys.first !== '' && last && last.proof !== 'none') return KEY_LOST;
+    if (last?.proof === proof && last.key === key) last.to = row.seq;
+    else this.all.push({ from: row.seq, to: row.seq, proof, ...(key !== undefined && { key }) });
+    return undefined;
+  }
 }
 
 interface Place {
@@ -99,7 +130,6 @@ interface Place {
 function wrongIn(row: AuditRow, { seq, head, known }: Place): string | undefined {
   if (row.seq !== seq) return `row ${seq} is missing`;
   if (row.prev !== head) return 'it does not follow the row before it';
-  if (row.hash !== hashOf(row)) return 'its values are not those of its hash';
   return seq === known?.seq && row.hash !== known.hash ? OTHER_HASH : undefined;
 }
 
@@ -114,5 +144,7 @@ function missing(
   return first.prev === known.hash ? undefined : { intact: false, at: known.seq, reason: OTHER_HASH };
 }
 
+const OTHER_VALUES = 'its values are not those of its hash';
+const KEY_LOST = 'it has no key and the rows before it have: it was replaced, or written without state.encryption_keys';
 const OTHER_HASH = 'it had another hash';
 const DROPPED = 'it was dropped, as rows older than state.retention.audit_days are: compare with a later row';

@@ -108,9 +108,9 @@ export class KeyEncryptionKeys {
     return this.#audit ? createHmac('sha256', this.#audit).update(value).digest('hex').slice(0, 8) : '';
   }
 
-  /** The key under which other rooms sign what they store, by purpose. */
-  derive(purpose: string): Buffer | undefined {
-    const key = this.#first === undefined ? undefined : this.#keys.get(this.#first);
+  /** The key under which other rooms sign what they store, by purpose. @param name of the key that it is made of; default: the first */
+  derive(purpose: string, name = this.#first): Buffer | undefined {
+    const key = name === undefined ? undefined : this.#keys.get(name);
     return key && Buffer.from(hkdfSync('sha256', key, '', `gatehouse ${purpose}`, ENCRYPTION_KEY_BYTES));
   }
 

@@ -9,6 +9,8 @@ import {
 import type { Actor } from '../entities.ts';
 import { checkInteger } from '../rules/checks.ts';
 import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
+import { ChainKeys } from '../rules/chain-keys.ts';
+import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { Database } from './database.ts';
 
 interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'reason'> {
@@ -21,14 +23,18 @@ interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'r
 export class SqliteAudit {
   readonly #db: Database;
 
-  constructor(db: Database) {
+  readonly #keys: ChainKeys;
+
+  /** @param ring none: rows get hashes without a key */
+  constructor(db: Database, ring = KeyEncryptionKeys.none()) {
     this.#db = db;
+    this.#keys = new ChainKeys(ring);
   }
 
   /** Within a transaction of the caller. */
   append(event: AuditEvent, by: Actor, now: number): void {
-    const last = this.#db.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
-    const row = nextRow(event, by, last, now);
+    const after = this.#db.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
+    const row = nextRow(event, by, { after, at: now, keys: this.#keys });
     this.#db.run(
       'INSERT INTO audit (seq, at, actor, role, address, action, kind, id, before, after, reason, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       row.seq,
@@ -87,7 +93,7 @@ export class SqliteAudit {
   }
 
   verify(known?: KnownRow): AuditVerdict {
-    return verifyChain(this.#read(), known);
+    return verifyChain(this.#read(), this.#keys, known);
   }
 
   *#read(): Iterable<AuditRow> {

@@ -98,7 +98,7 @@ interface EngineParts {
 }
 
 function callsOf({ db, ledger, folder, keys }: EngineParts) {
-  const audit = new SqliteAudit(db);
+  const audit = new SqliteAudit(db, keys);
   const entities = new SqliteEntities(db, audit, keys);
   const counters = new SqliteCounters(db, audit);
   const idempotency = new SqliteIdempotency(db);

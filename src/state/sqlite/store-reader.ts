@@ -62,8 +62,8 @@ export class StoreReader {
     return read(this.#ledger);
   }
 
-  verifyAudit(known?: KnownRow): AuditVerdict {
-    return new SqliteAudit(this.#db).verify(known);
+  verifyAudit(ring: KeyEncryptionKeys, known?: KnownRow): AuditVerdict {
+    return new SqliteAudit(this.#db, ring).verify(known);
   }
 
   close(): void {

@@ -40,7 +40,7 @@ function start(port: NonNullable<typeof parentPort>): void {
   let engine: Engine | ReadingEngine;
   try {
     const options = workerData as EngineOptions;
-    engine = options.onlyReads ? new ReadingEngine(options.folder) : new Engine(options);
+    engine = options.onlyReads ? new ReadingEngine(options) : new Engine(options);
   } catch (error) {
     port.postMessage({ id: 0, failed: failureOf(error) } satisfies StoreAnswer);
     return;
