@@ -792,11 +792,11 @@ export interface AlertWebhook {
    */
   secret: Secret;
   /**
-   * Kinds of alerts. Default: all.
+   * Kinds of alerts. `budget` has `exhausted` with it. Default: all.
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
+  kinds?: ('budget' | 'exhausted' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *

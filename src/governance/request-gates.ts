@@ -96,7 +96,7 @@ export class RequestGates implements RateGates {
   #callerGates({ caller }: Exchange): readonly Gate[] {
     if (!caller) return NONE;
     const { tree, directory } = this.#setup;
-    return directory.whole(tree.pathOf(caller.keyId));
+    return directory.whole(tree.pathOf(caller));
   }
 
   #targetGates({ caller }: Exchange, { resolved }: Attempt): readonly Gate[] {
@@ -105,7 +105,7 @@ export class RequestGates implements RateGates {
     const { slug, model, adHoc } = resolved;
     // An entry that the request itself makes may have the name of a configured one.
     const entry = adHoc ? undefined : { ref: entryRef(slug) };
-    const path = caller ? tree.pathOf(caller.keyId) : [];
+    const path = caller ? tree.pathOf(caller) : [];
     const ofModel = directory.ofModel(entry ? [entry, ...path] : path, model, `@${slug}/${model}`);
     const whole = entry && directory.one(entry.ref);
     return whole ? [whole, ...ofModel] : ofModel;

@@ -57,6 +57,7 @@ export interface Setup {
   readonly gateway?: TestSettings['gateway'];
   /** More of server.yaml. */
   readonly server?: object;
+  readonly settings?: Pick<TestSettings, 'keys' | 'prices' | 'teams'>;
 }
 
 export interface OutsideGateway extends AsyncDisposable {
@@ -73,6 +74,7 @@ export async function startOutsideGateway({
   chains,
   gateway: configs,
   server,
+  settings,
 }: Setup): Promise<OutsideGateway> {
   const { dir, modules } = writePlugins(plugins);
   const upstream = await startUpstream(script);
@@ -80,6 +82,7 @@ export async function startOutsideGateway({
     server: { plugins: modules, ...(chains && { chains }), ...server },
     catalog: { providers: entriesFor(upstream.url) },
     ...(configs && { gateway: configs }),
+    ...settings,
   }).catch(async (error: unknown) => {
     await upstream.close();
     throw error;

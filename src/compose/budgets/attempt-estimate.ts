@@ -136,7 +136,9 @@ export class AttemptEstimator {
     { unknownPrice }: BudgetRules,
   ): NonNullable<AttemptEstimate['unpriced']> {
     if (unknownPrice === 'refuse')
-      throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why));
+      throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why), {
+        budget: about.budget.name,
+      });
     if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
     return unknownPrice;
   }

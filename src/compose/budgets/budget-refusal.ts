@@ -1,7 +1,7 @@
 import type { ReservationRefusal } from '../../governance/reservations.ts';
 import { GatewayError, type Exchange } from '../../plugin/index.ts';
 import { exhaustedHeaders, uncheckedHeaders } from './budget-headers.ts';
-import { nameOfBudget, refusalText } from './budget-texts.ts';
+import { refusalText } from './budget-texts.ts';
 
 /** `retry-after` of a request for which the store has not answered in time. */
 const AGAIN_MS = 1000;
@@ -18,12 +18,14 @@ export function refusalError(
     return new GatewayError('budget_exceeded', refusalText(account, amount, output), {
       ...(limitHeaders && { limitHeaders }),
       shouldRetry: false,
+      budget: account.budget.name,
     });
   }
   const limitHeaders = uncheckedHeaders(exchange);
-  const subject = account ? `The budget of ${nameOfBudget(account.budget)}` : 'The budgets of this process';
+  const subject = account ? `The budget ${account.budget.name}` : 'The budgets of this process';
   return new GatewayError('budget_unavailable', `${subject} cannot be checked at the moment. Try again in a second.`, {
     retryAfterMs: AGAIN_MS,
+    budget: account?.budget.name,
     ...(limitHeaders && { limitHeaders }),
   });
 }

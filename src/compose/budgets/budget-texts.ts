@@ -3,21 +3,17 @@ import type { Account } from '../../governance/accounts.ts';
 import type { Budget } from '../../governance/tree.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 
-/** `team search, month, claude-*`: names a budget for people, without a figure. */
-export const nameOfBudget = ({ node, period, models }: Budget): string =>
-  [`${node.kind} ${node.id}`, period, ...(models ? [models.join(' or ')] : [])].join(', ');
-
 /** `12.50 USD`, `2000 tokens`. @param amount nano-USD, or tokens */
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
 
 /** Why a request to a model without a known price is refused, for its caller. */
 export const unpricedText = (budget: Budget, model: string, why: UnknownPrice): string =>
-  `The budget of ${nameOfBudget(budget)} counts USD, and the price of ${model} is not known (${why}).`;
+  `The budget ${budget.name} counts USD, and the price of ${model} is not known (${why}).`;
 
 /** Why a stream was cut, for its caller. */
 export const cutText = ({ budget }: Account): string =>
-  `The budget of ${nameOfBudget(budget)} (${amountText(budget.unit, budget.amount)}) is used up: the answer was cut because it cost more than was reserved for it.`;
+  `The budget ${budget.name} (${amountText(budget.unit, budget.amount)}) is used up: the answer was cut because it cost more than was reserved for it.`;
 
 /**
  * Why a request is refused, for its caller. What is spent of a budget that others share is not in it, because it is what others have
@@ -29,5 +25,5 @@ export function refusalText({ budget, span, room }: Account, amount: number, out
   const rest = node.kind === 'key' ? `, of which ${amountText(unit, Math.max(0, room))} are left,` : '';
   const long = output === undefined ? '' : ` with an answer of at most ${output} tokens`;
   const again = span.end === Infinity ? '' : ` It begins anew at ${new Date(span.end).toISOString()}.`;
-  return `The budget of ${nameOfBudget(budget)} (${cap})${rest} cannot cover this request, for which ${amountText(unit, amount)} would be reserved${long}.${again}`;
+  return `The budget ${budget.name} (${cap})${rest} cannot cover this request, for which ${amountText(unit, amount)} would be reserved${long}.${again}`;
 }

@@ -60,7 +60,7 @@ const atPercent = (percent: number, bits: readonly number[], more: Partial<Alert
   kind: 'budget',
   nodes: ['team:search'],
   text: 'The budget has reached an alert.',
-  data: { budget: 'team search, month', percent },
+  data: { budget: 'team:search:month:usd', percent },
   once: { counter: { node: 'team:search month usd', period: 1 }, bits },
   ...more,
 });
