@@ -1554,11 +1554,11 @@ export interface Budget {
    */
   cap: string;
   /**
-   * When counting begins anew: with each day or month of `time_zone`, or never (`total`). A request counts in the period in which it was sent.
+   * When counting begins anew: with each full hour of UTC; with each day, week (from Monday) or month of `time_zone`; or never (`total`). A request counts in the period in which it was sent.
    */
-  period: 'day' | 'month' | 'total';
+  period: 'hour' | 'day' | 'week' | 'month' | 'total';
   /**
-   * IANA time zone of the days and months. Default: `state.time_zone` of server.yaml, else UTC.
+   * IANA time zone of the days, weeks and months. Default: `state.time_zone` of server.yaml, else UTC.
    */
   time_zone?: string;
   /**

@@ -1,3 +1,4 @@
+import type { Budget as BudgetFile } from '../../schemas/types.generated.ts';
 import type { Caller } from '../plugin/index.ts';
 import type { Cap, Rate } from './amounts.ts';
 
@@ -7,7 +8,7 @@ export { nameOfCounter } from '../state/counters.ts';
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-export type Period = 'day' | 'month' | 'total';
+export type Period = BudgetFile['period'];
 
 /** A budget of one node, compiled. */
 export interface Budget extends Cap {

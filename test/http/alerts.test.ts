@@ -74,7 +74,15 @@ it('A webhook gets the alert of a budget once, as docs/operate/alerts.md describ
     type: 'budget',
     nodes: ['team:search', 'organization:acme'],
     text: 'The budget team:search:month:usd has reached 80 % of 0.024 USD.',
-    data: { budget: 'team:search:month:usd', percent: 80, unit: 'usd', cap: 0.024, spent: 0.02, held: 0, period: 'month' },
+    data: {
+      budget: 'team:search:month:usd',
+      percent: 80,
+      unit: 'usd',
+      cap: 0.024,
+      spent: 0.02,
+      held: 0,
+      period: 'month',
+    },
   });
   expect(verify(headers, `${text} `, SECRET)).toBeUndefined();
   expect(verify(headers, text, OTHER_SECRET)).toBeUndefined();

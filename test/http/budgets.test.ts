@@ -151,7 +151,9 @@ describe('a request that a budget cannot cover', () => {
     expect([reply.status, error]).toMatchObject([429, { code: 429, status: 'RESOURCE_EXHAUSTED' }]);
     expect(error.details).toContainEqual({
       '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
-      violations: [{ subject: 'budget', description: expect.stringContaining('The budget key:test:month:usd') as string }],
+      violations: [
+        { subject: 'budget', description: expect.stringContaining('The budget key:test:month:usd') as string },
+      ],
     });
   });
 

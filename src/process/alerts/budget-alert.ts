@@ -20,7 +20,8 @@ export function exhaustedAlert(account: Account, reserve: number): Alert {
   return { ...rest, kind: 'exhausted', text, data: { ...data, reserve: inUnit(budget.unit, reserve) } };
 }
 
-const inUnit = (unit: Account['budget']['unit'], value: number): number => (unit === 'usd' ? value / NANO_PER_USD : value);
+const inUnit = (unit: Account['budget']['unit'], value: number): number =>
+  unit === 'usd' ? value / NANO_PER_USD : value;
 
 function about({ budget, span, used, held, others }: Account, percent: number, bits: readonly number[]) {
   const { name, node, unit, amount, models, period } = budget;

@@ -6,7 +6,14 @@ import type {
   TeamsFile,
 } from '../../../schemas/types.generated.ts';
 import { parseCap, parseRate, type Cap } from '../../governance/amounts.ts';
-import { nameOfCounter, type Budget, type Limits, type NodeKind, type NodeLimits, type TreeNode } from '../../governance/tree.ts';
+import {
+  nameOfCounter,
+  type Budget,
+  type Limits,
+  type NodeKind,
+  type NodeLimits,
+  type TreeNode,
+} from '../../governance/tree.ts';
 
 /** Percent of the cap. */
 const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
