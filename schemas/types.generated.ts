@@ -1761,7 +1761,7 @@ export interface Query {
  */
 export interface Sticky {
   /**
-   * `metadata.KEY`, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
+   * `metadata.KEY`, `params.FIELD` of the body, as conditions read it, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
    *
    * @minItems 1
    * @maxItems 8

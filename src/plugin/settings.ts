@@ -87,8 +87,8 @@ export interface BreakerSettings {
  */
 export type CommitMode = 'first_content' | 'complete';
 
-/** Source of a value that keeps requests on one target. */
-export type HashField = 'caller' | { readonly metadata: string } | { readonly header: string };
+/** Reads a value that keeps requests on one target: text, or any JSON value of the body. Undefined: the request has none. */
+export type HashField = (request: ConditionInput & Pick<Exchange, 'caller'>) => unknown;
 
 export interface StickySettings {
   readonly fields: readonly HashField[];

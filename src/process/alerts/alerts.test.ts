@@ -286,7 +286,7 @@ describe('other alerts', () => {
     for (let at = 0; at < 5; at += 1) lost.note([lease]);
     await clock.advance(3 * 60_000);
     expect(events).toMatchObject([
-      { nodes: ['team:search', 'organization:acme'], data: { leases: 1, budgets: ['team:search month usd'] } },
+      { nodes: ['team:search', 'organization:acme'], data: { leases: 1, budgets: ['team:search:month:usd'] } },
       { data: { leases: 4 } },
     ]);
   });
