@@ -15,6 +15,7 @@ import {
   type RefusedLimit,
   type TargetTicket,
 } from '../plugin/index.ts';
+import { comparedName } from '../prices/model-pattern.ts';
 import type { Rate } from './amounts.ts';
 import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate.ts';
@@ -106,7 +107,8 @@ export class RequestGates implements RateGates {
     // An entry that the request itself makes may have the name of a configured one.
     const entry = adHoc ? undefined : { ref: entryRef(slug) };
     const path = caller ? tree.pathOf(caller) : [];
-    const ofModel = directory.ofModel(entry ? [entry, ...path] : path, model, `@${slug}/${model}`);
+    const name = comparedName(model);
+    const ofModel = directory.ofModel(entry ? [entry, ...path] : path, name, `@${comparedName(slug)}/${name}`);
     const whole = entry && directory.one(entry.ref);
     return whole ? [whole, ...ofModel] : ofModel;
   }

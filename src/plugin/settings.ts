@@ -88,7 +88,7 @@ export interface BreakerSettings {
 export type CommitMode = 'first_content' | 'complete';
 
 /** Reads a value that keeps requests on one target: text, or any JSON value of the body. Undefined: the request has none. */
-export type HashField = (request: ConditionInput & Pick<Exchange, 'caller'>) => unknown;
+export type HashField = (request: ConditionInput & { readonly caller: Caller | undefined }) => unknown;
 
 export interface StickySettings {
   readonly fields: readonly HashField[];

@@ -88,6 +88,42 @@ describe.each(Object.entries(FAILURES))('after %s of the primary, a used-up budg
   });
 });
 
+it.each(['out-50', 'OUT-50', 'Out-50 ', ' out-50', 'ou\u0074-50\u00a0'])(
+  'A budget and a limit of the model out-50 count the model %j',
+  async (name) => {
+    const { gateway } = await startPair(answers, {
+      server: { default_config: 'one' },
+      gateway: { one: { provider: '@openai' } },
+      keys: {
+        keys: [
+          {
+            id: 'test',
+            key: `\${env:NONE:-${KEY}}`,
+            budgets: [{ cap: '9 tokens', period: 'week', models: ['out-5*'] }],
+          },
+          {
+            id: 'rated',
+            key: `\${env:NONE:-${KEY}-rated}`,
+            limits: { models: { '@OpenAI/out-50': { requests: '6/min' } } },
+          },
+        ],
+      },
+    });
+    const ask = async (key: string): Promise<string> => {
+      const body = JSON.stringify({ ...chat.body, model: name });
+      const reply = await fetch(gateway.url + chat.path, {
+        method: 'POST',
+        headers: { ...headers, 'x-gateway-api-key': key },
+        body,
+      });
+      return reply.text();
+    };
+    expect(await ask(KEY)).toContain('The budget key:test:week:tokens:out-5* (9 tokens)');
+    expect(await ask(`${KEY}-rated`)).not.toContain('error');
+    expect(await ask(`${KEY}-rated`)).toContain('to this model');
+  },
+);
+
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
 it('The first refusal of a budget is an event of its own, once, also to a webhook for budgets', async () => {

@@ -14,7 +14,7 @@ import type {
   ResolvedTarget,
 } from '../../plugin/index.ts';
 import { believedUsage } from '../../prices/believed-usage.ts';
-import { matches } from '../../prices/model-pattern.ts';
+import { comparedName, matches } from '../../prices/model-pattern.ts';
 import { placeOf, priceOf } from '../../record/cost-place.ts';
 import { isFree, settledCost } from '../../record/recorded-cost.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
@@ -209,8 +209,10 @@ const NO_ROOM: ReservationRefusal = { why: 'unavailable', account: undefined, am
 const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boolean =>
   isFree(operation?.task) || outbound?.answer !== undefined || resolved?.estimatesTokens === true;
 
-const isFor = (pattern: string, { slug, model }: ResolvedTarget): boolean =>
-  matches(pattern, model) || matches(pattern, `@${slug}/${model}`);
+function isFor(pattern: string, { slug, model }: ResolvedTarget): boolean {
+  const name = comparedName(model);
+  return matches(pattern, name) || matches(pattern, `@${comparedName(slug)}/${name}`);
+}
 
 function noteOf(exchange: Exchange, accounts: readonly Account[], { amounts, output }: AttemptEstimate): AttemptBudget {
   const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);

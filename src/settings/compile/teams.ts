@@ -5,6 +5,7 @@ import type {
   RateLimits,
   TeamsFile,
 } from '../../../schemas/types.generated.ts';
+import { comparedName } from '../../prices/model-pattern.ts';
 import { parseCap, parseRate, type Cap } from '../../governance/amounts.ts';
 import {
   nameOfCounter,
@@ -51,7 +52,7 @@ function compileBudget(node: TreeNode, file: BudgetFile, timeZone: string): Budg
     dayOfMonth: file.day_of_month ?? 1,
     hard: file.on_exceeded !== 'warn',
     alerts: (file.alerts ?? DEFAULT_ALERTS).toSorted((a, b) => a - b),
-    models: file.models,
+    models: file.models?.map((pattern) => comparedName(pattern)),
   };
 }
 
