@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startAdmin } from '../admin/kit.ts';
 import { KEY, until } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
-import { entriesFor, json, openaiReply, startUpstream, type Script } from '../support/upstream.ts';
+import { anthropicReply, entriesFor, json, openaiReply, startUpstream, type Script } from '../support/upstream.ts';
 
 /** USD per million tokens: 1,000 tokens of answer cost 0.01 USD. */
 const prices = { prices: [{ model: 'm*', usd: { input: 0, output: 10 } }] };
@@ -85,6 +85,48 @@ describe.each(Object.entries(FAILURES))('after %s of the primary, a used-up budg
     expect(gateway.logs).toContainEqual(expect.objectContaining({ ...limited, error_code: 'budget_exceeded' }));
     const metrics = await (await fetch(`${gateway.statusUrl}/metrics`)).text();
     expect(metrics).toContain('gatehouse_budget_refusals_total{budget="key:test:month:usd:m-backup",why="exceeded"} 1');
+  });
+});
+
+describe('a budget that cannot cover the longest answer of a model', () => {
+  const UNLIMITED = {
+    chat: [{ ...chat, body: { ...chat.body, max_tokens: undefined } }, 'max_tokens'],
+    responses: [{ ...responses, body: { ...responses.body, max_output_tokens: undefined } }, 'max_output_tokens'],
+    gemini: [{ ...DOORS['gemini']!, body: { ...generated, generationConfig: {} } }, 'generationConfig.maxOutputTokens'],
+  } as const;
+
+  it.each(Object.entries(UNLIMITED))(
+    'tells clients of %s what to send or set',
+    async (name, [{ path, body }, field]) => {
+      const claude = { provider: '@claude', override_params: { model: 'claude-sonnet-4-5' } };
+      const { gateway } = await startPair((_, res) => json(res, anthropicReply('ok')), {
+        keys: { keys: [{ id: 'test', key: `\${env:NONE:-${KEY}}`, budgets: [{ cap: '0.5 USD', period: 'month' }] }] },
+        gateway: { long: claude, short: { ...claude, default_max_tokens: 1000 } },
+      });
+      const ask = async (config: string, asked: object = body): Promise<readonly [number, string]> => {
+        const reply = await fetch(gateway.url + path, {
+          method: 'POST',
+          headers: { ...headers, 'x-gateway-config': config },
+          body: JSON.stringify(asked),
+        });
+        return [reply.status, await reply.text()];
+      };
+      const cure = `The request does not limit its answer: send \`${field}\`, or have \`default_max_tokens\` of the gateway config limit it.`;
+      expect(await ask('long')).toEqual([429, expect.stringContaining(cure)]);
+      expect((await ask('long', DOORS[name]!.body))[0]).toBe(200);
+      expect((await ask('short'))[0]).toBe(200);
+    },
+  );
+
+  it('does not tell a client to send what it has sent', async () => {
+    const { gateway } = await startPair(answers, {
+      prices,
+      server: { default_config: 'one' },
+      gateway: { one: { provider: '@openai', override_params: { model: 'm' } } },
+      keys: { keys: [{ id: 'test', key: `\${env:NONE:-${KEY}}`, budgets: [{ cap: '0.001 USD', period: 'hour' }] }] },
+    });
+    const reply = await fetch(gateway.url + chat.path, { method: 'POST', headers, body: JSON.stringify(chat.body) });
+    expect(await reply.text()).not.toContain('does not limit its answer');
   });
 });
 

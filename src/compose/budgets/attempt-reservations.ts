@@ -28,6 +28,7 @@ import {
 } from './attempt-estimate.ts';
 import { spentHeaders } from './budget-headers.ts';
 import { refusalError } from './budget-refusal.ts';
+import { answerLimitOf } from './request-size.ts';
 import { watchStream, type Overrun } from './overrun.ts';
 import { unsettledRow } from './unsettled-row.ts';
 
@@ -197,8 +198,10 @@ export class AttemptReservations implements RequestBudgets {
     return this.#errorOf(job, refusal);
   }
 
-  #errorOf({ exchange, estimate }: Job, refusal: ReservationRefusal): GatewayError {
-    return refusalError(exchange, refusal, { output: estimate.output, wall: this.#setup.clock.wall() });
+  #errorOf({ exchange, attempt, estimate }: Job, refusal: ReservationRefusal): GatewayError {
+    const { output, openEnded } = estimate;
+    const limit = openEnded ? answerLimitOf(exchange, attempt) : undefined;
+    return refusalError(exchange, refusal, { output, limit, wall: this.#setup.clock.wall() });
   }
 }
 
