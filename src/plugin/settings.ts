@@ -248,7 +248,7 @@ export interface FileLimits {
 /** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
-  /** Id of the team of the key: a label of metrics, an attribute of spans. */
+  /** Id of the team, whose budgets and limits count: that of the key, or of a plugin's choice. It must exist. */
   readonly team?: string | undefined;
   /** Id of the organization of the team. */
   readonly organization?: string | undefined;
