@@ -39,6 +39,7 @@ export default defineConfig({
         test: {
           name: 'crossing',
           setupFiles,
+          globalSetup: ['./test/support/built.ts'],
           include: ['test/**/*.test.ts'],
           exclude: ['test/growth/**'],
           testTimeout: 120_000,

@@ -1,14 +1,30 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
+import { dueParts, PARTS, writeResults } from './full-parts.ts';
 
-// `node build/run-parts.ts NAME...`: runs scripts of package.json one after the other, also behind one that failed, and reports all of them
-// at the end. Exits with 1 if any has failed.
+// `node build/run-parts.ts [--full] NAME...`: runs scripts of package.json one after the other, also behind one that failed, and reports all
+// of them at the end. Exits with 1 if any has failed. A long suite (build/full-parts.ts) runs if a file that it watches has changed since its
+// last pass; with `--full` all of them run whole, and the results are written.
 
 interface Ended {
   readonly name: string;
   readonly outcome: string;
   readonly seconds: number;
 }
+
+const root = process.cwd();
+const args = process.argv.slice(2);
+const full = args[0] === '--full';
+const names = full ? args.slice(1) : args;
+const due = full ? Object.keys(PARTS) : dueParts(root);
+// test/support/effort.ts reads it.
+const env = { TEST_FULL: full ? '1' : due.join(','), ...process.env };
+
+/** A suite that needs what this machine may lack exits with it, and says why. */
+const CANNOT_RUN = 3;
+const MAY_BE_MISSING = new Set(['agents']);
+
+const CHECK = new Set(['format', 'lint', 'types', 'unit', 'direction', 'unused']);
 
 let running: ChildProcess | undefined;
 let stoppedBy: NodeJS.Signals | undefined;
@@ -34,25 +50,38 @@ function stop(signal: NodeJS.Signals): void {
   setTimeout(kill, STOP_MS, part, 'SIGKILL').unref();
 }
 
+function outcomeOf(name: string, code: number | null, signal: NodeJS.Signals | null): string {
+  if (stoppedBy) return 'stopped';
+  if (code === CANNOT_RUN && MAY_BE_MISSING.has(name)) return 'cannot run on this machine';
+  return code === 0 ? 'passed' : `failed (${signal ?? `exit ${code}`})`;
+}
+
 async function run(name: string): Promise<Ended> {
+  if (stoppedBy) return { name, outcome: 'not run', seconds: 0 };
+  if (name in PARTS && !due.includes(name))
+    return { name, outcome: 'not due: its files are those of test/full.json', seconds: 0 };
   const from = performance.now();
   process.stdout.write(`\n== ${name}\n`);
   const outcome = await new Promise<string>((resolve) => {
-    running = spawn('npm', ['run', '--silent', name], { stdio: 'inherit', detached: true })
+    running = spawn('npm', ['run', '--silent', name], { stdio: 'inherit', detached: true, env })
       .once('error', ({ message }) => resolve(`failed (${message})`))
-      .once('exit', (code, signal) => resolve(code === 0 ? 'passed' : `failed (${signal ?? `exit ${code}`})`));
+      .once('exit', (code, signal) => resolve(outcomeOf(name, code, signal)));
   });
-  return { name, outcome: stoppedBy ? 'stopped' : outcome, seconds: Math.round((performance.now() - from) / 1000) };
+  return { name, outcome, seconds: Math.round((performance.now() - from) / 1000) };
 }
 
-const names = process.argv.slice(2);
 process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
 const ended: Ended[] = [];
-for (const name of names) ended.push(stoppedBy ? { name, outcome: 'not run', seconds: 0 } : await run(name));
+for (const name of names) ended.push(await run(name));
 
 const width = Math.max(...names.map(({ length }) => length));
 process.stdout.write('\n');
 for (const { name, outcome, seconds } of ended)
   process.stdout.write(`${name.padEnd(width)}  ${outcome}, ${seconds} s\n`);
+const sumOf = (parts: readonly Ended[]): number => parts.reduce((sum, { seconds }) => sum + seconds, 0);
+const checks = ended.filter(({ name }) => CHECK.has(name));
+process.stdout.write(`${names.length} parts: ${sumOf(ended)} s; of \`npm run check\`: ${sumOf(checks)} s\n`);
+const failed = ended.some(({ outcome }) => /^(failed|stopped|not run)/.test(outcome));
+if (full && !failed) writeResults(root, ended);
 if (stoppedBy) process.exitCode = 128 + constants.signals[stoppedBy];
-else if (ended.some(({ outcome }) => outcome !== 'passed')) process.exitCode = 1;
+else if (failed) process.exitCode = 1;

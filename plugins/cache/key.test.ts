@@ -5,6 +5,7 @@ import { RequestBody, Secret } from '../../src/plugin/index.ts';
 import { createAttempt, createCaller, createConfig, createExchange } from '../../src/plugin/testing/index.ts';
 import { resolvedTarget } from './bench.testkit.ts';
 import { cacheKey } from './key.ts';
+import { runs } from '../../test/support/effort.ts';
 
 /** All inputs of a key. */
 interface Facts {
@@ -206,7 +207,7 @@ describe('the key of a cached reply', () => {
         const other = { ...one, ...Object.fromEntries(changed.map((name) => [name, source[name]])) };
         expect(keyOf(one) === keyOf(other)).toBe(meaning(one) === meaning(other));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

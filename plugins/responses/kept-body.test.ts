@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { openaiResponses } from '../../src/formats/openai-responses/index.ts';
 import { clientContext } from '../../src/formats/laws.testkit.ts';
 import { lastResponse, lastWritten } from './kept-body.ts';
+import { runs } from '../../test/support/effort.ts';
 
 it('the last response of events that the gateway has written is found as in any events', () => {
   const words = fc.constantFrom('hi', '"response":{', '\n\ndata: {"type":"response.completed"', 'é🙂', '}');
@@ -26,6 +27,6 @@ it('the last response of events that the gateway has written is found as in any 
       }
       expect(lastWritten(Buffer.from(rest ?? '')) !== undefined).toBe(reason !== undefined);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -12,6 +12,7 @@ import {
 } from '../../src/plugin/index.ts';
 import { drawOrder } from './order.ts';
 import { condition, failureOf, nameOf, treeOf, walk } from './target-selector.testkit.ts';
+import { runs } from '../../test/support/effort.ts';
 
 /**
  * For any tree, failures and breakers, the selector behaves like the interpreter below: the same rules written as
@@ -201,7 +202,7 @@ describe('the selector, for any tree and any failures', () => {
         const walked = await walk(one.tree, { ...one, ...request });
         expect({ tried: walked.tried, answered: walked.failure === undefined }).toEqual(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -222,7 +223,7 @@ describe('the selector, for any tree and any failures', () => {
         );
         if (names(tree).every((name) => !(name in one.failures) && !(name in one.open))) expect(tried).toHaveLength(1);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -232,7 +233,7 @@ describe('the selector, for any tree and any failures', () => {
         const { tried, fallsThrough } = await walk(one.tree, { ...one, ...request });
         expect(fallsThrough).toEqual(fallsThrough.map((_, index) => index < tried.length - 1));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

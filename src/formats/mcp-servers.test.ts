@@ -9,6 +9,7 @@ import { asSent } from './as-sent.testkit.ts';
 import { clientContext, deepFreeze, generation, replyContext, requestTarget, seed, toEvents } from './laws.testkit.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
+import { runs } from '../../test/support/effort.ts';
 
 /** MCP servers between the Responses API and the Messages API (docs/protocols/openai-responses.md#mcp-servers). */
 
@@ -418,7 +419,7 @@ describe('a conversation with MCP servers', () => {
         const sent = (listOf(body.messages) ?? []).filter(isObject).flatMap(({ content }) => listOf(content) ?? []);
         expect(mcpBlocks(sent)).toEqual(mcpBlocks(listOf(claude.content) ?? []));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -445,7 +446,7 @@ describe('a conversation with MCP servers', () => {
           ),
         );
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

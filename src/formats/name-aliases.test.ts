@@ -8,6 +8,7 @@ import { aliasOf, restoringNames } from './name-aliases.ts';
 import { finish } from './steps.ts';
 import { bodyWithTools, FORMATS, MODELS, namesIn } from './target-names.testkit.ts';
 import { translateRequest } from './translate.ts';
+import { runs } from '../../test/support/effort.ts';
 
 /** As the vendors refuse names (docs/protocols/requests.md#limits-of-names). */
 const TAKEN: Readonly<Record<FormatName, RegExp>> = {
@@ -62,7 +63,7 @@ describe.each(PAIRS)('names of tools from $client to $upstream', ({ client, upst
         expect(used.length).toBeGreaterThan(names.length);
         for (const name of used) expect(declared).toContain(name);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { clientAddress, UNKNOWN } from './client-address.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const isTrusted = createNetworkTest(['10.0.0.0/24', '2001:db8:1::/64', '127.0.0.0/8', '::1/128']);
 const PROXY = '10.0.0.1';
@@ -130,7 +131,7 @@ describe('header content that the client invented', () => {
         const added = quoted ? `for="[::ffff:${own}]:4711"` : `for=${own};proto=http`;
         expect([own, UNKNOWN]).toContain(standard(`${claim}, ${added}`));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { packageFile } from '../package-root.ts';
 import { LONG_TEXT_SHOWN } from '../plugin/abridged-json.ts';
 import { RequestBody } from '../plugin/request-body.ts';
 import { bodySchema } from './body-schema.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const validate = bodySchema('chat-completions');
 const messages = [{ role: 'user', content: 'hi' }];
@@ -131,7 +132,7 @@ describe('the schemas of bodies', () => {
         faults.add(fault?.message);
         expect(fault).toEqual(validate(JSON.parse(JSON.stringify(mutated))));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     // Both verdicts, and faults of many kinds, were among them.
     expect([faults.has(undefined), faults.size > 20]).toEqual([true, true]);

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { abridge, isMostlyLong, LONG_TEXT_SHOWN } from './abridged-json.ts';
 import { scanObject } from './json-scan.ts';
 import { RequestBody } from './request-body.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const LIMITS = { depth: 64, keys: 1000, items: 10_000 };
 const isLong = (text: string): boolean => Buffer.byteLength(JSON.stringify(text)) >= 256;
@@ -54,7 +55,7 @@ describe('an abridged body', () => {
         const parsed: unknown = JSON.parse(abridge(bytes, longTexts));
         expect(parsed).toEqual(abridged(JSON.parse(bytes.toString())));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { changesOf } from './changes.ts';
 import { applyEdit, type Edit } from './edits.ts';
 import { RequestBody } from './request-body.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const bodyOf = (json: object): RequestBody => RequestBody.read(Buffer.from(JSON.stringify(json)), 64);
 const edit = (path: string, value?: unknown): Edit => ({
@@ -68,7 +69,7 @@ describe('what edits change in a body', () => {
         });
         expect(again).toEqual(body.json());
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from './errors.ts';
 import { scanTopLevel } from './json-scan.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const scan = (text: string, depth = 64) => scanTopLevel(Buffer.from(text), { depth, keys: 50, items: 50 });
 const codeOf = (text: string, depth?: number): unknown => {
@@ -205,7 +206,7 @@ describe('scanning the outline of a body', () => {
         const text = `{"a":"${pieces.join('')}"}`;
         expect([text, !throws(() => scan(text))]).toEqual([text, parses(text)]);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

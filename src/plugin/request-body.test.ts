@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { mergeEdits } from './edits.ts';
 import { scanTopLevel } from './json-scan.ts';
 import { RequestBody } from './request-body.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const read = (value: unknown) => RequestBody.read(Buffer.from(JSON.stringify(value)), 64);
 const merge = (body: RequestBody, params: Record<string, unknown>) => body.edit(mergeEdits(params, 'test'));
@@ -219,7 +220,7 @@ describe('the fingerprint of a body', () => {
         const bodies = [merge(read(one), editsOfOne), merge(read(other), editsOfOther)] as const;
         if (sent(bodies[0]) !== sent(bodies[1])) expect(of(bodies[0])).not.toBe(of(bodies[1]));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

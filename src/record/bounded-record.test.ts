@@ -9,6 +9,7 @@ import { attemptOf, endOf, exchangeOf, signalsOf, streamedExchange, tryOf, verte
 import { recordOf } from './make-record.ts';
 import { recordJson, recordLineJson, storedRecord, type StoredRecord } from './json.ts';
 import type { RequestRecord } from './record.ts';
+import { runs } from '../../test/support/effort.ts';
 
 const record = (exchange: Exchange): RequestRecord => recordOf(exchange, endOf(), { endedAt: 5000, receivedAt: WALL });
 
@@ -84,7 +85,7 @@ describe('a bounded record', () => {
         expect(JSON.stringify(recordJson(stored))).not.toContain('canary');
         expect(JSON.parse(JSON.stringify(recordJson(stored)))).toEqual(recordJson(stored));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -99,7 +100,7 @@ describe('a bounded record', () => {
         expect(bounded.attempts.at(-1)?.startedMs).toBe(whole.attempts.at(-1)?.startedMs);
         expect(bounded.attempts.length).toBeLessThanOrEqual(20);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

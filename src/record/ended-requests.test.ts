@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../plugin/testing/index.ts';
 import { EndedRequests, type EndedRequest } from './ended-requests.ts';
+import { runs } from '../../test/support/effort.ts';
 
 function open() {
   const clock = createFakeClock();
@@ -82,7 +83,7 @@ describe('ended requests', () => {
         await clock.advance(5);
         expect(written.flat()).toEqual(Array.from({ length: added }, (_, index) => `${index + 1}`));
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

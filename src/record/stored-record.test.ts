@@ -7,6 +7,7 @@ import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts
 import type { RecordedCost } from './recorded-cost.ts';
 import { anyRecord, plainCosts } from './records.testkit.ts';
 import { scrub } from './scrub.ts';
+import { runs } from '../../test/support/effort.ts';
 
 function round<T extends number | undefined>(ms: T): T;
 function round(ms: number | undefined): number | undefined {
@@ -202,7 +203,7 @@ describe('a stored record', () => {
         expect(recordJson(stored)).toEqual(clean(plainJson(record)));
         expect(recordLineJson(stored)).toEqual(clean(plainLine(record)));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

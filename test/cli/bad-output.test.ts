@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { scrape } from './workers.testkit.ts';
+import { MAIN } from '../support/built.ts';
 
 /** A gateway whose log cannot be written serves, counts the lost lines, and ends at a signal. */
 
@@ -53,8 +53,7 @@ async function serve(stdio: StdioOptions, args: readonly string[] = []): Promise
     },
   });
   ended.push(() => rmSync(dir, { recursive: true, force: true }));
-  const main = packageFile('src/cli/main.ts');
-  const child = spawn(process.execPath, [main, 'serve', '--configs', dir, ...args], { stdio });
+  const child = spawn(process.execPath, [MAIN, 'serve', '--configs', dir, ...args], { stdio });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   ended.push(() => (child.kill('SIGKILL'), exited));
   const [url, statusUrl] = [`http://${host}:${port}`, `http://${host}:${statusPort}`];

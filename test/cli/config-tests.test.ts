@@ -3,10 +3,8 @@ import { rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
 import { until, writeSettings } from '../support/gateway.ts';
-
-const main = packageFile('src/cli/main.ts');
+import { MAIN } from '../support/built.ts';
 
 let dir: string;
 let children: ChildProcessByStdio<null, Readable, Readable>[] = [];
@@ -34,7 +32,7 @@ const writeTests = (text: string, name = 'gateway/prod.test.yaml'): void => writ
 
 function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, 'test', dir, ...args], { env: {} }, (error, out, err) =>
+    execFile(process.execPath, [MAIN, 'test', dir, ...args], { env: {} }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out: out.replaceAll(dir, 'DIR'), err: err.replaceAll(dir, 'DIR') }),
     );
   });
@@ -72,7 +70,7 @@ describe('gatehouse test', () => {
 
 describe('gatehouse test --watch', () => {
   function watch(): { readonly said: () => string; readonly child: ChildProcessByStdio<null, Readable, Readable> } {
-    const child = spawn(process.execPath, [main, 'test', dir, '--watch'], {
+    const child = spawn(process.execPath, [MAIN, 'test', dir, '--watch'], {
       env: {},
       stdio: ['ignore', 'pipe', 'pipe'],
     });

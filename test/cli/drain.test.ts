@@ -6,8 +6,8 @@ import { packageFile } from '../../src/package-root.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { openaiChunk, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import type { ServerResponse } from 'node:http';
+import { MAIN } from '../support/built.ts';
 
-const main = packageFile('src/cli/main.ts');
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0).toReversed()) await end();
@@ -49,7 +49,7 @@ class Serving {
   code: number | null | undefined;
 
   constructor(configs: string) {
-    this.#process = spawn(process.execPath, [main, 'serve', '--configs', configs], { cwd: packageFile('') });
+    this.#process = spawn(process.execPath, [MAIN, 'serve', '--configs', configs], { cwd: packageFile('') });
     this.exited = new Promise((resolve) =>
       this.#process.once('exit', (code) => {
         this.code = code;

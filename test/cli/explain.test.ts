@@ -10,6 +10,7 @@ import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
 import { renderExplanation } from '../../src/dry-run/explanation/render/explanation.ts';
 import type { HeaderPaths } from '../../src/dry-run/explanation/header-paths.ts';
 import { packageFile } from '../../src/package-root.ts';
+import { MAIN } from '../support/built.ts';
 
 const SETTINGS = {
   'server.yaml': 'limits: { json_depth: 32 }\n',
@@ -423,8 +424,7 @@ const run = (
   { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
 ) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const main = packageFile('src/cli/main.ts');
-    const child = execFile(process.execPath, [main, 'explain', ...args], { cwd: dir, env }, (error, out, err) =>
+    const child = execFile(process.execPath, [MAIN, 'explain', ...args], { cwd: dir, env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     );
     child.stdin!.end(input);

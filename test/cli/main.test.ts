@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
 import { writeSettings } from '../support/gateway.ts';
+import { MAIN } from '../support/built.ts';
 
-const main = packageFile('src/cli/main.ts');
 /** Stops without giving load balancers time to notice. */
 const AT_ONCE = { drain: { delay: '0s' } };
 
@@ -18,7 +18,7 @@ afterEach(() => {
 
 function gatehouse(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { cwd: packageFile('') }, (error, out, err) =>
+    execFile(process.execPath, [MAIN, ...args], { cwd: packageFile('') }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     );
   });
@@ -48,7 +48,7 @@ describe('gatehouse', () => {
   });
 
   it('ends normally when its reader closes the pipe early', async () => {
-    const child = spawn(process.execPath, [main, 'schema', 'gateway'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [MAIN, 'schema', 'gateway'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let err = '';
     child.stderr.on('data', (piece: Buffer) => (err += piece.toString()));
@@ -124,7 +124,7 @@ describe('gatehouse', () => {
   ])('serve %s', (_, host, adminHost, advice) => {
     const admin = { host: adminHost, port: 0, token: 'a-token-of-admins' };
     dir = writeSettings({ server: { listen: { port: 0 }, status: { port: 0 }, admin } });
-    const { status, stderr } = spawnSync(process.execPath, [main, 'serve', '--configs', dir], {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'serve', '--configs', dir], {
       env: { ...process.env, GATEHOUSE_HOST: host },
       encoding: 'utf8',
     });
@@ -149,7 +149,7 @@ describe('gatehouse', () => {
       server: AT_ONCE,
       keys: `keys: [{ id: old, digest: "sha256:${'0'.repeat(64)}", expires_at: 2020-01-01T00:00:00Z }]\n`,
     });
-    const child = spawn(process.execPath, [main, 'serve', '--configs', dir], { cwd: packageFile('') });
+    const child = spawn(process.execPath, [MAIN, 'serve', '--configs', dir], { cwd: packageFile('') });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     let err = '';
     child.stderr.on('data', (piece: Buffer) => (err += piece.toString()));
@@ -166,7 +166,7 @@ describe('gatehouse', () => {
   it('serve lets a running stream end after SIGTERM and then stops', async () => {
     dir = writeSettings({ server: AT_ONCE });
     writeFileSync(join(dir, 'catalog.yaml'), 'providers: [{ slug: sim, provider: simulator }]\n');
-    const child = spawn(process.execPath, [main, 'serve', '--configs', dir], {
+    const child = spawn(process.execPath, [MAIN, 'serve', '--configs', dir], {
       cwd: packageFile(''),
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -7,12 +7,12 @@ import { packageFile } from '../../src/package-root.ts';
 import { until, writeSettings } from '../support/gateway.ts';
 import { NEEDS_NODE, OLD_NODE } from '../support/old-node.ts';
 import { isAlive } from './workers.testkit.ts';
+import { MAIN } from '../support/built.ts';
 
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
   engines: { node: string };
   scripts: Record<string, string>;
 };
-const main = packageFile('src/cli/main.ts');
 const ended: (() => void)[] = [];
 afterEach(() => {
   for (const end of ended.splice(0)) end();
@@ -53,7 +53,7 @@ async function serve(inspect: number, flags: readonly string[], args: readonly s
     server: { listen: loopback, status: loopback, admin: { port: 0 }, drain: { delay: '0s' } },
   });
   ended.push(() => rmSync(dir, { recursive: true, force: true }));
-  const one = run([`--inspect-port=${inspect}`, ...flags, main, 'serve', '--configs', dir, ...args]);
+  const one = run([`--inspect-port=${inspect}`, ...flags, MAIN, 'serve', '--configs', dir, ...args]);
   await until(() => one.said().includes('listens on'), 'it listens');
   return one;
 }

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { packageFile } from '../../src/package-root.ts';
 import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
+import { MAIN } from '../support/built.ts';
 
 /** The files of deploy/ for systemd and Kubernetes, tried: without either, by what they do. */
 
@@ -87,7 +88,7 @@ async function start(args: readonly string[], { env, server }: Surroundings = {}
   writeFileSync(join(dir, 'blocks.mjs'), BLOCKS);
   ended.push(() => rmSync(dir, { recursive: true, force: true }));
   const there = args.map((arg) => arg.replace('/etc/gatehouse', dir));
-  const child = spawn(process.execPath, [packageFile('src/cli/main.ts'), ...there], {
+  const child = spawn(process.execPath, [MAIN, ...there], {
     env: { ...process.env, ...env },
   });
   let said = '';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { MAIN } from '../support/built.ts';
 import { until, writeSettings, type TestSettings } from '../support/gateway.ts';
 import {
   allEnded,
@@ -247,7 +247,7 @@ describe('a start with workers', () => {
   async function code(settings: TestSettings, workers: string): Promise<{ code: number; err: string; out: string }> {
     const dir = writeSettings(settings);
     ended.push(() => rmSync(dir, { recursive: true, force: true }));
-    const args = [packageFile('src/cli/main.ts'), 'serve', '--configs', dir, '--workers', workers];
+    const args = [MAIN, 'serve', '--configs', dir, '--workers', workers];
     return new Promise((resolve) => {
       execFile(process.execPath, args, (error, out, err) => resolve({ code: Number(error?.code ?? 0), out, err }));
     });

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { packageFile } from '../../src/package-root.ts';
+import { MAIN } from '../support/built.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { openaiChunk, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 
@@ -62,7 +63,7 @@ export class Fleet {
 
   constructor(settings: FleetSettings) {
     const loopback = { host: '127.0.0.1', port: 0 };
-    const { upstream, server, gateway = {}, prompts, files = {}, workers = '2', main = 'src/cli/main.ts' } = settings;
+    const { upstream, server, gateway = {}, prompts, files = {}, workers = '2', main = MAIN } = settings;
     this.dir = writeSettings({
       server: { listen: loopback, status: loopback, admin: { port: 0 }, drain: { delay: '0s' }, ...server },
       catalog: {
@@ -72,7 +73,7 @@ export class Fleet {
       ...(prompts && { prompts }),
     });
     for (const [name, text] of Object.entries(files)) this.write(name, text);
-    const args = [packageFile(main), 'serve', '--configs', this.dir];
+    const args = [main, 'serve', '--configs', this.dir];
     if (workers !== 'none') args.push('--workers', workers);
     this.#process = spawn(process.execPath, args, { cwd: packageFile('') });
     this.exited = new Promise((resolve) => this.#process.once('exit', (code) => resolve(code)));

@@ -1,17 +1,28 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { packageFile } from '../../src/package-root.ts';
 
-/** Runs the parts of a package.json of its own. */
-function start(scripts: Readonly<Record<string, string>>) {
+interface Settings {
+  readonly flags?: readonly string[];
+  readonly folder?: string;
+}
+
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-parts-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Runs the parts of a package.json of its own. */
+function start(scripts: Readonly<Record<string, string>>, { flags = [], folder = newFolder() }: Settings = {}) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts }));
-  const child = spawn(process.execPath, [packageFile('build/run-parts.ts'), ...Object.keys(scripts)], { cwd: folder });
+  const { TEST_FULL: _, ...env } = process.env;
+  const args = [packageFile('build/run-parts.ts'), ...flags, ...Object.keys(scripts)];
+  const child = spawn(process.execPath, args, { cwd: folder, env });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, text }));
@@ -24,6 +35,8 @@ const reportOf = (text: string): readonly string[] =>
     .trimEnd()
     .slice(text.lastIndexOf('\n\n') + 2)
     .split('\n')
+    // The last line has the sums.
+    .slice(0, -1)
     .map((line) => line.replace(/, \d+ s$/, ''));
 
 it('A part that fails hides no later one, and the report names each', async () => {
@@ -53,3 +66,54 @@ it.each([
     expect(existsSync(join(folder, 'second'))).toBe(false);
   },
 );
+
+describe('a long suite', () => {
+  const scripts = { crossing: 'echo "TEST_FULL=$TEST_FULL"', growth: 'echo grown' };
+  const watched = (folder: string): string => join(folder, 'src/formats/a.ts');
+
+  /** A folder whose full run has passed. */
+  async function tested(): Promise<string> {
+    const folder = newFolder();
+    mkdirSync(join(folder, 'src/formats'), { recursive: true });
+    mkdirSync(join(folder, 'test'));
+    writeFileSync(watched(folder), 'one');
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t.example', ...args], { cwd: folder });
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    const { code, text } = await start(scripts, { folder, flags: ['--full'] }).ended;
+    expect([code, text]).toEqual([0, expect.stringContaining('TEST_FULL=1\n')]);
+    return folder;
+  }
+
+  it('does not run again while the files that it watches are those of its last pass', async () => {
+    const folder = await tested();
+    const { text } = await start(scripts, { folder }).ended;
+    // Neither the site nor the agents were among its parts.
+    expect(text).toContain('TEST_FULL=docs:build,agents\n');
+    expect(reportOf(text)).toEqual(['crossing  passed', 'growth    not due: its files are those of test/full.json']);
+  });
+
+  it('runs again when one of them has changed', async () => {
+    const folder = await tested();
+    writeFileSync(watched(folder), 'two');
+    const { text } = await start(scripts, { folder }).ended;
+    expect(text).toContain('TEST_FULL=growth,docs:build,agents,faults\n');
+    expect(reportOf(text)).toEqual(['crossing  passed', 'growth    passed']);
+  });
+
+  it('has no result while another part fails', async () => {
+    const folder = await tested();
+    writeFileSync(watched(folder), 'two');
+    expect((await start({ ...scripts, lint: 'false' }, { folder, flags: ['--full'] }).ended).code).toBe(1);
+    expect(reportOf((await start(scripts, { folder }).ended).text)).toContain('growth    passed');
+  });
+
+  it.each([
+    [3, 0, 'agents  cannot run on this machine'],
+    [4, 1, 'agents  failed (exit 4)'],
+  ])('that needs what a machine lacks is no failure: exit code %d', async (exit, code, line) => {
+    const ended = await start({ agents: `exit ${exit}` }).ended;
+    expect([ended.code, reportOf(ended.text)]).toEqual([code, [line]]);
+  });
+});

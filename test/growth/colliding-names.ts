@@ -1,6 +1,9 @@
 /** FNV-1a of 32 bits, as src/formats/name-aliases.ts makes the digest of a name. */
-const digestOf = (text: string, from: number): number =>
-  [...Buffer.from(text)].reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), from);
+function digestOf(text: string, from: number): number {
+  let hash = from;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash;
+}
 
 const BEGINNING = 'a'.repeat(64);
 

@@ -31,6 +31,7 @@ import {
   type Script,
   type ScriptedUpstream,
 } from '../support/upstream.ts';
+import { MAIN } from '../support/built.ts';
 
 /** As in test/plugins: the sources' own API, for the test runner loads modules past Node's resolution. */
 const API = pathToFileURL(packageFile('src/plugin/index.ts')).href;
@@ -735,7 +736,7 @@ describe('gatehouse serve', () => {
       gateway: { prod: { override_params: { seed: 1 } } },
     });
     closers.push(() => rmSync(dir, { recursive: true, force: true }));
-    const child = spawn(process.execPath, [packageFile('src/cli/main.ts'), 'serve', '--configs', dir], {
+    const child = spawn(process.execPath, [MAIN, 'serve', '--configs', dir], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

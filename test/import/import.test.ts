@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { importCommand, type KINDS } from '../../src/cli/import/import.ts';
 import { packageFile } from '../../src/package-root.ts';
 import { digestOf } from '../../src/settings/compile/api-keys.ts';
+import { MAIN } from '../support/built.ts';
 
 /** Files of other gateways, and the settings folders that they become. `npx vitest run -u` writes the goldens anew. */
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'));
@@ -103,7 +104,7 @@ describe('gatehouse import', () => {
     writeFileSync(request, '{"model":"gpt-4o","messages":[{"role":"user","content":"Hello"}]}');
     const args = ['explain', '--configs', dir, '--request', request, '--key', 'search-prod'];
     const env = { ...process.env, VLLM_BASE: 'https://vllm.example.com/v1' };
-    const { stdout } = spawnSync(process.execPath, [packageFile('src/cli/main.ts'), ...args], {
+    const { stdout } = spawnSync(process.execPath, [MAIN, ...args], {
       env,
       encoding: 'utf8',
     });

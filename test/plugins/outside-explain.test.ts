@@ -9,6 +9,7 @@ import { packageFile } from '../../src/package-root.ts';
 import { explain } from '../../src/dry-run/explain/explain.testkit.ts';
 import { entriesFor } from '../support/upstream.ts';
 import { writePlugins, type OutsidePlugin } from './outside-gateway.ts';
+import { MAIN } from '../support/built.ts';
 
 const run = promisify(execFile);
 const catalog = { providers: entriesFor('http://127.0.0.1:9') };
@@ -63,7 +64,7 @@ describe('an external plugin, when a request is explained', () => {
     writeFileSync(join(dir, 'request.json'), '{"model":"@simulator/demo","messages":[{"role":"user","content":"hi"}]}');
     // As a process of its own: Vitest would load the module its own way.
     const args = ['explain', '--configs', dir, '--request', join(dir, 'request.json'), '--key', 'demo', '--json'];
-    const { stdout } = await run(process.execPath, [packageFile('src/cli/main.ts'), ...args]);
+    const { stdout } = await run(process.execPath, [MAIN, ...args]);
     const reported = (JSON.parse(stdout) as Explanation).plugins.find(({ plugin }) => plugin === 'tenant-header');
     expect(reported).toMatchObject({ state: 'run', does: 'sets x-tenant to demo' });
   });

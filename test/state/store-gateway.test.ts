@@ -10,12 +10,12 @@ import { digestOf } from '../../src/settings/compile/api-keys.ts';
 import { ANN, KEYS } from '../../src/state/contract/opened-store.testkit.ts';
 import type { CounterState } from '../../src/state/counters.ts';
 import type { EntityChange, EntityDoc } from '../../src/state/entities.ts';
-import { packageFile } from '../../src/package-root.ts';
 import { startGateway } from '../../src/process/gateway.ts';
 import type { Gateway } from '../../src/process/running-gateway.ts';
 import { SnapshotFiles } from '../../src/state/snapshot-files.ts';
 import { restoreStore } from '../../src/state/sqlite/store-copy.ts';
 import { KEY, writeSettings, type TestSettings, until } from '../support/gateway.ts';
+import { MAIN } from '../support/built.ts';
 
 const STORED = 'gatehouse_abcdefghijkl_' + 'a'.repeat(43) + '012345';
 let folder: string;
@@ -323,8 +323,7 @@ describe('a gateway with a state store', () => {
     await write(first, [put('test', STORED)]);
     await stop(first);
     const configs = writeSettings({ server: stateOf(), keys: { keys: [{ id: 'test', digest: digestOf('x') }] } });
-    const main = packageFile('src/cli/main.ts');
-    const refused = promisify(execFile)(process.execPath, [main, 'serve', '--configs', configs]);
+    const refused = promisify(execFile)(process.execPath, [MAIN, 'serve', '--configs', configs]);
     await expect(refused).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('key "test" is also in the store'),

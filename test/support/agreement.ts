@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import {
   systemClock,
@@ -21,6 +22,12 @@ import { saidOf, seenAs, sentOf, type FoundResponses, type Notes, type Served } 
 import { logTally, Tally } from './agreement-tally.ts';
 import { expectReported, isNews } from './agreement-explained.ts';
 import { freezeHealth } from '../../src/dry-run/explain/frozen.ts';
+
+function isChosen({ question: { method, path, headers, body } }: Served, oneIn: number): boolean {
+  if (oneIn === 1) return true;
+  const hash = createHash('sha1').update(`${method} ${path} ${headers['x-gateway-config']}\n`);
+  return hash.update(body).digest().readUInt32BE() % oneIn === 0;
+}
 
 type Instantiate = NonNullable<Watch['instantiate']>;
 
@@ -49,10 +56,16 @@ export class Agreement {
   readonly #versions: Version[] = [];
   readonly #notes = new WeakMap<Exchange, Notes>();
 
-  /** @param tell another than explain's own words, to see that they are compared */
-  constructor({ files = diskFiles, ...setup }: AgreementSetup, tell: typeof describeRun = describeRun) {
+  readonly #oneIn: number;
+
+  /**
+   * @param tell another than explain's own words, to see that they are compared
+   * @param oneIn compares one in so many requests, by their hash
+   */
+  constructor({ files = diskFiles, ...setup }: AgreementSetup, tell: typeof describeRun = describeRun, oneIn = 1) {
     this.#setup = setup;
     this.#tell = tell;
+    this.#oneIn = oneIn;
     this.files = new LatestFiles(files);
   }
 
@@ -94,7 +107,8 @@ export class Agreement {
     }
   }
 
-  async #compare({ served, places, open, impure }: Version): Promise<void> {
+  async #compare({ served: all, places, open, impure }: Version): Promise<void> {
+    const served = all.filter((one) => isChosen(one, this.#oneIn));
     if (open > 0) this.tally.leave('a request that has not ended', open);
     if (served.length === 0) return;
     if (impure) return this.tally.leave('a plugin that explain does not run', served.length);

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway, type GatewayOptions } from '../../src/process/gateway.ts';
 import type { Gateway } from '../../src/process/running-gateway.ts';
+import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
 import { Agreement } from './agreement.ts';
+import { isFull } from './effort.ts';
 
 export const KEY = 'gatehouse-test-key-0123456789';
 
@@ -75,7 +77,7 @@ export async function startTestGateway(
   const logTo = { write: (line: string) => void lines.push(line) };
   try {
     const all = { configs: dir, env: {}, logTo, ...options };
-    const agreement = new Agreement(all);
+    const agreement = new Agreement(all, describeRun, isFull('agreement') ? 1 : 4);
     const gateway = await startGateway({ watch: agreement.watch, ...all, files: agreement.files });
     return {
       gateway,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { appendEntry, commentAbove, removeEntry } from './edit-keys.ts';
 import { keysFiles, type GeneratedFile } from './keys-file.testkit.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const NEW = { id: 'new', digest: 'sha256:0' };
 
@@ -223,7 +224,7 @@ describe('in any layout', () => {
         while (same < text.length && after[same] === text[same]) same += 1;
         expect(after.endsWith(text.slice(same))).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -233,7 +234,7 @@ describe('in any layout', () => {
         const added = append(text);
         expect(removeEntry('text' in added ? added.text : '', values(text).length)).toEqual({ text });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -248,7 +249,7 @@ describe('in any layout', () => {
         expect(kept(after, others)).toEqual(others);
         expect(kept(after, inside[index]!)).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -285,7 +286,7 @@ describe('in any layout', () => {
         if ('text' in added) expect(values(added.text)).toEqual([...values(text), NEW]);
         else expect(added).toEqual(REFUSED);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

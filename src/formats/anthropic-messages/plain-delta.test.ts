@@ -4,6 +4,7 @@ import { decodeAll, rechunk, replyContext, seed } from '../laws.testkit.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
 import { MessagesStreamDecoder } from './decode-stream.ts';
 import { PlainDelta, type DeltaSource } from './plain-delta.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const named = (type: string, data: string): string => `event: ${type}\ndata: ${data}\n\n`;
 const delta = (fields: string, index = 0, padding = ''): string =>
@@ -72,7 +73,7 @@ describe('a stream whose deltas are read without a parser has the events that th
         expect(decode(counting)).toEqual(decode(none));
         reads += counting.reads;
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     expect(reads > 0).toBe(fast);
   });

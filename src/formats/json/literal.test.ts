@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBytes, joinedBytes, literalAt, LiteralText, textLength, toBytes } from './literal.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const BACKSLASH = '\\';
 
@@ -41,7 +42,7 @@ describe('the literal at a place of a JSON text', () => {
         expect(textLength(literal)).toBe(parsed.length);
         expect(new LiteralText(0, 0, [literal, literal]).text).toBe(parsed + parsed);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LONG_RUN, PlainText } from './plain-text.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const isPlain = (byte: number): boolean => byte >= 0x20 && byte !== 0x22 && byte !== 0x5c;
 
@@ -57,7 +58,7 @@ it('The end of plain text is found as byte by byte, from any index on and in any
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

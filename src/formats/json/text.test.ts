@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_DEPTH } from './scan.ts';
 import { JsonText, writeJson } from './text.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 /** Long enough to be kept as text. */
 const long = (json: string): string => json + ' '.repeat(MAX_DEPTH);
@@ -60,7 +61,7 @@ describe('A JSON text that enters a body unchanged', () => {
         const whole = JsonText.of(text);
         if (whole) expect(JSON.parse(writeJson({ input: whole }))).toEqual({ input: JSON.parse(text) });
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -116,7 +117,7 @@ describe('A JSON text that enters a body unchanged', () => {
         const sent = Buffer.from(writeJson({ messages: kept })).toString();
         expect(JSON.parse(sent)).toEqual(JSON.parse(Buffer.from(JSON.stringify({ messages: parsed })).toString()));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

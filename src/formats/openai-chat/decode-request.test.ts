@@ -4,6 +4,7 @@ import type { JsonObject, Part, Tool } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { deepFreeze } from '../laws.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const body = (fields: JsonObject): JsonObject => ({ model: 'm', messages: [], ...fields });
 const turnsOf = (...messages: JsonObject[]) => decodeRequest(body({ messages })).turns;
@@ -487,7 +488,7 @@ describe('bodies that cannot be read', () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

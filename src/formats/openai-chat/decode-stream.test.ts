@@ -15,6 +15,7 @@ import {
 } from '../laws.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const open = () => openaiChat.decodeStream(replyContext());
 const line = (payload: unknown) => `data: ${JSON.stringify(payload)}\n\n`;
@@ -384,7 +385,7 @@ describe('the stream', () => {
         reader.end();
         expect(reader.signals.ended).toBe(reader.signals.failure === undefined);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
 import { CHAT_EXTENSIONS } from './extensions.ts';
 import { withJoinedTexts } from './joined-texts.testkit.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const talk = (fields: Partial<Conversation>): Conversation => ({
   model: 'model-asked',
@@ -202,7 +203,7 @@ it('encodes every conversation that OpenAI can express without loss, and decodes
       expect(losses).toEqual([]);
       expect(decodeRequest(JSON.parse(JSON.stringify(body)))).toEqual(withJoinedTexts(asked));
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 

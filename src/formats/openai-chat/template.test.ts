@@ -6,6 +6,7 @@ import { createSignals } from '../events.ts';
 import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
 import { FREE_TEXT, StreamPassThrough } from './pass-through-stream.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const frame = '"id":"c","object":"chat.completion.chunk","created":1,"model":"gpt-ran"';
 const chunk = (delta: string, more = '', finish = 'null'): string =>
@@ -72,7 +73,7 @@ describe('a stream whose events are compared with a template gets what it gets w
           matched += template.matches;
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     // Events with a name are always parsed. Others among them may match by chance.
     if (kind !== 'a named event') expect(matched).toBeGreaterThan(0);

@@ -15,6 +15,7 @@ import {
 } from '../laws.testkit.ts';
 import { fold } from '../streams/fold.ts';
 import { accumulated, eventsOf, withoutHelpers } from './sdk.testkit.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const responses = formats['openai-responses'];
 const client = clientContext({ id: 'resp_0123456789abcdef0123456789abcdef', ownId: true });
@@ -50,7 +51,7 @@ describe('a response', () => {
         const plain: unknown = JSON.parse(JSON.stringify(responses.encodeReply(toEvents(reply), client)));
         expect(withoutHelpers(await accumulated(streamOf(toEvents(reply, cuts))))).toEqual(withoutHelpers(plain));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('a response', () => {
         const done = events.filter(({ type }) => type === 'response.output_item.done');
         expect(done.map(({ output_index: at }) => at)).toEqual(added.map((_, at) => at));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -90,7 +91,7 @@ describe('a response', () => {
         expect(seen[1]?.usage).toEqual(seen[2]?.usage);
         expect(seen[1]?.refusal).toEqual(seen[2]?.refusal);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

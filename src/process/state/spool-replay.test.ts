@@ -15,6 +15,7 @@ import { MemoryCounters } from '../../state/memory/counters.ts';
 import { MemoryLedger } from '../../state/memory/ledger.ts';
 import { spoolsIn } from '../../state/spool/read-spool.ts';
 import { replaySpool } from './spool-replay.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const boot = { id: 'b'.repeat(32), host: 'test', role: 'single', version: '0', configHash: '', startedAt: 0 } as const;
 const BUDGETS = [budgetOf(1_000_000, { ref: 'organization:o' }), budgetOf(1_000_000, { ref: 'key:k', period: 'day' })];
@@ -91,7 +92,7 @@ it('A spool that is replayed after any kill, as often as it may be, leaves exact
         rmSync(folder, { recursive: true });
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -4,6 +4,7 @@ import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
 import { CounterFamily, SERIES_IDLE_MS } from '../../record/metrics/families.ts';
 import type { MetricSpec } from '../../record/metrics/metric-spec.ts';
 import { PoolMetrics } from './pool-metrics.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const family = (name: string, value: number, more: Partial<FamilySnapshot> = {}): FamilySnapshot => ({
   name,
@@ -181,7 +182,7 @@ describe('a series of several processes', () => {
           last = exposed ?? 0;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

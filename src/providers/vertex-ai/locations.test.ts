@@ -8,6 +8,7 @@ import { readEmbeddingSettings } from './task-models.ts';
 import { readEndpoints } from './endpoint-settings.ts';
 import { EXPRESS_HOST, isEndpointId, isProjectId, isRegion, vertexHost } from './hosts.ts';
 import { expressLocations, vertexLocations, type RegionalProject } from './locations.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 type Endpoints = NonNullable<VertexEntry['endpoints']>;
 
@@ -245,7 +246,7 @@ describe('models in a project and location', () => {
           /^\/v1\/projects\/my-project\/locations\/us-central1\/(?:publishers\/(?:google|anthropic|mistralai)\/models\/[^/?#:]+:(?:raw|streamRaw|generate|streamGenerate)\w+(?:\?alt=sse)?|endpoints\/[\w-]+\/chat\/completions)$/,
         );
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -8,6 +8,7 @@ import type { RecordedAttempt } from '../record.ts';
 import { anyRecord } from '../records.testkit.ts';
 import { createAccessLog } from './access-log.ts';
 import { createLogger } from './logger.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const round = (value: number): number => Math.round(value * 1000) / 1000;
 
@@ -128,7 +129,7 @@ describe('an access line', () => {
         expect(first).toBe(plain);
         expect(second).toBe(plain);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -153,7 +154,7 @@ describe('an access line', () => {
       fc.property(fc.oneof(fc.double(), fc.double({ min: 0, max: 10_000_000 }), fc.nat()), (ms) => {
         expect(msText(ms)).toBe(JSON.stringify(round(ms)));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

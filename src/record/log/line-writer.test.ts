@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LineParts } from '../fields/line-parts.ts';
 import { LineWriter, type Dropped, type DropReason, type LineWriterSystem } from './line-writer.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const failure = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 
@@ -230,7 +231,7 @@ describe('the line writer', () => {
         const dropped = Object.values(counted).reduce((sum, count) => sum + count, 0);
         expect(whole.length + dropped).toBe(lines.length);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

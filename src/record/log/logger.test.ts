@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createStillClock } from '../exchange.testkit.ts';
 import { createLogger } from './logger.ts';
 import { scrub } from '../scrub.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   let text = '';
@@ -92,7 +93,7 @@ describe('the logger', () => {
         value,
         (a, b) => void JSON.parse(scrub(JSON.stringify({ a, 'x-api-key': b, c: JSON.stringify(a) }))),
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

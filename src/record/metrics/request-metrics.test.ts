@@ -7,6 +7,7 @@ import { CallersAsLabels } from './caller-labels.ts';
 import { MAX_LABEL_SETS, SERIES_IDLE_MS } from './families.ts';
 import { openFamilies, type Families } from './open-families.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const team = { key: 'team', name: 'metadata_team', known: new Set<string>() };
 
@@ -155,7 +156,7 @@ describe('the metrics of requests', () => {
   it('are the same whether series are remembered or found anew: with series that retire and impossible values', async () => {
     await fc.assert(
       fc.asyncProperty(anyRecord, fc.array(step, { maxLength: 25 }), (first, steps) => compare(first, steps)),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -11,6 +11,7 @@ import { exportRequest } from './export-request.ts';
 import type { Bytes } from './protobuf.ts';
 import { createSpanBytes } from './span-bytes.ts';
 import { openServerSpan, type SpanOptions } from './spans.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 /** The same ids each time. */
 function countedIds(): sdk.IdGenerator {
@@ -85,7 +86,7 @@ describe('the spans of a request as bytes', () => {
         expect(bytes.equals(bySdk(one))).toBe(true);
         expect(bytes.length === 0).toBe(one.headers['traceparent']?.endsWith('-00') ?? false);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -7,6 +7,7 @@ import { changesBetween, nameOf, type StoredObject, type StoredObjects } from '.
 import { digestOf } from './api-keys.ts';
 import { DigestRing } from './key-ring.ts';
 import { Tenants } from './tenants.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const FILES: { readonly keys: readonly GatewayKey[]; readonly teams: TeamsFile } = {
@@ -244,7 +245,7 @@ describe('the tenants of files and a store', () => {
         }
         expect(describeAll(tenants)).toEqual(describeAll(tenantsOf(objects)));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -314,7 +315,7 @@ describe('the tenants of files and a store', () => {
           expect(describeAll(before, ALL)).toEqual(describeAll(Tenants.of(setup), ALL));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../plugin/testing/index.ts';
 import { compileQuery } from './predicate.ts';
 import { explainQuery, allHold, type ComparisonAnswer } from './answers.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -87,7 +88,7 @@ describe('any query with any request', () => {
         seen.add(answer);
         expect(allHold(explainQuery(query)(createExchange(parts)))).toBe(answer);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
     expect(seen.size).toBe(2);
   });

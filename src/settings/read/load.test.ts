@@ -5,6 +5,7 @@ import { Secret } from '../../plugin/index.ts';
 import { describe } from '../problems/diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings, type LoadOptions, type LoadResult } from './load.ts';
+import { runs } from '../../../test/support/effort.ts';
 
 const CATALOG = `providers:
   - slug: vertex
@@ -208,6 +209,6 @@ test('loading any text ends in diagnostics with positions inside the file and wi
       const isWhole = /(?<![A-Za-z0-9])sk-ant-canary-0123456789/.test(text);
       if (isWhole) expect(diagnostics.map(describe).join()).not.toContain('canary-0123456789');
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

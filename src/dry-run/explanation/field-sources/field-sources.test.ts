@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { finish } from '../../../formats/steps.ts';
 import { fieldSources } from './field-sources.ts';
 import { keyOf, leavesOf } from './leaves.ts';
+import { runs } from '../../../../test/support/effort.ts';
 
 const found = (...writing: Parameters<typeof fieldSources>) => finish(fieldSources(...writing));
 
@@ -30,7 +31,7 @@ describe('fieldSources', () => {
         expect(fields.map(({ path }) => keyOf(path))).toEqual([...leavesOf(input).keys()]);
         for (const { path, from } of fields) if (path.length > 0) expect(from).toEqual([path]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

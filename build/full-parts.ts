@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+/** What a long suite proves depends on these files: paths of files and folders from the root. */
+const CONVERSATION = ['src/formats', 'src/translate', 'src/plugin', 'src/operations'];
+const PATH_OF_A_REQUEST = [...CONVERSATION, 'src/gateway', 'src/send', 'src/upstream', 'plugins', 'test/support'];
+
+/**
+ * The long suites. `npm run test:full` runs them all and writes their result to test/full.json. `npm test` runs one whole only where a
+ * file that it watches has changed since then.
+ */
+export const PARTS: Readonly<Record<string, readonly string[]>> = {
+  growth: ['test/growth', 'src/catalog/fields', ...PATH_OF_A_REQUEST],
+  'docs:build': ['docs', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  agents: ['test/agents', ...CONVERSATION],
+  faults: ['test/faults', 'src/record', ...PATH_OF_A_REQUEST],
+  money: ['test/money', 'src/governance', 'src/state', 'src/prices', 'src/compose/ledger', 'plugins/budget'],
+};
+
+/** These have no script of their own. */
+const OF_CROSSING: ReadonlySet<string> = new Set(['faults', 'money']);
+
+/** The result of the last whole run of a part. */
+export interface Passed {
+  /** Digest of the files that the part watches. */
+  readonly files: string;
+  /** The commit that was tested, and the day. */
+  readonly commit: string;
+  readonly date: string;
+  readonly seconds: number;
+}
+
+export const RESULTS = 'test/full.json';
+
+export function readResults(root: string): Readonly<Record<string, Passed>> {
+  const file = join(root, RESULTS);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, Passed>>) : {};
+}
+
+/** Folders of files that a command has written. */
+const BUILT = /(^|[/\\])(node_modules|dist|\.[^/\\]*)[/\\]/;
+
+function filesOf(root: string, path: string): string[] {
+  const there = join(root, path);
+  if (!existsSync(there)) return [];
+  if (!statSync(there).isDirectory()) return [path];
+  return readdirSync(there, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((file) => !BUILT.test(file));
+}
+
+/** Digest of names and texts, so that it needs no history of commits: a shallow clone has the same one. */
+export function digestOf(root: string, paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  const files = new Set(paths.flatMap((path) => filesOf(root, path)));
+  for (const file of [...files].sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Names of the parts that have not passed with the files of today. */
+export function dueParts(root: string): readonly string[] {
+  const results = readResults(root);
+  return Object.entries(PARTS).flatMap(([name, paths]) =>
+    results[name]?.files === digestOf(root, paths) ? [] : [name],
+  );
+}
+
+/** Writes what a run of everything has shown. A part that could not run keeps its earlier result. */
+export function writeResults(root: string, ended: readonly { name: string; outcome: string; seconds: number }[]): void {
+  const commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  const date = new Date().toISOString().slice(0, 10);
+  const results: Record<string, Passed> = { ...readResults(root) };
+  for (const [name, paths] of Object.entries(PARTS)) {
+    const by = ended.find((part) => part.name === (OF_CROSSING.has(name) ? 'crossing' : name));
+    if (by?.outcome === 'passed') results[name] = { files: digestOf(root, paths), commit, date, seconds: by.seconds };
+  }
+  writeFileSync(join(root, RESULTS), `${JSON.stringify(results, undefined, 2)}\n`);
+}

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundle } from '../../build/bundle.ts';
+import { digestOf } from '../../build/full-parts.ts';
+import { packageFile } from '../../src/package-root.ts';
+
+const ROOT = packageFile('');
+const STAMP = join(ROOT, 'dist/built-from');
+const SOURCES = ['src', 'plugins', 'build', 'schemas', 'package-lock.json'];
+
+/**
+ * The command line as it is published: it starts in a third of the time of the sources (0.45 s of CPU against 1.5 s), and tests start some
+ * hundred processes.
+ */
+export const MAIN = packageFile('dist/src/cli/main.js');
+
+/** Bundles the sources before the first test, if they have changed since they were bundled. */
+export default async function buildOnce(): Promise<void> {
+  const digest = digestOf(ROOT.replace(/\/$/, ''), SOURCES);
+  if (existsSync(MAIN) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === digest) return;
+  await bundle(ROOT.replace(/\/$/, ''), packageFile('dist'));
+  writeFileSync(STAMP, digest);
+}
