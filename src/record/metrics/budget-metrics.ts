@@ -67,7 +67,15 @@ export const BUDGET_METRICS = {
     name: 'gatehouse_alerts_total',
     help: 'Alerts that were raised, by kind: budget, exhausted, anomaly, unknown_price, lost_lease, key_expiry, backup_failure.',
     labels: ['kind'],
-    zero: each('kind', ['budget', 'exhausted', 'anomaly', 'unknown_price', 'lost_lease', 'key_expiry', 'backup_failure']),
+    zero: each('kind', [
+      'budget',
+      'exhausted',
+      'anomaly',
+      'unknown_price',
+      'lost_lease',
+      'key_expiry',
+      'backup_failure',
+    ]),
   },
   webhookTries: {
     type: 'counter',
