@@ -8,7 +8,7 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
   team: ['id', 'owner', 'spec.organization', 'updated_by', 'updated_at'],
   key: ['id', 'state', 'owner', 'spec.team', 'spec.expires_at', 'last_used.at', 'updated_by'],
   limit: ['id', 'spec.node', 'spec.requests', 'spec.tokens', 'spec.concurrency', 'updated_by'],
-  budget: ['id', 'name', 'spec.cap', 'unit', 'spent', 'leased', 'unreconciled', 'period_end', 'owner'],
+  budget: ['id', 'node', 'spec.cap', 'unit', 'spent', 'leased', 'unreconciled', 'period_end', 'owner'],
   token: ['id', 'role', 'state', 'expires_at', 'last4', 'updated_by'],
   ledger_row: ['at', 'req', 'att', 'kind', 'key', 'team', 'model', 'status', 'input', 'output', 'cost_usd'],
   audit_row: ['seq', 'at', 'actor', 'role', 'action', 'kind', 'id', 'reason'],
