@@ -3,14 +3,20 @@ import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { dirname, normalize } from 'node:path/posix';
+import { runInNewContext } from 'node:vm';
+import { ERRORS } from '../../src/plugin/error-codes.ts';
 import { QUESTIONS } from './questions.ts';
-import { searchOptions } from './vitepress/search.ts';
 
 /** A person reads so many results of a search. */
 const RESULTS = 3;
 
 interface Index {
   readonly search: (query: string, options: object) => readonly { readonly id: string }[];
+}
+interface SiteData {
+  readonly themeConfig: {
+    readonly search: { readonly options: { readonly miniSearch: { readonly searchOptions: object } } };
+  };
 }
 interface MiniSearch {
   readonly loadJSON: (json: string, options: object) => Index;
@@ -22,8 +28,17 @@ export async function checkSite(site: string, installed: string): Promise<void> 
   const pages = globSync('**/*.html', { cwd: site }).length;
   if (faults.length > 0) throw new Error(`the site has ${faults.length} faults:\n${faults.join('\n')}`);
   process.stdout.write(
-    `${pages} pages: links lead to pages and anchors, nothing is loaded from elsewhere, ${QUESTIONS.length} questions find their page\n`,
+    `${pages} pages: links lead to pages and anchors, nothing is loaded from elsewhere, ${QUESTIONS.length} questions find their page, and each error its code\n`,
   );
+}
+
+/** How the search ranks, as a browser reads it from a page: VitePress writes functions there as text. */
+function searchOptionsIn(site: string): object {
+  const scripts = [...readFileSync(join(site, 'index.html'), 'utf8').matchAll(/<script[^>]*>([^]*?)<\/script>/g)];
+  const script = scripts.find(([, text]) => text!.includes('__VP_SITE_DATA__='))![1]!;
+  const window: { __VP_SITE_DATA__?: SiteData } = {};
+  runInNewContext(script, { window });
+  return window.__VP_SITE_DATA__!.themeConfig.search.options.miniSearch.searchOptions;
 }
 
 async function unansweredQuestions(site: string, installed: string): Promise<readonly string[]> {
@@ -33,10 +48,12 @@ async function unansweredQuestions(site: string, installed: string): Promise<rea
   const { default: MiniSearch } = (await import(require.resolve('minisearch'))) as { default: MiniSearch };
   // As the search box of VitePress 1.6 loads it.
   const index = MiniSearch.loadJSON(json, { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] });
-  return QUESTIONS.flatMap(([question, page]) => {
-    const found = index.search(question, searchOptions);
-    const pages = [...new Set(found.map(({ id }) => id.replace(/#.*$/, '')))].slice(0, RESULTS);
-    return pages.includes(`/${page}`) ? [] : [`the search for "${question}" finds ${pages.join(', ')}, not /${page}`];
+  const searchOptions = searchOptionsIn(site);
+  const errors = Object.keys(ERRORS).map((code): readonly [string, string] => [code, `reference/errors.html#${code}`]);
+  return [...QUESTIONS, ...errors].flatMap(([question, answer]) => {
+    const first = index.search(question, searchOptions).slice(0, RESULTS);
+    if (first.some(({ id }) => id === `/${answer}` || id.startsWith(`/${answer}#`))) return [];
+    return [`the search for "${question}" finds ${first.map(({ id }) => id).join(', ')}, not /${answer}`];
   });
 }
 

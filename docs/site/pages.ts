@@ -31,7 +31,7 @@ export function sitePath(file: string): string | undefined {
 }
 
 /** People who operate a gateway search; pages for those who change its code would only hide what they look for. */
-const UNSEARCHED = /^(?:contributing\/|changelog)/;
+const UNSEARCHED = /^(?:contributing\/|protocols\/|reference\/service\.md$|changelog)/;
 
 interface Staged {
   readonly pages: ReadonlyMap<string, string>;
@@ -64,8 +64,8 @@ export function sidebarOf(contents: string): readonly Group[] {
     .slice(1)
     .map((part) => ({
       text: part.split('\n')[0]!,
-      items: [...part.matchAll(/\[([^\]]+)\]\(\.\/([^)]+)\)/g)].map(([, text, link]) => ({
-        text: text!,
+      items: [...part.matchAll(/\[([^\]]+)\]\(\.\/([^)]+)\)/g)].map(([, text = '', link]) => ({
+        text: text.charAt(0).toUpperCase() + text.slice(1),
         link: `/${link!}`,
       })),
     }));

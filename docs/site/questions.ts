@@ -1,4 +1,7 @@
-/** What people ask who operate a gateway, and the page that answers: each must be among the first three results of the site's search. */
+/**
+ * What people ask who operate a gateway, and the page that answers, or its heading: each must be among the first three results of the
+ * site's search. An error code finds its heading, too.
+ */
 export const QUESTIONS: readonly (readonly [question: string, page: string])[] = [
   ['how do I add a fallback to another provider', 'route/fallback.html'],
   ['rotate a gateway key without downtime', 'operate/keys.html'],
@@ -53,4 +56,29 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['opencode settings', 'agents/opencode.html'],
   ['cost of tracing', 'plugins/telemetry.html'],
   ['revoke a leaked key', 'operate/keys.html'],
+  ['why 503', 'reference/errors.html#status-503'],
+  ['why 401', 'reference/errors.html#status-401'],
+  ['why 502', 'reference/errors.html#status-502'],
+  ['block a key', 'operate/keys.html#block-a-key'],
+  ['default model', 'route/models.html#a-default-model'],
+  ['who used what yesterday', 'operate/ledger.html#who-used-what-yesterday'],
+  ['what does gatehouse not do', 'start/missing.html'],
+  ['SSO', 'start/missing.html#sign-in-and-security'],
+  ['helm chart', 'start/missing.html#operation'],
+  ['postgres', 'start/missing.html#operation'],
+  ['web dashboard', 'start/missing.html#operation'],
+  ['bedrock', 'start/missing.html#models-and-apis'],
+  ['mask personal data', 'start/missing.html#sign-in-and-security'],
+  ['change the model without changing the application', 'route/models.html#a-default-model'],
+  ['openai entry without api_key', 'providers/openai.html'],
+  ['reset a budget', 'operate/budgets.html#reset-a-budget'],
+  ['provider is down', 'route/circuit-breaker.html#when-a-provider-is-down'],
+  ['high availability', 'operate/deploy.html#high-availability'],
+  ['install', 'start/'],
+  ['request id', 'operate/records.html'],
+  ['key with expiry date', 'operate/keys.html#create-a-key'],
+  ['test a config before deploy', 'operate/tests.html'],
+  ['stream breaks off', 'reference/errors.html#stream_interrupted'],
+  ['tokens of callers', 'route/circuit-breaker.html#tokens-of-callers'],
+  ['access log', 'plugins/telemetry.html#the-access-log'],
 ];

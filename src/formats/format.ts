@@ -272,8 +272,11 @@ export interface Portable {
 /** A body that can also be searched as text, which costs a hundredth of parsing it. */
 export interface SearchableBody extends BodyView {
   contains(text: string): boolean;
-  /** True when the text may match: a search for names of ASCII letters. */
-  mayMatch(pattern: RegExp): boolean;
+  /**
+   * True when the text may match: a search for names of ASCII letters.
+   * @param keys a text that matches has one of them: most bodies have none, and finding that out allocates nothing
+   */
+  mayMatch(pattern: RegExp, keys?: readonly string[]): boolean;
   /** Throws when an object inside a top-level value has a repeated key, whose first value JSON.parse does not show. */
   refuseRepeatsIn(key: string): void;
 }

@@ -81,6 +81,8 @@ export function fitNames(
   format: FormatName,
   target: Pick<RequestTarget, 'extensions'>,
 ): FittedConversation {
+  // The maps of a conversation without tools were 2.6 KB of a request.
+  if (!hasNames(conversation)) return { conversation };
   const { toolName, callId } = limitsOf(format, target);
   const tools = new Aliases(namesIn(conversation), toolName);
   // Claude's encoder has ids of its own (anthropic-messages/tool-ids.ts).
@@ -97,6 +99,12 @@ export function fitNames(
     ...(!tools.isEmpty && { toolNames: tools.names }),
   };
 }
+
+const isNamed = ({ type }: Part): boolean => type === 'tool_call' || type === 'tool_result';
+const hasCalls = ({ parts }: Turn): boolean => parts.some(isNamed);
+
+const hasNames = ({ tools, turns, toolChoice }: Conversation): boolean =>
+  (tools?.length ?? 0) > 0 || toolChoice?.names !== undefined || turns.some(hasCalls);
 
 function* namesIn({ tools = [], turns, toolChoice }: Conversation): Generator<string> {
   for (const tool of tools) if (tool.type !== 'builtin') yield tool.name;

@@ -14,7 +14,7 @@ export interface ErrorKind {
   readonly ofGateway?: true;
   /** The reply tells SDKs not to retry: the same credentials would be refused again. */
   readonly final?: true;
-  /** Meaning and remedy, for the table in the README. */
+  /** Meaning and remedy, for docs/reference/errors.md. */
   readonly help: string;
 }
 
@@ -55,7 +55,7 @@ const limited = (what: string): ErrorKind => ({
   type: 'rate_limit_error',
   retryable: false,
   ofGateway: true,
-  help: `${what} Nothing was sent; \`retry-after\` says how long to wait. Clients of OpenAI’s API get the code \`rate_limit_exceeded\`.`,
+  help: `The key, its team, its organization, the model or the catalog entry has reached its limit of ${what}. Nothing was sent; \`retry-after\` says how long to wait. Clients of OpenAI’s API get the code \`rate_limit_exceeded\`.`,
 });
 
 export const ERRORS = {
@@ -309,10 +309,10 @@ export const ERRORS = {
     ofGateway: true,
   },
   limit_requests: limited(
-    'The key, its team, its organization, the model or the catalog entry has used up its requests per time (`limits.requests`), or an address those without a valid key (`limits.unauthenticated`).',
+    'requests per time (`limits.requests`), or an address those without a valid key (`limits.unauthenticated`)',
   ),
-  limit_tokens: limited('The same for tokens per time (`limits.tokens`).'),
-  limit_concurrency: limited('The same for requests at the same time (`limits.concurrency`).'),
+  limit_tokens: limited('tokens per time (`limits.tokens`)'),
+  limit_concurrency: limited('requests at the same time (`limits.concurrency`)'),
   busy: failed(
     503,
     'The gateway, or the key, has reached its limit of requests in flight, of their bytes, or of kept responses that are being read; the message names the setting where there is one. Nothing was sent.',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from './error-codes.ts';
@@ -12,22 +11,6 @@ describe('the table of errors', () => {
       expect(kind.status).toBeLessThan(600);
       expect(kind.help).toMatch(/\.$/);
     }
-  });
-
-  it('equals the table in docs/reference/errors.md', () => {
-    const readme = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
-    const rows = [...readme.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \| (yes|no) \| (.+) \|$/gm)].map(
-      ([, code, status, type, retry, help]) => [code, Number(status), type, retry, help],
-    );
-    expect(rows).toEqual(
-      Object.entries(ERRORS).map(([code, kind]) => [
-        code,
-        kind.status,
-        kind.type,
-        kind.retryable ? 'yes' : 'no',
-        kind.help,
-      ]),
-    );
   });
 
   it('hides internal errors from the client', () => {

@@ -40,8 +40,10 @@ export class CallersBody implements SearchableBody {
     return this.#body.original.includes(text) || (this.#escapes ??= escapesAscii(this.#body.original));
   }
 
-  mayMatch(pattern: RegExp): boolean {
+  mayMatch(pattern: RegExp, keys?: readonly string[]): boolean {
     const { edits, original } = this.#body;
-    return edits.some(({ path }) => NESTED.has(path[0])) || pattern.test(original.toString('latin1'));
+    if (edits.some(({ path }) => NESTED.has(path[0]))) return true;
+    // A search for a text makes no string of the body.
+    return (!keys || keys.some((key) => original.includes(key))) && pattern.test(original.toString('latin1'));
   }
 }

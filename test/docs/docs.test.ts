@@ -38,10 +38,10 @@ const addressed = (text: string, { data, admin }: Gateway): string =>
   text.replaceAll('http://127.0.0.1:8787', data.url).replaceAll('http://127.0.0.1:8788', admin!.url);
 const here = (text: string): string => addressed(text, gateway);
 
-/** Lines of `sh` in order, and what the answer to each has. */
+/** Lines of `sh` in order, each with those that continue it, and what the answer to each has. */
 const curlLines = (page: string): readonly string[] =>
   fences(readPage(page), 'sh')
-    .flatMap((code) => code.split('\n'))
+    .flatMap((code) => code.replaceAll(/\\\n */g, '').split('\n'))
     .filter((line) => line.startsWith('curl '));
 
 const COMPLETE = { choices: [{ finish_reason: 'stop' }] };
@@ -219,6 +219,14 @@ describe('a script', () => {
 
 describe('README.md', () => {
   it('has fewer than 150 lines', () => expect(readPage('README.md').split('\n').length).toBeLessThan(150));
+
+  it.each(['README.md', 'docs/start/README.md', 'docs/operate/records.md'])(
+    'and the other pages of first requests (%s) break lines of the shell that are too long to read',
+    (page) => {
+      const lines = fences(readPage(page), 'sh').flatMap((code) => code.split('\n'));
+      expect(lines.filter((line) => line.startsWith('curl ') && line.length > 120)).toEqual([]);
+    },
+  );
 });
 
 describe('docs/contributing/dependencies.md', () => {

@@ -8,7 +8,7 @@ import { LossReport } from '../losses/losses.ts';
 import { THINKING_TYPES } from './decode-request.ts';
 import { effortForThinking } from './efforts.ts';
 import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
-import { cleanMessages, EMPTY_FIELDS, NESTED_NAMES, withoutEmptyFields, withoutMarkers } from './message-extensions.ts';
+import { cleanMessages, EMPTY_FIELDS, EMPTY_KEYS, NESTED_NAMES, withoutEmptyFields, withoutMarkers } from './message-extensions.ts';
 import { cleanTools } from './own-tools.ts';
 import { thinkingBudget } from '../thinking-budget.ts';
 
@@ -49,7 +49,7 @@ function cleanFields(body: SearchableBody, target: RequestTarget, report: LossRe
 
 /** `customTools` shows OpenAI and Azure, which write these fields themselves: their own replies need no edit. */
 function cleanNulls(body: SearchableBody, edits: BodyEdit[]): void {
-  if (!body.has('messages') || !body.mayMatch(EMPTY_FIELDS)) return;
+  if (!body.has('messages') || !body.mayMatch(EMPTY_FIELDS, EMPTY_KEYS)) return;
   const at = edits.findIndex(({ path }) => path[0] === 'messages');
   const value = withoutEmptyFields(at < 0 ? body.value('messages') : edits[at]?.value);
   if (value) edits.splice(at < 0 ? edits.length : at, at < 0 ? 0 : 1, { path: ['messages'], value, source });
@@ -62,7 +62,7 @@ function withTools(body: SearchableBody, edits: readonly BodyEdit[]): Searchable
     has: (key) => body.has(key),
     value: (key) => (key === 'tools' ? tools.value : body.value(key)),
     contains: (text) => body.contains(text),
-    mayMatch: (pattern) => body.mayMatch(pattern),
+    mayMatch: (pattern, keys) => body.mayMatch(pattern, keys),
     refuseRepeatsIn: (key) => body.refuseRepeatsIn(key),
   };
 }

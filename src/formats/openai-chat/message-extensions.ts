@@ -16,6 +16,9 @@ export const NESTED_NAMES =
 /** Fields of every reply of OpenAI, and so of the gateway. Groq and others refuse them in a request, even without a value. */
 export const EMPTY_FIELDS = /"(?:annotations"\s*:\s*\[\s*\]|refusal"\s*:\s*null)/;
 
+/** The keys of these fields. */
+export const EMPTY_KEYS = ['"annotations"', '"refusal"'];
+
 /** The messages without these fields. They say nothing, so nothing is lost. Undefined when nothing changes. */
 export const withoutEmptyFields = (messages: unknown): readonly unknown[] | undefined =>
   mapped(messages, (message) => {
