@@ -124,6 +124,8 @@ export interface Target {
   readonly kind: 'target';
   /** Path in the config, in the notation of `x-gateway-last-used-option-index`: `config`, `config.targets[1]`. */
   readonly path: string;
+  /** Its own name in the config, else that of the group around it. */
+  readonly name?: string | undefined;
   /** `@slug` or a provider name. */
   readonly provider: string | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;

@@ -11,8 +11,8 @@ export function healthReports(
     onTargets: (targets) => targetHealth.list(targets),
     onTransition(place, { from, to, failures, requests, errorCode, waitMs }) {
       targetHealth.changed(place, to);
-      const { enforced, ...labels } = place;
-      const line = { ...labels, error_code: errorCode };
+      const { enforced, name, ...labels } = place;
+      const line = { ...labels, ...(name !== '' && { target_name: name }), error_code: errorCode };
       // State changes between open and half-open are not logged: one outage is one line, not one per probe.
       if (to === 'open' && from === 'closed')
         log.warn(
@@ -27,14 +27,14 @@ export function healthReports(
 /** Lines with names from the settings and codes from the error table only, with no content of requests. */
 export const healthLines = (reports: readonly (TargetPlace & HealthReport)[]): string[] => reports.map(healthLine);
 
-function healthLine({ config, target, provider, enforced, ...report }: TargetPlace & HealthReport): string {
+function healthLine({ config, target, name, provider, enforced, ...report }: TargetPlace & HealthReport): string {
   const { state, probing, failures, requests, waitMs, lastError } = report;
   const reported = [
     `${failures} of ${requests} requests failed recently`,
     ...(state === 'closed' ? [] : [nextTry(enforced, probing, waitMs)]),
     ...(lastError ? [`last error ${lastError.code} ${seconds(lastError.agoMs)} ago`] : []),
   ];
-  const place = [config, target, ...(provider === '' ? [] : [provider])].join(' ');
+  const place = [config, target, name && JSON.stringify(name), provider].filter((part) => part !== '').join(' ');
   return `target ${place}: ${state}${enforced ? '' : ' (no circuit_breaker)'}, ${reported.join(', ')}`;
 }
 

@@ -83,7 +83,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     metadataLeftOut,
     configId: config?.id,
     configHash: config?.hash,
-    alias: exchange.alias?.name,
+    alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
     settingsHash: exchange.settingsHash,
@@ -165,6 +165,7 @@ const limitOf = (error: GatewayError | undefined): string | undefined =>
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),
+  ...(target.name !== undefined && { targetName: TEXTS.other.of(target.name) }),
   ...(target.provider !== undefined && { provider: TEXTS.other.of(target.provider.replace(/^@/, '')) }),
   reason,
   after,
@@ -188,6 +189,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
+    targetName: recorded(target.name, TEXTS.other),
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,

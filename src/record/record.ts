@@ -71,6 +71,8 @@ export interface RecordedAttempt {
   readonly number: number;
   /** `config.targets[1]` */
   readonly target: string;
+  /** Undefined: it has none. */
+  readonly targetName: string | undefined;
   readonly why: ChoiceReason;
   /** Undefined when no target was resolved. */
   readonly place: RecordedPlace | undefined;
@@ -141,6 +143,7 @@ export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reaso
 
 export interface RecordedSkip {
   readonly target: string;
+  readonly targetName?: string;
   /** Provider in the config; absent when the request names it. */
   readonly provider?: string;
   readonly reason: SkippedTarget['reason'];
@@ -189,7 +192,7 @@ export interface RequestRecord {
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
-  /** The alias that the request named as its model. */
+  /** The alias that the request named as its model; a wildcard as catalog.yaml has it: `openai/*`. */
   readonly alias: string | undefined;
   /** The version of a prompt that the request used, even if its texts could not be made. */
   readonly prompt: { readonly id: string; readonly version: number } | undefined;

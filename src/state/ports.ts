@@ -117,6 +117,8 @@ export interface TargetPlace {
   readonly config: string;
   /** Path in the config. */
   readonly target: string;
+  /** Empty: it has none. */
+  readonly name: string;
   /** Slug of the catalog entry, or a provider's name; empty where the request names it. */
   readonly provider: string;
   /** The target has a circuit breaker; otherwise its health is only reported. */

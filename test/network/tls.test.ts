@@ -197,7 +197,7 @@ describe('the admin listener with `admin.tls`', () => {
     const { url } = gateway.gateway.admin!;
     expect(url).toMatch(/^https:/);
     const answer = await ask(url, ca, { path: '/admin/v1/requests', headers: {}, tls: { method: 'GET' } });
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { requests: [] }]);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { items: [], oldest: null, partial: [] }]);
     await expect(fetch(url.replace('https:', 'http:'))).rejects.toThrow();
   });
 });

@@ -55,6 +55,7 @@ export interface Setup {
   readonly upstream: Script;
   readonly chains?: object;
   readonly gateway?: TestSettings['gateway'];
+  readonly keys?: TestSettings['keys'];
   /** More of server.yaml. */
   readonly server?: object;
   readonly settings?: Pick<TestSettings, 'keys' | 'prices' | 'teams'>;
@@ -73,6 +74,7 @@ export async function startOutsideGateway({
   upstream: script,
   chains,
   gateway: configs,
+  keys,
   server,
   settings,
 }: Setup): Promise<OutsideGateway> {
@@ -82,6 +84,7 @@ export async function startOutsideGateway({
     server: { plugins: modules, ...(chains && { chains }), ...server },
     catalog: { providers: entriesFor(upstream.url) },
     ...(configs && { gateway: configs }),
+    ...(keys && { keys }),
     ...settings,
   }).catch(async (error: unknown) => {
     await upstream.close();

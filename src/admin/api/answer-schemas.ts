@@ -1,5 +1,6 @@
 import type { Schema } from '../../settings/read/schema-files.ts';
 import { LEDGER_DIMENSIONS, LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS } from '../../state/ledger.ts';
+import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
@@ -7,6 +8,7 @@ import { ID, integer, list, moment, nullable, object, own, text } from './schema
 /** The members of a row of the ledger, in the order of an export. */
 export const LEDGER_COLUMNS = [
   'req',
+  'request_id',
   'att',
   'kind',
   'at',
@@ -147,7 +149,8 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   ),
   ledger_row: object(
     {
-      req: text('Id of the request.'),
+      req: text('Id of the request in the ledger.'),
+      request_id: text('Its id in log and record. Callers may choose it, and repeat it.'),
       att: integer('Number of the try.'),
       kind: text('What the row is about.', { enum: LEDGER_KINDS }),
       at: moment('When.'),
@@ -217,6 +220,12 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     ['actor', 'role', 'expires_at'],
   ),
   document: { description: 'An OpenAPI document.', type: 'object' },
+  request_line: REQUEST_LINE_SCHEMA,
+  request: REQUEST_SCHEMA,
+  explanation: {
+    description: 'What became or would become of a request: docs/operate/explain.md. Its fields may grow in number.',
+    type: 'object',
+  },
 };
 
 export const PROBLEM_SCHEMA: Schema = object(

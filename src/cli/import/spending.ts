@@ -29,7 +29,7 @@ export function periodOf(item: ForeignItem | undefined): string | undefined {
   const text = item?.text();
   if (text === undefined) return 'total';
   const [, period] = PERIODS.find(([pattern]) => pattern.test(text)) ?? [];
-  if (period === undefined) item?.lose(NO_PERIOD);
+  if (period === undefined) item?.lose(NO_PERIOD, 'guard');
   return period;
 }
 
@@ -65,6 +65,6 @@ export function whole(item: ForeignItem | undefined): number | undefined {
   const number = item?.number();
   if (number === undefined) return undefined;
   if (Number.isInteger(number) && number > 0) return number;
-  item?.lose('must be a whole number above 0');
+  item?.lose('must be a whole number above 0', 'guard');
   return undefined;
 }

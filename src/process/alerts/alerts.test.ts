@@ -190,6 +190,7 @@ describe('keys that end', () => {
 
 const rowAt = (at: number, number: number, usd: number): LedgerRow => ({
   req: `0190f2ac-1c00-7000-8000-${String(number).padStart(12, '0')}`,
+  requestId: '',
   att: 0,
   kind: 'try',
   at,

@@ -122,16 +122,24 @@ interface Outer {
   readonly around: Inherited;
   readonly chains: NamedChains;
   readonly aliases: AliasedModels;
+  /** Of the target, or of the group around it. The name of a config names none of its targets. */
+  readonly name?: string | undefined;
 }
 
-function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases }: Outer): Route {
+function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases, name }: Outer): Route {
   const own = inherit(around, file, chains);
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
-    return { kind: 'target', path, contextWindow, ...withAliasedModels(own, aliases) };
+    return {
+      kind: 'target',
+      path,
+      ...(name !== undefined && { name }),
+      contextWindow,
+      ...withAliasedModels(own, aliases),
+    };
   }
   const members = file.targets.map((target, index) =>
-    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases }),
+    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases, name: target.name ?? name }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
   if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });
