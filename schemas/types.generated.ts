@@ -796,11 +796,11 @@ export interface AlertWebhook {
    */
   secret: Secret;
   /**
-   * Kinds of alerts. Default: all.
+   * Kinds of alerts. `budget` has `exhausted` with it. Default: all.
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
+  kinds?: ('budget' | 'exhausted' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *
@@ -1558,11 +1558,11 @@ export interface Budget {
    */
   cap: string;
   /**
-   * When counting begins anew: with each day or month of `time_zone`, or never (`total`). A request counts in the period in which it was sent.
+   * When counting begins anew: with each full hour of UTC; with each day, week (from Monday) or month of `time_zone`; or never (`total`). A request counts in the period in which it was sent.
    */
-  period: 'day' | 'month' | 'total';
+  period: 'hour' | 'day' | 'week' | 'month' | 'total';
   /**
-   * IANA time zone of the days and months. Default: `state.time_zone` of server.yaml, else UTC.
+   * IANA time zone of the days, weeks and months. Default: `state.time_zone` of server.yaml, else UTC.
    */
   time_zone?: string;
   /**
@@ -1765,7 +1765,7 @@ export interface Query {
  */
 export interface Sticky {
   /**
-   * `metadata.KEY`, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
+   * `metadata.KEY`, `params.FIELD` of the body, as conditions read it, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
    *
    * @minItems 1
    * @maxItems 8

@@ -266,7 +266,7 @@ interface AttemptReserve {
 
 /** What an attempt has reserved, or would have reserved, of the caller's budgets. */
 export interface AttemptBudget {
-  /** Budgets on which it counts, the outer nodes first: `team search, month`. */
+  /** Budgets on which it counts, the outer nodes first: `team:search:month:usd`. */
   readonly counted: readonly string[];
   /** Nano-USD; undefined when no budget counts USD. */
   readonly usd: number | undefined;

@@ -127,6 +127,7 @@ export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
 export { firstByteOf, readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
+export { bareName } from './form/part-names.ts';
 export { readForm, type InboundForm, type InboundFormReading } from './form/inbound-form.ts';
 export { FormBody } from './form/form-body.ts';
 export { FormScanner, type FormToken } from './form/form-scanner.ts';

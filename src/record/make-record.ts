@@ -3,6 +3,7 @@ import {
   type Attempt,
   type ErrorCode,
   type Exchange,
+  type GatewayError,
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
@@ -154,10 +155,13 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
     errorType: errorTypeOf(errorCode),
     plugin: aborted ? undefined : recorded(error?.plugin, TEXTS.other),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
-    limitedBy: aborted || !error?.limit ? undefined : { node: error.limit.node, limit: error.limit.limit },
+    limitedBy: aborted ? undefined : limitOf(error),
     rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
   };
 }
+
+const limitOf = (error: GatewayError | undefined): string | undefined =>
+  error?.limit ? `${error.limit.node}:${error.limit.limit}` : recorded(error?.budget, TEXTS.other);
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),

@@ -5,8 +5,6 @@ import type {
   CommitMode,
   ErrorCode,
   FailureKind,
-  LimitedKind,
-  LimitKind,
   EmbeddingCall,
   ReplyEnd,
   SemanticLookup,
@@ -220,8 +218,8 @@ export interface RequestRecord {
   /** Set only when the client left before its reply had ended: no upstream tried yet, nothing sent yet, bytes sent. */
   readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
   readonly rejection: RejectionReason | undefined;
-  /** The gateway's own limit of rates that refused the request. */
-  readonly limitedBy: { readonly node: LimitedKind; readonly limit: LimitKind } | undefined;
+  /** The gateway's own limit of rates that refused the request, `team:requests`, or the budget: `team:search:month:usd`. */
+  readonly limitedBy: string | undefined;
   readonly stream: boolean;
   /** Bytes of the request's body; 0 without a body, or when it was not read whole. */
   readonly bytesIn: number;

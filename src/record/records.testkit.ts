@@ -220,9 +220,7 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     errorCode: code,
     plugin: maybe(text),
     disconnectStage: maybe(fc.constantFrom('queued', 'waiting', 'streaming')),
-    limitedBy: maybe(
-      fc.record({ node: fc.constantFrom('key', 'team', 'entry'), limit: fc.constantFrom('requests', 'concurrency') }),
-    ),
+    limitedBy: maybe(fc.constantFrom('key:requests', 'entry:concurrency', 'team:search:month:usd')),
     rejection: maybe(fc.constantFrom('auth', 'schema', 'routing')),
     stream: fc.boolean(),
     bytesIn: count,

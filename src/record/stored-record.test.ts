@@ -39,7 +39,7 @@ function plainJson(record: BoundedRecord): object {
     client_ip: record.clientAddress,
     client_left: record.disconnectStage,
     rejected: record.rejection,
-    limited_by: record.limitedBy && `${record.limitedBy.node}:${record.limitedBy.limit}`,
+    limited_by: record.limitedBy,
     bytes_in: record.bytesIn,
     bytes_out: record.bytesOut,
     cache: record.cache,

@@ -58,6 +58,7 @@ export interface Setup {
   readonly keys?: TestSettings['keys'];
   /** More of server.yaml. */
   readonly server?: object;
+  readonly settings?: Pick<TestSettings, 'keys' | 'prices' | 'teams'>;
 }
 
 export interface OutsideGateway extends AsyncDisposable {
@@ -75,6 +76,7 @@ export async function startOutsideGateway({
   gateway: configs,
   keys,
   server,
+  settings,
 }: Setup): Promise<OutsideGateway> {
   const { dir, modules } = writePlugins(plugins);
   const upstream = await startUpstream(script);
@@ -83,6 +85,7 @@ export async function startOutsideGateway({
     catalog: { providers: entriesFor(upstream.url) },
     ...(configs && { gateway: configs }),
     ...(keys && { keys }),
+    ...settings,
   }).catch(async (error: unknown) => {
     await upstream.close();
     throw error;

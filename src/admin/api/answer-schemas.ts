@@ -91,12 +91,10 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   budget: object(
     {
       ...META,
-      id: text(
-        'Of an object of the store. Else node, period and unit, and for some models a digest of their patterns.',
-        {
-          examples: ['team:search:month:usd'],
-        },
-      ),
+      id: text('Of an object of the store; else its `name`.', { examples: ['team:search:month:usd'] }),
+      name: text('As in metrics, logs, alerts, errors and the audit: node, period, unit and patterns of models.', {
+        examples: ['team:search:month:usd:claude-*'],
+      }),
       part_of: nullable(
         text('The object whose `spec.budgets` has it; null for an object of its own.', { examples: ['teams/search'] }),
       ),
@@ -116,6 +114,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     },
     [
       ...META_NAMES,
+      'name',
       'part_of',
       'node',
       'spec',

@@ -2,7 +2,7 @@ import { variableOf, type Draft, type DraftPart } from './draft.ts';
 import { metadataOf } from './litellm-keys.ts';
 import { defined, nameOf } from './names.ts';
 import { weighed, type ForeignItem, type Reasons } from './source.ts';
-import { capOf, NO_PERIOD, whole } from './spending.ts';
+import { capOf, periodOf, whole } from './spending.ts';
 
 const REASONS: Reasons = {
   ...weighed('guard', { scopes: 'write `models`, `providers` and `configs` of the key; keys administer nothing' }),
@@ -49,21 +49,16 @@ function budgetsOf(item: ForeignItem | undefined): readonly DraftPart[] | undefi
   // One limit, or a list of them.
   const all = item && Array.isArray(item.value) ? item.items() : item ? [item] : [];
   const budgets = all.flatMap((limit) => {
-    const reset = limit.get('periodic_reset')?.text();
+    const period = periodOf(limit.get('periodic_reset'));
     const isTokens = limit.get('type')?.value === 'tokens';
     const amount = limit.get('credit_limit');
     const cap = isTokens ? tokensOf(amount) : capOf(amount);
     const alert = limit.get('alert_threshold')?.number();
     const limitUsd = amount?.value;
     limit.rest(REASONS);
-    if (reset !== undefined && reset !== 'monthly' && reset !== 'daily') {
-      limit.get('periodic_reset')?.lose(NO_PERIOD, 'guard');
-      return [];
-    }
-    if (cap === undefined) return [];
+    if (period === undefined || cap === undefined) return [];
     const percent =
       alert !== undefined && typeof limitUsd === 'number' && limitUsd > 0 ? Math.round((100 * alert) / limitUsd) : 0;
-    const period = reset === 'monthly' ? 'month' : reset === 'daily' ? 'day' : 'total';
     return [defined({ cap, period, alerts: percent >= 1 && percent <= 100 ? [percent] : undefined })];
   });
   return budgets.length > 0 ? budgets : undefined;

@@ -3,12 +3,14 @@ import { defined } from './names.ts';
 import type { ForeignItem } from './source.ts';
 
 const PERIODS: readonly (readonly [pattern: RegExp, period: string])[] = [
+  [/^(?:1h|hourly)$/i, 'hour'],
   [/^(?:1d|24h|daily)$/i, 'day'],
+  [/^(?:7d|1w|weekly)$/i, 'week'],
   [/^(?:1mo|30d|monthly)$/i, 'month'],
 ];
 
-export const NO_PERIOD =
-  'is no period of a budget here, so this budget is not in force: write `budgets` with day, month or total';
+const NO_PERIOD =
+  'is no period of a budget here, so this budget is not in force: write `budgets` with hour, day, week, month or total';
 
 /** `max_budget`, `soft_budget` and `budget_duration` of a key, a team or the proxy. */
 export function budgetsOf(item: ForeignItem): readonly DraftPart[] | undefined {
@@ -23,7 +25,7 @@ export function budgetsOf(item: ForeignItem): readonly DraftPart[] | undefined {
 }
 
 /** Undefined, after a report: no period is the same. */
-function periodOf(item: ForeignItem | undefined): string | undefined {
+export function periodOf(item: ForeignItem | undefined): string | undefined {
   const text = item?.text();
   if (text === undefined) return 'total';
   const [, period] = PERIODS.find(([pattern]) => pattern.test(text)) ?? [];

@@ -46,7 +46,7 @@ function lineOf(record: BoundedRecord): object {
     ...(record.plugin !== undefined && { plugin: record.plugin }),
     client_ip: record.clientAddress,
     ...(record.userAgent !== undefined && { user_agent: record.userAgent }),
-    ...(record.limitedBy && { limited_by: `${record.limitedBy.node}:${record.limitedBy.limit}` }),
+    ...(record.limitedBy && { limited_by: record.limitedBy }),
   };
 }
 

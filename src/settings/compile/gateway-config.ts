@@ -35,6 +35,7 @@ import {
   type Target,
   type UnwantedReplies,
 } from '../../plugin/index.ts';
+import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
@@ -194,10 +195,10 @@ function compileSticky({ hash_fields, ttl }: StickyFile): StickySettings {
   return { fields: hash_fields.map(hashField), ttlMs: parseDuration(ttl ?? '1h') };
 }
 
-function hashField(text: string): HashField {
-  if (text === 'caller') return text;
-  const name = text.slice(text.indexOf('.') + 1);
-  return text.startsWith('metadata.') ? { metadata: name } : { header: name.toLowerCase() };
+export function hashField(text: string): HashField {
+  if (text === 'caller') return ({ caller }) => caller?.keyId;
+  // The checks report what cannot be read.
+  return readField(text, () => {})?.read ?? (() => undefined);
 }
 
 /** Merges field by field; the target's own settings take precedence over inherited ones. */

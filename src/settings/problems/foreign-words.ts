@@ -240,7 +240,9 @@ const VALUES: Readonly<Record<string, string>> = {
   priority: 'fallback',
   router: 'conditional',
   // Values of budgets
+  hourly: 'hour',
   daily: 'day',
+  weekly: 'week',
   monthly: 'month',
   lifetime: 'total',
   never: 'total',
