@@ -148,7 +148,7 @@ function show(table: Table, reported: Set<string>): readonly string[] {
   return [
     ...(title === undefined ? [] : [`## ${title}`]),
     ...(table.about === undefined ? [] : [table.about]),
-    tableOf(['Key', 'Type', 'Default', 'Meaning', 'Example'], rows.map(cellsOf)),
+    tableOf(['Key', 'Meaning'], rows.map(cellsOf)),
     ...(again.length === 0 ? [] : [`And these, which mean what they mean above: ${names}.`]),
   ];
 }
@@ -164,16 +164,16 @@ function titleOf({ file, paths, variant }: Table): string | undefined {
   return `${paths.map((path) => `\`${path}\``).join(', ')}${of}`;
 }
 
+/** Two cells of two lines: a wider table is cut at the edge of a page. */
 function cellsOf(place: Place): readonly string[] {
   const { name, path, schema, required, layers } = place;
   const usual = layers.map((layer) => layer['default']).find((value) => value !== undefined);
   const link = linkOf(place);
+  const type = link === undefined ? typeOf(schema) : `[${typeOf(schema)}](${link})`;
+  const given = required ? ', required' : usual === undefined ? '' : `, default ${code(usual)}`;
   return [
-    `\`${path}\``,
-    link === undefined ? typeOf(schema) : `[${typeOf(schema)}](${link})`,
-    required ? 'required' : code(usual),
-    String(schema['description']),
-    code({ [name]: exampleOf(place) }),
+    `\`${path}\`<br>${type}${given}`,
+    `${String(schema['description'])}<br>${code({ [name]: exampleOf(place) })}`,
   ];
 }
 

@@ -3,6 +3,7 @@
  * gives and from the reasons that `gatehouse import` reports. A key without an answer is an error, so that no page promises what the diagnostics do not know.
  */
 import { DEPLOYMENT, GENERAL, KEY, LITELLM, ROUTER, TEAM } from '../src/cli/import/litellm-reasons.ts';
+import type { Reasons } from '../src/cli/import/source.ts';
 import { adviceOnKey } from '../src/settings/problems/foreign-words.ts';
 import type { Place } from './places.ts';
 
@@ -100,7 +101,7 @@ function answerTo({ name, path, title }: Asked, places: readonly Place[]): strin
   return NOTES[path] ?? 'works as it is';
 }
 
-const LITELLM_PARTS: readonly (readonly [title: string, reasons: Readonly<Record<string, string>>])[] = [
+const LITELLM_PARTS: readonly (readonly [title: string, reasons: Reasons])[] = [
   ['`model_list[].litellm_params`', DEPLOYMENT],
   ['`litellm_settings`', LITELLM],
   ['`router_settings`', ROUTER],
@@ -112,7 +113,7 @@ const LITELLM_PARTS: readonly (readonly [title: string, reasons: Readonly<Record
 /** Tables of the keys that the import leaves out, by the part of LiteLLM's files that has them: one row for each reason. */
 export function litellmTables(): readonly (readonly [title: string, rows: readonly (readonly [string, string])[]])[] {
   return LITELLM_PARTS.map(([title, reasons]) => {
-    const byReason = Map.groupBy(Object.entries(reasons), ([, reason]) => reason);
+    const byReason = Map.groupBy(Object.entries(reasons), ([, { reason }]) => reason);
     return [title, [...byReason].map(([reason, keys]) => [keys.map(([key]) => `\`${key}\``).join(', '), reason])];
   });
 }

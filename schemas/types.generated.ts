@@ -38,6 +38,10 @@ export type ChainItem =
       options?: {
         [k: string]: unknown;
       };
+      /**
+       * In `chains` of server.yaml: the `plugins` of a config or a target cannot drop this entry. A list that does not name it runs it before the next plugin of the chain that it has, at the latest before `route` or `send`.
+       */
+      always?: boolean;
     };
 export type ChainList = ChainItem[];
 export type CatalogEntry =
@@ -792,11 +796,11 @@ export interface AlertWebhook {
    */
   secret: Secret;
   /**
-   * Kinds of alerts. Default: all.
+   * Kinds of alerts. `budget` has `exhausted` with it. Default: all.
    *
    * @minItems 1
    */
-  kinds?: ('budget' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
+  kinds?: ('budget' | 'exhausted' | 'anomaly' | 'unknown_price' | 'lost_lease' | 'key_expiry' | 'backup_failure')[];
   /**
    * Only alerts about these organizations, teams and keys, and about what is inside them; alerts about none, such as unknown prices, are left out then. Default: all alerts.
    *
@@ -1330,7 +1334,7 @@ export interface SimulatorEntry {
   timeouts?: Timeouts;
 }
 /**
- * Further names of models, which requests write as `model`. The name is exact and case-sensitive: a letter or digit, then letters, digits and `._:/-`, at most 128 characters. The gateway puts the target in its place before any rule about models applies; replies name the alias. A key whose `models` lists the alias may use it without being allowed its target. Default: none.
+ * Further names of models, which requests write as `model`. A name is case-sensitive: a letter or digit, then letters, digits and `._:/-`, at most 128 characters. With `*` at its end, and at the end of its target, it is a wildcard: what the star stands for follows the target. Exact names come first, then the wildcard with the longest text before its star. The gateway puts the target in its place before any rule about models applies; replies name the alias. A key whose `models` lists the alias may use it without being allowed its target. Default: none.
  */
 export interface Aliases {
   [k: string]: ModelAlias;
@@ -1340,7 +1344,7 @@ export interface Aliases {
  */
 export interface ModelAlias {
   /**
-   * The model: `@slug/model` of an entry of this file. It can be no other alias.
+   * The model: `@slug/model` of an entry of this file, of a wildcard `@slug/*`. It can be no other alias.
    */
   target?: string;
   /**
@@ -1348,7 +1352,7 @@ export interface ModelAlias {
    */
   config?: string;
   /**
-   * Name in lists of models. Default: the alias.
+   * Name in lists of models. A wildcard has none. Default: the alias.
    */
   display_name?: string;
   /**
@@ -1449,7 +1453,7 @@ export interface GatewayKey {
    */
   inline_configs?: boolean;
   /**
-   * Allow such a config to name `plugins`, of itself and of its targets. It can then leave out any plugin of the request and attempt chains, such as a guard, and use every plugin that server.yaml loads.
+   * Allow such a config to name `plugins`, of itself and of its targets. It can then leave out any plugin of the request and attempt chains that server.yaml does not mark with `always: true`, and use every plugin that server.yaml loads.
    */
   inline_plugins?: boolean;
   fields?: Fields;
@@ -1554,11 +1558,11 @@ export interface Budget {
    */
   cap: string;
   /**
-   * When counting begins anew: with each day or month of `time_zone`, or never (`total`). A request counts in the period in which it was sent.
+   * When counting begins anew: with each full hour of UTC; with each day, week (from Monday) or month of `time_zone`; or never (`total`). A request counts in the period in which it was sent.
    */
-  period: 'day' | 'month' | 'total';
+  period: 'hour' | 'day' | 'week' | 'month' | 'total';
   /**
-   * IANA time zone of the days and months. Default: `state.time_zone` of server.yaml, else UTC.
+   * IANA time zone of the days, weeks and months. Default: `state.time_zone` of server.yaml, else UTC.
    */
   time_zone?: string;
   /**
@@ -1761,7 +1765,7 @@ export interface Query {
  */
 export interface Sticky {
   /**
-   * `metadata.KEY`, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
+   * `metadata.KEY`, `params.FIELD` of the body, as conditions read it, `headers.NAME` or `caller` (the gateway key). For a request with none of them a target is drawn by weight.
    *
    * @minItems 1
    * @maxItems 8
@@ -1774,7 +1778,7 @@ export interface Sticky {
  */
 export interface Target {
   /**
-   * Name of the target.
+   * Name of the target, for conditions. Log, records, metrics, `/readyz?verbose` and the header `x-gateway-target-name` show it beside the place in the config.
    */
   name?: string;
   /**

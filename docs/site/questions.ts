@@ -49,7 +49,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['timeouts', 'route/fallback.html'],
   ['which metrics to alert on', 'operate/observability.html'],
   ['move from LiteLLM budgets', 'move/litellm.html'],
-  ['one team must not use the files of another in a shared account', 'operate/keys.html'],
+  ['one team must not use the files of another in a shared account', 'operate/allowed-fields.html'],
   ['slow state store', 'operate/state.html'],
   ['slow model', 'route/slow-models.html'],
   ['timeout while thinking', 'route/slow-models.html'],

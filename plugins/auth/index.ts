@@ -3,6 +3,7 @@ import {
   GatewayError,
   googleKeys,
   holdsKeyShape,
+  portkeyHint,
   Secret,
   UPLOAD_ID,
   type Caller,
@@ -86,7 +87,7 @@ function findCaller(keys: KeyRing, ctx: GatewayContext, { authorization, certifi
     ? new GatewayError('invalid_api_key', 'The gateway key is not valid.')
     : new GatewayError(
         'missing_api_key',
-        `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer, x-api-key or x-goog-api-key.`,
+        `No gateway key: send it in ${request.headerName('api-key')}, Authorization: Bearer, x-api-key or x-goog-api-key.${portkeyHint(request)}`,
       );
 }
 

@@ -7,14 +7,15 @@ import {
   type Clock,
   type GatewayContext,
   type InboundForm,
+  type InboundFormReading,
   type RequestLimits,
 } from '../../src/plugin/index.ts';
 
 interface FormSetup {
   readonly limits: RequestLimits;
   readonly clock: Clock;
-  /** Throws GatewayError for a text field that comes when the form is on its way. */
-  readonly checkLater: (name: string) => void;
+  /** Throws GatewayError for a part that comes when the form is on its way. */
+  readonly checkLater: InboundFormReading['checkLater'];
 }
 
 /** Reads a multipart form for a model until it can be sent. Throws GatewayError. */

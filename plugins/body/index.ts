@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import {
   bodyKind,
   definePlugin,
+  bareName,
+  foldCase,
   GatewayError,
   namesOf,
   RequestBody,
@@ -9,6 +11,7 @@ import {
   type BodyFault,
   type Exchange,
   type InboundForm,
+  type InboundFormReading,
   type FieldNames,
   type Operation,
 } from '../../src/plugin/index.ts';
@@ -70,10 +73,13 @@ export default definePlugin({
         // Rejects a request that already has an error, when no plugin before this one has.
         if (exchange.error) throw exchange.error;
         if (operation?.task && bodyKind(operation) === 'multipart') {
-          const checkLater = (name: string): void => checkLateField(name, exchange, namesFor(operation));
+          const checkLater: InboundFormReading['checkLater'] = (part) =>
+            checkLatePart(part, exchange, namesFor(operation));
           return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
             request.form = form;
-            request.body = scan(exchange, operation, Buffer.from(JSON.stringify(form.fields)));
+            for (const name of form.files) checkFile(name, operation);
+            for (const name of Object.keys(form.fields)) checkBrackets(name, operation);
+            request.body = scan(exchange, operation, form.json());
             check(operation, request.body);
             request.bodyValidated = true;
           });
@@ -97,15 +103,46 @@ const describeForm = ({ held }: InboundForm): string =>
     ? 'a form, held in memory: a retry or another target can get it'
     : 'a form that passes through as it arrives: no retry and no other target once it is on its way';
 
-/** A text field behind the file of a form that is on its way: nothing has judged it, and no target's settings apply to it. */
-function checkLateField(name: string, { attempts, request }: Exchange, names: FieldNames): void {
-  names.check(RequestBody.read(Buffer.from(JSON.stringify({ [name]: '' })), 2));
-  const isEdited = attempts.some(({ body }) => body.edits.some(({ path }) => path[0] === name));
-  if (!isEdited && !request.form?.hasFieldRules && name !== 'stream') return;
+/** A part behind the file of a form that is on its way: nothing has judged it, and no target's settings apply to it. */
+function checkLatePart(
+  { name, isFile }: LatePart,
+  { attempts, operation, request }: Exchange,
+  names: FieldNames,
+): void {
+  const rules = request.form?.fileRules ?? [];
+  if (isFile) checkFile(name, operation!);
+  else names.check(RequestBody.read(Buffer.from(JSON.stringify({ [name]: '' })), 2));
+  const bare = bareName(name);
+  const isEdited = attempts.some(({ body }) => body.edits.some(({ path }) => bareName(path[0] ?? '') === bare));
+  const isDecisive = isEdited || rules.length > 0 || decidesModels(bare, operation!) || name === 'stream';
+  if (isFile ? rules.every((allows) => allows(name)) : !isDecisive) return;
   throw new GatewayError('invalid_request', `Send the field \`${name.slice(0, 100)}\` before the file.`, {
     param: name,
   });
 }
+
+type LatePart = Parameters<InboundFormReading['checkLater']>[0];
+
+/** A text of the API that comes as a file would pass by every rule for texts. */
+function checkFile(name: string, { fields }: Operation): void {
+  const bare = foldCase(bareName(name));
+  if (!fields?.read.some((path) => bareName(path) === bare) && !fields?.lifted.includes(bare)) return;
+  throw new GatewayError('invalid_request', `Send the field \`${name.slice(0, 100)}\` as text, not as a file.`, {
+    param: name,
+  });
+}
+
+/** Names of models are checked in `models`, in `model[]` and in `extra_body` as JSON. */
+function checkBrackets(name: string, operation: Operation): void {
+  const bare = bareName(name);
+  if (bare === name || name === `${bare}[]` || !decidesModels(bare, operation)) return;
+  throw new GatewayError('invalid_request', `Write the field \`${name.slice(0, 100)}\` as \`${bare}\`.`, {
+    param: name,
+  });
+}
+
+const decidesModels = (bare: string, { fields }: Operation): boolean =>
+  fields?.models.some((name) => bareName(name) === bare) === true || fields?.lifted.includes(bare) === true;
 
 function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: RequestBody): RequestBody {
   const fields = fieldsInPath?.(request.params, body) ?? {};

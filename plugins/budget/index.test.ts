@@ -27,7 +27,7 @@ describe('explain', () => {
     ]);
     const { steps } = await explainer.observe(question(1000));
     expect(steps.find(({ place }) => place.plugin === budget)?.words?.does).toMatch(
-      /^reserves 0\.015\d+ USD and 10\d\d tokens of key search, month; key search, day, claude-\*, with an answer of at most 1000 tokens$/,
+      /^reserves 0\.015\d+ USD and 10\d\d tokens of key:search:month:usd; key:search:day:tokens:claude-\*, with an answer of at most 1000 tokens$/,
     );
   });
 
@@ -48,7 +48,7 @@ describe('the plan of a chain', () => {
 });
 
 describe('the plugin', () => {
-  const note: AttemptBudget = { counted: ['team search, month'], usd: 5, tokens: undefined, output: 10, warned: [] };
+  const note: AttemptBudget = { counted: ['team:search:month:usd'], usd: 5, tokens: undefined, output: 10, warned: [] };
   const run = (reserve: RequestBudgets['reserve'], options: Readonly<Record<string, unknown>> = {}) => {
     const exchange = createExchange();
     const attempt = createAttempt(exchange);

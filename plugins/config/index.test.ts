@@ -29,6 +29,7 @@ async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Se
       aliases: { isEmpty: true },
       configs: {
         get: (id) => known.get(id),
+        ids: [...known.keys()],
         inline: (json, header) => createConfig({ id: 'inline', name: `${header}: ${json}`, deadlineMs }),
         fallbackId,
         direct: createConfig({ id: '', deadlineMs }),

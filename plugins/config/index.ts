@@ -1,6 +1,7 @@
 import {
   definePlugin,
   GatewayError,
+  nearest,
   type Caller,
   type ConfigDirectory,
   type Exchange,
@@ -33,7 +34,7 @@ export default definePlugin({
     const details = { config: config.id, hash: config.hash, strict, strictParams, deadlineMs };
     const does = describeSource(config, exchange);
     if (!alias) return { does, details };
-    return { does: `${does}; ${describeAlias(alias)}`, details: { ...details, alias: alias.name } };
+    return { does: `${does}; ${describeAlias(alias)}`, details: { ...details, alias: alias.listed } };
   },
   create({ host }) {
     const { aliases, configs, turns } = host;
@@ -90,15 +91,17 @@ function resolveAlias(model: string, exchange: Exchange, aliases: AliasDirectory
   const alias = findAlias(model, exchange, aliases);
   if (!body || !alias) return;
   exchange.alias = alias;
-  const { name, target } = alias;
+  const { listed, target } = alias;
   if (target !== undefined)
-    exchange.request.body = body.edit([{ path: ['model'], value: target, source: `alias ${name}` }]);
+    exchange.request.body = body.edit([{ path: ['model'], value: target, source: `alias ${listed}` }]);
 }
 
 function findAlias(name: string, { caller, operation }: Exchange, aliases: AliasDirectory): UsedAlias | undefined {
   const { modelPrefix: prefix } = operation ?? {};
   const bare = prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
-  return aliases.find(caller, name) ?? (bare === undefined ? undefined : aliases.find(caller, bare));
+  const own = aliases.find(caller, name);
+  // A wildcard may fit the prefix too; its names have none.
+  return bare === undefined || own?.listed === name ? own : (aliases.find(caller, bare) ?? own);
 }
 
 /** The reply names the model as the request did. A header of the reply names the real one. */
@@ -107,8 +110,8 @@ function nameModel({ operation, reply }: Exchange, { name }: UsedAlias): void {
   reply.body = withModelName(reply, { format: operation.format.name, name });
 }
 
-const describeAlias = ({ name, target, config }: UsedAlias): string =>
-  `the model ${name} is an alias of ${target ?? `the config ${config}`}`;
+const describeAlias = ({ name, listed, target, config }: UsedAlias): string =>
+  `the model ${name} is an alias of ${target ?? `the config ${config}`}${listed === name ? '' : `, by ${listed}`}`;
 
 /** A stored config's deadline replaces the server's. The caller (by header or inline config) can only shorten it. */
 function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: GatewayConfig): number {
@@ -188,10 +191,20 @@ function named(id: string, { caller, request }: Exchange, configs: ConfigDirecto
     );
   }
   const config = configs.get(id);
+  const hint = (): string => {
+    const meant = nearest(
+      id,
+      configs.ids.filter((other) => allows(caller, other)),
+    );
+    return meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
+  };
   // A key restricted to certain configs cannot find out whether others exist.
   if (!allows(caller, id))
-    throw new GatewayError('config_not_allowed', `This key may not use the gateway config ${JSON.stringify(id)}.`);
-  if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.`);
+    throw new GatewayError(
+      'config_not_allowed',
+      `This key may not use the gateway config ${JSON.stringify(id)}.${hint()}`,
+    );
+  if (!config) throw new GatewayError('unknown_config', `There is no gateway config ${JSON.stringify(id)}.${hint()}`);
   return config;
 }
 

@@ -160,6 +160,7 @@ const PREFIXED = [
   'model',
   'prompt',
   'last-used-option-index',
+  'target-name',
   'retry-attempt-count',
   'cache-status',
   'dropped-params',

@@ -1,6 +1,7 @@
 import {
   definePlugin,
   GatewayError,
+  nearest,
   type Exchange,
   type ListedModel,
   type ModelDirectory,
@@ -92,11 +93,16 @@ function retrieve(directory: ModelDirectory, exchange: Exchange): object {
   const id = idIn(exchange);
   const model = directory.find(exchange, id);
   if (!model) {
+    const meant = nearest(
+      id.slice(0, 300),
+      directory.list(exchange).map((listed) => listed.id),
+    );
+    const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
     // The same error for a model that does not exist and for one that the caller may not use, so that a caller cannot
     // tell them apart.
     throw new GatewayError(
       'model_not_found',
-      `The model ${JSON.stringify(id.slice(0, 300))} does not exist, or this key may not use it. Models are named \`@slug/model\`.`,
+      `The model ${JSON.stringify(id.slice(0, 300))} does not exist, or this key may not use it. Models are named \`@slug/model\`.${hint}`,
       { param: 'model' },
     );
   }

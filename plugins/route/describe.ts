@@ -1,4 +1,4 @@
-import { failureKinds, GatewayError, type FailureKind } from '../../src/plugin/index.ts';
+import { failureKinds, GatewayError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
 
 /** Failures that depend on the target itself: another target may take the request. */
 const OF_THE_TARGET: ReadonlySet<FailureKind> = new Set([
@@ -22,12 +22,16 @@ export const isForbidden = (error: unknown): boolean =>
 /**
  * Selects the error for the client after another failure. The last failure wins, with one exception: a fallback's
  * refusal does not replace the outage of an earlier target, because the caller would take its request for invalid and
- * not retry.
+ * not retry. A used-up budget replaces it: a retry would spend no less.
  */
 export function moreUseful(before: unknown, last: unknown): unknown {
   const wasOutage = failureKinds(before).length > 0 && !isRefusal(before);
-  return wasOutage && isRefusal(last) ? before : last;
+  return wasOutage && isRefusal(last) && !isOfBudget(last) ? before : last;
 }
+
+const OF_BUDGET: ReadonlySet<ErrorCode> = new Set(['budget_exceeded', 'budget_unavailable']);
+
+const isOfBudget = (error: unknown): boolean => error instanceof GatewayError && OF_BUDGET.has(error.code);
 
 /** A refusal by the upstream, or by the gateway on its behalf before anything was sent. */
 function isRefusal(error: unknown): boolean {

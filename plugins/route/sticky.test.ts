@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Exchange, Group, HashField, StickySettings } from '../../src/plugin/index.ts';
+import type { Exchange, Group, StickySettings } from '../../src/plugin/index.ts';
 import { createCaller, createExchange, createFakeClock, createTarget } from '../../src/plugin/testing/index.ts';
+import { hashField } from '../../src/settings/compile/gateway-config.ts';
 import { orderOf } from './order.ts';
 import { stickyKey, stickyOrder } from './sticky.ts';
 import { nameOf } from './target-selector.testkit.ts';
@@ -14,7 +15,7 @@ const balance = (weights: Readonly<Record<string, number>>, sticky?: Partial<Sti
   path: 'config',
   mode: 'loadbalance',
   fallsThrough: { kinds: new Set(), statusCodes: new Set(), stop: new Set() },
-  sticky: { fields: [{ metadata: 'user' }], ttlMs: HOUR, ...sticky },
+  sticky: { fields: [hashField('metadata.user')], ttlMs: HOUR, ...sticky },
   members: Object.keys(weights).map((name, index) =>
     createTarget({ path: `config.targets[${index}]`, provider: `@${name}`, overrideParams: { model: 'm' } }),
   ),
@@ -135,29 +136,43 @@ describe('the lifetime of a choice', () => {
 });
 
 describe('the sticky key', () => {
-  const keyOf = (fields: readonly HashField[], exchange: Exchange): string | undefined =>
-    stickyKey({ fields, ttlMs: HOUR }, exchange)?.toString('hex');
-  const all: readonly HashField[] = ['caller', { metadata: 'user' }, { header: 'x-session' }];
+  const keyOf = (fields: readonly string[], exchange: Exchange): string | undefined =>
+    stickyKey({ fields: fields.map(hashField), ttlMs: HOUR }, exchange)?.toString('hex');
+  const all = ['caller', 'metadata.user', 'headers.x-session', 'params.user'];
+  const sent = (body: Readonly<Record<string, unknown>>): Exchange => createExchange({ json: body });
 
-  it.each<[string, HashField, Exchange, Exchange]>([
+  it.each<[string, string, Exchange, Exchange]>([
     [
       'the gateway key',
       'caller',
       of('u', { caller: createCaller({ keyId: 'a' }) }),
       of('u', { caller: createCaller({ keyId: 'b' }) }),
     ],
-    ['metadata', { metadata: 'user' }, of('a'), of('b')],
+    ['metadata', 'metadata.user', of('a'), of('b')],
+    [
+      'a field of the body',
+      'params.prompt_cache_key',
+      sent({ prompt_cache_key: 'a' }),
+      sent({ prompt_cache_key: 'b' }),
+    ],
+    [
+      'a field inside',
+      'params.metadata.user_id',
+      sent({ metadata: { user_id: 'a' } }),
+      sent({ metadata: { user_id: 'b' } }),
+    ],
+    ['a number of the body', 'params.seed', sent({ seed: 1 }), sent({ seed: '1' })],
     [
       'a header',
-      { header: 'x-session' },
+      'headers.X-Session',
       createExchange({ headers: { 'x-session': 'a' } }),
       createExchange({ headers: { 'x-session': 'b' } }),
     ],
     [
       'a header of several lines',
-      { header: 'set-cookie' },
-      createExchange({ headers: { 'set-cookie': ['a', 'b'] } }),
-      createExchange({ headers: { 'set-cookie': ['a', 'c'] } }),
+      'headers.x-tags',
+      createExchange({ headers: { 'x-tags': ['a', 'b'] } }),
+      createExchange({ headers: { 'x-tags': ['a', 'c'] } }),
     ],
   ])('can be %s', (_, field, one, other) => {
     expect(keyOf([field], one)).toBeDefined();
@@ -174,11 +189,12 @@ describe('the sticky key', () => {
 
   it('is undefined when all fields are missing', () => {
     expect(keyOf(all, of(undefined, { caller: undefined }))).toBeUndefined();
-    expect(keyOf([{ metadata: 'toString' }], of('u'))).toBeUndefined();
+    expect(keyOf(['metadata.toString', 'params.toString'], of('u'))).toBeUndefined();
+    expect(keyOf(['params.user'], sent({ user: null }))).toBeUndefined();
   });
 
   it('does not confuse values that look alike when joined', () => {
-    const fields: readonly HashField[] = [{ metadata: 'user' }, { metadata: 'team' }];
+    const fields = ['metadata.user', 'metadata.team'];
     const key = (metadata: Record<string, string>) => keyOf(fields, createExchange({ metadata }));
     expect(key({ user: 'a', team: 'b' })).not.toBe(key({ user: 'a","b' }));
     expect(key({ user: 'a' })).not.toBe(key({ team: 'a' }));

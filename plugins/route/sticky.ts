@@ -1,18 +1,12 @@
 import { hash } from 'node:crypto';
-import type { Exchange, Group, HashField, Route, StickySettings } from '../../src/plugin/index.ts';
+import type { Exchange, Group, Route, StickySettings } from '../../src/plugin/index.ts';
 
 /** Hash of the values that keep requests together; undefined for a request without any of the fields. */
 export function stickyKey({ fields }: StickySettings, exchange: Exchange): Buffer | undefined {
-  const values = fields.map((field) => valueOf(field, exchange));
+  // SDKs write a field that is not set as null.
+  const values = fields.map((read) => read(exchange) ?? undefined);
   // JSON distinguishes a missing value and a value that contains the separator; joined text would not.
   return values.every((value) => value === undefined) ? undefined : digest(JSON.stringify(values));
-}
-
-function valueOf(field: HashField, { caller, metadata, request }: Exchange): string | undefined {
-  if (field === 'caller') return caller?.keyId;
-  if ('metadata' in field) return Object.hasOwn(metadata, field.metadata) ? metadata[field.metadata] : undefined;
-  const value = request.headers[field.header];
-  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /**

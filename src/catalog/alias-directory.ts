@@ -1,15 +1,17 @@
 import type { AliasDirectory, UsedAlias } from '../plugin/index.ts';
 import { accessOf } from './access.ts';
-import type { Alias } from './aliases.ts';
+import { targetOf } from './alias-names.ts';
+import type { Aliases } from './aliases.ts';
 
-export function createAliasDirectory(aliases: ReadonlyMap<string, Alias>): AliasDirectory {
+export function createAliasDirectory(aliases: Aliases): AliasDirectory {
   return {
-    isEmpty: aliases.size === 0,
+    isEmpty: aliases.isEmpty,
     find(caller, name): UsedAlias | undefined {
-      const alias = aliases.get(name);
-      if (!alias) return undefined;
-      const { target, config } = alias;
-      return { name, target, config, granted: accessOf(caller, aliases).allowsAlias(name) };
+      const found = aliases.find(name);
+      if (!found) return undefined;
+      const { listed, rest, alias } = found;
+      const target = alias.target === undefined ? undefined : targetOf(alias.target, rest);
+      return { name, listed, target, config: alias.config, granted: accessOf(caller, aliases).allowsAlias(name) };
     },
   };
 }

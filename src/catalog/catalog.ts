@@ -4,7 +4,7 @@ import { readTimeouts, type Problem, type TimeoutSettings } from '../plugin/inde
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { PROVIDERS } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
-import { compileAliases, type Alias } from './aliases.ts';
+import { compileAliases, type Aliases } from './aliases.ts';
 import { FieldRules, compileFields } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
 import { InlineThinkers } from './inline-thinkers.ts';
@@ -34,7 +34,7 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   readonly bySlug: ReadonlyMap<string, CatalogEntry>;
   readonly byProvider: ReadonlyMap<ProviderName, readonly CatalogEntry[]>;
-  readonly aliases: ReadonlyMap<string, Alias>;
+  readonly aliases: Aliases;
   /**
    * Starts the services that entries need (the simulator in this process). Awaited before the snapshot goes live.
    * @param which Default: all.

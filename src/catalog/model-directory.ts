@@ -48,7 +48,7 @@ export function createModelDirectory(
       return [...aliases.list(caller), ...listed].toSorted((one, other) => compareModelIds(one.id, other.id));
     },
     find(exchange, id) {
-      if (catalog.aliases.has(id)) return aliases.find(exchange.caller, id);
+      if (catalog.aliases.find(id)) return aliases.find(exchange.caller, id);
       try {
         const { entry, place, model } = resolver.find(exchange, id);
         return toListed(entry, place, model);

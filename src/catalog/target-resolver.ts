@@ -13,6 +13,7 @@ import { isProviderName, PROVIDERS } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
+import { hintForModel } from './alias-hints.ts';
 import { accessOf, type Access } from './access.ts';
 import { KnownPlace, KnownPlaces, type Located, type PlaceKey } from './known-places.ts';
 import { checkFurtherModels, checkModel } from './check-models.ts';
@@ -114,7 +115,7 @@ export class CatalogResolver implements TargetResolver {
   constructor(catalog: Catalog, setup: ResolverSetup) {
     this.#catalog = catalog;
     this.#labels = setup.labels;
-    this.#aliased = new Set([...catalog.aliases.values()].map(({ target }) => target));
+    this.#aliased = new Set(catalog.aliases.all.map(({ target }) => target));
   }
 
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget {
@@ -145,9 +146,11 @@ export class CatalogResolver implements TargetResolver {
     for (const rules of [access.fields, entry.fields])
       checkFields(exchange, target, ownAccount ? rules?.ofOwnAccount : rules);
     const { model: upstreamModel } = known.location;
-    // The settings name the target of an alias, as they name the models of an entry.
-    const aliased = this.#aliased.size > 0 && this.#aliased.has(`${place}/${identifier.model}`);
-    return known.target(aliased ? upstreamModel : this.#labels.labelFor(entry.models, identifier.model, upstreamModel));
+    // The settings name the target of an alias and the model of a config, as they name the models of an entry.
+    const named =
+      isNamedByConfig(exchange, target, model) ||
+      (this.#aliased.size > 0 && this.#aliased.has(`${place}/${identifier.model}`));
+    return known.target(named ? upstreamModel : this.#labels.labelFor(entry.models, identifier.model, upstreamModel));
   }
 
   /** Resolves a model name without a task. Throws as `resolve` does. */
@@ -182,10 +185,10 @@ export class CatalogResolver implements TargetResolver {
     if (wanted === undefined || wanted === '') {
       const own = input.exchange.operation?.provider;
       if (own !== undefined) return this.#byProvider(input, own, model);
-      const header = input.exchange.request.headerName('provider');
+      const { request } = input.exchange;
       throw new GatewayError(
         'provider_required',
-        `The model ${quote(model)} names no provider: write it as \`@slug/model\`, send \`${header}\`, or use a config.`,
+        `The model ${quote(model)} names no provider: write it as \`@slug/model\`, send \`${request.headerName('provider')}\`, or use a config.${hintForModel(model, input, this.#catalog)}`,
       );
     }
     return wanted.startsWith('@') ? this.#bySlug(input, wanted.slice(1), null) : this.#byProvider(input, wanted);
@@ -211,7 +214,10 @@ export class CatalogResolver implements TargetResolver {
       input.access.allowsProvider(entry.name),
     );
     const [entry, second] = entries;
-    if (!entry) throw this.#unknown(input, name, noEntry(name, input, model));
+    if (!entry) {
+      const hint = model === undefined ? '' : hintForModel(model, input, this.#catalog);
+      throw this.#unknown(input, name, noEntry(name, input, model) + hint);
+    }
     if (second) {
       const slugs = entries.map((each) => each.name).join(', ');
       throw new GatewayError(
@@ -239,6 +245,10 @@ export class CatalogResolver implements TargetResolver {
     });
   }
 }
+
+/** True for the model of a stored config's target; a config that came with the request may name any. */
+const isNamedByConfig = ({ config }: Exchange, { overrideParams, defaultParams }: Target, model: string): boolean =>
+  (overrideParams?.['model'] === model || defaultParams?.['model'] === model) && config?.id !== 'inline';
 
 /** True when the key may use the model through the alias of the request, whatever else it may use. */
 function isGranted({ alias, config }: Exchange, place: string | undefined, model: string): boolean {

@@ -262,6 +262,44 @@ describe('an external plugin', () => {
       'plugins: [MODULE]\n',
       ['server.yaml:1:11: cannot load MODULE: broken module'],
     ],
+    [
+      'must not leave a timer of its module running',
+      `setInterval(() => {}, 60_000);\n${define(`name: 'own', level: 'request'`)}`,
+      request,
+      [
+        'server.yaml:1:1: warning: the plugin "own" leaves a timer or a connection behind, which each reload would add to: end it in `host.onClose`, or `unref()` it',
+      ],
+    ],
+    [
+      'must not leave a timer of its work running',
+      `export default api.definePlugin({ name: 'own', level: 'request', options: none, create: () => { setTimeout(() => {}, 60_000); return (ctx, next) => next(); } });`,
+      request,
+      [
+        'server.yaml:1:1: warning: the plugin "own" leaves a timer or a connection behind, which each reload would add to: end it in `host.onClose`, or `unref()` it',
+      ],
+    ],
+    [
+      'may have timers that it ends, or that keep no process alive',
+      `setInterval(() => {}, 60_000).unref();\nexport default api.definePlugin({ name: 'own', level: 'request', options: none, create: ({ host }) => { const timer = setInterval(() => {}, 60_000); host.onClose(() => clearInterval(timer)); return (ctx, next) => next(); } });`,
+      request,
+      [],
+    ],
+    [
+      'must be an installed package, or a path',
+      '',
+      'plugins: [no-such-package]\n',
+      [
+        'server.yaml:1:11: cannot load no-such-package: no package of this name is installed at the settings folder or above it',
+      ],
+    ],
+    [
+      'is a path with a dot before it',
+      '',
+      'plugins: [catalog.yaml]\n',
+      [
+        'server.yaml:1:11: cannot load catalog.yaml: this is the name of a package; the path of a file begins with `./`; did you mean "./catalog.yaml"?',
+      ],
+    ],
   ])('%s', async (_, module, server, problems) => {
     expect(await problemsOf({ module, server })).toEqual(problems);
   });

@@ -12,13 +12,24 @@ import {
 import { messageOf } from '../plugin/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
-import { runForPlugin } from './plugin-work.ts';
+import { runForPlugin } from '../plugin/plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */
 export type ChainItem =
   | string
-  | { readonly plugin: string; readonly name?: string; readonly options?: Readonly<Record<string, unknown>> };
+  | {
+      readonly plugin: string;
+      readonly name?: string;
+      readonly options?: Readonly<Record<string, unknown>>;
+      /** In server.yaml: no list of a config or a target drops it. */
+      readonly always?: boolean;
+    };
+
+/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
+export interface Kept {
+  readonly always: number;
+}
 
 export interface CompiledChain {
   readonly run: Chain;
@@ -29,7 +40,7 @@ interface ChainSource {
   readonly level: PluginLevel;
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
-  readonly indexes?: readonly number[] | undefined;
+  readonly indexes?: readonly (number | Kept)[] | undefined;
   /** The path of the list in its file. */
   readonly path: readonly (string | number)[];
   readonly report: Report;
@@ -46,6 +57,8 @@ export interface PluginPlace {
   readonly options: Readonly<Record<string, unknown>>;
   /** The path in the file that lists it. */
   readonly path: readonly (string | number)[];
+  /** The index in the chain of server.yaml, where the list at `path` does not name it and must keep it. */
+  readonly always?: number | undefined;
 }
 
 type Options = Readonly<Record<string, unknown>>;
@@ -103,7 +116,7 @@ export function checkChain(source: ChainSource, setup: ListChecks): CheckedChain
   const provided = new Set(source.provided);
   const items: (CheckedItem | undefined)[] = [];
   for (const [index, item] of source.items.entries()) {
-    const place = toPlace(item, [...source.path, source.indexes?.[index] ?? index]);
+    const place = toPlace(item, source.indexes?.[index] ?? index, source.path);
     const entry = findPlugin(place, source, setup);
     const missing = entry?.plugin.requires.filter((name) => !provided.has(name)) ?? [];
     const options = entry && checkPlace(entry, place, missing, { source, setup });
@@ -135,9 +148,13 @@ interface ItemPlace {
   readonly path: readonly (string | number)[];
   /** The path of the plugin's name. */
   readonly namePath: readonly (string | number)[];
+  readonly always?: number | undefined;
 }
 
-function toPlace(item: ChainItem, path: readonly (string | number)[]): ItemPlace {
+/** Mistakes of an entry that a list must keep are reported at the list. */
+function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
+  if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
+  const path = [...list, index];
   if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
   return {
     plugin: item.plugin,
@@ -226,10 +243,10 @@ async function createInstance(
   { report }: ChainSource,
   { host, inTime, guard, instantiate = (_, create) => create() }: CompileSetup,
 ): Promise<Instance | undefined> {
-  const { instance, options, path } = place;
+  const { instance, options, path, always } = place;
   try {
     const create = (): Created => plugin.create({ options, host: host(plugin, instance) });
-    const made = instantiate({ plugin, builtin, instance, options, path }, () =>
+    const made = instantiate({ plugin, builtin, instance, options, path, always }, () =>
       builtin ? create() : runForPlugin(instance, create),
     );
     const created = await inTime(Promise.resolve(made));

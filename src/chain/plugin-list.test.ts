@@ -21,9 +21,16 @@ const { registry } = new PluginRegistry(builtinPlugins).extend([
   external('canned', 'request', { provides: ['reply'] }),
 ]);
 
-function divide(items: readonly ChainItem[], of: 'config' | 'target' = 'config') {
+const DEFAULTS = { request: ['metadata', 'route'], attempt: ['override', 'cache', 'transform', 'retry', 'send'] };
+
+function divide(
+  items: readonly ChainItem[],
+  of: 'config' | 'target' = 'config',
+  chains: { readonly request: readonly ChainItem[]; readonly attempt: readonly ChainItem[] } = DEFAULTS,
+) {
   const problems: Problem[] = [];
-  const list = divideList({ items, path: ['plugins'], of }, (one) => void problems.push(one), { registry, nearest });
+  const setup = { registry, nearest, chains };
+  const list = divideList({ items, path: ['plugins'], of }, (one) => void problems.push(one), setup);
   return { ...list, problems };
 }
 
@@ -69,6 +76,102 @@ describe('a flat list of plugins', () => {
     ['a plugin that replies', ['canned']],
   ])('may have %s in place of `route`', (_, items) => {
     expect(divide(items).problems).toEqual([]);
+  });
+});
+
+describe('an entry of server.yaml with `always: true`', () => {
+  const kept = { plugin: 'stamp', always: true, options: { color: 'red' } };
+  const other = { plugin: 'stamp', name: 'second', always: true };
+  const guard = { plugin: 'guard', always: true };
+  const shown = (items: readonly ChainItem[] | undefined) =>
+    items?.map((item) => (typeof item === 'string' ? item : (item.name ?? item.plugin)));
+
+  it.each<[string, readonly ChainItem[], readonly ChainItem[], readonly string[]]>([
+    [
+      'before the next plugin that the list has',
+      [kept, 'prompts', 'metadata', 'route'],
+      ['metadata', 'route'],
+      ['stamp', 'metadata', 'route'],
+    ],
+    [
+      'at the latest before `route`',
+      ['metadata', kept, 'route'],
+      ['metadata', 'route'],
+      ['metadata', 'stamp', 'route'],
+    ],
+    [
+      'before `route` where no later plugin is in the list',
+      ['metadata', 'route', kept],
+      ['metadata', 'route'],
+      ['metadata', 'stamp', 'route'],
+    ],
+    [
+      'before a plugin that routes in place of `route`',
+      [kept, 'metadata', 'route'],
+      ['own-route'],
+      ['stamp', 'own-route'],
+    ],
+    [
+      'before a plugin that replies',
+      [kept, 'metadata', 'route'],
+      ['canned', 'metadata', 'route'],
+      ['stamp', 'canned', 'metadata', 'route'],
+    ],
+    [
+      'first in a list that says no plugin which replies',
+      ['prompts', kept, 'route'],
+      ['metadata'],
+      ['stamp', 'metadata'],
+    ],
+    ['in the order of server.yaml', [kept, 'metadata', other, 'route'], ['route'], ['stamp', 'second', 'route']],
+    [
+      'at its own place where the list names it',
+      [kept, 'metadata', 'route'],
+      ['metadata', 'stamp', 'route'],
+      ['metadata', 'stamp', 'route'],
+    ],
+    ['once for each name of an instance', [kept, other, 'route'], ['stamp', 'route'], ['stamp', 'second', 'route']],
+    [
+      'not behind `route`, where it would never run',
+      [kept, 'metadata', 'route'],
+      ['metadata', 'route', 'stamp'],
+      ['stamp', 'metadata', 'route'],
+    ],
+  ])('runs %s', (_, request, items, wanted) => {
+    expect(shown(divide(items, 'config', { ...DEFAULTS, request }).request?.items)).toEqual(wanted);
+  });
+
+  it.each(['config', 'target'] as const)(
+    'is in the attempt chain that a %s names, at the latest before `send`',
+    (of) => {
+      const attempt = ['override', 'cache', 'transform', 'retry', 'send', guard];
+      expect(shown(divide(['transform', 'send'], of, { ...DEFAULTS, attempt }).attempt?.items)).toEqual([
+        'transform',
+        'guard',
+        'send',
+      ]);
+    },
+  );
+
+  it('has the options of server.yaml unless the list has its own, and the index where each stands', () => {
+    const chains = { ...DEFAULTS, request: [kept, other, 'route'] };
+    expect(divide(['stamp', 'route'], 'config', chains).request).toEqual({
+      items: [kept, other, 'route'],
+      indexes: [0, { always: 1 }, 1],
+    });
+    const own = { plugin: 'stamp', options: { color: 'blue' } };
+    expect(divide([own, 'route'], 'config', chains).request?.items[0]).toBe(own);
+  });
+
+  it('is not added to a chain that the list does not name', () => {
+    const list = divide(['transform', 'send'], 'config', { ...DEFAULTS, request: [kept, 'route'] });
+    expect(list.request).toBeUndefined();
+  });
+
+  it('cannot be one of a list of a config', () => {
+    expect(messages([{ plugin: 'stamp', always: true }, 'route'])).toEqual([
+      'plugins.0.always error: `always` belongs to the chains of server.yaml, whose entries no other list drops',
+    ]);
   });
 });
 

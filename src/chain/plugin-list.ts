@@ -1,11 +1,11 @@
 import type { PluginLevel, Report } from '../plugin/index.ts';
 import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
+import { withKept, type ListPart } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';
 
-/** The plugins of one level in a flat list, with their indexes in it. */
-interface ListPart {
-  readonly items: readonly ChainItem[];
-  readonly indexes: readonly number[];
+interface ListSetup extends Pick<ListChecks, 'registry' | 'nearest'> {
+  /** The chains of server.yaml. */
+  readonly chains: Readonly<Record<'request' | 'attempt', readonly ChainItem[]>>;
 }
 
 /** A flat `plugins` list by level. Undefined: the list names no plugin of this level, so the level is inherited. */
@@ -29,17 +29,15 @@ const SENDS = 'send';
 const RUNS = 'route';
 
 /** Divides a flat list. Reports unknown plugins, plugins of other levels, and an attempt chain that cannot send. */
-export function divideList(
-  { items, path, of }: WrittenList,
-  report: Report,
-  setup: Pick<ListChecks, 'registry' | 'nearest'>,
-): DividedList {
+export function divideList({ items, path, of }: WrittenList, report: Report, setup: ListSetup): DividedList {
   const parts = { request: newPart(), attempt: newPart() };
   let isWhole = true;
   for (const [index, item] of items.entries()) {
     const name = nameOf(item);
     const at = typeof item === 'string' ? [...path, index] : [...path, index, 'plugin'];
     const level = setup.registry.get(name)?.plugin.level;
+    if (typeof item !== 'string' && item.always !== undefined)
+      report({ path: [...path, index, 'always'], on: 'key', message: ONLY_SERVER });
     if (level === 'attempt' || (level === 'request' && of === 'config')) {
       parts[level].items.push(item);
       parts[level].indexes.push(index);
@@ -50,15 +48,16 @@ export function divideList(
   }
   const { request, attempt } = parts;
   const canSend = attempt.items.some((item) => nameOf(item) === ENCODES) && nameOf(attempt.items.at(-1)) === SENDS;
-  const runsTargets = request.items.length === 0 || request.items.some((item) => isRunner(item, setup.registry));
+  const runs = (item: ChainItem): boolean => isRunner(item, setup.registry);
+  const runsTargets = request.items.length === 0 || request.items.some(runs);
   // With an unknown name the corrected line could not be right.
   if (isWhole && attempt.items.length > 0 && !canSend)
     report({ path, on: 'key', message: `${CANNOT_SEND}${corrected(items, runsTargets, setup.registry)}` });
   else if (isWhole && !runsTargets)
     report({ path, on: 'key', severity: 'warning', message: `${NO_RUNNER}${corrected(items, false, setup.registry)}` });
   return {
-    request: request.items.length > 0 ? request : undefined,
-    attempt: canSend ? attempt : undefined,
+    request: request.items.length > 0 ? withKept(request, setup.chains.request, runs) : undefined,
+    attempt: canSend ? withKept(attempt, setup.chains.attempt, (item) => nameOf(item) === SENDS) : undefined,
   };
 }
 
@@ -78,6 +77,7 @@ function misplaced(name: string, level: PluginLevel, of: WrittenList['of']): str
 
 const LISTED = { config: 'request and attempt plugins', target: 'attempt plugins only' } as const;
 
+const ONLY_SERVER = '`always` belongs to the chains of server.yaml, whose entries no other list drops';
 const CANNOT_SEND = `a list with attempt plugins replaces the attempt chain: it must hold "${ENCODES}" and end with "${SENDS}"; write `;
 const NO_RUNNER = `a list with request plugins replaces the request chain, and no plugin of this one runs an attempt chain, as "${RUNS}" does; write `;
 

@@ -19,7 +19,7 @@ import {
   type Instance,
   type PluginFailureKind,
 } from './instance.ts';
-import { currentWork, giveUp, runAs, type PluginWork } from './plugin-work.ts';
+import { currentWork, giveUp, runAs, type PluginWork } from '../plugin/plugin-work.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */

@@ -87,6 +87,8 @@ export async function main(): Promise<void> {
 const EXIT_LIMIT_MS: Readonly<Record<string, number>> = {
   // Config tests create plugins: a timer that one leaves running must not delay a CI job.
   test: 500,
+  validate: 500,
+  explain: 500,
   // Unread standard output would stay pending forever, and a plugin may have left a connection open.
   serve: 1000,
 };

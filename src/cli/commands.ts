@@ -103,16 +103,23 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'doctor',
     {
-      usage: 'doctor [--configs DIR] [--offline] [--timeout 5s] [--json]',
-      help: 'Check settings, credentials, the way to the providers, ports, clock, limits and versions. Sends nothing to models\n--offline  connect to nothing but this machine\nExit code 0: nothing is wrong, perhaps with warnings, 1: something is, 2: wrong usage',
+      usage: 'doctor [--configs DIR] [--offline | --probe] [--timeout 5s] [--json]',
+      help: 'Check settings, credentials, the way to the providers, ports, clock, limits and versions. Sends nothing to models\n--offline  connect to nothing but this machine\n--probe  prove each credential with the cheapest call of its provider: a list of models, or a count of tokens; nothing is billed\nExit code 0: nothing is wrong, perhaps with warnings, 1: something is, 2: wrong usage',
       async run(args, world) {
         const flag = { type: 'boolean', default: false } as const;
-        const options = { ...configs, offline: flag, json: flag, timeout: { type: 'string', default: '5s' } } as const;
-        const { configs: dir, offline, json, timeout } = parse(args, options).values;
+        const options = {
+          ...configs,
+          offline: flag,
+          probe: flag,
+          json: flag,
+          timeout: { type: 'string', default: '5s' },
+        } as const;
+        const { configs: dir, offline, probe: probes, json, timeout } = parse(args, options).values;
         if (!/^[1-9]\d{0,4}m?s$/.test(timeout))
           throw new UsageError(`--timeout must be a time such as 5s, not ${timeout}`);
+        if (offline && probes) throw new UsageError('--probe sends calls, and --offline sends none: give one of them');
         const { doctorCommand } = await import('./doctor/doctor.ts');
-        return doctorCommand({ ...world, dir, offline, json, timeoutMs: parseDuration(timeout) });
+        return doctorCommand({ ...world, dir, offline, probes, json, timeoutMs: parseDuration(timeout) });
       },
     },
   ],
@@ -147,13 +154,15 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'keys create',
     {
-      usage: 'keys create --id NAME [--configs DIR] [--provider @SLUG]... [--expires MOMENT|90d] [--write]',
+      usage:
+        'keys create --id NAME [--configs DIR] [--team NAME] [--provider @SLUG]... [--expires MOMENT|90d] [--write]',
       help: 'Create a gateway key and print its entry for keys.yaml; with --write, add the entry there',
       async run(args, world) {
-        const { id, provider, expires, write, configs: dir } = parse(args, CREATE).values;
+        const { id, provider, team, write, expires, configs: dir } = parse(args, CREATE).values;
         if (id === undefined) throw new UsageError('keys create needs --id NAME');
         const { createKeyCommand, takenIds, writeKeyCommand } = await import('./keys/create.ts');
-        const request = { id, ...(provider && { providers: provider }), ...(expires !== undefined && { expires }) };
+        const given = { ...(expires !== undefined && { expires }), ...(team !== undefined && { team }) };
+        const request = { id, ...(provider && { providers: provider }), ...given };
         if (write) return writeKeyCommand(request, { ...world, dir });
         return createKeyCommand({ ...request, ...world, taken: await takenIds(dir, world.env) });
       },
@@ -163,7 +172,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'keys list',
     {
       usage: 'keys list [--configs DIR] [--format table|json]',
-      help: 'List the keys with their permissions, never a key itself',
+      help: 'List the keys with their permissions, teams, limits and budgets, never a key itself',
       async run(args, world) {
         const options = { ...configs, format: { type: 'string', default: 'table' } } as const;
         const { configs: dir, format } = parse(args, options).values;
@@ -347,6 +356,7 @@ const CREATE = {
   ...configs,
   id: { type: 'string' },
   provider: { type: 'string', multiple: true },
+  team: { type: 'string' },
   expires: { type: 'string' },
   write: { type: 'boolean', default: false },
 } as const satisfies Options;

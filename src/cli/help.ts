@@ -20,7 +20,7 @@ export const IMPORT_HELP: Help = {
   help: lines(
     'Write a settings folder from files of another gateway, and list what it does not have, with the reason',
     'portkey  gateway configs, and lists of configs, providers and API keys of the admin API, as JSON',
-    'litellm  config.yaml of the proxy, and lists of keys and teams of the admin API',
+    'litellm  config.yaml of the proxy, and lists of models, credentials, keys and teams of the admin API',
     'Secrets become references to variables. Exit code 0: written and valid, 1: not written, or errors, 2: wrong usage',
   ),
 };

@@ -146,8 +146,8 @@ keys:
   # - id: team-search
   #   digest: sha256:…
   #   expires_at: 2027-01-01T00:00:00Z
-  #   providers: ["@vertex", "@anthropic"]
-  #   models: [gemini-2.5-*, claude-*]
+  #   providers: ["@vertex", "@anthropic", "@simulator"]
+  #   models: [gemini-2.5-*, claude-*, sim-*]
   #   default_config: fallback-example
 `,
   'server.yaml': `# yaml-language-server: $schema=../schemas/server.json

@@ -2,7 +2,7 @@ import { systemClock } from '../plugin/index.ts';
 import { writeCompiledCode } from '../process/compiled-code.ts';
 import { startGateway, startPrimary, type GatewayOptions } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
-import { setServingGateway } from '../process/process-faults.ts';
+import { setFaultHandler } from '../process/process-faults.ts';
 import { CannotListen } from '../compose/listener/listeners.ts';
 import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
@@ -32,7 +32,8 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   let gateway: Gateway | undefined;
   try {
     const { workers, stopped } = options;
-    const starting = workers === undefined ? startGateway(options) : startWorkers(options, workers);
+    const started = { ...options, onFaults: setFaultHandler };
+    const starting = workers === undefined ? startGateway(started) : startWorkers(started, workers);
     gateway = await unlessStopped(starting, stopped);
   } catch (error) {
     return explainFailure(error, options.env);
@@ -41,7 +42,6 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
     process.stderr.write('gatehouse: stopped before it served\n');
     return 0;
   }
-  setServingGateway(gateway);
   hangup.listen(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));

@@ -36,7 +36,7 @@ export interface ChainPlace {
   readonly path: readonly (string | number)[];
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list. Default: 0, 1, 2 … */
-  readonly indexes?: readonly number[];
+  readonly indexes?: CheckedChain['source']['indexes'];
   /** Names that the outer chains provide. */
   readonly provided?: readonly string[];
 }

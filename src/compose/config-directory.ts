@@ -1,5 +1,5 @@
 import { namesOf } from '../chain/plugin-list.ts';
-import { currentWork } from '../chain/plugin-work.ts';
+import { currentWork } from '../plugin/plugin-work.ts';
 import {
   GatewayError,
   type Capabilities,

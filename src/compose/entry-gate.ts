@@ -1,4 +1,5 @@
 import { type Reply, toMiddleware, type GatewayContext, type Middleware } from '../plugin/index.ts';
+import type { NodeTree } from '../governance/tree.ts';
 import { responsesSocket } from '../operations/responses-socket.ts';
 import type { ComposedRateLimits } from './rate-limits.ts';
 import type { Watch } from './chain-builder.ts';
@@ -19,6 +20,8 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
 });
 
 interface EntryGate extends Pick<ComposedRateLimits, 'refuseAddress'> {
+  /** Refuses callers that a plugin has put into a team which does not exist. */
+  readonly tree: Pick<NodeTree, 'pathOf'>;
   readonly inFlight: Pick<InFlight, 'admit'>;
   /** Answers the handshake of a WebSocket, or throws its refusal. */
   readonly answer: (ctx: GatewayContext) => Reply;
@@ -38,14 +41,15 @@ function counting(middleware: Middleware, { refuseAddress }: EntryGate): Middlew
 }
 
 const withCheck =
-  (middleware: Middleware, { inFlight, answer }: EntryGate): Middleware =>
+  (middleware: Middleware, { inFlight, answer, tree }: EntryGate): Middleware =>
   (ctx: GatewayContext, next) =>
     middleware(ctx, () => {
       const { exchange } = ctx;
       const refusal = inFlight.admit(exchange);
       if (refusal) return refused(refusal);
-      if (exchange.operation !== responsesSocket) return next();
       try {
+        if (exchange.caller) tree.pathOf(exchange.caller);
+        if (exchange.operation !== responsesSocket) return next();
         exchange.reply = answer(ctx);
         return Promise.resolve();
       } catch (error) {

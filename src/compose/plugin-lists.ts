@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { GatewayFile, Target as TargetFile } from '../../schemas/types.generated.ts';
 import { isValid, type ChainItem } from '../chain/compile.ts';
+import { alwaysIn, hasOptions, keptAs, pluginOf } from '../chain/kept-plugins.ts';
 import { divideList, namesOf, type DividedList } from '../chain/plugin-list.ts';
 import { Secret, type Capabilities, type NamedChain, type Report } from '../plugin/index.ts';
 import type { NamedChains, NamedChainsOfList } from '../settings/compile/gateway-config.ts';
@@ -30,8 +31,12 @@ export class PluginLists {
   /** Compiles the lists of a config's file. Every mistake is reported at its place. */
   async compile(file: GatewayFile, name: string): Promise<NamedChains> {
     const made = new Map<readonly ChainItem[], NamedChainsOfList>();
-    for (const { items, parts } of this.#check(file, name, this.#builder.reporter(name)))
+    const report = this.#builder.reporter(name);
+    for (const { items, path, parts } of this.#check(file, name, report)) {
+      const left = LISTED_LEVELS.flatMap((level) => (parts[level] ? this.#leftOut(level, items) : []));
+      if (left.length > 0) report({ path, on: 'key', severity: 'warning', message: leavesOut(left) });
       made.set(items, { request: await this.#make(parts.request), attempt: await this.#make(parts.attempt) });
+    }
     return made;
   }
 
@@ -46,16 +51,21 @@ export class PluginLists {
       report({ path: [], message: `the config lists ${count} plugins; it may list ${MOST_REQUESTED} at most` });
       return made;
     }
-    for (const { items, parts } of this.#check(file, REQUESTED, report))
+    for (const { items, path, parts } of this.#check(file, REQUESTED, report)) {
+      this.#refuseOptions(items, path, report);
       made.set(items, { request: this.#later(parts.request), attempt: this.#later(parts.attempt) });
-    if (listedParts(file, this.#builder).request) this.#checkServersAttempt(file, report);
+    }
+    if (listedParts(file, this.#builder, this.#tools.server).request) this.#checkServersAttempt(file, report);
     return made;
   }
 
   *#check(file: GatewayFile, name: string, report: Report) {
     const { server, granted } = this.#tools;
     for (const { items, path, of } of listsOf(file)) {
-      const { request, attempt } = divideList({ items, path, of }, report, this.#builder.checks);
+      const { request, attempt } = divideList({ items, path, of }, report, {
+        ...this.#builder.checks,
+        chains: server.chains,
+      });
       const place = { file: name, path };
       const entry = outerEntry(server);
       const parts = {
@@ -74,8 +84,34 @@ export class PluginLists {
             report,
           ),
       };
-      yield { items, parts };
+      yield { items, path, parts };
     }
+  }
+
+  /**
+   * The plugins of the server's chain that a list drops without saying so. What built-in plugins without options do is for
+   * settings, whose own checks name the plugin; prompts are a setting of the folder.
+   */
+  #leftOut(level: ListedLevel, items: readonly ChainItem[]): readonly string[] {
+    const { registry } = this.#builder.checks;
+    const named = namesOf(items);
+    return this.#tools.server.chains[level].flatMap((entry) => {
+      const { plugin, builtin } = registry.get(pluginOf(entry)) ?? {};
+      const isMissed =
+        plugin && !named.has(plugin.name) && (!builtin || hasOptions(entry) || plugin.name === 'prompts');
+      return isMissed && alwaysIn([entry]).length === 0 ? [plugin.name] : [];
+    });
+  }
+
+  /** A caller must not weaken an entry that it cannot drop. */
+  #refuseOptions(items: readonly ChainItem[], path: WrittenList['path'], report: Report): void {
+    const { request, attempt } = this.#tools.server.chains;
+    for (const [index, item] of items.entries())
+      if (hasOptions(item) && keptAs(item, [...request, ...attempt]))
+        report({
+          path: [...path, index, 'options'],
+          message: `the options of "${pluginOf(item)}" are those of server.yaml, which has \`always: true\` there`,
+        });
   }
 
   #part(place: ChainPlace, granted: Partial<Capabilities>, report: Report): CheckedList {
@@ -91,7 +127,7 @@ export class PluginLists {
   /** The names that the request chain of a config provides to its attempts. */
   #providedToAttempts(file: GatewayFile): readonly string[] {
     const { server } = this.#tools;
-    const items = listedParts(file, this.#builder).request?.items ?? server.chains.request;
+    const items = listedParts(file, this.#builder, server).request?.items ?? server.chains.request;
     return this.#builder.providedTo('attempt', outerEntry(server), { items, runner: 'attempts' });
   }
 
@@ -120,6 +156,14 @@ export class PluginLists {
   }
 }
 
+type ListedLevel = 'request' | 'attempt';
+const LISTED_LEVELS: readonly ListedLevel[] = ['request', 'attempt'];
+
+const leavesOut = (plugins: readonly string[]): string => {
+  const names = plugins.map((name) => `"${name}"`).join(' and ');
+  return `this list leaves out ${names}, which the chain of server.yaml has; list ${plugins.length === 1 ? 'it' : 'them'}, or set \`always: true\` there`;
+};
+
 /** The plugins of a chain in order, with their places. Empty for a chain whose plugins have not been created. */
 export const pluginsOf = (chain: NamedChain): readonly ListedPlugin[] =>
   chain instanceof ListedChain || chain instanceof RequestedChain ? chain.plugins : [];
@@ -131,8 +175,11 @@ const MOST_REQUESTED = 100;
 const REQUESTED = 'x-gateway-config';
 
 /** The levels that a config's own list names. */
-export const listedParts = ({ plugins = [] }: GatewayFile, { checks }: Pick<ChainBuilder, 'checks'>): DividedList =>
-  divideList({ items: plugins, path: [], of: 'config' }, () => {}, checks);
+export const listedParts = (
+  { plugins = [] }: GatewayFile,
+  { checks }: Pick<ChainBuilder, 'checks'>,
+  { chains }: Pick<ServerSettings, 'chains'>,
+): DividedList => divideList({ items: plugins, path: [], of: 'config' }, () => {}, { ...checks, chains });
 
 interface WrittenList {
   readonly items: readonly ChainItem[];

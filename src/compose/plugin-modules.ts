@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { createRequire, registerHooks, type ResolveHookSync } from 'node:module';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runAs, type PluginWork } from '../chain/plugin-work.ts';
+import { runAs, type PluginWork } from '../plugin/plugin-work.ts';
 import type { PluginRegistry } from '../chain/registry.ts';
 import { moduleFile } from '../package-root.ts';
 import { messageOf } from '../plugin/thrown.ts';
@@ -43,10 +43,22 @@ export async function loadPluginModules(
       for (const name of taken) report({ path, message: `another plugin already has the name "${name}"` });
       registry = extended;
     } catch (error) {
-      report({ path, message: `cannot load ${specifier}: ${messageOf(error)}` });
+      report({ path, ...failureOf(error, specifier, folder) });
     }
   }
   return registry;
+}
+
+/** A name without `./` is that of a package. */
+function failureOf(error: unknown, specifier: string, folder: string): { message: string; suggestion?: string } {
+  const isUnknown = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+  if (!isUnknown || isLocal(specifier)) return { message: `cannot load ${specifier}: ${messageOf(error)}` };
+  if (versionOf(resolve(folder, specifier)) === '')
+    return {
+      message: `cannot load ${specifier}: no package of this name is installed at the settings folder or above it`,
+    };
+  const message = `cannot load ${specifier}: this is the name of a package; the path of a file begins with \`./\``;
+  return { message, suggestion: `./${specifier}` };
 }
 
 const API = pathToFileURL(moduleFile('src/plugin/index')).href;

@@ -126,7 +126,7 @@ const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight:
  */
 function providedToAttempts(settings: Settings, server: ServerSettings, chainBuilder: ChainBuilder): string[] {
   const own = [...settings.gateway.values()].flatMap((file) => {
-    const { request, attempt } = listedParts(file, chainBuilder);
+    const { request, attempt } = listedParts(file, chainBuilder, server);
     return request && !attempt ? [request.items] : [];
   });
   const [first = [], ...others] = [server.chains.request, ...own].map((items) =>

@@ -77,6 +77,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const watch = admitting(
     {
       inFlight: shared.inFlight,
+      tree: governance.tenancy.tree,
       answer: (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets),
       refuseAddress: rateLimits.refuseAddress,
     },

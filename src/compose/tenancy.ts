@@ -108,7 +108,7 @@ export class Tenancy {
 }
 
 const treeOf = (current: () => NodeTree): NodeTree => ({
-  pathOf: (keyId) => current().pathOf(keyId),
+  pathOf: (caller) => current().pathOf(caller),
   nodes: () => current().nodes(),
   get hasBudgets() {
     return current().hasBudgets;

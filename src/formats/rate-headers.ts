@@ -26,7 +26,8 @@ interface BudgetPeriod {
 }
 
 interface ExhaustedBudget extends BudgetPeriod {
-  readonly period: 'day' | 'month' | 'total';
+  /** `day`, `week`, `month`. Clients have no name for others. */
+  readonly period: string;
   /** Others share the budget. */
   readonly isShared: boolean;
   /** Milliseconds since 1970. */
@@ -51,7 +52,11 @@ const OVERAGE = `${UNIFIED}-overage`;
 const THRESHOLDS = [0.95, 0.75];
 /** The largest share that a reply to an allowed request shows. */
 const MOST_SHARE = 0.99;
-const PERIODS: Readonly<Partial<Record<ExhaustedBudget['period'], string>>> = { day: 'daily', month: 'monthly' };
+const PERIODS: ReadonlyMap<string, string> = new Map([
+  ['day', 'daily'],
+  ['week', 'weekly'],
+  ['month', 'monthly'],
+]);
 
 function resets({ resetsAt }: BudgetPeriod): Readonly<Record<string, string>> {
   if (resetsAt === undefined) return {};
@@ -69,13 +74,14 @@ const MESSAGES: RateDialect = {
   },
   // docs/protocols/claude-code.md#refusals
   exhausted(budget) {
-    const { resetsAt, isShared, period, wall } = budget;
+    const { resetsAt, isShared, wall } = budget;
+    const period = PERIODS.get(budget.period);
     return {
       [`${UNIFIED}-status`]: 'rejected',
       ...resets(budget),
       [`${OVERAGE}-utilization`]: '1',
       [`${OVERAGE}-surpassed-threshold`]: '1',
-      ...(PERIODS[period] !== undefined && { [`${OVERAGE}-period`]: PERIODS[period] }),
+      ...(period !== undefined && { [`${OVERAGE}-period`]: period }),
       [`${OVERAGE}-disabled-reason`]: 'org_spend_cap_reached',
       ...(isShared && { [`${OVERAGE}-scope`]: 'group_pool' }),
       ...(resetsAt !== undefined && { 'retry-after': String(Math.max(1, Math.ceil((resetsAt - wall) / 1000))) }),

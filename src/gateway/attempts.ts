@@ -1,5 +1,5 @@
 import { koaContextOf, noReply, Scope, started, type Chain, type ChainContext } from '../chain/instance.ts';
-import { currentWork, isGivenUp } from '../chain/plugin-work.ts';
+import { currentWork, isGivenUp } from '../plugin/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { Signals } from '../formats/events.ts';
 import {

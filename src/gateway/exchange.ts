@@ -20,7 +20,7 @@ import {
   type TraceContext,
   type UsedPrompt,
 } from '../plugin/index.ts';
-import { isGivenUp } from '../chain/plugin-work.ts';
+import { isGivenUp } from '../plugin/plugin-work.ts';
 import { CONNECTION_HEADERS } from '../providers/connection-headers.ts';
 import { readTraceparent } from '../record/traces/traceparent.ts';
 import { clientAddress } from './client-address.ts';

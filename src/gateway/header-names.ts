@@ -56,6 +56,7 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   provider: `${prefix}provider`,
   model: `${prefix}model`,
   optionIndex: `${prefix}last-used-option-index`,
+  targetName: `${prefix}target-name`,
   retryCount: `${prefix}retry-attempt-count`,
   droppedParams: `${prefix}dropped-params`,
   defaultedParams: `${prefix}defaulted-params`,
@@ -73,6 +74,7 @@ export interface ResponseHeaderNames {
   readonly provider: string;
   readonly model: string;
   readonly optionIndex: string;
+  readonly targetName: string;
   readonly retryCount: string;
   readonly droppedParams: string;
   readonly defaultedParams: string;

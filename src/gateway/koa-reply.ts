@@ -3,8 +3,9 @@ import { finished, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
-import { isGivenUp } from '../chain/plugin-work.ts';
+import { isGivenUp } from '../plugin/plugin-work.ts';
 import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../plugin/index.ts';
+import { replyForm } from '../plugin/reply.ts';
 
 /**
  * Binds `ctx.status` and `ctx.body` to the current reply: after `next()` the status is the reply's, and setting a body
@@ -83,6 +84,9 @@ function toReply(response: Koa.Response): Reply {
     body: toBody(response.body),
     get stream() {
       return response.type === 'text/event-stream';
+    },
+    get form() {
+      return replyForm({ headers: { 'content-type': response.type }, stream: this.stream });
     },
   };
 }

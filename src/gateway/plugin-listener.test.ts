@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runForPlugin } from '../chain/plugin-work.ts';
+import { runForPlugin } from '../plugin/plugin-work.ts';
 import { GatewayError, type CancelListener } from '../plugin/index.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 

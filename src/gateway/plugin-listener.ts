@@ -1,4 +1,4 @@
-import { currentWork, runAs } from '../chain/plugin-work.ts';
+import { currentWork, runAs } from '../plugin/plugin-work.ts';
 import { blame } from '../plugin/blame.ts';
 import { Cancellation, type CancelListener, type GatewayError } from '../plugin/index.ts';
 

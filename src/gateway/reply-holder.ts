@@ -1,4 +1,4 @@
-import { cancelReply, GatewayError, type Reply } from '../plugin/index.ts';
+import { cancelReply, GatewayError, heldReply, type ReplyWithForm, type Reply } from '../plugin/index.ts';
 
 const REPLACED = new GatewayError('client_closed', 'Another reply replaced it.');
 const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
@@ -8,14 +8,14 @@ const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
  * `reply.body` instead.
  */
 export abstract class ReplyHolder {
-  #reply: Reply | undefined;
+  #reply: ReplyWithForm | undefined;
   #sealed = false;
 
   /** True if the running code belongs to a plugin that has been given up. Such code changes nothing here. */
   protected abstract get isFenced(): boolean;
 
   /** A plugin that has been given up gets a copy, which it may change without effect. */
-  get reply(): Reply | undefined {
+  get reply(): ReplyWithForm | undefined {
     const reply = this.#reply;
     return reply && this.isFenced ? { ...reply, headers: { ...reply.headers } } : reply;
   }
@@ -26,7 +26,7 @@ export abstract class ReplyHolder {
       return;
     }
     const old = this.#reply;
-    this.#reply = reply;
+    this.#reply = reply && heldReply(reply);
     if (old && old.body !== reply?.body) cancelReply(old, REPLACED);
   }
 

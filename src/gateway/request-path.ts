@@ -6,6 +6,7 @@ import {
   lossesOf,
   errorReply,
   GatewayError,
+  portkeyHint,
   retriesOf,
   toGatewayError,
   type Clock,
@@ -61,6 +62,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
     else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
   };
+  let hinted = false;
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
@@ -82,6 +84,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       lease.release();
     };
     const { res } = incoming;
+    if (!hinted) hinted = warnOfHeaders(exchange, log);
     exchange.error = inFlight.enter({ exchange, res, refused: refusal !== undefined, settle }) ?? refusal;
     const scope = new RequestScope(incoming, exchange);
     let writer: LeavingReply | undefined;
@@ -119,6 +122,13 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle });
     inFlight.replies(exchange, writer);
   };
+}
+
+/** Clients of Portkey go on with headers that this gateway does not read; one line of the log is enough to see it. */
+function warnOfHeaders({ id, request }: HttpExchange, log: Logger): boolean {
+  const hint = portkeyHint(request);
+  if (hint !== '') log.warn({ request_id: id }, hint.trimStart());
+  return hint !== '';
 }
 
 const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
@@ -167,6 +177,9 @@ function setOriginHeaders(
   }
 }
 
+/** Other characters percent-encoded: headers are ASCII, and a caller may choose the name (RFC 9110, section 5.5). */
+const headerText = (text: string): string => text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
+
 function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
   headers[names.requestId] = exchange.id;
   headers[names.traceId] = exchange.trace.traceId;
@@ -177,6 +190,7 @@ function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, n
   if (!attempt) return;
   if (attempt.budget?.headers && status === 200) Object.assign(headers, attempt.budget.headers);
   headers[names.optionIndex] = attempt.target.path;
+  if (attempt.target.name !== undefined) headers[names.targetName] = headerText(attempt.target.name);
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
   if (attempt.resolved && exchange.alias) headers[names.model] = attempt.resolved.model;

@@ -19,6 +19,8 @@ export class Account {
   others = 0;
   /** The highest alert that the process has seen, in percent. */
   alerted = 0;
+  /** It has refused a request in this period, as far as the process knows. */
+  hasRefused = false;
   /** True once an account of the next period or lease replaces this one. */
   retired = false;
   /** The store's id of its lease; 0: none yet, or no store. */
@@ -171,7 +173,8 @@ export class AccountBook {
   #replace(entry: Entry, span: Span): void {
     const { account } = entry;
     entry.account = new Account(account.budget, span, this.#rules.limitOf(account.budget));
-    if (span.start === account.span.start) entry.account.alerted = account.alerted;
+    const { alerted, hasRefused } = account;
+    if (span.start === account.span.start) Object.assign(entry.account, { alerted, hasRefused });
     this.#retire(account);
     this.#rules.opened(entry.account);
   }

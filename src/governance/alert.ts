@@ -4,6 +4,7 @@ import type { NodeKind } from './tree.ts';
 /** What alerts are about; the schema of server.yaml has the same words. */
 export const ALERT_KINDS = [
   'budget',
+  'exhausted',
   'anomaly',
   'unknown_price',
   'lost_lease',
@@ -45,8 +46,10 @@ export interface AlertSink {
   raise(alert: Alert): void;
 }
 
-/** Bits of `Counters.notify`. */
+/** Bits of `Counters.notify` for thresholds. */
 const BITS = 31;
+/** The bit of the first refusal of a budget in a period. */
+export const EXHAUSTED_BIT = 31;
 
 /**
  * The bits that stand for ascending thresholds, so that a threshold keeps its bit when others are added or removed: the remainder by 31,

@@ -1,14 +1,16 @@
-import type { Budget, TreeNode } from './tree.ts';
+import { nameOfCounter, type Budget, type TreeNode } from './tree.ts';
 
 /** A budget of a node with nothing else. */
 export function budgetOf(amount: number, more: Partial<Omit<Budget, 'node'>> & { readonly ref?: string } = {}): Budget {
   const { ref = 'key:a', ...own } = more;
-  const [kind, id] = ref.split(':') as [TreeNode['kind'], string];
-  const node: TreeNode = { kind, id, ref, budgets: [], limits: undefined };
+  const [kind, nodeId] = ref.split(':') as [TreeNode['kind'], string];
+  const node: TreeNode = { kind, id: nodeId, ref, budgets: [], limits: undefined };
+  const id = own.id ?? `${ref} ${own.period ?? 'total'} ${own.unit ?? 'usd'}`;
   const budget: Budget = {
     unit: 'usd',
     amount,
-    id: `${ref} ${own.period ?? 'total'} ${own.unit ?? 'usd'}`,
+    id,
+    name: nameOfCounter(id),
     node,
     period: 'total',
     timeZone: 'UTC',

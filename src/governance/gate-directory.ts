@@ -82,7 +82,7 @@ export class NodeGateDirectory implements GateDirectory {
     let found: Gate[] | undefined;
     for (const { ref } of refs)
       for (const gate of this.#byRef.get(ref)?.byModel ?? NONE)
-        if (matches(gate.models!, model) || matches(gate.models!, full)) (found ??= []).push(gate);
+        if (matches(gate.pattern, model) || matches(gate.pattern, full)) (found ??= []).push(gate);
     return found ?? NONE;
   }
 }

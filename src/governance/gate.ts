@@ -1,4 +1,5 @@
 import type { LimitedKind } from '../plugin/index.ts';
+import { comparedName } from '../prices/model-pattern.ts';
 import type { Rate } from './amounts.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from './tree.ts';
@@ -17,6 +18,8 @@ export class Gate {
   readonly of: Limited;
   /** Pattern of models. Undefined: all models. */
   readonly models: string | undefined;
+  /** `models` as names of models are compared. */
+  readonly pattern: string;
   /** As the settings have them, for all processes together. */
   limits: Limits;
   requests: Bucket | undefined;
@@ -27,6 +30,7 @@ export class Gate {
   constructor(of: Limited, models: string | undefined, limits: Limits, processes: number) {
     this.of = of;
     this.models = models;
+    this.pattern = comparedName(models ?? '*');
     this.limits = limits;
     this.change(limits, processes, 0);
   }
@@ -69,6 +73,6 @@ export interface GateDirectory {
   whole(path: Refs): readonly Gate[];
   /** The gate of one node for requests of any model. */
   one(ref: string): Gate | undefined;
-  /** The gates of nodes that a model has, by its provider's name and with `@slug/`. */
+  /** The gates of nodes that a model has, by its provider's name and with `@slug/`, both as `comparedName` writes them. */
   ofModel(refs: Refs, model: string, full: string): readonly Gate[];
 }

@@ -56,6 +56,35 @@ describe('a month begins with the first instant of its day', () => {
   });
 });
 
+describe('a week begins with the first instant of Monday', () => {
+  test.each([
+    ['UTC', '2026-11-29T23:59:59Z', '2026-11-23T00:00:00.000Z', '2026-11-30T00:00:00.000Z', 168],
+    ['UTC', '2026-11-30T00:00:00Z', '2026-11-30T00:00:00.000Z', '2026-12-07T00:00:00.000Z', 168],
+    // Over the end of a year: the first week of 2027 begins in it.
+    ['UTC', '2027-01-02T12:00:00Z', '2026-12-28T00:00:00.000Z', '2027-01-04T00:00:00.000Z', 168],
+    ['Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-22T23:00:00.000Z', '2026-03-29T22:00:00.000Z', 167],
+    ['Europe/Berlin', '2026-10-25T12:00:00Z', '2026-10-18T22:00:00.000Z', '2026-10-25T23:00:00.000Z', 169],
+    // Its Sunday has no midnight.
+    ['America/Santiago', '2026-09-06T03:00:00Z', '2026-08-31T04:00:00.000Z', '2026-09-07T03:00:00.000Z', 167],
+    ['Asia/Kathmandu', '2026-11-22T18:14:59Z', '2026-11-15T18:15:00.000Z', '2026-11-22T18:15:00.000Z', 168],
+    // Friday did not take place.
+    ['Pacific/Apia', '2011-12-31T12:00:00Z', '2011-12-26T10:00:00.000Z', '2012-01-01T10:00:00.000Z', 144],
+  ])('%s, %s', (zone, moment, start, end, hours) => {
+    expect(at(rule('week', zone), moment)).toEqual([start, end, hours]);
+  });
+});
+
+test.each(['UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe'])(
+  'an hour of a budget in %s is a full hour of UTC',
+  (zone) => {
+    expect(at(rule('hour', zone), '2026-04-04T15:20:00Z')).toEqual([
+      '2026-04-04T15:00:00.000Z',
+      '2026-04-04T16:00:00.000Z',
+      1,
+    ]);
+  },
+);
+
 test('a budget without periods has one that never ends', () => {
   expect(new PeriodTable(rule('total'), 0).at(Date.UTC(2100, 0))).toEqual({ start: 0, end: Infinity });
 });
@@ -63,7 +92,11 @@ test('a budget without periods has one that never ends', () => {
 const ZONES = ['UTC', 'Europe/Berlin', 'America/Santiago', 'Asia/Kathmandu', 'Pacific/Apia', 'Australia/Lord_Howe'];
 const moments = fc.integer({ min: Date.UTC(2008, 0), max: Date.UTC(2040, 0) });
 const rules = fc
-  .tuple(fc.constantFrom('day' as const, 'month' as const), fc.constantFrom(...ZONES), fc.integer({ min: 1, max: 28 }))
+  .tuple(
+    fc.constantFrom('hour' as const, 'day' as const, 'week' as const, 'month' as const),
+    fc.constantFrom(...ZONES),
+    fc.integer({ min: 1, max: 28 }),
+  )
   .map(([period, zone, day]) => rule(period, zone, day));
 
 test('a period is a function of the rule and the time, whatever the table was made for', () => {

@@ -11,7 +11,8 @@ export interface Span {
 }
 
 const WITHOUT_PERIODS: Span = { start: 0, end: Infinity };
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Starts that are worked out at load, so that no request pays for them. */
 const AHEAD_MS = 400 * DAY_MS;
 /** Zones are between 12 hours behind UTC and 14 ahead of it; Manila and Alaska were further away once. */
@@ -19,12 +20,46 @@ const WIDEST_MS = 16 * 3_600_000;
 /** A zone has at most some starts at a time; rules and zones come from the settings, which a reload may change often. */
 const MAX_TABLES = 1000;
 
+/** The local days with which the periods of a calendar begin. */
+interface Calendar {
+  /** Usual length. */
+  readonly ms: number;
+  /** A first day that is surely not after the day. It may be a period before the day's own. */
+  before(day: LocalDate, dayOfMonth: number): LocalDate;
+  /** The first day of the period after the one that begins with the day. */
+  after(first: LocalDate, dayOfMonth: number): LocalDate;
+}
+
+const CALENDARS: Readonly<Record<Exclude<Budget['period'], 'hour' | 'total'>, Calendar>> = {
+  day: {
+    ms: DAY_MS,
+    before: ({ year, month, day }) => dateOf(year, month, day - 1),
+    after: ({ year, month, day }) => dateOf(year, month, day + 1),
+  },
+  // From Monday on, as in ISO 8601.
+  week: {
+    ms: 7 * DAY_MS,
+    before: ({ year, month, day }) => dateOf(year, month, day - 7 - ((weekday(year, month, day) + 6) % 7)),
+    after: ({ year, month, day }) => dateOf(year, month, day + 7),
+  },
+  month: {
+    ms: 31 * DAY_MS,
+    before: ({ year, month }, dayOfMonth) => dateOf(year, month - 1, dayOfMonth),
+    after: ({ year, month }, dayOfMonth) => dateOf(year, month + 1, dayOfMonth),
+  },
+};
+
+/** 0: Sunday. */
+const weekday = (year: number, month: number, day: number): number =>
+  new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+
 /**
  * The periods of budgets. The start of a period is a pure function of the rule and the time, and a part of a counter's key: nothing
  * is ever reset, so that no reset can be missed or doubled.
  */
 export class PeriodTable {
   readonly #rule: PeriodRule;
+  readonly #calendar: Calendar | undefined;
   readonly #dates: (moment: number) => LocalDate;
   /** Ascending. */
   #starts: readonly number[];
@@ -32,44 +67,37 @@ export class PeriodTable {
   constructor(rule: PeriodRule, from: number) {
     this.#rule = rule;
     this.#dates = localDates(rule.timeZone);
-    this.#starts = rule.period === 'total' ? [] : this.#startsAround(from);
+    this.#calendar = rule.period === 'hour' || rule.period === 'total' ? undefined : CALENDARS[rule.period];
+    this.#starts = this.#calendar ? this.#startsAround(from, this.#calendar) : [];
   }
 
   /** The period that a moment is in. */
   at(moment: number): Span {
+    const calendar = this.#calendar;
+    if (calendar) return find(this.#starts, moment) ?? this.#further(moment, calendar);
     if (this.#rule.period === 'total') return WITHOUT_PERIODS;
-    return find(this.#starts, moment) ?? this.#further(moment);
+    // Hours are those of UTC: the clocks of a few zones change by half an hour, and an hour of theirs would have 30 or 90 minutes.
+    const start = moment - (moment % HOUR_MS);
+    return { start, end: start + HOUR_MS };
   }
 
-  #further(moment: number): Span {
-    this.#starts = this.#startsAround(moment);
+  #further(moment: number, calendar: Calendar): Span {
+    this.#starts = this.#startsAround(moment, calendar);
     return find(this.#starts, moment)!;
   }
 
   /** From the last start before the moment to the first one more than 400 days after it. */
-  #startsAround(moment: number): readonly number[] {
+  #startsAround(moment: number, { ms, before, after }: Calendar): readonly number[] {
+    const { dayOfMonth } = this.#rule;
     const starts: number[] = [];
-    // A day or a month earlier than the moment's own: its start is surely not after the moment.
-    let date = this.#before(this.#dates(moment));
+    let date = before(this.#dates(moment), dayOfMonth);
     for (;;) {
-      const start = firstInstant(date, this.#dates, (starts.at(-1) ?? 0) + DAY_MS);
+      const start = firstInstant(date, this.#dates, (starts.at(-1) ?? 0) + ms);
       // A day that a zone left out has the start of the day after it.
       if (starts.at(-1) !== start) starts.push(start);
       if (start > moment + AHEAD_MS) return starts;
-      date = this.#after(date);
+      date = after(date, dayOfMonth);
     }
-  }
-
-  #before({ year, month, day }: LocalDate): LocalDate {
-    return this.#rule.period === 'day' ? dateOf(year, month, day - 1) : this.#inMonth(year, month - 1);
-  }
-
-  #after({ year, month, day }: LocalDate): LocalDate {
-    return this.#rule.period === 'day' ? dateOf(year, month, day + 1) : this.#inMonth(year, month + 1);
-  }
-
-  #inMonth(year: number, month: number): LocalDate {
-    return dateOf(year, month, this.#rule.dayOfMonth);
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type RefusedLimit,
   type TargetTicket,
 } from '../plugin/index.ts';
+import { comparedName } from '../prices/model-pattern.ts';
 import type { Rate } from './amounts.ts';
 import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate.ts';
@@ -96,7 +97,7 @@ export class RequestGates implements RateGates {
   #callerGates({ caller }: Exchange): readonly Gate[] {
     if (!caller) return NONE;
     const { tree, directory } = this.#setup;
-    return directory.whole(tree.pathOf(caller.keyId));
+    return directory.whole(tree.pathOf(caller));
   }
 
   #targetGates({ caller }: Exchange, { resolved }: Attempt): readonly Gate[] {
@@ -105,8 +106,9 @@ export class RequestGates implements RateGates {
     const { slug, model, adHoc } = resolved;
     // An entry that the request itself makes may have the name of a configured one.
     const entry = adHoc ? undefined : { ref: entryRef(slug) };
-    const path = caller ? tree.pathOf(caller.keyId) : [];
-    const ofModel = directory.ofModel(entry ? [entry, ...path] : path, model, `@${slug}/${model}`);
+    const path = caller ? tree.pathOf(caller) : [];
+    const name = comparedName(model);
+    const ofModel = directory.ofModel(entry ? [entry, ...path] : path, name, `@${comparedName(slug)}/${name}`);
     const whole = entry && directory.one(entry.ref);
     return whole ? [whole, ...ofModel] : ofModel;
   }

@@ -1,10 +1,14 @@
+import type { Budget as BudgetFile } from '../../schemas/types.generated.ts';
+import type { Caller } from '../plugin/index.ts';
 import type { Cap, Rate } from './amounts.ts';
+
+export { nameOfCounter } from '../state/counters.ts';
 
 /** The kinds of nodes, from the outermost in. */
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-export type Period = 'day' | 'month' | 'total';
+export type Period = BudgetFile['period'];
 
 /** A budget of one node, compiled. */
 export interface Budget extends Cap {
@@ -13,6 +17,8 @@ export interface Budget extends Cap {
    * spent.
    */
   readonly id: string;
+  /** `id` for people: `team:search:month:usd:claude-*` in metrics, logs, alerts, errors, the admin API and the audit. */
+  readonly name: string;
   readonly node: TreeNode;
   readonly period: Period;
   readonly timeZone: string;
@@ -53,10 +59,15 @@ export interface TreeNode {
 /** The nodes of a key that have budgets or limits of their own or not: its organization, its team, itself. */
 export type NodePath = readonly TreeNode[];
 
+export type CallerPlace = Pick<Caller, 'keyId' | 'team' | 'organization'>;
+
 /** The nodes above each key, compiled at load: a request looks its path up and walks no tree. */
 export interface NodeTree {
-  /** Empty for a key that is not known. */
-  pathOf(keyId: string): NodePath;
+  /**
+   * By the caller's team, which is another than its key's where a plugin has made the caller. Empty for a key that is not known, without
+   * a team. Throws GatewayError `key_misconfigured` for a team or organization that does not exist.
+   */
+  pathOf(caller: CallerPlace): NodePath;
   /** Every node once, the outer ones first. */
   nodes(): readonly TreeNode[];
   /** True when a node has a budget. */

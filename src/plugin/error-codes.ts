@@ -176,7 +176,10 @@ export const ERRORS = {
     'The gateway does not know this key; or the upstream refused the caller’s own token (401), and the message is the upstream’s.',
   ),
   expired_api_key: denied(401, 'The key has expired.'),
-  key_misconfigured: denied(403, 'The key names something, such as a team, that does not exist or is not valid.'),
+  key_misconfigured: denied(
+    403,
+    'The key, or a caller that a plugin has made, names something, such as a team, that does not exist or is not valid.',
+  ),
   invalid_client_certificate: denied(
     401,
     'The connection has no client certificate that `tls.client_ca` verifies, or not the one that the key demands (`client_certificate`).',

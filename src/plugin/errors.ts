@@ -36,6 +36,8 @@ export interface ErrorDetails {
   readonly upstreamDetails?: readonly JsonObject[];
   /** The gateway's own limit that refused the request. */
   readonly limit?: RefusedLimit;
+  /** Name of the budget that refused the request: `team:search:month:usd`. */
+  readonly budget?: string | undefined;
 }
 
 /** An `Error` to `instanceof`, to loggers and to `util.inspect`, except that `Error` captures a stack in each instance. */
@@ -77,6 +79,7 @@ export class GatewayError extends StacklessError {
   readonly ofGateway: boolean;
   readonly plugin: string | undefined;
   readonly limit: RefusedLimit | undefined;
+  readonly budget: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause);
@@ -100,6 +103,7 @@ export class GatewayError extends StacklessError {
     this.ofGateway = details.ofGateway ?? kind.ofGateway ?? false;
     this.plugin = details.plugin;
     this.limit = details.limit;
+    this.budget = details.budget;
   }
 
   /** Status of the reply to the client. */

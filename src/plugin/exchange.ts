@@ -9,7 +9,7 @@ import type { FormBody } from './form/form-body.ts';
 import type { InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
-import type { Reply, ReplyEnd } from './reply.ts';
+import type { ReplyWithForm, Reply, ReplyEnd } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Secret } from './secret.ts';
 import type { SemanticLookup } from './semantic.ts';
@@ -85,7 +85,8 @@ export interface Exchange {
   /** Id by which the request can be explained later. */
   explainId: string | undefined;
   /** The current reply; the winning attempt or a plugin sets it. */
-  reply: Reply | undefined;
+  get reply(): ReplyWithForm | undefined;
+  set reply(reply: Reply | undefined);
   /** The error that the client receives. */
   error: GatewayError | undefined;
   /** Registers a listener that runs once, when the reply has been sent or the client has disconnected. */
@@ -94,7 +95,10 @@ export interface Exchange {
 
 /** An alias of the catalog, as one caller may use it. It stands for a target or for a gateway config. */
 export interface UsedAlias {
+  /** As the request has it. */
   readonly name: string;
+  /** Its name in catalog.yaml: `name`, or the wildcard that `name` fits, such as `openai/*`. */
+  readonly listed: string;
   /** `@slug/model` */
   readonly target: string | undefined;
   readonly config: string | undefined;
@@ -241,7 +245,8 @@ export interface Attempt {
   wait: { readonly from: number; to: number | undefined } | undefined;
   /** Signals of the current reply; they change until the reply ends. */
   signals: Signals | undefined;
-  reply: Reply | undefined;
+  get reply(): ReplyWithForm | undefined;
+  set reply(reply: Reply | undefined);
   error: GatewayError | undefined;
 }
 
@@ -261,7 +266,7 @@ interface AttemptReserve {
 
 /** What an attempt has reserved, or would have reserved, of the caller's budgets. */
 export interface AttemptBudget {
-  /** Budgets on which it counts, the outer nodes first: `team search, month`. */
+  /** Budgets on which it counts, the outer nodes first: `team:search:month:usd`. */
   readonly counted: readonly string[];
   /** Nano-USD; undefined when no budget counts USD. */
   readonly usd: number | undefined;
@@ -283,7 +288,7 @@ export interface ResolvedTarget {
   /** The upstream's name of the model. */
   readonly model: string;
   /**
-   * The model as a metric label of bounded cardinality: a name that the catalog lists or that has answered recently,
+   * The model as a metric label of bounded cardinality: a name that the catalog or a config in a file lists, or that has answered recently,
    * else `__other__`.
    */
   readonly modelLabel: string;

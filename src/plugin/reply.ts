@@ -34,6 +34,36 @@ export interface Reply {
   body: Buffer | Source;
   /** The body is an event stream: a failure after its start becomes an error event instead of a closed connection. */
   readonly stream: boolean;
+  /** Default: as `replyForm` reads it from the content type. */
+  readonly form?: ReplyForm;
+}
+
+/**
+ * What the bytes of a body are, in a Buffer as in a source. json: one JSON value. sse: server-sent events. json-array: the
+ * events of a stream as the items of one JSON array, as Gemini answers without `alt=sse`. bytes: anything else, such as audio.
+ */
+export type ReplyForm = 'json' | 'sse' | 'json-array' | 'bytes';
+
+/** A reply that an exchange or an attempt holds. */
+export interface ReplyWithForm extends Reply {
+  readonly form: ReplyForm;
+}
+
+const EVENTS = /^\s*text\/event-stream\s*(?:;|$)/i;
+const JSON_TYPE = /^[^;]*[/+]json\s*(?:;|$)/i;
+
+export function replyForm({ headers, stream }: Pick<Reply, 'headers' | 'stream'>): ReplyForm {
+  const type = headers['content-type'] ?? '';
+  if (EVENTS.test(type)) return 'sse';
+  if (!JSON_TYPE.test(type)) return 'bytes';
+  return stream ? 'json-array' : 'json';
+}
+
+/** Completes a reply in place: who made it may keep and change it. */
+export function heldReply(reply: Reply): ReplyWithForm {
+  // A plugin may have made a reply without headers, which is reported later, or one that is frozen.
+  if (reply.form === undefined) Reflect.set(reply, 'form', replyForm({ ...reply, headers: reply.headers ?? {} }));
+  return reply as ReplyWithForm;
 }
 
 export function cancelReply(reply: Reply | undefined, reason: GatewayError): void {

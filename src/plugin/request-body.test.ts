@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeEdits } from './edits.ts';
 import { scanTopLevel } from './json-scan.ts';
+import { runForPlugin } from './plugin-work.ts';
 import { RequestBody } from './request-body.ts';
 import { runs } from '../../test/support/effort.ts';
 
@@ -158,6 +159,38 @@ describe('a request body and its edits', () => {
         expect(JSON.parse(view.encode().toString())).toEqual(JSON.parse(JSON.stringify(view.json())));
       }),
     );
+  });
+});
+
+describe('a body that code of an external plugin reads', () => {
+  const read = () => RequestBody.read(Buffer.from('{"a":{"b":[{"c":1}]},"d":null,"e":[]}'), 9);
+  const asPlugin = <T>(task: () => T): T => runForPlugin('outside', task);
+  const inner = (a: unknown): unknown => (a as { readonly b: readonly unknown[] }).b[0];
+
+  it('is frozen to its last object, also where an edit has added one or a built-in plugin has parsed it', () => {
+    const body = read();
+    body.json();
+    const edited = body.edit([{ path: ['a', 'f'], value: { g: {} }, source: 'test' }]);
+    for (const view of [body, edited]) {
+      const json = asPlugin(() => view.json());
+      const parts = [json, json['a'], inner(json['a']), json['e'], (json['a'] as { f?: object }).f];
+      expect(parts.every(Object.isFrozen)).toBe(true);
+    }
+    expect(Object.isFrozen(inner(asPlugin(() => read().value('a'))))).toBe(true);
+    expect(edited.edit([{ path: ['d'], value: 2, source: 'test' }]).json()['d']).toBe(2);
+  });
+
+  it('is not frozen for the gateway itself, so that no request pays for it', () => {
+    const body = read();
+    expect([Object.isFrozen(body.json()), Object.isFrozen(body.value('a'))]).toEqual([false, false]);
+  });
+
+  it('has a type that cannot be written to', () => {
+    const body = read();
+    // @ts-expect-error the index is read-only
+    const write = (): void => void (body.json()['a'] = 1);
+    asPlugin(() => body.json());
+    expect(write).toThrow(TypeError);
   });
 });
 

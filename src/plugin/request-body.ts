@@ -5,6 +5,7 @@ import { LONG_TEXT, scanObject, type JsonLimits, type FieldSpan, type TopLevel }
 import { abridge, isMostlyLong } from './abridged-json.ts';
 import { roughTokens } from './rough-tokens.ts';
 import { GatewayError } from './errors.ts';
+import { shared } from './frozen.ts';
 
 /**
  * A request body as bytes and a list of edits, never a deep clone. Plugins edit by path, and unedited bytes are sent as
@@ -64,6 +65,10 @@ export class RequestBody {
 
   /** A top-level value as it will be sent. Parses only that value unless the body is already parsed. */
   value(key: string): unknown {
+    return shared(this.#valueOf(key));
+  }
+
+  #valueOf(key: string): unknown {
     const json = this.#json ?? (this.#edits.length === 0 ? this.#shared.json : undefined);
     if (json) return json[key];
     if (this.#isEdited(key)) return (onlyScalar(this.#edits) ?? { value: this.#member(key)[key] }).value;
@@ -98,10 +103,10 @@ export class RequestBody {
     return [...all].filter((key) => this.has(key));
   }
 
-  /** The body as it will be sent, parsed. Shared: do not change it, use `edit`. */
-  json(): Record<string, unknown> {
-    if (this.#json) return this.#json;
-    return (this.#json = applyEdits((this.#shared.json ??= parse(this.#shared.bytes.toString('utf8'))), this.#edits));
+  /** The body as it will be sent, parsed. External plugins get it frozen, as from `value`: `edit` changes it. */
+  json(): Readonly<Record<string, unknown>> {
+    this.#json ??= applyEdits((this.#shared.json ??= parse(this.#shared.bytes.toString('utf8'))), this.#edits);
+    return shared(this.#json);
   }
 
   /** True when the body is parsed, or when `abridged` parses much less than `json`. */
@@ -115,10 +120,10 @@ export class RequestBody {
    * or more stands for itself by a short one. Most bytes of most bodies are long texts, and a request that travels as its
    * own bytes needs no other parsed body (measured: 60 µs and the garbage of three copies for 100 KB of messages).
    */
-  abridged(): Record<string, unknown> {
+  abridged(): Readonly<Record<string, unknown>> {
     if (!this.abridges) return this.json();
     const { bytes, longTexts } = this.#shared;
-    return applyEdits((this.#shared.abridged = parse(abridge(bytes, longTexts))), this.#edits);
+    return shared(applyEdits((this.#shared.abridged = parse(abridge(bytes, longTexts))), this.#edits));
   }
 
   /** A rough number of the tokens of the body as received, from its bytes alone. */

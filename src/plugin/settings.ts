@@ -87,8 +87,8 @@ export interface BreakerSettings {
  */
 export type CommitMode = 'first_content' | 'complete';
 
-/** Source of a value that keeps requests on one target. */
-export type HashField = 'caller' | { readonly metadata: string } | { readonly header: string };
+/** Reads a value that keeps requests on one target: text, or any JSON value of the body. Undefined: the request has none. */
+export type HashField = (request: ConditionInput & { readonly caller: Caller | undefined }) => unknown;
 
 export interface StickySettings {
   readonly fields: readonly HashField[];
@@ -124,6 +124,8 @@ export interface Target {
   readonly kind: 'target';
   /** Path in the config, in the notation of `x-gateway-last-used-option-index`: `config`, `config.targets[1]`. */
   readonly path: string;
+  /** Its own name in the config, else that of the group around it. */
+  readonly name?: string | undefined;
   /** `@slug` or a provider name. */
   readonly provider: string | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
@@ -248,7 +250,7 @@ export interface FileLimits {
 /** The matching entry of keys.yaml. */
 export interface Caller {
   readonly keyId: string;
-  /** Id of the team of the key: a label of metrics, an attribute of spans. */
+  /** Id of the team, whose budgets and limits count: that of the key, or of a plugin's choice. It must exist. */
   readonly team?: string | undefined;
   /** Id of the organization of the team. */
   readonly organization?: string | undefined;

@@ -3,7 +3,8 @@ import type { Sink, Source } from './reply.ts';
 
 /**
  * Forwards the body of a reply unchanged: `reply.body = new Mine(reply.body)`. A subclass overrides what it watches or changes, and
- * calls `super`. `push` gets whole events of a stream, and pieces of any other body.
+ * calls `super`. `push` gets whole events of the
+ * forms `sse` and `json-array`, and pieces of any other body.
  */
 export class WrappedSource implements Source, Sink {
   readonly #source: Source;

@@ -1,3 +1,5 @@
+import { foldCase } from '../plugin/index.ts';
+
 /** Whether a model has the name that a pattern describes; `*` stands for any text. Each part is looked for behind the one before. */
 export function matches(pattern: string, text: string): boolean {
   const [first = '', ...parts] = pattern.split('*');
@@ -12,3 +14,6 @@ export function matches(pattern: string, text: string): boolean {
   }
   return at + last.length <= text.length;
 }
+
+/** A name, or a pattern of names, as budgets and limits compare it: a server may take `OUT-50` and `"out-50 "` for `out-50`. */
+export const comparedName = (name: string): string => foldCase(name.trim());

@@ -29,6 +29,12 @@ export class PriceTable {
     return this.#byName.get(`${provider}/${model}`) ?? this.#byName.get(`${provider}/${withoutVersion(model)}`);
   }
 
+  /** All names of models at a provider. */
+  modelsOf(provider: string): readonly string[] {
+    const start = `${provider}/`;
+    return [...this.#byName.keys()].flatMap((name) => (name.startsWith(start) ? [name.slice(start.length)] : []));
+  }
+
   /** This table with the rows of a newer one before its own. */
   with(asOf: string, rows: readonly TableRow[]): PriceTable {
     const own = new PriceTable(asOf, rows);

@@ -1,5 +1,4 @@
 import type { BudgetReports } from '../compose/budgets/budget-state.ts';
-import { nameOfBudget } from '../compose/budgets/budget-texts.ts';
 import type { Budget } from '../governance/tree.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 
@@ -10,12 +9,12 @@ const inUnit = ({ unit }: Budget, amount: number): number => (unit === 'usd' ? a
 /** Reports budgets as metrics. Their labels are of the settings, so that their number is bounded. */
 export const budgetReports = ({ families }: Pick<Metrics, 'families'>): BudgetReports => ({
   level({ budget, used, held, others }) {
-    const labels = { budget: nameOfBudget(budget), unit: budget.unit };
+    const labels = { budget: budget.name, unit: budget.unit };
     families.budgetSpent.set(labels, inUnit(budget, Math.max(0, used + others)));
     families.budgetHeld.set(labels, inUnit(budget, held));
     families.budgetCap.set(labels, inUnit(budget, budget.amount));
   },
-  refused: (budget, why) => families.budgetRefusals.add({ budget: budget ? nameOfBudget(budget) : '', why }),
+  refused: (budget, why) => families.budgetRefusals.add({ budget: budget?.name ?? '', why }),
   overrun: (what) => families.budgetOverruns.add({ what }),
   unpriced: () => families.budgetUnpriced.add({}),
   expired: (count) => families.budgetExpired.add({}, count),

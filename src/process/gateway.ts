@@ -2,7 +2,6 @@ import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
-import { operations } from '../operations/index.ts';
 import { systemClock, type Clock } from '../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
@@ -36,6 +35,7 @@ import { moduleVersions } from '../compose/plugin-modules.ts';
 import { newBoot } from './boot.ts';
 import type { InForce } from './reload.ts';
 import { outboundOf } from './outbound.ts';
+import type { ServeParts } from './serve-parts.ts';
 import { serve } from './serving.ts';
 import { countersOf, ledgerOf } from './state/usage-counters.ts';
 import { KeyUses } from './state/key-uses.ts';
@@ -77,6 +77,8 @@ export interface GatewayOptions {
   readonly ledger?: Pick<Ledger, 'append'>;
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
+  /** Gets the handler of unhandled errors: before plugins are loaded, and another before the listeners accept requests. */
+  readonly onFaults?: ServeParts['onFaults'];
 }
 
 export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });
@@ -104,8 +106,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
   const ended = new EndedRequests(clock);
-  const routes = [...new Set(operations.map(({ path }) => path))];
-  const metrics = createMetrics({ clock, build: version(), routes, flush: ended.flush });
+  const metrics = createMetrics({ clock, build: version(), flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const tools = { role, env, disk, configs, clock, log, metrics };
@@ -138,6 +139,8 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     watch: options.watch,
   };
   const processState = createProcessState(parts);
+  const { pluginFault } = processState.shared;
+  options.onFaults?.({ pluginFault, fail: () => Promise.resolve() });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const release = (): Promise<unknown> => Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
   const snapshot = await openFirst(processState, { loaded, files, configs, role }).catch(async (error: unknown) => {
@@ -148,7 +151,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
   const { watchFolder: watcher = watchFolder, port } = options;
-  const ofRole = { source, role, port, watchFolder: watcher };
+  const ofRole = { source, role, port, watchFolder: watcher, onFaults: options.onFaults };
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
 

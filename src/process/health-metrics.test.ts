@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { HealthReport, TargetPlace } from '../state/ports.ts';
 import { healthLines } from './health-metrics.ts';
 
-const place: TargetPlace = { config: 'search', target: 'config.targets[1]', provider: 'vertex', enforced: true };
+const place: TargetPlace = {
+  config: 'search',
+  target: 'config.targets[1]',
+  name: '',
+  provider: 'vertex',
+  enforced: true,
+};
 const well: HealthReport = {
   state: 'closed',
   probing: false,
@@ -30,6 +36,12 @@ describe('the line of a target', () => {
     ],
   ])('for %j is: %s', (parts, line) => {
     expect(healthLines([{ ...place, ...well, ...parts }])).toEqual([`target search config.targets[1] ${line}`]);
+  });
+
+  it('has the name of the target beside its place', () => {
+    expect(healthLines([{ ...place, ...well, name: 'primary' }])).toEqual([
+      'target search config.targets[1] "primary" vertex: closed, 0 of 12 requests failed recently',
+    ]);
   });
 
   it('has no provider if the request chooses it', () => {

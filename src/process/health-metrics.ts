@@ -11,8 +11,13 @@ export function healthReports(
     onTargets: (targets) => targetHealth.list(targets),
     onTransition({ model, ...place }, { from, to, failures, requests, errorCode, waitMs }, healthy) {
       targetHealth.changed(place, to, healthy);
-      const { enforced, ...labels } = place;
-      const line = { ...labels, ...(model !== undefined && { model }), error_code: errorCode };
+      const { enforced, name, ...labels } = place;
+      const line = {
+        ...labels,
+        ...(name !== '' && { target_name: name }),
+        ...(model !== undefined && { model }),
+        error_code: errorCode,
+      };
       // State changes between open and half-open are not logged: one outage is one line, not one per probe.
       if (to === 'open' && from === 'closed')
         log.warn(
@@ -27,19 +32,23 @@ export function healthReports(
 /** Lines with names from the settings and codes from the error table only, with no content of requests. */
 export const healthLines = (reports: readonly (TargetPlace & HealthReport)[]): string[] => reports.map(healthLine);
 
-function healthLine({ config, target, provider, model, enforced, ...report }: TargetPlace & HealthReport): string {
+function healthLine({
+  config,
+  target,
+  name,
+  provider,
+  model,
+  enforced,
+  ...report
+}: TargetPlace & HealthReport): string {
   const { state, probing, failures, requests, waitMs, lastError } = report;
   const reported = [
     `${failures} of ${requests} requests failed recently`,
     ...(state === 'closed' ? [] : [nextTry(enforced, probing, waitMs)]),
     ...(lastError ? [`last error ${lastError.code} ${seconds(lastError.agoMs)} ago`] : []),
   ];
-  const place = [
-    config,
-    target,
-    ...(provider === '' ? [] : [provider]),
-    ...(model === undefined ? [] : [JSON.stringify(model)]),
-  ].join(' ');
+  const quoted = [name, model ?? ''].map((text) => text && JSON.stringify(text));
+  const place = [config, target, quoted[0], provider, quoted[1]].filter((part) => part !== '').join(' ');
   return `target ${place}: ${state}${enforced ? '' : ' (no circuit_breaker)'}, ${reported.join(', ')}`;
 }
 

@@ -5,7 +5,7 @@ import { errorFields } from '../record/error-fields.ts';
 import { scrub } from '../record/scrub.ts';
 
 /** The parts of a gateway that unhandled errors need. */
-interface FaultyGateway {
+export interface FaultHandler {
   readonly pluginFault: ReportPluginFailure;
   /** Stops accepting, waits for requests up to `drain.timeout`, and releases everything. Takes bounded time. */
   fail(): Promise<void>;
@@ -14,13 +14,13 @@ interface FaultyGateway {
 /** Limit of crash log lines: a throwing timer may throw until the process has ended. */
 const MAX_LINES = 10;
 
-let gateway: FaultyGateway | undefined;
+let gateway: FaultHandler | undefined;
 let lines = 0;
 let ending = false;
 
-/** Registers the serving gateway: from now on an unhandled error does not end the process at once. */
-export function setServingGateway(serving: FaultyGateway): void {
-  gateway = serving;
+/** Registers the gateway: from now on an unhandled error does not end the process at once. */
+export function setFaultHandler(handler: FaultHandler): void {
+  gateway = handler;
 }
 
 /**

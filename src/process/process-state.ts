@@ -29,7 +29,7 @@ import type { Upstream } from '../upstream/index.ts';
 import { keepForExplain, KeptRequests } from '../dry-run/explain/kept-requests.ts';
 import { SettingsExplainer } from '../dry-run/explain/settings-explainer.ts';
 import type { CounterSource } from '../governance/budget-accounting.ts';
-import { budgetAlert } from './alerts/budget-alert.ts';
+import { budgetAlert, exhaustedAlert } from './alerts/budget-alert.ts';
 import type { ProcessAlerts } from './alerts/process-alerts.ts';
 import { UnknownPrices } from './alerts/unknown-prices.ts';
 import { RequestLedger } from '../compose/ledger/request-ledger.ts';
@@ -194,6 +194,7 @@ const createBudgets = (
     inMemory: shared === undefined,
     ledger,
     onAlert: (account, percent) => alerts.raise(budgetAlert(account, percent)),
+    onExhausted: (account, amount) => alerts.raise(exhaustedAlert(account, amount)),
   });
 
 const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedger | undefined =>

@@ -49,7 +49,7 @@ export interface ReloadSetup {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly live: LiveSnapshot;
-  /** Undefined: nothing is watched, and only `reload` reads again. */
+  /** Undefined in a worker: the primary watches, and logs the warnings for all. */
   readonly watch: SettingsWatch | undefined;
   /** Compiles settings as at the start. */
   readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
@@ -166,7 +166,8 @@ export class Reloader {
     this.#succeeded();
     const { log } = this.#setup;
     log.info({ config_hash: settings.hash, files: changed.slice(0, MAX_LISTED) }, 'settings reloaded');
-    if (warnings.length > 0) log.warn({ config_hash: settings.hash, ...listed(warnings) }, 'settings have warnings');
+    if (warnings.length > 0 && this.#setup.watch)
+      log.warn({ config_hash: settings.hash, ...listed(warnings) }, 'settings have warnings');
     return { outcome: 'changed', hash: settings.hash, warnings, files: changed };
   }
 

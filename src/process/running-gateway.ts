@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
-import type { RecordQuery } from '../record/store.ts';
+import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../state/ports.ts';
 import type { AlertSink } from '../governance/alert.ts';
 import type { UsageCounters } from './state/usage-counters.ts';
@@ -10,12 +10,11 @@ import type { Spools } from './state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../dry-run/explain/explain-service.ts';
-import type { ReportPluginFailure } from '../gateway/plugin-faults.ts';
 import type { ReloadResult, InForce } from './reload.ts';
 import type { Load } from './workers/ipc.ts';
 import type { Clock } from '../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { RecordSource } from '../admin/admin-listener.ts';
+import type { RecordSource } from '../admin/api/sources.ts';
 import type { Address } from '../compose/listener/listeners.ts';
 import type { Logger } from 'pino';
 
@@ -37,6 +36,8 @@ export interface Gateway {
   record(id: string): object | undefined;
   /** The latest requests of this process, one line each. */
   records(query: RecordQuery): readonly object[];
+  /** The same a page at a time. */
+  recordPage(query: RecordQuery): Promise<RecordPage>;
   /** Explains how a request would be handled under the current settings and target health. Calls no upstream. */
   explain: ExplainService['explain'];
   /** Explains how a request of this process was handled, by the id in its `x-gateway-explain-id`. */
@@ -48,10 +49,6 @@ export interface Gateway {
    * for requests to end, and releases everything. `cut`: the number of requests that did not end by themselves.
    */
   drain(options?: { readonly delay?: boolean }): Promise<{ readonly cut: number }>;
-  /** Stops after an unhandled error: as `drain` does, without delay, and in bounded time whatever hangs. */
-  fail(): Promise<void>;
-  /** Reports a fault of an external plugin that belongs to no request. */
-  readonly pluginFault: ReportPluginFailure;
   /** As `drain` without delay and within `graceMs`. It does not wait for clients to read the errors of cut replies. */
   close(graceMs?: number): Promise<void>;
 }

@@ -2,6 +2,7 @@ import type { Snapshot } from '../compose/snapshot.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
 import type { ProcessParts, ProcessState } from './process-state.ts';
+import type { FaultHandler } from './process-faults.ts';
 import type { InForce } from './reload.ts';
 import type { ProcessRole } from './running-gateway.ts';
 import type { ReconnectingStore } from './state/reconnecting-store.ts';
@@ -16,4 +17,6 @@ export interface ServeParts extends ProcessParts {
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
   readonly state: ReconnectingStore | undefined;
+  /** Gets the handler of unhandled errors. */
+  readonly onFaults: ((handler: FaultHandler) => void) | undefined;
 }

@@ -41,6 +41,19 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
   const release = () => releaseAll(parts, { live, upkeep, tasks: [reloader, certificates, ...upkeep.tasks, keys] });
+  const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
+    metrics.families.draining.set({}, 1);
+    reloader.stop();
+    inFlight.drain();
+    const cut = await (workers ? workers.drain(times) : drain(drained, times));
+    await Promise.all([servers.status, servers.admin.server].map(close));
+    await release();
+    return { cut };
+  });
+  const { pluginFault } = processState.shared;
+  const fail = () => failing(shutDown, live.current.server.drain, clock);
+  // Requests arrive, and plugins run, as soon as a listener is open.
+  parts.onFaults?.({ pluginFault, fail });
   const addresses = await openListeners(servers, parts, workers).catch(async (error: unknown) => {
     await Promise.all(Object.values(servers).map(close));
     await workers?.drain(AT_ONCE);
@@ -51,15 +64,6 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const around = (ref: string): readonly string[] => live.current.tenancy.current.around(ref);
   parts.alerts.start(() => upkeep.usageCounters.ports, { around });
   if (role.kind !== 'worker') for (const task of [keys, upkeep]) task.start();
-  const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
-    metrics.families.draining.set({}, 1);
-    reloader.stop();
-    inFlight.drain();
-    const cut = await (workers ? workers.drain(times) : drain(drained, times));
-    await Promise.all([servers.status, servers.admin.server].map(close));
-    await release();
-    return { cut };
-  });
   return {
     ...addresses,
     get settings() {
@@ -79,8 +83,6 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     shutDown,
     drainStep: (step) => drained.steps.take(step),
     drain: ({ delay = true } = {}) => shutDown(drainTimes(live.current.server, delay)),
-    pluginFault: processState.shared.pluginFault,
-    fail: () => failing(shutDown, live.current.server.drain, clock),
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
@@ -152,9 +154,10 @@ async function releaseAll(
 const lookUps = (
   { records, shared: { inFlight } }: ProcessState,
   { data }: Servers,
-): Pick<WorkerGateway, 'record' | 'records' | 'load'> => ({
+): Pick<WorkerGateway, 'record' | 'records' | 'recordPage' | 'load'> => ({
   record: (id) => records.find(id),
   records: (query) => records.list(query),
+  recordPage: (query) => records.page(query),
   load: async () => ({ requests: inFlight.size, connections: await connectionsOf(data) }),
 });
 

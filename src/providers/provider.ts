@@ -83,12 +83,21 @@ export interface ProviderEntry {
   locatesBy?(): object | undefined;
   /** Credential headers. Throws GatewayError `credentials_failed` or `upstream_credentials_required`; never an empty bearer. */
   authorize(caller: UpstreamCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** The cheapest call that fails without valid credentials, for `gatehouse doctor --probe`. Nothing is billed for it. */
+  readonly proof?: ProofCall;
   /** The key of the entry's access tokens in the token store; undefined where it has none. */
   readonly tokenKey?: string | undefined;
   /** `authorize` returns the caller's own token. */
   readonly usesCallersToken?: boolean;
   /** Called when the upstream answered 401 to these headers. True: `authorize` can return different ones. */
   forgetCredentials?(refused: Readonly<Record<string, string>>): boolean;
+}
+
+/** A GET; with a body, a POST of JSON. */
+export interface ProofCall extends Pick<Location, 'origin' | 'path' | 'headers'> {
+  readonly body?: string;
+  /** The server may answer without credentials, too: then the call proves nothing. */
+  readonly mayBePublic?: boolean;
 }
 
 /** The schema of the catalog has the names. */

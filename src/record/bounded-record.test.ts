@@ -7,7 +7,7 @@ import { boundRecord, MAX_RECORD_BYTES } from './bounded-record.ts';
 import { MAX_TEXT } from './cut.ts';
 import { attemptOf, endOf, exchangeOf, signalsOf, streamedExchange, tryOf, vertex, WALL } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
-import { recordJson, recordLineJson, storedRecord, type StoredRecord } from './json.ts';
+import { recordJson, recordLine, storedRecord, type StoredRecord } from './json.ts';
 import type { RequestRecord } from './record.ts';
 import { runs } from '../../test/support/effort.ts';
 
@@ -80,7 +80,7 @@ describe('a bounded record', () => {
         const bounded = boundRecord(record(one));
         const stored = storedRecord(bounded);
         expect(sizeOf(stored)).toBeLessThanOrEqual(MAX_RECORD_BYTES);
-        for (const value of [bounded, recordJson(stored), recordLineJson(stored)])
+        for (const value of [bounded, recordJson(stored), recordLine(recordJson(stored))])
           expect(bytesOf(value)).toBeLessThanOrEqual(MAX_RECORD_BYTES);
         expect(JSON.stringify(recordJson(stored))).not.toContain('canary');
         expect(JSON.parse(JSON.stringify(recordJson(stored)))).toEqual(recordJson(stored));

@@ -2,12 +2,13 @@ import type { Signals } from '../formats/events.ts';
 import { createSignals } from '../formats/events.ts';
 import {
   Cancellation,
+  heldReply,
   RequestBody,
   type Attempt,
   type Clock,
   type Exchange,
   type Operation,
-  type Reply,
+  type ReplyWithForm,
   type ReplyEnd,
   type ResolvedTarget,
   type TryRecord,
@@ -160,7 +161,8 @@ export function tryOf(startedAt: number, endedAt: number | undefined, parts: Par
 
 export const signalsOf = (parts: Partial<Signals>): Signals => ({ ...createSignals(), ...parts });
 
-export const replyOf = (stream: boolean): Reply => ({ status: 200, headers: {}, body: Buffer.alloc(0), stream });
+export const replyOf = (stream: boolean): ReplyWithForm =>
+  heldReply({ status: 200, headers: {}, body: Buffer.alloc(0), stream });
 
 export const endOf = (parts: Partial<ReplyEnd> = {}): ReplyEnd => ({
   state: 'complete',

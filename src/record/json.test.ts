@@ -15,7 +15,7 @@ import {
   WALL,
 } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
-import { recordJson, recordLineJson, storedRecord } from './json.ts';
+import { recordJson, recordLine, storedRecord } from './json.ts';
 import type { RecordEnd } from './attempt-end.ts';
 
 function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), endedAt = 1000): object {
@@ -199,7 +199,7 @@ describe('a record as JSON', () => {
 
   it('has a short form for lists', () => {
     const record = recordOf(fallenBack(), endOf(), { endedAt: 1000, receivedAt: WALL });
-    expect(recordLineJson(storedRecord(record))).toEqual({
+    expect(recordLine(recordJson(storedRecord(record)))).toEqual({
       request_id: 'req-1',
       time: '2026-01-01T00:00:00.000Z',
       ended: '2026-01-01T00:00:01.000Z',
@@ -212,7 +212,13 @@ describe('a record as JSON', () => {
       config_id: 'prod',
       provider: 'claude',
       request_model: 'claude-sonnet-4-5',
+      target: 'config.targets[2]',
+      tokens: { input: 10, output: 7, cache_read: 4 },
+      first_content_ms: 900,
+      rescued: true,
       attempts: 2,
+      retries: 1,
+      skipped: 1,
     });
   });
 

@@ -3,6 +3,7 @@ import {
   type Attempt,
   type ErrorCode,
   type Exchange,
+  type GatewayError,
   type SkippedTarget,
   type TryRecord,
 } from '../plugin/index.ts';
@@ -82,7 +83,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     metadataLeftOut,
     configId: config?.id,
     configHash: config?.hash,
-    alias: exchange.alias?.name,
+    alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
     settingsHash: exchange.settingsHash,
@@ -154,13 +155,17 @@ function resultOf(exchange: Exchange, end: RecordEnd): Result {
     errorType: errorTypeOf(errorCode),
     plugin: aborted ? undefined : recorded(error?.plugin, TEXTS.other),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
-    limitedBy: aborted || !error?.limit ? undefined : { node: error.limit.node, limit: error.limit.limit },
+    limitedBy: aborted ? undefined : limitOf(error),
     rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
   };
 }
 
+const limitOf = (error: GatewayError | undefined): string | undefined =>
+  error?.limit ? `${error.limit.node}:${error.limit.limit}` : recorded(error?.budget, TEXTS.other);
+
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),
+  ...(target.name !== undefined && { targetName: TEXTS.other.of(target.name) }),
   ...(target.provider !== undefined && { provider: TEXTS.other.of(target.provider.replace(/^@/, '')) }),
   reason,
   after,
@@ -184,6 +189,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
+    targetName: recorded(target.name, TEXTS.other),
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,

@@ -7,6 +7,8 @@ import type { RequestRecord } from './record.ts';
 export interface Payer {
   /** Id of the request in the ledger. `x-request-id` cannot be it, because callers may repeat theirs. */
   readonly req: string;
+  /** The id in log and record; empty: it is `req`. */
+  readonly requestId: string;
   readonly organization: string | undefined;
   /** The person or service that is responsible for the key. */
   readonly user: string | undefined;
@@ -24,9 +26,13 @@ const UUID = /^([0-9a-f]{8})([0-9a-f]{4})(7[0-9a-f]{3})([89ab][0-9a-f]{3})([0-9a
 export const ledgerIdOf = ({ replyId }: Pick<Exchange, 'replyId'>, wallMs: number): string =>
   UUID.test(replyId) ? replyId.replace(UUID, '$1-$2-$3-$4-$5') : uuidv7(wallMs);
 
-export const payerOf = ({ replyId, caller }: Exchange, prices: PriceList | undefined, wallMs: number): Payer => ({
-  req: ledgerIdOf({ replyId }, wallMs),
-  organization: caller?.organization,
-  user: caller?.owner,
-  priceVersion: prices?.version ?? '',
-});
+export function payerOf({ id, replyId, caller }: Exchange, prices: PriceList | undefined, wallMs: number): Payer {
+  const req = ledgerIdOf({ replyId }, wallMs);
+  return {
+    req,
+    requestId: id === req ? '' : id,
+    organization: caller?.organization,
+    user: caller?.owner,
+    priceVersion: prices?.version ?? '',
+  };
+}

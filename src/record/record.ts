@@ -5,8 +5,6 @@ import type {
   CommitMode,
   ErrorCode,
   FailureKind,
-  LimitedKind,
-  LimitKind,
   EmbeddingCall,
   ReplyEnd,
   SemanticLookup,
@@ -73,6 +71,8 @@ export interface RecordedAttempt {
   readonly number: number;
   /** `config.targets[1]` */
   readonly target: string;
+  /** Undefined: it has none. */
+  readonly targetName: string | undefined;
   readonly why: ChoiceReason;
   /** Undefined when no target was resolved. */
   readonly place: RecordedPlace | undefined;
@@ -143,6 +143,7 @@ export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reaso
 
 export interface RecordedSkip {
   readonly target: string;
+  readonly targetName?: string;
   /** Provider in the config; absent when the request names it. */
   readonly provider?: string;
   readonly reason: SkippedTarget['reason'];
@@ -191,7 +192,7 @@ export interface RequestRecord {
   /** Empty for a request without a gateway config. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
-  /** The alias that the request named as its model. */
+  /** The alias that the request named as its model; a wildcard as catalog.yaml has it: `openai/*`. */
   readonly alias: string | undefined;
   /** The version of a prompt that the request used, even if its texts could not be made. */
   readonly prompt: { readonly id: string; readonly version: number } | undefined;
@@ -217,8 +218,8 @@ export interface RequestRecord {
   /** Set only when the client left before its reply had ended: no upstream tried yet, nothing sent yet, bytes sent. */
   readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
   readonly rejection: RejectionReason | undefined;
-  /** The gateway's own limit of rates that refused the request. */
-  readonly limitedBy: { readonly node: LimitedKind; readonly limit: LimitKind } | undefined;
+  /** The gateway's own limit of rates that refused the request, `team:requests`, or the budget: `team:search:month:usd`. */
+  readonly limitedBy: string | undefined;
   readonly stream: boolean;
   /** Bytes of the request's body; 0 without a body, or when it was not read whole. */
   readonly bytesIn: number;

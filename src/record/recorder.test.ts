@@ -42,7 +42,6 @@ function createBench(access: Partial<AccessLogOptions> = {}): Bench {
   const metrics = createMetrics({
     clock,
     build: { version: '0.1.0', revision: '' },
-    routes: ['/v1/chat/completions'],
     process: false,
   });
   const recorder = createRecorder({
@@ -302,7 +301,7 @@ describe('the metrics of a request', () => {
 
   it('count a request in flight from its arrival until its reply has ended, and end it once', async () => {
     const clock = createStillClock();
-    const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
+    const metrics = createMetrics({ clock, build: { version: '', revision: '' }, process: false });
     const log = createLogger({ level: 'silent' });
     const recorder = createRecorder({
       clock,
@@ -587,7 +586,7 @@ function createQueueBench({ failing = '' } = {}) {
   const log = createLogger({ level: 'info', clock, destination });
   const ended = new EndedRequests(clock);
   const build = { version: '', revision: '' };
-  const metrics = createMetrics({ clock, build, routes: [], process: false, flush: ended.flush });
+  const metrics = createMetrics({ clock, build, process: false, flush: ended.flush });
   const records = new RecordStore(clock, ended.flush);
   records.resize(10);
   const accessLog = createAccessLog({

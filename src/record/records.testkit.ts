@@ -136,6 +136,7 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
   .record({
     number: count,
     target: fc.oneof(fc.constantFrom('config.targets[0]', 'config.targets[1]'), text),
+    targetName: maybe(fc.oneof(fc.constantFrom('primary'), text)),
     why: fc.constantFrom('only', 'first', 'fallback'),
     place: maybe(place),
     startedMs: ms,
@@ -177,7 +178,7 @@ const attempt: fc.Arbitrary<RecordedAttempt> = fc
   .map((one) => ({ ...one, errorType: typeOf(one.errorCode) }) as RecordedAttempt);
 
 const skip: fc.Arbitrary<RecordedSkip> = fc.record(
-  { target: text, provider: text, reason: fc.constant('circuit_open'), after: count },
+  { target: text, targetName: text, provider: text, reason: fc.constant('circuit_open'), after: count },
   { requiredKeys: ['target', 'reason', 'after'] },
 );
 
@@ -219,9 +220,7 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     errorCode: code,
     plugin: maybe(text),
     disconnectStage: maybe(fc.constantFrom('queued', 'waiting', 'streaming')),
-    limitedBy: maybe(
-      fc.record({ node: fc.constantFrom('key', 'team', 'entry'), limit: fc.constantFrom('requests', 'concurrency') }),
-    ),
+    limitedBy: maybe(fc.constantFrom('key:requests', 'entry:concurrency', 'team:search:month:usd')),
     rejection: maybe(fc.constantFrom('auth', 'schema', 'routing')),
     stream: fc.boolean(),
     bytesIn: count,

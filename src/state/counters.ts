@@ -36,7 +36,7 @@ export interface Counters {
   adjust(adjustment: Adjustment, by: Actor): Promise<CounterState>;
   /** In the order of `counters`; zeros for an unused counter. */
   read(counters: readonly CounterRef[]): Promise<readonly CounterState[]>;
-  /** Sets a bit of `notified`. True for the one caller that set it. @param bit 0 to 30 */
+  /** Sets a bit of `notified`. True for the one caller that set it. @param bit 0 to 31 */
   notify(counter: CounterRef, bit: number): Promise<boolean>;
   /** All counters, in the order of nodes and periods, in pieces. */
   all(): AsyncIterable<readonly CounterState[]>;
@@ -62,9 +62,12 @@ export interface CounterRef {
   readonly period: number;
 }
 
-/** Names a counter in rows of the audit: its node, and the start of its period if it has one. */
+/** The name of what a counter counts, for people: `team:search:month:usd` of the counter `team:search month usd`. It fits into a URL. */
+export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':');
+
+/** Names a counter in rows of the audit: its name, and the start of its period if it has one. */
 export const auditIdOf = ({ node, period }: CounterRef): string =>
-  period === 0 ? node : `${node} ${new Date(period).toISOString()}`;
+  period === 0 ? nameOfCounter(node) : `${nameOfCounter(node)} ${new Date(period).toISOString()}`;
 
 /** One run of a process. */
 export interface Boot {

@@ -82,6 +82,8 @@ export type LedgerDimension = (typeof LEDGER_DIMENSIONS)[number];
 export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly<Record<LedgerName, string>> {
   /** UUID version 7 of the request, lower case. */
   readonly req: string;
+  /** The id of the request in log and record, which callers may choose and repeat. Empty: it is `req`. */
+  readonly requestId: string;
   /** Number of the try in its request, from 0. The row of try 0 counts the request. At most 65,535. */
   readonly att: number;
   readonly kind: LedgerKind;

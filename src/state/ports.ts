@@ -117,6 +117,8 @@ export interface TargetPlace {
   readonly config: string;
   /** Path in the config. */
   readonly target: string;
+  /** Empty: it has none. */
+  readonly name: string;
   /** Slug of the catalog entry, or a provider's name; empty where the request names it. */
   readonly provider: string;
   /** The model whose breaker it is, where the request names it. Undefined: the target itself. */

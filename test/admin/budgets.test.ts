@@ -68,7 +68,7 @@ describe('budgets', () => {
     const same = await call('POST', '/budgets', { id: 'twin', spec: { ...BUDGET, cap: '1 USD' } });
     expect([problem(same), same.json.detail]).toEqual([
       '409 exists',
-      'Another budget counts the same: "team:ads month usd claude-*".',
+      'Another budget counts the same: "team:ads:month:usd:claude-*".',
     ]);
     expect(
       problem(

@@ -60,6 +60,10 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'tokens.get': { path: '/tokens/ID' },
   'tokens.create': { path: '/tokens', body: { id: 'NEW', role: 'viewer' } },
   'tokens.delete': { path: '/tokens/ID' },
+  'requests.list': { path: '/requests?state=complete&label.app=search' },
+  'requests.get': { path: '/requests/served' },
+  'requests.explain': { path: '/explain', body: { key: 'test', body: { model: '@sim/m', messages: [] } } },
+  'requests.explained': { path: '/explain/EXPLAIN_ID' },
   'whoami.get': { path: '/whoami' },
   'openapi.get': { path: '/openapi.json' },
 };

@@ -138,6 +138,21 @@ async function run({ configs, folder, clock, remove }: Run, known?: string): Pro
   };
 }
 
+/** One chat with the key of the file, read to its end. */
+export async function chat(
+  { gateway }: AdminGateway,
+  headers: Readonly<Record<string, string>> = {},
+  body: object = {},
+): Promise<Response> {
+  const reply = await fetch(`${gateway.data.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${FILE_KEY}`, ...headers },
+    body: JSON.stringify({ model: '@sim/m', max_tokens: 10, messages: [{ role: 'user', content: 'canary' }], ...body }),
+  });
+  await reply.arrayBuffer();
+  return reply;
+}
+
 /** Resolves when the file exists. The output of a gateway's process shows when it listens, not when its start is complete. */
 export async function appears(file: string): Promise<void> {
   while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10));

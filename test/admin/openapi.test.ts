@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../src/admin/api/routes.ts';
 import { PROBLEMS } from '../../src/admin/api/problems.ts';
 import { rowOf } from '../../src/state/contract/opened-store.testkit.ts';
 import { CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
-import { startAdmin, type AdminGateway } from './kit.ts';
+import { chat, startAdmin, type AdminGateway } from './kit.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -24,13 +24,16 @@ interface Document {
 let admin: AdminGateway;
 let token: string;
 let document: Document;
+let explainId: string;
 let ajv: InstanceType<typeof Ajv2020>;
 
 beforeAll(async () => {
-  admin = await startAdmin();
+  admin = await startAdmin({ gateway: { default: { provider: '@sim', reply_headers: ['explain_id'] } } });
   token = await admin.token('admin');
   document = (await admin.ask('GET', '/openapi.json', { token })).json;
   ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema({ $id: 'doc', ...document });
+  const served = await chat(admin, { 'x-request-id': 'served', 'x-gateway-metadata': '{"app":"search"}' });
+  explainId = served.headers.get('x-gateway-explain-id')!;
   const { ledger } = admin.gateway.state!.store!;
   await ledger.append([
     rowOf(1, { team: 'search', nano: 17, at: Date.now() - 1000 }),
@@ -83,7 +86,7 @@ describe('the OpenAPI document', () => {
       const operation = document.paths[path]![method.toLowerCase()]!;
       const { path: target, body: sample } = CALLS[id];
       await create(id);
-      const own = target.replace('ID', `own-${id}`);
+      const own = target.replace('EXPLAIN_ID', explainId).replace('ID', `own-${id}`);
       const sent = sample && (JSON.parse(JSON.stringify(sample).replace('NEW', `new-${id}`)) as object);
       if (body !== undefined)
         expect(validatorOf(operation.requestBody!.content['application/json']!.schema)(sent)).toBe(true);

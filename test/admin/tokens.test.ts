@@ -110,11 +110,58 @@ describe('a token', () => {
       '403 forbidden',
       '403 forbidden',
     ]);
-    for (const scopes of [undefined, ['teams:read'], ['usage:write']])
-      expect(problem(await ask('POST', '/tokens', { id: 'b', role: 'admin', ...(scopes && { scopes }) }))).toBe(
-        '403 forbidden',
-      );
+    for (const scopes of [['teams:read'], ['usage:write']])
+      expect(problem(await ask('POST', '/tokens', { id: 'b', role: 'admin', scopes }))).toBe('403 forbidden');
     expect((await ask('POST', '/tokens', { id: 'b', role: 'admin', scopes: ['keys:read'] })).status).toBe(201);
+  });
+
+  describe('made by a token with an end, networks and scopes', () => {
+    const maker = {
+      id: 'maker',
+      role: 'admin',
+      expires_at: '2026-11-22T00:01:00Z',
+      networks: ['127.0.0.0/24', '10.0.0.0/8'],
+      scopes: ['tokens:write', 'keys:read'],
+    };
+    async function startMaker() {
+      const admin = await start({ clock: createFakeClock(Date.UTC(2026, 10, 22)), ...IN_MEMORY });
+      const { json } = await admin.ask('POST', '/tokens', { token: ADMIN_TOKEN, body: maker });
+      return (body: object, token = json.token): Promise<Answer> =>
+        admin.ask('POST', '/tokens', { token, body: { role: 'admin', ...body } });
+    }
+
+    it('has these where it names none, also in the third generation', async () => {
+      const make = await startMaker();
+      const { status, json } = await make({ id: 'child' });
+      const { networks, scopes } = maker;
+      const inherited = { expires_at: '2026-11-22T00:01:00.000Z', networks, scopes };
+      expect(status).toBe(201);
+      expect(json.object).toMatchObject(inherited);
+      expect((await make({ id: 'grandchild' }, json.token)).json.object).toMatchObject(inherited);
+    });
+
+    it('may have less of each', async () => {
+      const make = await startMaker();
+      const less = { expires_at: '2026-11-22T00:00:30.000Z', networks: ['10.1.0.0/16'], scopes: ['keys:read'] };
+      expect((await make({ id: 'child', ...less })).json.object).toMatchObject(less);
+    });
+
+    it.each([
+      ['end', { expires_at: '2026-11-22T00:01:01Z' }],
+      ['networks', { networks: ['0.0.0.0/0'] }],
+      ['networks', { networks: ['127.0.0.1/32', '10.0.0.0/7'] }],
+      ['networks', { networks: ['::/0'] }],
+      ['scopes', { scopes: ['keys:write'] }],
+      [
+        'scopes and networks and end',
+        { expires_at: '2026-12-22T00:00:00Z', networks: ['::1/128'], scopes: ['audit:read'] },
+      ],
+    ])('cannot have a wider %s: %j', async (named, body) => {
+      const make = await startMaker();
+      const { status, json } = await make({ id: 'child', ...body });
+      expect([status, json.code]).toEqual([403, 'forbidden']);
+      expect(json.detail).toBe(`The ${named} of a new token must be within those of its creator.`);
+    });
   });
 
   it('also opens the records, with any role', async () => {

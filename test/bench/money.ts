@@ -30,12 +30,13 @@ const BATCH = 500;
 const RESERVED = { usd: 22_000_000, tokens: 900 };
 const COST = { usd: 1_234_567, tokens: 500 };
 const RECORD = anyLedgerRecord(COST.usd, Date.now());
-const PAYER = { organization: 'acme', user: 'ann@example.com', priceVersion: '2026-11-22+0123abcd' };
+const PAYER = { requestId: '', organization: 'acme', user: 'ann@example.com', priceVersion: '2026-11-22+0123abcd' };
 
 /** As `Desk` writes it. */
 const rowOfSend = (req: string): LedgerRow =>
   lostRow({
     req,
+    requestId: PAYER.requestId,
     att: 0,
     at: Date.now(),
     key: 'search-production',

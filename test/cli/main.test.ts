@@ -69,6 +69,19 @@ describe('gatehouse', () => {
     expect((await gatehouse('validate', '--configs', join(dir, 'nowhere'))).code).toBe(2);
   });
 
+  it('validate ends although a plugin has left a timer, and names the plugin', async () => {
+    dir = writeSettings({ server: 'plugins: [./slow.mjs]\nchains: { request: [slow, route] }\n' });
+    const module = `import { definePlugin } from 'gatehouse/plugin';
+setInterval(() => {}, 1000);
+export default definePlugin({
+  name: 'slow', level: 'request', options: { type: 'object', additionalProperties: false, properties: {} },
+  create: () => (ctx, next) => next(),
+});`;
+    writeFileSync(join(dir, 'slow.mjs'), module);
+    const { code, out } = await gatehouse('validate', '--configs', dir);
+    expect([code, out]).toEqual([0, expect.stringContaining('server.yaml:1:1: warning: the plugin "slow" leaves')]);
+  });
+
   it('serve does not start with mistakes, and says them all', async () => {
     dir = writeSettings({
       keys: 'keys: [{ id: a, kee: x }]\n',

@@ -34,10 +34,17 @@ const faults = {
 export default definePlugin({
   name: 'faulty',
   level: 'request',
-  options: { type: 'object', additionalProperties: false, properties: {} },
-  create: ({ host }) => async (ctx, next) => {
+  options: { type: 'object', additionalProperties: false, properties: { always: { type: 'boolean' } } },
+  create: ({ host, options }) => {
+    if (options.always) {
+      const timer = setInterval(() => Promise.reject(new Error('left alone')), 2);
+      host.onClose(() => clearInterval(timer));
+      Promise.reject(new Error('left in create'));
+    }
+    return async (ctx, next) => {
     faults[ctx.get('x-fault')]?.(ctx, host);
     await next();
+    };
   },
 });
 `;
@@ -46,7 +53,7 @@ export const throws = () => void setImmediate(() => { throw new Error('boom'); }
 `;
 const PACKAGE = `export const rejectsInPackage = () => void Promise.reject(new Error('left alone'));\n`;
 
-async function start(workers: string, server: object = {}): Promise<Running> {
+async function start(workers: string, server: object = {}, options: object = {}): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-faulty-'));
   ended.push(() => rmSync(folder, { recursive: true, force: true }));
   const dependency = join(folder, 'node_modules/some-package');
@@ -55,7 +62,7 @@ async function start(workers: string, server: object = {}): Promise<Running> {
   writeFileSync(join(dependency, 'index.js'), PACKAGE);
   writeFileSync(join(folder, 'faulty.mjs'), PLUGIN);
   writeFileSync(join(folder, 'helper.mjs'), HELPER);
-  const chains = { request: ['faulty', 'metadata', 'route'] };
+  const chains = { request: [{ plugin: 'faulty', options }, 'metadata', 'route'] };
   return startFleet(ended, { workers, server: { plugins: [join(folder, 'faulty.mjs')], chains, ...server } });
 }
 
@@ -90,6 +97,21 @@ describe('a rejection that a plugin leaves unhandled', () => {
     const count = 'gatehouse_plugin_failures_total{plugin="faulty",kind="rejection"}';
     expect((await scrape(statusUrl)).get(count)).toBe(faults.length - 1);
   });
+});
+
+describe('rejections that a plugin leaves from its `create` on', () => {
+  it.each(['none', '2'])(
+    'never end the process, before, while and after it begins to listen (workers: %s)',
+    async (workers) => {
+      const { fleet, url } = await start(workers, {}, { always: true });
+      const answer = await ask(url, 'rejects');
+      expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+      const of = (message: string) =>
+        fleet.lines.filter(({ err, plugin }) => plugin === 'faulty' && (err as Error | undefined)?.message === message);
+      await until(() => of('left in create').length > 0 && of('left alone').length > 1, 'all were told');
+      expect(fleet.lines.filter(({ level }) => level === 'fatal')).toEqual([]);
+    },
+  );
 });
 
 describe('an error that a plugin throws in a timer', () => {

@@ -110,9 +110,9 @@ describe('gatehouse serve --workers', () => {
     const refused = await fetch(explainUrl, question({ key: 'tset' }));
     expect([refused.status, await refused.json()]).toMatchObject([
       400,
-      { error: { code: 'unknown_key', message: expect.stringContaining('Did you mean "test"?') } },
+      { code: 'unknown_key', detail: expect.stringContaining('Did you mean "test"?') },
     ]);
-    expect((await fetch(explainUrl, question({ headers: 1 }))).status).toBe(400);
+    expect((await fetch(explainUrl, question({ headers: 1 }))).status).toBe(422);
   });
 
   it('explains a request though another worker hangs', async () => {

@@ -103,15 +103,16 @@ describe('gatehouse serve --workers 2', () => {
       expect(record).toMatchObject({ request_id: id, worker, state: 'complete' });
     }
     expect((await fetch(`${base}/nobody`)).status).toBe(404);
-    const { requests } = (await (await fetch(`${base}?limit=5`)).json()) as { requests: { worker: number }[] };
-    expect(requests).toHaveLength(5);
-    expect(new Set(requests.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    const { items } = (await (await fetch(`${base}?limit=5`)).json()) as { items: { worker: number }[] };
+    expect(items).toHaveLength(5);
+    expect(new Set(items.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
   });
 
   it('reads settings anew in all of them, or in none', async () => {
     const { upstream, fleet, url, statusUrl } = await start({
       server: { default_config: 'prod', reload: { watch: false } },
       gateway: { prod: {} },
+      files: { 'notes.yaml': 'a file that is ignored, with a warning' },
     });
     upstream.letGo();
     const seedsOf = async () => {
@@ -146,6 +147,8 @@ describe('gatehouse serve --workers 2', () => {
     await hangUp('override_params: { seed: 3 }\n', 'settings reloaded');
     await until(() => fleet.lines.filter(({ msg }) => msg === 'settings reloaded').length === 6, 'all have');
     expect(await seedsOf()).toEqual(new Set([3]));
+    // Of the two reloads, and not of each process.
+    expect(fleet.lines.filter(({ msg }) => msg === 'settings have warnings')).toHaveLength(2);
     const mended = await scrape(statusUrl);
     expect(mended.get('gatehouse_config_last_reload_successful')).toBe(1);
     expect([...mended.keys()].filter((name) => name.startsWith('gatehouse_config_info'))).toHaveLength(1);

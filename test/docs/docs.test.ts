@@ -51,7 +51,7 @@ describe('a curl line', () => {
     ['README.md', [COMPLETE]],
     [
       'docs/operate/records.md',
-      [COMPLETE, { request_id: 'try-1', attempts: [{ provider: 'simulator' }] }, { requests: [] }],
+      [COMPLETE, { request_id: 'try-1', attempts: [{ provider: 'simulator' }] }, { items: [], partial: [] }],
     ],
     ['docs/operate/explain.md', [{ targets: [{ provider: { slug: 'simulator' } }] }]],
   ])('of %s works as it stands, one after the other', async (page, expected) => {

@@ -80,30 +80,31 @@ describe('a question', () => {
   });
 
   it.each<[string, object | string, string, string]>([
-    ['that is no JSON', '{', 'invalid_question', 'JSON'],
-    ['that is a list', '[]', 'invalid_question', 'JSON object'],
-    ['without a body', {}, 'invalid_question', '`body` is required'],
-    ['that is the client’s body itself', question.body, 'invalid_question', 'belongs in `body`'],
-    ['with a misspelt name', { ...question, haeders: {} }, 'invalid_question', 'Did you mean `headers`?'],
-    ['with a name twice', '{"body":{},"body":{}}', 'invalid_question', 'twice'],
-    ['with a method that is none', { ...question, method: 'FETCH' }, 'invalid_question', '`method`'],
-    ['with an address for a path', { ...question, path: 'http://host/v1' }, 'invalid_question', '`path`'],
-    ['with a header that is no text', { ...question, headers: { a: 1 } }, 'invalid_question', '`headers`'],
-    ['with a header of two lines', { ...question, headers: { a: 'b\r\nc: d' } }, 'invalid_question', '`headers`'],
-    ['with a header twice', { ...question, headers: { a: '1', A: '2' } }, 'invalid_question', 'twice'],
+    ['that is no JSON', '{', 'invalid_json', 'JSON'],
+    ['that is a list', '[]', 'invalid_json', 'JSON object'],
+    ['without a body', {}, 'invalid_body', '`body` is required'],
+    ['that is the client’s body itself', question.body, 'invalid_body', 'belongs in `body`'],
+    ['with a misspelt name', { ...question, haeders: {} }, 'invalid_body', 'Did you mean `headers`?'],
+    ['with a name twice', '{"body":{},"body":{}}', 'invalid_body', 'twice'],
+    ['with a method that is none', { ...question, method: 'FETCH' }, 'invalid_body', '`method`'],
+    ['with an address for a path', { ...question, path: 'http://host/v1' }, 'invalid_body', '`path`'],
+    ['with a header that is no text', { ...question, headers: { a: 1 } }, 'invalid_body', '`headers`'],
+    ['with a header of two lines', { ...question, headers: { a: 'b\r\nc: d' } }, 'invalid_body', '`headers`'],
+    ['with a header twice', { ...question, headers: { a: '1', A: '2' } }, 'invalid_body', 'twice'],
     [
       'with more headers than a request may have',
       { ...question, headers: { a: 'x'.repeat(17_000) } },
-      'invalid_question',
+      'invalid_body',
       'limits.header',
     ],
-    ['with a draw of one', { ...question, draws: [1] }, 'invalid_question', '`draws`'],
-    ['with a time that is none', { ...question, at: 'yesterday' }, 'invalid_question', '`at`'],
+    ['with a draw of one', { ...question, draws: [1] }, 'invalid_body', '`draws`'],
+    ['with a time that is none', { ...question, at: 'yesterday' }, 'invalid_body', '`at`'],
     ['with an unknown key', { ...question, key: 'tset' }, 'unknown_key', 'Did you mean "test"?'],
   ])('%s is refused, with what is wrong', async (_, asked_, code, message) => {
     const { gateway } = await startWith({ gateway: { it: single } });
     const { status, json: body } = await ask(gateway, asked_);
-    expect([status, body]).toMatchObject([400, { error: { code, message: expect.stringContaining(message) } }]);
+    const wanted = code === 'invalid_body' ? 422 : 400;
+    expect([status, body]).toMatchObject([wanted, { code, detail: expect.stringContaining(message) }]);
   });
 
   it('comes as JSON, by POST alone: no page in a browser can ask it', async () => {
@@ -142,7 +143,7 @@ describe('a question', () => {
     const { gateway } = await startWith({ gateway: { it: single } });
     const user = 'x'.repeat(1024 * 1024);
     const { status, json } = await ask(gateway, { ...question, body: { ...question.body, user } });
-    expect([status, json]).toMatchObject([413, { error: { message: 'The explain request exceeds 1048576 bytes.' } }]);
+    expect([status, json]).toMatchObject([413, { code: 'too_large', detail: 'The body exceeds 1048576 bytes.' }]);
   });
 
   it('is no larger than a request may be', async () => {
@@ -153,7 +154,7 @@ describe('a question', () => {
     });
     expect((await ask(gateway, withText(100))).status).toBe(200);
     const large = await ask(gateway, withText(1000));
-    expect(large).toMatchObject({ status: 413, json: { error: { code: 'request_too_large' } } });
+    expect(large).toMatchObject({ status: 413, json: { code: 'too_large' } });
     // Unannounced, too.
     expect((await ask(gateway, withText(1000), { 'transfer-encoding': 'chunked' })).status).toBe(413);
   });
@@ -165,7 +166,7 @@ describe('a question', () => {
     await Promise.all(waiting.map(({ begun }) => begun));
     await expect
       .poll(() => ask(gateway, question))
-      .toMatchObject({ status: 503, headers: { 'retry-after': '1' }, json: { error: { code: 'busy' } } });
+      .toMatchObject({ status: 503, headers: { 'retry-after': '1' }, json: { code: 'busy' } });
     expect(await admin(gateway, `${EXPLAIN}/some-id`)).toMatchObject({ status: 503 });
     // Information without a cost is included anyway.
     expect(await admin(gateway, '/admin/v1/requests')).toMatchObject({ status: 200 });

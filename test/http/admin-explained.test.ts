@@ -208,7 +208,7 @@ describe('a request that was served', () => {
     await gateway.gateway.reload();
     expect(await admin(gateway, `${EXPLAIN}/${id}`)).toMatchObject({
       status: 404,
-      json: { error: { code: 'not_found' } },
+      json: { code: 'not_found' },
     });
   });
 
@@ -261,7 +261,7 @@ describe('a request that was served', () => {
     expect(new Set(ids).size).toBe(101);
     expect(await admin(gateway, `${EXPLAIN}/${ids[0]}`)).toMatchObject({
       status: 404,
-      json: { error: { code: 'not_found', message: expect.stringContaining('latest 100 requests') } },
+      json: { code: 'not_found', detail: expect.stringContaining('latest 100 requests') },
     });
     for (const index of [1, 100]) await explainedAs(gateway, ids[index]!);
   });

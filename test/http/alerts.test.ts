@@ -73,8 +73,16 @@ it('A webhook gets the alert of a budget once, as docs/operate/alerts.md describ
     id: headers['webhook-id'],
     type: 'budget',
     nodes: ['team:search', 'organization:acme'],
-    text: 'The budget of team search, month has reached 80 % of 0.024 USD.',
-    data: { budget: 'team search, month', percent: 80, unit: 'usd', cap: 0.024, spent: 0.02, held: 0, period: 'month' },
+    text: 'The budget team:search:month:usd has reached 80 % of 0.024 USD.',
+    data: {
+      budget: 'team:search:month:usd',
+      percent: 80,
+      unit: 'usd',
+      cap: 0.024,
+      spent: 0.02,
+      held: 0,
+      period: 'month',
+    },
   });
   expect(verify(headers, `${text} `, SECRET)).toBeUndefined();
   expect(verify(headers, text, OTHER_SECRET)).toBeUndefined();
@@ -82,7 +90,7 @@ it('A webhook gets the alert of a budget once, as docs/operate/alerts.md describ
   expect(pair.gateway.logs.filter(({ alert }) => alert === 'budget')).toMatchObject([{ percent: 80 }]);
   expect(pair.gateway.logText()).not.toMatch(/secret-path|whsec_/);
   const metrics = await (await fetch(`${pair.gateway.statusUrl}/metrics`)).text();
-  expect(metrics).toContain('gatehouse_budget_alerts_total{budget="team search, month",percent="80"} 1');
+  expect(metrics).toContain('gatehouse_budget_alerts_total{budget="team:search:month:usd",percent="80"} 1');
   expect(metrics).toContain('gatehouse_webhook_tries_total{webhook="ops",result="success"} 1');
 }, 20_000);
 
@@ -130,6 +138,11 @@ it('Receivers that hang, answer without end, redirect, fail or are refused addre
   const from = performance.now();
   expect(await ask(pair, '@openai/m-free')).toBe(429);
   expect(performance.now() - from).toBeLessThan(1000);
+  const delivered = 'gatehouse_webhook_tries_total{webhook="good",result="success"} 2';
+  await until(
+    async () => (await (await fetch(`${gateway.statusUrl}/metrics`)).text()).includes(delivered),
+    'the good one has the alert and the refusal',
+  );
   await gateway.gateway.close();
   expect(performance.now() - from).toBeLessThan(5000);
   const dead = gateway.logs.filter(({ msg }) => msg === 'an alert could not be delivered to its webhook');
@@ -138,7 +151,7 @@ it('Receivers that hang, answer without end, redirect, fail or are refused addre
   expect([failures.get('redirects'), failures.get('fails')]).toEqual(['HTTP 307', 'HTTP 503']);
   expect(failures.get('refused')).toMatch(/special-purpose address \(loopback/);
   expect(failures.get('endless')).toMatch(/exceeds 16384 bytes/);
-  expect([target.seen.length, receivers.good.seen.length]).toEqual([0, 1]);
+  expect([target.seen.length, receivers.good.seen.length]).toEqual([0, 2]);
   expect(dead[0]).toMatchObject({ reason: 'shutdown', event: { type: 'budget', data: { percent: 80 } } });
   await gateway.close();
 }, 30_000);

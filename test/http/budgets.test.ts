@@ -73,7 +73,7 @@ describe('a request that a budget cannot cover', () => {
     expect(error).toHaveProperty(
       'message',
       expect.stringMatching(
-        /^The budget of key test, month \(0\.001 USD\), of which 0\.001 USD are left, cannot cover this request, for which 0\.010\d+ USD would be reserved with an answer of at most 1000 tokens\. It begins anew at 20\d\d-\d\d-(?:28|29|30|31)T2[23]:00:00\.000Z\.$/,
+        /^The budget key:test:month:usd \(0\.001 USD\), of which 0\.001 USD are left, cannot cover this request, for which 0\.010\d+ USD would be reserved with an answer of at most 1000 tokens\. It begins anew at 20\d\d-\d\d-(?:28|29|30|31)T2[23]:00:00\.000Z\.$/,
       ),
     );
     expect(pair.upstream.seen).toEqual([]);
@@ -151,7 +151,9 @@ describe('a request that a budget cannot cover', () => {
     expect([reply.status, error]).toMatchObject([429, { code: 429, status: 'RESOURCE_EXHAUSTED' }]);
     expect(error.details).toContainEqual({
       '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
-      violations: [{ subject: 'budget', description: expect.stringContaining('The budget of key test') as string }],
+      violations: [
+        { subject: 'budget', description: expect.stringContaining('The budget key:test:month:usd') as string },
+      ],
     });
   });
 
@@ -196,7 +198,7 @@ describe('what requests have cost', () => {
     expect([refused.status, error.message]).toEqual([
       429,
       expect.stringMatching(
-        /^The budget of organization acme, month \(0\.02 USD\) cannot cover this request, for which 0\.011\d* USD would be reserved/,
+        /^The budget organization:acme:month:usd \(0\.02 USD\) cannot cover this request, for which 0\.011\d* USD would be reserved/,
       ),
     ]);
     expect(await outcome(post(pair, { key: OTHER, max: 900 }))).toEqual([200, undefined]);
@@ -330,7 +332,7 @@ describe('a stream beyond its reserve', () => {
       const text = await reply.text();
       expect(reply.status).toBe(200);
       expect(text).toMatch(error);
-      expect(text).toContain('The budget of key test, month (0.002 USD) is used up: the answer was cut');
+      expect(text).toContain('The budget key:test:month:usd (0.002 USD) is used up: the answer was cut');
       // One end: nothing follows the error.
       expect(text).not.toMatch(/\[DONE\]|message_stop|"finishReason":"STOP"/);
       await until(() => pair.upstream.seen[0]!.aborted, 'the upstream was left');
@@ -414,7 +416,7 @@ describe('a model without a price', () => {
     const refusal = await post(pair, { model: '@openai/unpriced' });
     expect(await refusal.json()).toMatchObject({
       error: {
-        message: 'The budget of team search, month counts USD, and the price of unpriced is not known (model).',
+        message: 'The budget team:search:month:usd counts USD, and the price of unpriced is not known (model).',
       },
     });
   });

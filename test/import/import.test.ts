@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +5,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { importCommand, type KINDS } from '../../src/cli/import/import.ts';
 import { packageFile } from '../../src/package-root.ts';
+import { loadSettings } from '../../src/settings/read/load.ts';
 import { digestOf } from '../../src/settings/compile/api-keys.ts';
-import { MAIN } from '../support/built.ts';
+import { CASES } from './cases.testkit.ts';
+import { ENV, explained, placesOf } from './explained.testkit.ts';
 
 /** Files of other gateways, and the settings folders that they become. `npx vitest run -u` writes the goldens anew. */
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Imported {
+  readonly dir: string;
   readonly code: number;
   /** All files, and the report of the command. */
   readonly text: string;
@@ -30,27 +32,111 @@ async function imported(kind: keyof typeof KINDS, names: readonly string[]): Pro
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
   const parts = files.map((file) => `=== ${file}\n${readFileSync(file, 'utf8')}`);
-  return { code, text: [...parts, `=== report\n${said}`].join('\n').replaceAll(`${from}/`, '').replaceAll(dir, 'DIR') };
+  return {
+    dir,
+    code,
+    text: [...parts, `=== report\n${said}`].join('\n').replaceAll(`${from}/`, '').replaceAll(dir, 'DIR'),
+  };
 }
 
 /** Secrets of the files in clear text. */
-const SECRETS = /secret-in-clear|sk-master|db-password|sk-lf-secret|sk-local|private-key-in-clear/;
+const SECRETS = /secret-in-clear|masked|sk-master|db-password|sk-lf-secret|sk-local|private-key-in-clear/;
 
 describe('gatehouse import', () => {
-  it.each([
-    ['litellm', 'config', ['config.yaml']],
-    ['litellm', 'config-keys-teams', ['config.yaml', 'keys.json', 'teams.json']],
-    ['portkey', 'configs', ['production.json', 'by-plan.json']],
-    ['portkey', 'lists', ['configs-and-providers.json', 'api-keys.json']],
-  ] as const)(
-    'writes settings of %s (%s) that are valid, without a secret, and says what it leaves out',
-    async (kind, name, files) => {
+  it.each(CASES)(
+    'writes settings of $kind ($name) that are valid, without a secret, and says what it leaves out',
+    async ({ kind, name, files }) => {
       const { code, text } = await imported(kind, files);
       expect(code, text).toBe(0);
       expect(text).not.toMatch(SECRETS);
       await expect(text).toMatchFileSnapshot(`goldens/${kind}-${name}.txt`);
     },
   );
+
+  it.each(CASES.filter(({ goes }) => goes))(
+    'leads requests to the hosts and models that the file has for them: $kind ($name)',
+    async ({ kind, files, key, goes }) => {
+      const { dir } = await imported(kind, files);
+      const found = await Promise.all(
+        Object.keys(goes!).map(async (name) => [name, await placesOf(dir, name, key)] as const),
+      );
+      expect(Object.fromEntries(found)).toEqual(goes);
+    },
+  );
+
+  it('makes aliases of wildcards, which an explanation names with their line', async () => {
+    const { dir } = await imported('litellm', ['wildcards.yaml']);
+    const { request } = await explained(dir, 'anthropic/claude-opus-4-5');
+    const at = readFileSync(join(dir, 'catalog.yaml'), 'utf8').split('\n').indexOf('  anthropic/*:') + 2;
+    expect(request.alias).toMatchObject({ of: '@anthropic/claude-opus-4-5', at: { line: at } });
+  });
+
+  it('validates each folder as `gatehouse validate` does', async () => {
+    for (const { kind, files } of CASES) {
+      const { dir } = await imported(kind, files);
+      const result = await loadSettings(dir, { env: ENV, fakeMissing: true });
+      expect(result.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    }
+  });
+
+  it('exits with 1 and writes nothing where nothing can be imported, and says why', async () => {
+    const run = async (name: string, text: string) => {
+      const [path, dir] = [join(folder, name), join(folder, `${name}.d`)];
+      writeFileSync(path, text);
+      let said = '';
+      const write = (more: string): void => void (said += more);
+      const code = await importCommand({ kind: 'litellm', paths: [path], dir, out: write, err: write });
+      return { code, said, isWritten: existsSync(dir) };
+    };
+    const stored = await run(
+      'stored.yaml',
+      'general_settings: { master_key: os.environ/M, store_model_in_db: true }\n',
+    );
+    expect(stored).toMatchObject({ code: 1, isWritten: false });
+    expect(stored.said).toContain('save the answer of `GET /model/info`');
+    const cached = await run('cached.yaml', 'litellm_settings: { cache: true }\nmodel_list: []\n');
+    expect(cached).toMatchObject({ code: 1, isWritten: false });
+    expect(cached.said).toMatch(/^\nDecide: [^\n]*\n\n {2}[^\n]*litellm_settings\.cache: has no config to stand in/);
+    expect(cached.said).toContain('nothing was imported');
+  });
+
+  it('exits with 1 where the folder does not validate', async () => {
+    const path = join(folder, 'invalid.json');
+    writeFileSync(path, '{"targets":[{"provider":"openai"},{"provider":"anthropic"}]}');
+    const write = (): void => {};
+    const options = { paths: [path], dir: `${path}.d`, out: write, err: write };
+    expect(await importCommand({ kind: 'portkey', ...options })).toBe(1);
+    expect(existsSync(`${path}.d`)).toBe(true);
+  });
+
+  it('notices the pages of a list that are not there, and none where all are', async () => {
+    const page = (index: number) => ({
+      keys: [{ token: digestOf(`page ${index}`).slice('sha256:'.length), key_alias: `page-${index}` }],
+      total_count: 2,
+      current_page: index,
+      total_pages: 2,
+    });
+    const paths = [1, 2].map((index) => join(folder, `page-${index}.json`));
+    for (const [index, path] of paths.entries()) writeFileSync(path, JSON.stringify(page(index + 1)));
+    const run = async (some: readonly string[], dir: string) => {
+      let said = '';
+      const write = (more: string): void => void (said += more);
+      await importCommand({ kind: 'litellm', paths: some, dir: join(folder, dir), out: write, err: write });
+      return said;
+    };
+    expect(await run(paths.slice(0, 1), 'first-page')).toContain('total_count: only 1 of 2 are here');
+    expect(await run(paths, 'both-pages')).not.toContain('total_count');
+  });
+
+  it('reports caps, guards and keys that are lost before anything else', async () => {
+    const { text } = await imported('litellm', ['slow-wild-cached.yaml', 'keys-page.json']);
+    const titles = [...text.matchAll(/^(Decide|Check|Not needed)\b/gm)].map(([, title]) => title);
+    expect(titles).toEqual(['Decide', 'Check', 'Not needed']);
+    const decide = text.slice(text.indexOf('\nDecide'), text.indexOf('\nCheck'));
+    const order = ['total_count', 'budget_duration', 'store_model_in_db'].map((word) => decide.indexOf(word));
+    expect(order).not.toContain(-1);
+    expect(Math.max(order[0]!, order[1]!)).toBeLessThan(order[2]!);
+  });
 
   it('names the next commands as it was called itself', async () => {
     const [paths, dir] = [[packageFile('test/import/litellm/config.yaml')], join(folder, 'called')];
@@ -93,27 +179,6 @@ describe('gatehouse import', () => {
     // The first key of keys.json is the word `test`.
     const { text } = await imported('litellm', ['keys.json']);
     expect(text).toContain(`digest: ${digestOf('test')}\n`);
-  });
-
-  it('leads a request of an imported key to the deployments and fallbacks of its model, within its budget', async () => {
-    const dir = join(folder, 'explained');
-    const from = packageFile('test/import/litellm');
-    const paths = ['config.yaml', 'keys.json', 'teams.json'].map((name) => join(from, name));
-    await importCommand({ kind: 'litellm', paths, dir, out: () => {}, err: () => {} });
-    const request = join(folder, 'request.json');
-    writeFileSync(request, '{"model":"gpt-4o","messages":[{"role":"user","content":"Hello"}]}');
-    const args = ['explain', '--configs', dir, '--request', request, '--key', 'search-prod'];
-    const env = { ...process.env, VLLM_BASE: 'https://vllm.example.com/v1' };
-    const { stdout } = spawnSync(process.execPath, [MAIN, ...args], {
-      env,
-      encoding: 'utf8',
-    });
-    expect([...stdout.matchAll(/^ {2}sends +POST https:\/\/([^/]+)/gm)].map(([, host]) => host)).toEqual([
-      'example-eu.openai.azure.com',
-      'api.openai.com',
-      'api.anthropic.com',
-      'generativelanguage.googleapis.com',
-    ]);
   });
 
   it('gives a key of LiteLLM no more than it had: the models of its team too, and an end', async () => {

@@ -55,8 +55,10 @@ export interface Setup {
   readonly upstream: Script;
   readonly chains?: object;
   readonly gateway?: TestSettings['gateway'];
+  readonly keys?: TestSettings['keys'];
   /** More of server.yaml. */
   readonly server?: object;
+  readonly settings?: Pick<TestSettings, 'keys' | 'prices' | 'teams'>;
 }
 
 export interface OutsideGateway extends AsyncDisposable {
@@ -72,7 +74,9 @@ export async function startOutsideGateway({
   upstream: script,
   chains,
   gateway: configs,
+  keys,
   server,
+  settings,
 }: Setup): Promise<OutsideGateway> {
   const { dir, modules } = writePlugins(plugins);
   const upstream = await startUpstream(script);
@@ -80,6 +84,8 @@ export async function startOutsideGateway({
     server: { plugins: modules, ...(chains && { chains }), ...server },
     catalog: { providers: entriesFor(upstream.url) },
     ...(configs && { gateway: configs }),
+    ...(keys && { keys }),
+    ...settings,
   }).catch(async (error: unknown) => {
     await upstream.close();
     throw error;

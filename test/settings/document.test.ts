@@ -136,8 +136,17 @@ describe('docs/reference/settings', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
+  test('has two columns, so that no page cuts one, and two lines a key', () => {
+    const rows = [...pages].flatMap(([file, text]) =>
+      file.includes('/reference/settings/') ? text.split('\n').filter((line) => line.startsWith('| `')) : [],
+    );
+    expect(rows.length).toBeGreaterThan(300);
+    expect(rows.filter((row) => !/^\| `[^`]+`<br>.+ \| .+<br>`.+` \|$/.test(row.replaceAll('\\|', '')))).toEqual([]);
+    expect(rows.filter((row) => row.replaceAll('\\|', '').split('|').length !== 4)).toEqual([]);
+  });
+
   test('has an example for every key that is to be pasted as it stands', () => {
-    const rows = [...[...pages.values()].join('\n').matchAll(/^\| `([^`]+)` \|.*\| `([^|]*)` \|$/gm)]
+    const rows = [...[...pages.values()].join('\n').matchAll(/^\| `([^`]+)`<br>.*<br>`([^|]*)` \|$/gm)]
       .map(([, path, example]) => [path!, example!] as const)
       .filter(([, example]) => example.includes(': '));
     const reported = places.filter(({ deprecated }) => !deprecated);

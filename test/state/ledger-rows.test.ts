@@ -167,10 +167,13 @@ describe('the ledger has', () => {
     expect(row!.held).toBeGreaterThan(10_000_000);
   });
 
-  it('a row for each of two requests with the same id of their caller', async () => {
+  it('a row for each of two requests with the same id of their caller, each with that id', async () => {
     const ledger = await startLedger(answers);
     for (let sent = 0; sent < 2; sent += 1) await ledger.post({}, { id: 'mine' }).then((reply) => reply.text());
-    expect(await ledger.rows(2)).toHaveLength(2);
+    const rows = await ledger.rows(2);
+    expect(rows.map(({ requestId }) => requestId)).toEqual(['mine', 'mine']);
+    expect(new Set(rows.map(({ req }) => req)).size).toBe(2);
+    expect(ledger.gateway.record('mine')).toMatchObject({ request_id: 'mine', same_id: 2 });
   });
 
   it('a marked row for a model without a price, and nothing for a request that a budget refused', async () => {

@@ -33,6 +33,8 @@ export interface Notes {
   /** `chain:plugin` for each plugin of the house it came to, and which attempt ran it. */
   readonly reached: Map<Attempt | undefined, Set<string>>;
   body: Buffer | undefined;
+  /** Names of the files of its form. */
+  files: readonly string[] | undefined;
   health: FrozenHealth;
   /** The kept responses that it looked up. */
   found: FoundResponses | undefined;

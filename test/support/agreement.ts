@@ -184,8 +184,11 @@ export class Agreement {
       const notes = this.#notes.get(ctx.exchange) ?? this.#begin(ctx, version);
       const reached = notes.reached.get(ctx.attempt) ?? new Set();
       notes.reached.set(ctx.attempt, reached.add(name));
-      if (of === 'config') notes.body = copyOf(ctx.exchange.request.body);
-      else if (of === 'route') noteHealth(ctx.exchange, notes, version);
+      if (of === 'config') {
+        notes.body = copyOf(ctx.exchange.request.body);
+        notes.files = ctx.exchange.request.form?.files;
+      }
+      if (of === 'route') noteHealth(ctx.exchange, notes, version);
       else if (of === 'send' && ctx.attempt) noteSent(ctx.exchange, ctx.attempt, notes);
       return run(ctx, next);
     };
@@ -198,6 +201,7 @@ export class Agreement {
       fetching: new Set(),
       reached: new Map(),
       body: undefined,
+      files: undefined,
       health: new Map(),
       found: undefined,
     };
@@ -220,7 +224,11 @@ export class Agreement {
     return notes;
   }
 
-  #questionOf(exchange: Exchange, path: string, { body = Buffer.alloc(0), health, found }: Notes): ExplainQuestion {
+  #questionOf(
+    exchange: Exchange,
+    path: string,
+    { body = Buffer.alloc(0), files, health, found }: Notes,
+  ): ExplainQuestion {
     const { clock = systemClock } = this.#setup;
     const { request, id, draws, startedAt, attempts, error } = exchange;
     return {
@@ -228,6 +236,7 @@ export class Agreement {
       path,
       headers: headersOf(exchange),
       body,
+      files,
       remoteAddress: request.remoteAddress,
       id,
       draws,

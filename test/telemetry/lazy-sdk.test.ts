@@ -23,7 +23,7 @@ const program = `
   const log = createLogger({ level: 'silent' });
   const clock = kit.createStillClock();
   const ended = new EndedRequests(clock);
-  const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
+  const metrics = createMetrics({ clock, build: { version: '', revision: '' }, process: false });
   const otel = await startOtel({ env: process.env, yaml: undefined, version: '0', log, metrics });
   const recorder = createRecorder({ clock, metrics, models: { answered: (model) => model }, log, ended, accessLog: createAccessLog({ log, lines: { write() {} }, mode: 'all' }), openSpan: otel?.openSpan });
   recorder.open(kit.streamedExchange()).close(kit.endOf());

@@ -150,7 +150,7 @@ async function start(
   const lines: string[] = [];
   const log = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
   const clock = createStillClock();
-  const metrics = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, routes: [], process: false });
+  const metrics = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, process: false });
   const otel = await startOtel({
     env: process.env,
     yaml,

@@ -23,7 +23,7 @@ async function start(
   metrics?: Pick<Metrics, 'scrape'>,
 ): Promise<(path: string, headers?: Record<string, string>, method?: string) => Promise<Answer>> {
   const clock = createStillClock();
-  const own = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, routes: [], process: false });
+  const own = createMetrics({ clock, build: { version: '0.1.0', revision: '' }, process: false });
   const server = createStatusServer({ metrics: metrics ?? own, isReady: () => readiness, clock, host: '127.0.0.1' });
   clock.set(12_345);
   const listening = await listen(server);

@@ -269,7 +269,7 @@ const HOSTED =
   'without it would look like a success that was none.';
 
 const OBJECTS =
-  'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/keys.md#allowed-fields) of a key or a catalog entry says which\n' +
+  'Fields that name objects in the account of a vendor. [`vendor_objects`](../operate/allowed-fields.md) of a key or a catalog entry says which\n' +
   'kinds of them callers may name; by default all. `**.` stands for any depth. The rule holds for the bodies of all APIs, in camelCase and in\n' +
   'snake_case, because some targets also get fields that the API of the request does not have. The rule finds addresses of files of the Gemini API in\n' +
   'any field. The kind `responses` also has the items that an input names by their ids: `item_reference`, and an `image_generation_call` without its image.';

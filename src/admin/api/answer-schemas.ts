@@ -1,5 +1,6 @@
 import type { Schema } from '../../settings/read/schema-files.ts';
 import { LEDGER_DIMENSIONS, LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS } from '../../state/ledger.ts';
+import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
@@ -7,6 +8,7 @@ import { ID, integer, list, moment, nullable, object, own, text } from './schema
 /** The members of a row of the ledger, in the order of an export. */
 export const LEDGER_COLUMNS = [
   'req',
+  'request_id',
   'att',
   'kind',
   'at',
@@ -89,12 +91,10 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   budget: object(
     {
       ...META,
-      id: text(
-        'Of an object of the store. Else node, period and unit, and for some models a digest of their patterns.',
-        {
-          examples: ['team:search:month:usd'],
-        },
-      ),
+      id: text('Of an object of the store; else its `name`.', { examples: ['team:search:month:usd'] }),
+      name: text('As in metrics, logs, alerts, errors and the audit: node, period, unit and patterns of models.', {
+        examples: ['team:search:month:usd:claude-*'],
+      }),
       part_of: nullable(
         text('The object whose `spec.budgets` has it; null for an object of its own.', { examples: ['teams/search'] }),
       ),
@@ -114,6 +114,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     },
     [
       ...META_NAMES,
+      'name',
       'part_of',
       'node',
       'spec',
@@ -148,7 +149,8 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
   ),
   ledger_row: object(
     {
-      req: text('Id of the request.'),
+      req: text('Id of the request in the ledger.'),
+      request_id: text('Its id in log and record. Callers may choose it, and repeat it.'),
       att: integer('Number of the try.'),
       kind: text('What the row is about.', { enum: LEDGER_KINDS }),
       at: moment('When.'),
@@ -234,6 +236,12 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     ['actor', 'role', 'expires_at'],
   ),
   document: { description: 'An OpenAPI document.', type: 'object' },
+  request_line: REQUEST_LINE_SCHEMA,
+  request: REQUEST_SCHEMA,
+  explanation: {
+    description: 'What became or would become of a request: docs/operate/explain.md. Its fields may grow in number.',
+    type: 'object',
+  },
 };
 
 export const PROBLEM_SCHEMA: Schema = object(

@@ -13,7 +13,7 @@ import { Failures } from './failures.ts';
 import { HANDLERS } from './handlers/index.ts';
 import { callIdOf, RepeatableCalls } from './idempotent-calls.ts';
 import { addressOf, hasAdmin, identify, type AdminIdentity } from './identity.ts';
-import { createObjectsReader, type Objects } from './objects.ts';
+import { createObjectsReader, Objects } from './objects.ts';
 import { CallQuery } from './parameters.ts';
 import { OF_STORE, ApiProblem } from './problems.ts';
 import { includesRole, includesScope, RESOURCES } from './roles.ts';
@@ -26,13 +26,15 @@ import type { ApiSources } from './sources.ts';
 const MAX_CALLS = 16;
 /** Rows of refused writes in a minute, for callers who are known and for those who are not. A client that is refused again and again fills no disk. */
 const MAX_REFUSALS = 60;
+/** Explanations are made one by one, of the time of served requests; each of these has a body in memory. */
+const MAX_EXPLANATIONS = 4;
 const REFUSALS_MS = 60_000;
 /** The actor of a call without a valid token. */
 const UNKNOWN = 'unknown';
 
 export interface ApiOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
-  readonly admin: () => ServerSettings['admin'];
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
 }
 
 /** The part of a request that routes it. */
@@ -53,6 +55,7 @@ export class AdminApi {
   /** Two counts: refused calls without a valid token cannot push those of known callers out of the audit. */
   readonly #refusals: { readonly known: Refusals; readonly unknown: Refusals };
   #calls = 0;
+  #explanations = 0;
 
   constructor(options: ApiOptions) {
     const { clock, state } = options;
@@ -83,10 +86,10 @@ export class AdminApi {
 
   /** Identifies the caller of a request. Throws `ApiProblem`. */
   async identify(request: IncomingMessage): Promise<AdminIdentity> {
-    const { admin, clock, state } = this.#options;
+    const { settings, clock, state } = this.#options;
     try {
       return await identify(request, {
-        admin: admin(),
+        admin: settings().admin,
         failures: this.#failures,
         bootstrap: this.#bootstrap,
         now: clock.wall(),
@@ -97,19 +100,8 @@ export class AdminApi {
     }
   }
 
-  /** The audit has each read of the body of a request. Throws `ApiProblem` while the store does not answer. */
-  async auditRead(requestId: string, actor: Actor): Promise<void> {
-    if (!this.#options.state) return;
-    try {
-      const { store } = await this.#readObjects();
-      await store.audit.add({ action: 'read', kind: 'requests', id: requestId.slice(0, 256) }, actor);
-    } catch (error) {
-      throw problemOf(error, 'GET') ?? error;
-    }
-  }
-
-  /** @param path below `/admin/v1` */
-  async answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
+  /** @param path below `/admin/v1`; undefined: another path, where nothing is */
+  async answer(request: IncomingMessage, path: string | undefined, query: string): Promise<AdminAnswer> {
     if (this.#calls >= MAX_CALLS) return answerOf(new ApiProblem('busy', `${MAX_CALLS} calls are under way.`));
     this.#calls += 1;
     try {
@@ -125,8 +117,8 @@ export class AdminApi {
     }
   }
 
-  async #answer(request: IncomingMessage, path: string, query: string): Promise<AdminAnswer> {
-    const match = findRoute(request.method ?? 'GET', path);
+  async #answer(request: IncomingMessage, path: string | undefined, query: string): Promise<AdminAnswer> {
+    const match = path === undefined ? undefined : findRoute(request.method ?? 'GET', path);
     const place = match && 'route' in match ? { ...match, query } : undefined;
     let actor: Actor = { id: UNKNOWN, role: '', address: addressOf(request) };
     try {
@@ -138,35 +130,53 @@ export class AdminApi {
         });
       if (!place) throw new ApiProblem('not_found', 'There is nothing at this path.');
       checkAllowed(place, identity);
-      return await this.#run(request, place, identity);
+      return await (place.route.explains ? this.#inTurn : this.#run).call(this, request, place, identity);
     } catch (error) {
       if (error instanceof ApiProblem && place) await this.#auditRefusal(error, place, actor);
       throw error;
     }
   }
 
+  async #inTurn(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
+    if (this.#explanations >= MAX_EXPLANATIONS)
+      throw new ApiProblem('busy', `${MAX_EXPLANATIONS} explain requests are running already.`);
+    this.#explanations += 1;
+    try {
+      return await this.#run(request, place, identity);
+    } finally {
+      this.#explanations -= 1;
+    }
+  }
+
   async #run(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
     const { operation, route, id } = place;
+    const { records, explains, clock, settings: server } = this.#options;
+    const { limits } = server();
     const query = CallQuery.read(place.query, route.query ?? []);
-    const bytes = await readCallBody(request, route);
+    const bytes = await readCallBody(request, route, limits);
     const key = keyIn(request, route);
     const run = async (): Promise<AdminAnswer> => {
-      const objects = await this.#readObjects();
+      const objects = resourceOf(operation) === 'requests' ? Objects.none : await this.#readObjects();
       const { settings } = this.#options.inForce();
       const call: Call = {
         operation,
         identity,
         id,
         query,
-        body: route.body === undefined ? undefined : parseCallBody(bytes),
+        bytes,
+        body: route.body === undefined || route.explains ? undefined : parseCallBody(bytes),
+        limits,
+        accept: request.headers.accept,
+        records,
+        explains,
         ifMatch: request.headers['if-match'],
         callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
         objects,
         settings,
-        clock: this.#options.clock,
+        clock,
         readObjects: this.#readObjects,
       };
-      if (route.body !== undefined) checkAgainst(route.body, call.body);
+      if (route.body !== undefined && !route.explains) checkAgainst(route.body, call.body);
       const answered = await HANDLERS[operation](call);
       if (operation === 'tokens.create' && !query.dryRun) await this.#endBootstrap();
       return toAnswer(route, answered);
@@ -232,16 +242,16 @@ function checkAllowed({ operation, route }: Place, { role, scopes, only }: Admin
     throw new ApiProblem('forbidden', `The token has no scope \`${resource}:${isWrite(route) ? 'write' : 'read'}\`.`);
 }
 
-function keyIn({ headersDistinct }: IncomingMessage, { method }: AdminRoute): string | undefined {
+function keyIn({ headersDistinct }: IncomingMessage, route: AdminRoute): string | undefined {
   const sent = headersDistinct['idempotency-key'];
-  if (sent === undefined || method !== 'POST') return undefined;
+  if (sent === undefined || route.method !== 'POST' || !isWrite(route)) return undefined;
   const [key = ''] = sent;
   if (sent.length > 1 || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new ApiProblem('invalid_header', '`Idempotency-Key` is one text of 1 to 255 visible characters of ASCII.');
   return key;
 }
 
-const toAnswer = ({ status }: AdminRoute, { body, headers, file }: CallAnswer): AdminAnswer =>
+const toAnswer = ({ status }: AdminRoute, { body, text, headers, file }: CallAnswer): AdminAnswer =>
   file
     ? {
         status,
@@ -251,7 +261,7 @@ const toAnswer = ({ status }: AdminRoute, { body, headers, file }: CallAnswer): 
           'content-disposition': `attachment; filename="${file.name}"`,
         },
       }
-    : { status, body, ...(headers && { headers }) };
+    : { status, body: text ?? body, ...(headers && { headers }) };
 
 /** Undefined: a fault of the gateway, or a client that left. */
 function problemOf(error: unknown, method: string | undefined): ApiProblem | undefined {

@@ -81,13 +81,14 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
         { enum: ROLES },
       ),
       expires_at: text(
-        'Time from which the token is refused (RFC 3339), at most 90 days from now. Default: 90 days from now.',
+        'Time from which the token is refused (RFC 3339), at most 90 days from now and at most the end of the token that creates it. Default: the earlier of the two.',
         { ...MOMENT, examples: ['2027-01-01T00:00:00Z'] },
       ),
       networks: list(
         { type: 'string', minLength: 1, maxLength: 50 },
         {
-          description: 'Networks of clients that may use the token, in CIDR notation. Default: any.',
+          description:
+            'Networks of clients that may use the token, in CIDR notation, within those of the token that creates it. Default: the same as that token, any without one.',
           minItems: 1,
           maxItems: 64,
           examples: [['10.0.0.0/8']],
@@ -96,7 +97,8 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
       scopes: list(
         { type: 'string', enum: SCOPES },
         {
-          description: 'Resources that the token may read or write, within its role. Default: all.',
+          description:
+            'Resources that the token may read or write, within its role and among those of the token that creates it. Default: the same as that token.',
           minItems: 1,
           uniqueItems: true,
           examples: [['keys:write', 'usage:read']],
@@ -105,5 +107,20 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
       reason: REASON,
     },
     ['id', 'role'],
+  ),
+  explain: object(
+    {
+      method: text('Of HTTP.', { default: 'POST' }),
+      path: text('With its query.', { default: '/v1/chat/completions' }),
+      headers: { description: 'The headers of the client.', type: 'object', additionalProperties: { type: 'string' } },
+      body: { description: 'The body of the client: JSON, or its text. A request without a body has none.' },
+      key: text('The id of the key in whose name the request is explained. Default: the key in `headers`.'),
+      draws: list(
+        { type: 'number', minimum: 0, exclusiveMaximum: 1 },
+        { description: 'The numbers that a load balance draws, one after the other.', minItems: 1, maxItems: 64 },
+      ),
+      at: text('Time of the request. Default: now.', MOMENT),
+    },
+    [],
   ),
 };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Budget as BudgetFile } from '../../../schemas/types.generated.ts';
 import type { Budget, NodeKind } from '../../governance/tree.ts';
 import { compileNode } from '../../settings/compile/teams.ts';
@@ -41,7 +40,7 @@ export function budgetsIn(
   if (!Array.isArray(specs) || !isNode(kind)) return [];
   const budgets = specs as BudgetFile[];
   return compiledOf(kind, id, budgets, server).map((compiled, index) => ({
-    partId: idOf(compiled),
+    partId: compiled.name,
     spec: budgets[index]!,
     compiled,
   }));
@@ -62,10 +61,4 @@ function compiledOf(
     if (error instanceof RangeError) return [];
     throw error;
   }
-}
-
-/** `team:search:month:usd`; with models, a digest of their patterns follows. */
-function idOf({ node, period, unit, models }: Budget): string {
-  const patterns = models && createHash('sha256').update(models.toSorted().join('\n')).digest('hex').slice(0, 12);
-  return [node.ref, period, unit, ...(patterns === undefined ? [] : [patterns])].join(':');
 }

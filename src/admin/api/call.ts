@@ -1,6 +1,8 @@
 import type { Clock } from '../../plugin/index.ts';
 import type { Settings } from '../../settings/read/load.ts';
 import type { Actor } from '../../state/entities.ts';
+import type { ServerSettings } from '../../settings/compile/server-settings.ts';
+import type { ApiSources } from './sources.ts';
 import type { AdminIdentity } from './identity.ts';
 import type { Objects } from './objects.ts';
 import type { CallQuery } from './parameters.ts';
@@ -8,7 +10,7 @@ import { ApiProblem } from './problems.ts';
 import type { OperationId } from './routes.ts';
 
 /** A call that is authenticated, allowed and has a valid body. */
-export interface Call {
+export interface Call extends Pick<ApiSources, 'records' | 'explains'> {
   readonly operation: OperationId;
   readonly identity: AdminIdentity;
   /** The id in the path; empty where the route has none. */
@@ -16,6 +18,10 @@ export interface Call {
   readonly query: CallQuery;
   /** Valid by the schema of the route. */
   readonly body: unknown;
+  /** The body as it was sent. */
+  readonly bytes: Buffer;
+  readonly limits: ServerSettings['limits'];
+  readonly accept: string | undefined;
   readonly ifMatch: string | undefined;
   /** A digest of the caller's `Idempotency-Key`, or random. */
   readonly callId: string;
@@ -29,6 +35,7 @@ export interface Call {
 export interface CallAnswer {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly text?: string;
   /** A file, in pieces. */
   readonly file?: { readonly type: string; readonly name: string; readonly pieces: AsyncIterable<string> };
 }

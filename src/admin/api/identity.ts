@@ -17,6 +17,8 @@ export interface AdminIdentity {
   readonly role: Role;
   /** Undefined: all. */
   readonly scopes: readonly string[] | undefined;
+  /** The networks that the token is limited to. Undefined: any. */
+  readonly networks: readonly string[] | undefined;
   /** The one operation that the bootstrap token is for. */
   readonly only?: OperationId;
   /** Milliseconds since 1970; undefined: no end. */
@@ -77,6 +79,7 @@ const identityOf = (
   actor: { id, role, address },
   role,
   scopes: undefined,
+  networks: undefined,
   expiresAt: undefined,
   secret: undefined,
   ...more,
@@ -111,7 +114,7 @@ function ofStored(
   if (now >= expiresAt) throw unauthorized('The token has expired.');
   if (networks && !createNetworkTest(networks)(address))
     throw new ApiProblem('forbidden', 'The token may not be used from this address.');
-  return identityOf(`token:${token.id}`, role, address, { scopes, expiresAt, secret: sent });
+  return identityOf(`token:${token.id}`, role, address, { scopes, networks, expiresAt, secret: sent });
 }
 
 export interface TokenDoc {

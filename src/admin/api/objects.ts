@@ -91,6 +91,8 @@ export function createObjectsReader({ state, inForce }: ApiSources): () => Promi
 
 /** The objects of the files and of the store, as of one moment. */
 export class Objects {
+  /** For calls about requests, which are answered without the store. */
+  static readonly none = new Objects({ version: undefined, files: [], byKind: new Map() }, new Map(), undefined);
   readonly #found: Found;
   readonly #entities: ReadonlyMap<string, Entity>;
   readonly #owns: readonly string[] | undefined;
@@ -107,6 +109,11 @@ export class Objects {
   get store(): StateStore {
     if (this.#store) return this.#store;
     throw new ApiProblem('no_store', 'server.yaml has no `state`.');
+  }
+
+  /** False: server.yaml has no `state`. */
+  get isStateful(): boolean {
+    return this.#owns !== undefined;
   }
 
   get hasStore(): boolean {

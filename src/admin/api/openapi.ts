@@ -38,7 +38,8 @@ function makeDocument(): object {
     info: {
       title: 'Gatehouse admin API',
       version: version().version,
-      description: 'Keys, teams, organizations, budgets, prices, alerts, usage, ledger and audit of a gateway.',
+      description:
+        'Keys, teams, organizations, budgets, prices, alerts, usage, ledger, audit and requests of a gateway.',
     },
     servers: [{ url: API }],
     security: [{ token: [] }],
@@ -59,7 +60,13 @@ const ofObjects = (id: OperationId): boolean =>
   OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
 /** Reads that need no store. */
 const needsNoStore = (id: OperationId): boolean =>
-  id === 'whoami.get' || id === 'openapi.get' || (ofObjects(id) && !isWrite(ROUTES[id]));
+  id === 'whoami.get' ||
+  id === 'openapi.get' ||
+  resourceOf(id) === 'requests' ||
+  (ofObjects(id) && !isWrite(ROUTES[id]));
+
+/** Takes an `Idempotency-Key`. */
+const isRepeatable = (route: AdminRoute): boolean => route.method === 'POST' && isWrite(route);
 
 /** Which operations have which errors, besides those of every path. */
 const RULES: readonly Rule[] = [
@@ -69,12 +76,13 @@ const RULES: readonly Rule[] = [
   [(_, { body }) => body !== undefined, 'invalid_json', 'invalid_body', 'too_large', 'unsupported_media_type'],
   [(_, { changes }) => changes === true, 'precondition_required', 'precondition_failed'],
   [(id, route) => isWrite(route) && ofObjects(id), 'owned_by_files', 'not_owned'],
-  [(_, { method }) => method === 'POST', 'invalid_header', 'idempotency_mismatch', 'replay_in_progress'],
+  [(_, route) => isRepeatable(route), 'invalid_header', 'idempotency_mismatch', 'replay_in_progress'],
   [(id) => ofObjects(id) && id.endsWith('.patch'), 'exists'],
   [(id) => /^budgets\.(?:patch|delete)$/.test(id), 'part_of_object'],
   [(id) => id.endsWith('.create'), 'exists', 'id_gone', 'store_full'],
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
+  [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],
   [(id) => /^alerts\.(?:create|patch)$/.test(id), 'cannot_seal'],
 ];
 
@@ -111,7 +119,7 @@ const problemResponse = (codes: readonly ProblemCode[], schemas: Components): ob
   content: { 'application/problem+json': { schema: schemas.ref('problem') } },
 });
 
-function answerOf({ answer, pages, exports, status }: AdminRoute, schemas: Components): object {
+function answerOf({ answer, pages, exports, explains, status }: AdminRoute, schemas: Components): object {
   if (answer === undefined) return { description: 'Done.' };
   const item = schemas.ref(answer);
   const schema = pages
@@ -122,6 +130,10 @@ function answerOf({ answer, pages, exports, status }: AdminRoute, schemas: Compo
         properties: {
           items: { type: 'array', items: item },
           next: { type: 'string', description: 'For `cursor`; absent: this is the last page.' },
+          ...(answer === 'request_line' && {
+            oldest: { type: ['string', 'null'], format: 'date-time' },
+            partial: { type: 'array', items: { type: 'integer' } },
+          }),
         },
       }
     : item;
@@ -129,6 +141,7 @@ function answerOf({ answer, pages, exports, status }: AdminRoute, schemas: Compo
     description: status === 201 ? 'Created.' : 'Done.',
     content: {
       'application/json': { schema },
+      ...(explains && { 'text/plain': { schema: { type: 'string' } } }),
       ...(exports && {
         'text/csv': { schema: { type: 'string' } },
         'application/jsonl': { schema: { type: 'string' } },
@@ -137,7 +150,8 @@ function answerOf({ answer, pages, exports, status }: AdminRoute, schemas: Compo
   };
 }
 
-function parametersOf({ path, query = [], changes, method }: AdminRoute): readonly object[] {
+function parametersOf(route: AdminRoute): readonly object[] {
+  const { path, query = [], changes } = route;
   const ofQuery = query.map((name: ParameterName) => {
     const { description, schema, ...rest } = PARAMETERS[name];
     return {
@@ -158,7 +172,7 @@ function parametersOf({ path, query = [], changes, method }: AdminRoute): readon
     ...(path.includes('{id}') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }] : []),
     ...ofQuery,
     ...(changes ? [header('If-Match', 'The ETag of the object, or `*`.', true)] : []),
-    ...(method === 'POST'
+    ...(isRepeatable(route)
       ? [
           header(
             'Idempotency-Key',

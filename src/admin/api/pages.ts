@@ -8,7 +8,7 @@ export interface ApiPage<Item> {
 }
 
 /** A cursor names the last item of a page. Callers only repeat it. */
-const toCursor = (last: string): string => Buffer.from(JSON.stringify([1, last])).toString('base64url');
+export const toCursor = (last: string): string => Buffer.from(JSON.stringify([1, last])).toString('base64url');
 
 /** The name of the item after which a page begins; undefined: the first page. */
 export function readCursor(query: CallQuery): string | undefined {

@@ -1,5 +1,7 @@
 import { LEDGER_DIMENSIONS } from '../../state/ledger.ts';
-import { readMoment } from '../../plugin/units.ts';
+import { parseDuration, readMoment } from '../../plugin/units.ts';
+import { ERROR_LABELS } from '../../record/error-types.ts';
+import { LISTED_STATES } from '../../record/record-query.ts';
 import { ApiProblem } from './problems.ts';
 
 interface Parameter {
@@ -55,9 +57,41 @@ export const PARAMETERS = {
   organization: dimension('these organizations'),
   config: dimension('these gateway configs'),
   model: dimension('these models'),
-  status: dimension('these outcomes'),
+  status: dimension('these outcomes; of requests, these statuses, such as `429` or `5xx`'),
   src: dimension('rows with figures from this source: `told`, `estimated`, `none` or `lost`'),
   kind: dimension('rows of this kind: `try`, `hit`, `adjustment` or `expired`'),
+  provider: dimension('requests that tried these catalog entries'),
+  target: dimension('requests that tried these targets, by name or place, such as `primary` or `config.targets[1]`'),
+  state: {
+    description: 'Only requests in this state. `rescued`: complete after a try or a target had failed.',
+    schema: { type: 'string', enum: LISTED_STATES },
+  },
+  error: {
+    description: 'Only requests that ended with these codes of errors. May occur up to 20 times.',
+    schema: { type: 'string', enum: Object.keys(ERROR_LABELS) },
+    many: true,
+  },
+  since: {
+    description: 'Only requests that arrived since this time: 2026-11-01T00:00:00Z, or `15m` before now.',
+    schema: { type: 'string', maxLength: 64 },
+  },
+  until: {
+    description: 'Only requests that arrived before this time, written as in `since`.',
+    schema: { type: 'string', maxLength: 64 },
+  },
+  min_ms: {
+    description: 'Only requests that took at least this many milliseconds.',
+    schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
+  },
+  'label.NAME': {
+    description: 'Only requests whose metadata have this value of NAME: `label.app=search`. May occur up to 20 times.',
+    schema: NAME,
+    many: true,
+  },
+  q: {
+    description: 'Only requests whose record has this text, in upper or lower case: an id, or words of a vendor.',
+    schema: { ...NAME, minLength: 1 },
+  },
   object_kind: {
     description: 'Only rows about this kind of object, such as `keys`.',
     schema: { type: 'string', maxLength: 64 },
@@ -73,19 +107,25 @@ export const PARAMETERS = {
 export type ParameterName = keyof typeof PARAMETERS;
 
 const MANY = 20;
+const DURATION = /^\d{1,6}(?:ms|s|m|h)$/;
+
+const LABEL = 'label.';
 
 /** The query of a call. Unknown parameters are refused: with an ignored filter the answer would be to another question. */
 export class CallQuery {
   readonly #values: ReadonlyMap<ParameterName, readonly string[]>;
+  readonly labels: Readonly<Record<string, readonly string[]>>;
 
-  private constructor(values: ReadonlyMap<ParameterName, readonly string[]>) {
+  private constructor(values: ReadonlyMap<ParameterName, readonly string[]>, labels: CallQuery['labels']) {
     this.#values = values;
+    this.labels = labels;
   }
 
   static read(text: string, allowed: readonly ParameterName[]): CallQuery {
     const values = new Map<ParameterName, string[]>();
+    const labels = new Map<string, string[]>();
     for (const [given, value] of new URLSearchParams(text)) {
-      const name = allowed.find((one) => one === given);
+      const name = allowed.find((one) => one === (given.startsWith(LABEL) ? 'label.NAME' : given));
       if (name === undefined)
         throw new ApiProblem(
           'invalid_query',
@@ -94,6 +134,8 @@ export class CallQuery {
             : `There is no parameter \`${given.slice(0, 100)}\` here; there are ${allowed.join(', ')}.`,
         );
       values.set(name, [...(values.get(name) ?? []), checked(name, value)]);
+      const label = given.slice(LABEL.length);
+      if (name === 'label.NAME') labels.set(label, [...(labels.get(label) ?? []), value]);
     }
     for (const [name, list] of values) {
       const { many }: Parameter = PARAMETERS[name];
@@ -103,7 +145,7 @@ export class CallQuery {
           many ? `\`${name}\` may occur ${MANY} times.` : `\`${name}\` may occur once.`,
         );
     }
-    return new CallQuery(values);
+    return new CallQuery(values, Object.fromEntries(labels));
   }
 
   all(name: ParameterName): readonly string[] {
@@ -127,6 +169,18 @@ export class CallQuery {
     const text = this.one(name);
     return text === undefined ? undefined : readMoment(text);
   }
+
+  /** Milliseconds since 1970: a moment, or a duration before now. */
+  before(name: 'since' | 'until', now: number): number | undefined {
+    const text = this.one(name);
+    if (text === undefined) return undefined;
+    const moment = DURATION.test(text) ? now - parseDuration(text) : readMoment(text);
+    if (moment !== undefined) return moment;
+    throw new ApiProblem(
+      'invalid_query',
+      `\`${name}\` must be a time such as 2026-11-01T00:00:00Z, or 15m before now.`,
+    );
+  }
 }
 
 function checked(name: ParameterName, value: string): string {
@@ -138,7 +192,7 @@ function checked(name: ParameterName, value: string): string {
 
 /** The form that the value must have; undefined: it has it. */
 function wantedOf(schema: Parameter['schema'], value: string): string | undefined {
-  const { type, maxLength, minimum, maximum, format } = schema;
+  const { type, minLength = 0, maxLength, minimum, maximum, format } = schema;
   const words = schema['enum'];
   if (Array.isArray(words)) return words.includes(value) ? undefined : `one of ${words.join(', ')}`;
   if (type === 'boolean') return value === 'true' || value === 'false' ? undefined : 'true or false';
@@ -150,5 +204,6 @@ function wantedOf(schema: Parameter['schema'], value: string): string | undefine
     const isWithin = /^\d{1,9}$/.test(value) && Number(value) >= Number(minimum) && Number(value) <= Number(maximum);
     return isWithin ? undefined : `a number from ${Number(minimum)} to ${Number(maximum)}`;
   }
+  if (value.length < Number(minLength)) return 'a text';
   return typeof maxLength === 'number' && value.length > maxLength ? `at most ${maxLength} characters` : undefined;
 }

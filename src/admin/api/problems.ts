@@ -18,6 +18,11 @@ export const PROBLEMS = {
     title: 'Invalid query',
     help: 'A parameter of the query is unknown, has a wrong value, or occurs twice; the detail names it.',
   },
+  unknown_key: {
+    status: 400,
+    title: 'Unknown key',
+    help: '`key` of an explain request is not the id of a key.',
+  },
   invalid_header: {
     status: 400,
     title: 'Invalid header',
@@ -102,7 +107,11 @@ export const PROBLEMS = {
     title: 'The object has changed',
     help: '`If-Match` is not the ETag of the object. Read it again.',
   },
-  too_large: { status: 413, title: 'The body is too large', help: 'A body has at most 128 KiB.' },
+  too_large: {
+    status: 413,
+    title: 'The body is too large',
+    help: 'A body has at most 128 KiB. An explain request has at most 1 MiB, and no more than `limits.body`.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
@@ -131,7 +140,17 @@ export const PROBLEMS = {
     help: 'The address has sent 10 wrong tokens within a minute.',
   },
   internal_error: { status: 500, title: 'Internal error', help: 'The gateway has a fault; the log has the reason.' },
-  busy: { status: 503, title: 'Too many calls', retryAfter: 1, help: 'The API answers 16 calls at a time.' },
+  cannot_explain: {
+    status: 500,
+    title: 'The request cannot be explained',
+    help: 'The settings in force are not valid any more, or a plugin does not end; the detail says which.',
+  },
+  busy: {
+    status: 503,
+    title: 'Too many calls',
+    retryAfter: 1,
+    help: 'The API answers 16 calls at a time, 4 of them explanations. Or a worker does not answer.',
+  },
   store_unavailable: {
     status: 503,
     title: 'The state store does not answer',

@@ -125,7 +125,7 @@ function checkTwins(kind: NodeObject, id: string, spec: EntityDoc, { objects, se
     objects.list(one).filter((other) => other.spec['node'] === ref && !(one === kind && other.id === id)),
   );
   const all = [...(object ? [object] : []), ...others, ...(isOfNode(kind) ? [own] : [])];
-  const counted = all.flatMap((one) => budgetsIn(one, settings).map((budget) => budget.compiled.id));
+  const counted = all.flatMap((one) => budgetsIn(one, settings).map((budget) => budget.compiled.name));
   const twin = counted.find((name, index) => counted.indexOf(name) < index);
   if (twin !== undefined) throw new ApiProblem('exists', `Another budget counts the same: "${twin}".`);
   const limits = all.filter((one) => one.kind === 'limits' || one.spec['limits'] !== undefined);

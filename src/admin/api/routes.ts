@@ -19,7 +19,8 @@ export type OperationId =
   | 'audit.verify'
   | `tokens.${'list' | 'get' | 'create' | 'delete'}`
   | 'whoami.get'
-  | 'openapi.get';
+  | 'openapi.get'
+  | `requests.${'list' | 'get' | 'explain' | 'explained'}`;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -40,6 +41,8 @@ export interface AdminRoute {
   readonly answer?: AnswerName;
   /** The answer is a page of such items. */
   readonly pages?: true;
+  /** An explanation: it changes nothing, whatever its method, and takes time of the process that serves. */
+  readonly explains?: true;
   /** Answers as CSV and JSON lines, too. */
   readonly exports?: true;
   readonly status: 200 | 201 | 204;
@@ -282,6 +285,63 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     answer: 'identity',
     status: 200,
   },
+  'requests.list': {
+    method: 'GET',
+    path: '/requests',
+    role: 'viewer',
+    summary: 'List the latest requests: first those that run, then those that ended, the latest first',
+    description:
+      '`oldest` is the arrival of the oldest request that is kept; `partial` has the workers that did not answer.',
+    query: [
+      'since',
+      'until',
+      'state',
+      'status',
+      'error',
+      'key',
+      'team',
+      'config',
+      'provider',
+      'model',
+      'target',
+      'min_ms',
+      'label.NAME',
+      'q',
+      ...PAGE,
+    ],
+    answer: 'request_line',
+    pages: true,
+    status: 200,
+  },
+  'requests.get': {
+    method: 'GET',
+    path: '/requests/{id}',
+    role: 'viewer',
+    summary: 'Show what became of a request: its attempts, their tries and failures',
+    answer: 'request',
+    status: 200,
+  },
+  'requests.explain': {
+    method: 'POST',
+    path: '/explain',
+    role: 'viewer',
+    summary: 'Explain what would become of a request',
+    description: 'The answer is JSON, or text for `Accept: text/plain`.',
+    body: 'explain',
+    explains: true,
+    answer: 'explanation',
+    status: 200,
+  },
+  'requests.explained': {
+    method: 'GET',
+    path: '/explain/{id}',
+    role: 'viewer',
+    summary: 'Explain a request that was served, by the id in its `x-gateway-explain-id`',
+    description: 'The answer has the texts of the request; the audit has who read them.',
+    explains: true,
+    answer: 'explanation',
+    status: 200,
+  },
   'openapi.get': {
     method: 'GET',
     path: '/openapi.json',
@@ -297,4 +357,5 @@ export const OPERATIONS = Object.entries(ROUTES) as readonly (readonly [Operatio
 
 export const resourceOf = (id: OperationId): string => id.slice(0, id.indexOf('.'));
 
-export const isWrite = ({ method }: Pick<AdminRoute, 'method'>): boolean => method !== 'GET';
+export const isWrite = ({ method, explains }: Pick<AdminRoute, 'method' | 'explains'>): boolean =>
+  method !== 'GET' && !explains;

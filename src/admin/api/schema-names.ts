@@ -18,6 +18,7 @@ export const BODIES = [
   'revoke',
   'adjust',
   'create_token',
+  'explain',
 ] as const;
 export type BodyName = (typeof BODIES)[number];
 
@@ -38,5 +39,8 @@ export const ANSWERS = [
   'created_token',
   'identity',
   'document',
+  'request_line',
+  'request',
+  'explanation',
 ] as const;
 export type AnswerName = (typeof ANSWERS)[number];

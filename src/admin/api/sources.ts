@@ -1,5 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
 import type { FileObject } from '../../settings/read/file-objects.ts';
+import type { ExplainSource } from '../../dry-run/explain/explain-service.ts';
+import type { RecordPage, RecordQuery } from '../../record/record-query.ts';
 import type { Settings } from '../../settings/read/load.ts';
 import type { Entity, Version } from '../../state/entities.ts';
 import type { StateStore } from '../../state/store.ts';
@@ -16,11 +18,21 @@ export interface ApiStore {
   latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }>;
 }
 
+/** The request records as plain JSON, from this process or from all workers. */
+export interface RecordSource {
+  /** Rejects with `RecordsUnanswered`. */
+  find(id: string): object | undefined | Promise<object | undefined>;
+  /** `partial`: workers that did not answer. */
+  page(query: RecordQuery): Promise<RecordPage & { readonly partial?: readonly number[] }>;
+}
+
 /** The parts of the process that the admin API reads and writes. */
 export interface ApiSources {
   /** Undefined: server.yaml has no `state`. */
   readonly state: ApiStore | undefined;
   /** The settings that serve, and the objects of their files. */
   readonly inForce: () => { readonly settings: Settings; readonly objects: readonly FileObject[] };
+  readonly records: RecordSource;
+  readonly explains: ExplainSource;
   readonly clock: Clock;
 }

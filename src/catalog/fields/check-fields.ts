@@ -1,7 +1,9 @@
 import {
+  bareName,
   GatewayError,
   isReference,
   type Exchange,
+  type InboundForm,
   type RequestBody,
   type Target,
   type UsedPrompt,
@@ -20,7 +22,7 @@ const passed = new WeakMap<object, FieldRules[]>();
 export function checkFields(exchange: Exchange, target: Target, rules: FieldRules | undefined): void {
   if (!rules) return;
   const { body, form } = exchange.request;
-  if (form) form.hasFieldRules = true;
+  if (form) once(form, rules, () => checkFiles(exchange, form, rules));
   if (body) once(body, rules, () => checkBody(exchange, body, rules));
   const { prompt } = exchange;
   if (prompt && prompt.media.length > 0) once(prompt, rules, () => checkMedia(exchange, prompt, rules));
@@ -34,6 +36,21 @@ function once(subject: object, rules: FieldRules, check: () => void): void {
   if (known) known.push(rules);
   else passed.set(subject, [rules]);
 }
+
+/** Files of the API need not be allowed. Other files are fields like any. */
+function checkFiles({ operation }: Exchange, form: InboundForm, rules: FieldRules): void {
+  const compiled = rules.for(operation?.fields);
+  const violationOf = (name: string): FieldViolation | undefined => {
+    const bytes = Buffer.from(JSON.stringify({ [name]: '' }));
+    return findViolation(bytes, FILES.has(bareName(name)) ? { ...compiled, allowed: undefined } : compiled);
+  };
+  const [violation] = form.files.flatMap((name) => violationOf(name) ?? []);
+  if (violation) throw refusal(violation, rules, '');
+  form.fileRules.push((name) => !violationOf(name));
+}
+
+/** docs/protocols/audio.md#forms, docs/protocols/images.md#openai-edits */
+const FILES: ReadonlySet<string> = new Set(['file', 'image', 'mask']);
 
 function checkBody(exchange: Exchange, body: RequestBody, rules: FieldRules): void {
   const { operation, kept } = exchange;

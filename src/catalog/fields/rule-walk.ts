@@ -1,3 +1,4 @@
+import { bareName } from '../../plugin/index.ts';
 import { TEXT_KEYS } from '../../formats/fields/shared-credentials.ts';
 import { namesGoogleFile, namesVendorObject, type VendorObject } from '../../formats/fields/vendor-objects.ts';
 import type { CompiledRules } from './field-rules.ts';
@@ -145,11 +146,14 @@ class RuleChecker {
   #inside({ denied, allowed, objects, free, inFree }: RulePlace, key: string): RulePlace {
     const { deniedAnywhere, allowedAnywhere, exact, loose: looseOf } = this.#rules;
     const unset = this.#bytes[this.#at] === LETTER_N;
-    const loose = looseOf(key);
+    // In forms, brackets behind a name are a list of it, or a field inside.
+    const bare = bareName(key);
+    const loose = looseOf(bare);
     const deniedHere = fieldOf(denied, loose);
-    if (!unset && (deniedHere?.whole || (!inFree && deniedAnywhere.has(loose)))) this.#refuse();
+    const isInside = bare !== key && deniedHere !== undefined;
+    if (!unset && (deniedHere?.whole || isInside || (!inFree && deniedAnywhere.has(loose)))) this.#refuse();
     let allowedHere: FieldNode | undefined;
-    const name = exact(key);
+    const name = exact(bare);
     if (allowed && !allowedAnywhere.has(name)) {
       allowedHere = fieldOf(allowed, name);
       if (!allowedHere && !unset) this.#refuse();

@@ -46,16 +46,20 @@ interface Field {
   readonly required: boolean;
 }
 
+const isTexts = (schema: unknown): boolean =>
+  isObject(schema) && schema['type'] === 'array' && isObject(schema['items']) && schema['items']['type'] === 'string';
+
 function fieldsOf({ body }: AdminRoute): readonly Field[] {
   const { properties, required } = body === undefined ? {} : BODY_SCHEMAS[body];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
     const type = isObject(schema) ? schema['type'] : undefined;
-    const kind = type === 'array' ? 'list' : type === 'object' || name === 'spec' ? 'json' : 'text';
+    const isJson = type === 'object' || type === 'array' || name === 'spec' || name === 'body';
+    const kind = isTexts(schema) ? 'list' : isJson ? 'json' : 'text';
     return { name, kind, required: Array.isArray(required) && required.includes(name) };
   });
 }
 
-const flagOf = (name: string): string => name.replaceAll('_', '-');
+const flagOf = (name: string): string => name.replace('.NAME', '').replaceAll('_', '-');
 
 const isMany = (name: ParameterName): boolean => 'many' in PARAMETERS[name];
 const isFlag = (name: ParameterName): boolean => PARAMETERS[name].schema.type === 'boolean';
@@ -86,7 +90,9 @@ export function callLines(): readonly string[] {
       return required ? flag : `[${flag}]${kind === 'list' ? '...' : ''}`;
     });
     const query = (route.query ?? []).map((name) =>
-      isFlag(name) ? `[--${flagOf(name)}]` : `[--${flagOf(name)} TEXT]${isMany(name) ? '...' : ''}`,
+      isFlag(name)
+        ? `[--${flagOf(name)}]`
+        : `[--${flagOf(name)} ${name === 'label.NAME' ? 'NAME=VALUE' : 'TEXT'}]${isMany(name) ? '...' : ''}`,
     );
     const more = [
       ...(route.pages ? ['[--all]'] : []),
@@ -154,8 +160,17 @@ function textsOf(flags: Flags, name: string): readonly string[] {
 
 function queryOf(route: AdminRoute, flags: Flags): string {
   const query = new URLSearchParams();
-  for (const name of route.query ?? []) for (const value of textsOf(flags, flagOf(name))) query.append(name, value);
+  for (const name of route.query ?? [])
+    for (const value of textsOf(flags, flagOf(name)))
+      query.append(...(name === 'label.NAME' ? labelOf(value) : ([name, value] as const)));
   return query.toString();
+}
+
+/** `NAME=VALUE` */
+function labelOf(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError('--label must be NAME=VALUE');
+  return [`label.${text.slice(0, at)}`, text.slice(at + 1)];
 }
 
 async function bodyOf(route: AdminRoute, flags: Flags, world: World): Promise<object> {

@@ -2,7 +2,7 @@ import { isObject } from '../../plugin/index.ts';
 import type { World } from '../arguments.ts';
 import { ask, Unanswered, type AdminReply } from './ask.ts';
 import { callLines, readCall, type AdminCall } from './call.ts';
-import { showAnswer } from './show.ts';
+import { gapsOf, showAnswer } from './show.ts';
 
 const isDone = ({ status }: AdminReply): boolean => status >= 200 && status < 300;
 
@@ -31,6 +31,7 @@ async function run(call: AdminCall, world: World): Promise<0 | 1> {
   const etag = route.changes ? (values.ifMatch ?? (await etagOf(call, world))) : undefined;
   if (route.changes && etag === undefined) return 1;
   const headers = {
+    ...(route.explains && values.output === 'table' && { accept: 'text/plain' }),
     ...(etag !== undefined && { 'if-match': etag }),
     ...(values.idempotencyKey !== undefined && { 'idempotency-key': values.idempotencyKey }),
   };
@@ -44,7 +45,10 @@ async function run(call: AdminCall, world: World): Promise<0 | 1> {
     const answer: unknown = JSON.parse(await reply.text());
     world.out(showAnswer(answer, call));
     const next = isObject(answer) && typeof answer['next'] === 'string' ? answer['next'] : undefined;
-    if (next === undefined) return 0;
+    if (next === undefined) {
+      world.err(gapsOf(answer));
+      return 0;
+    }
     if (!values.all) {
       world.err(`There are more: --all, or --cursor ${next}\n`);
       return 0;

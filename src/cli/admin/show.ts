@@ -1,5 +1,6 @@
 import { isObject } from '../../plugin/index.ts';
 import type { AnswerName } from '../../admin/api/schema-names.ts';
+import { requestText } from './request-text.ts';
 import type { AdminCall } from './call.ts';
 
 /** Columns of tables: a field, or a field of a field. The others are in the JSON. */
@@ -10,7 +11,21 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
   limit: ['id', 'spec.node', 'spec.requests', 'spec.tokens', 'spec.concurrency', 'updated_by'],
   budget: ['id', 'node', 'spec.cap', 'unit', 'spent', 'leased', 'unreconciled', 'period_end', 'owner'],
   token: ['id', 'role', 'state', 'expires_at', 'last4', 'updated_by'],
-  ledger_row: ['at', 'req', 'att', 'kind', 'key', 'team', 'model', 'status', 'input', 'output', 'cost_usd'],
+  ledger_row: ['at', 'request_id', 'att', 'kind', 'key', 'team', 'model', 'status', 'input', 'output', 'cost_usd'],
+  request_line: [
+    'time',
+    'request_id',
+    'state',
+    'status',
+    'error.code',
+    'duration_ms',
+    'key_id',
+    'config_id',
+    'target_name',
+    'provider',
+    'request_model',
+    'attempts',
+  ],
   audit_row: ['seq', 'at', 'actor', 'role', 'action', 'kind', 'id', 'reason'],
 };
 
@@ -23,8 +38,24 @@ export function showAnswer(answer: unknown, { route, operation, target, values }
   if (values.output === 'json' || !isObject(answer) || operation === 'openapi.get')
     return `${JSON.stringify(answer, null, 2)}\n`;
   const { items } = answer;
-  if (Array.isArray(items)) return table(items.filter(isObject), columnsOf(route.answer, target));
-  return lines(answer);
+  if (Array.isArray(items)) return table(items.filter(isObject).map(shownRow), columnsOf(route.answer, target));
+  return operation === 'requests.get' ? plainLines(requestText(answer)) : lines(answer);
+}
+
+/** `rescued` is the state that matters to a reader. */
+const shownRow = (row: Shown): Shown => (row['rescued'] === true ? { ...row, state: 'rescued' } : row);
+
+/** Which requests a list may lack. */
+export function gapsOf(answer: unknown): string {
+  if (!isObject(answer) || !Array.isArray(answer['partial'])) return '';
+  const silent = answer['partial'].map(
+    (worker) => `Worker ${String(worker)} does not answer: its requests are missing.\n`,
+  );
+  const { oldest } = answer;
+  return [
+    ...silent,
+    ...(typeof oldest === 'string' ? [`The oldest request that is kept arrived at ${oldest}.\n`] : []),
+  ].join('');
 }
 
 function columnsOf(answer: AnswerName | undefined, target: string): readonly string[] {
@@ -42,6 +73,7 @@ const cell = (value: unknown): string => (typeof value === 'string' ? value : JS
 
 /** Control characters would move the cursor of a terminal. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\uFFFD');
+const plainLines = (text: string): string => text.split('\n').map(plain).join('\n');
 
 function table(rows: readonly Shown[], columns: readonly string[]): string {
   const heads = columns.map((column) => column.split('.').at(-1)!.replaceAll('_', ' ').toUpperCase());

@@ -25,6 +25,8 @@ export interface DoctorOptions extends Output {
   readonly json: boolean;
   /** Connects to nothing but this machine. */
   readonly offline: boolean;
+  /** Sends each provider one small call, for which nothing is billed. */
+  readonly probes?: boolean;
   /** For each connection and each token. */
   readonly timeoutMs: number;
   /** Injected by tests. */
@@ -62,7 +64,7 @@ function settingsFindings(loaded: LoadResult, dir: string): readonly Finding[] {
 
 async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<readonly Finding[]> {
   const { settings } = loaded;
-  const { env, offline, timeoutMs, read = readSystem, lookup } = options;
+  const { env, offline, probes = false, timeoutMs, read = readSystem, lookup } = options;
   if (!settings || !loaded.ok) return [skipped('everything else', 'it depends on the settings, which have errors')];
   const server = compileServerSettings(settings.server);
   const { checkUpstreams } = await import('./upstreams.ts');
@@ -71,7 +73,7 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
     checkPorts(server, timeoutMs),
     offline
       ? [skipped('credentials and addresses', '--offline')]
-      : checkUpstreams({ settings, outbound, env, timeoutMs, lookup }),
+      : checkUpstreams({ settings, outbound, env, timeoutMs, probes, lookup }),
   ]);
   return [
     ...checkCertificates(settings.tls, Date.now()),

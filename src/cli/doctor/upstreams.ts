@@ -7,7 +7,9 @@ import type { Settings } from '../../settings/read/load.ts';
 import { compileServerSettings } from '../../settings/compile/server-settings.ts';
 import { MemoryTokenStore } from '../../state/memory/tokens.ts';
 import { createUpstream, type Lookup, type OutboundWay } from '../../upstream/index.ts';
+import type { Upstream } from '../../upstream/types.ts';
 import { createProbe } from '../../upstream/probe.ts';
+import { proveCredentials } from './prove.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 
 export interface UpstreamChecks {
@@ -15,6 +17,8 @@ export interface UpstreamChecks {
   readonly outbound: OutboundWay;
   readonly env: Environment;
   readonly timeoutMs: number;
+  /** Sends each provider the cheapest call that proves the credentials of its entry. */
+  readonly probes: boolean;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup | undefined;
 }
@@ -23,9 +27,9 @@ export interface UpstreamChecks {
 const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
 const MAX_SKEW_MS = 30_000;
 
-/** Fetches access tokens and connects to each provider without sending a request, all at the same time. */
+/** Fetches access tokens and connects to each provider, all at the same time. Without `probes` it sends no request. */
 export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly Finding[]> {
-  const { settings, outbound, env, timeoutMs, lookup } = checks;
+  const { settings, outbound, env, timeoutMs, probes, lookup } = checks;
   const upstream = createUpstream({ clock: systemClock, ...(lookup && { lookup }) });
   upstream.apply(outbound);
   const skews: number[] = [];
@@ -53,7 +57,7 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
   const probe = createProbe({ clock: systemClock, outbound, lookup, timeoutMs });
   try {
     const found = await Promise.all([
-      ...entries.map((entry) => checkCredentials(entry, timeoutMs)),
+      ...entries.map((entry) => checkCredentials(entry, timeoutMs, probes ? upstream : undefined)),
       ...[...originsOf(entries)].map(([url, { allowInsecure, slugs }]) =>
         checkAddress(url, slugs, () => probe({ url, allowInsecure })),
       ),
@@ -64,16 +68,23 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
   }
 }
 
-async function checkCredentials({ provider }: CatalogEntry, timeoutMs: number): Promise<Finding> {
+async function checkCredentials(
+  { provider }: CatalogEntry,
+  timeoutMs: number,
+  probed: Pick<Upstream, 'exchange'> | undefined,
+): Promise<Finding> {
   const check = `credentials @${provider.slug}`;
+  let credentials: Readonly<Record<string, string>>;
   try {
     if (provider.usesCallersToken) return skipped(check, 'callers bring their own token');
-    await withinTime(Promise.resolve(provider.authorize({ upstreamToken: undefined })), timeoutMs, systemClock);
+    const authorized = Promise.resolve(provider.authorize({ upstreamToken: undefined }));
+    credentials = await withinTime(authorized, timeoutMs, systemClock);
   } catch (failure) {
     return error(check, messageOf(failure));
   }
+  if (probed) return proveCredentials({ check, provider, credentials }, probed.exchange.bind(probed), timeoutMs);
   if (provider.tokenKey !== undefined) return ok(check, 'an access token was fetched');
-  return ok(check, 'given; only a request shows whether the provider accepts them, and none was sent');
+  return ok(check, 'given; none was sent: --probe shows whether the provider accepts them');
 }
 
 interface ReachedOrigin {

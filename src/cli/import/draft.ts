@@ -1,5 +1,6 @@
-import { freeName, nameOf } from './names.ts';
-import type { ForeignItem } from './source.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { freeName, literal, nameOf } from './names.ts';
+import { variableIn, type ForeignFile, type ForeignItem } from './source.ts';
 
 /** A file of the settings, or a part of one. */
 export type DraftPart = Readonly<Record<string, unknown>>;
@@ -13,10 +14,13 @@ export interface Variable {
 }
 
 interface Hidden {
-  /** The secret itself, to find equal ones. No file and no report has it. */
+  /** The secret itself, to find equal ones of one account. No file and no report has it. */
   readonly value: string | undefined;
+  readonly wanted: string | undefined;
   readonly sample: string | undefined;
 }
+
+const READ_TOO = 'a value that the file reads from this variable, too';
 
 /** A settings folder in the making. */
 export class Draft {
@@ -35,6 +39,13 @@ export class Draft {
   /** Slugs by what makes an account: equal ones share an entry. */
   readonly #accounts = new Map<string, string>();
   readonly #slugs = new Set<string>();
+  /** Variables that the files name: a value in clear text gets another one. */
+  readonly #named: ReadonlySet<string>;
+
+  constructor(sources: readonly ForeignFile[]) {
+    const texts = sources.map(({ root }) => JSON.stringify(root.value) ?? '').join('\n');
+    this.#named = new Set([...texts.matchAll(/os\.environ\/(\w+)/g)].map(([, name]) => name!));
+  }
 
   /** Sample values of the variables that hold no secrets: the written folder is checked with them. */
   get samples(): Readonly<Record<string, string>> {
@@ -51,22 +62,50 @@ export class Draft {
   secret(item: ForeignItem, wanted: string, purpose: string): string | undefined {
     const text = item.text();
     if (text === undefined) return undefined;
-    const environment = /^(?:os\.environ\/|\$\{?|env:)([A-Za-z_]\w*)\}?$/.exec(text)?.[1];
-    if (environment !== undefined) return this.variable(environment, purpose);
-    const known = [...this.#variables.values()].find(({ value }) => value === text);
+    const environment = /^(?:os\.environ\/|\$\{?|env[:/])([A-Za-z_]\w*)\}?$/.exec(text)?.[1];
+    if (environment !== undefined) {
+      if (variableIn(text) === undefined)
+        this.notes.push(
+          `${item.place}: this text is read as the variable ${environment}; LiteLLM writes os.environ/${environment}.`,
+        );
+      return this.variable(environment, purpose);
+    }
+    const known = [...this.#variables.values()].find((one) => one.value === text && one.wanted === wanted);
     if (known) return `\${env:${known.name}}`;
-    const place = `${item.source.name}:${item.source.lineOf(item.path)}`;
-    return this.variable(
-      freeName(variableOf(wanted), (name) => this.#variables.has(name), '_'),
-      purpose,
-      { place, value: text },
-    );
+    const isTaken = (name: string): boolean => this.#variables.has(name) || this.#named.has(name);
+    const { place } = item;
+    return this.variable(freeName(variableOf(wanted), isTaken, '_'), purpose, { place, value: text, wanted });
+  }
+
+  /** A text as settings have it. A reference to a variable is one here too; `sample` stands for its value in the check of the folder. */
+  text(item: ForeignItem | undefined, sample: string): string | undefined {
+    const text = item?.text();
+    const variable = text === undefined ? undefined : variableIn(text);
+    return variable === undefined ? literal(text) : this.variable(variable, READ_TOO, { sample });
+  }
+
+  /** A value of a request's parameter with the references in it. */
+  value(value: unknown, sample: string): unknown {
+    if (typeof value === 'string') {
+      const variable = variableIn(value);
+      return variable === undefined ? literal(value) : this.variable(variable, READ_TOO, { sample });
+    }
+    if (Array.isArray(value)) return value.map((one) => this.value(one, sample));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.value(inner, sample)]));
   }
 
   /** A reference to a variable of this name. */
   variable(name: string, purpose: string, at: Partial<Pick<Variable, 'place'> & Hidden> = {}): string {
     if (!this.#variables.has(name))
-      this.#variables.set(name, { name, purpose, place: at.place, value: at.value, sample: at.sample });
+      this.#variables.set(name, {
+        name,
+        purpose,
+        place: at.place,
+        value: at.value,
+        wanted: at.wanted,
+        sample: at.sample,
+      });
     return `\${env:${name}}`;
   }
 
@@ -94,4 +133,4 @@ export const variableOf = (text: string): string =>
   text
     .toUpperCase()
     .replaceAll(/\W/g, '_')
-    .replace(/^(?=\d)/, '_');
+    .replace(/^(?=\d)/, 'HOST_');

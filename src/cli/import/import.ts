@@ -9,7 +9,7 @@ import { calledAs, shellWord, type Output } from '../output.ts';
 import { Draft } from './draft.ts';
 import { importLiteLlm } from './litellm.ts';
 import { importPortkey } from './portkey.ts';
-import { ForeignFile } from './source.ts';
+import { ForeignFile, type Weight } from './source.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
 export const KINDS = { portkey: importPortkey, litellm: importLiteLlm } as const;
@@ -29,8 +29,13 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export async function importCommand({ kind, paths, dir, out, err, env = {} }: ImportOptions): Promise<0 | 1> {
   const sources = await readSources(paths, err);
   if (!sources) return 1;
-  const draft = new Draft();
+  const draft = new Draft(sources);
   KINDS[kind](sources, draft);
+  if (isEmpty(draft)) {
+    out(lossesOf(draft, sources));
+    err('gatehouse: nothing was imported: the files have no model, config, key or team that can be\n');
+    return 1;
+  }
   if (draft.keys.length === 0) {
     const key = draft.variable('GATEHOUSE_KEY', 'a key for applications, at least 16 characters');
     draft.keys.push({ id: 'application', key });
@@ -71,6 +76,12 @@ async function readSources(
   }
   return sources;
 }
+
+/** A master key alone, or the budget of a proxy, has nothing to serve. */
+const isEmpty = ({ providers, gateway, keys, teams }: Draft): boolean =>
+  providers.length + gateway.size === 0 && keys.every(({ id }) => id === 'master') && teamsOf(teams).length === 0;
+
+const teamsOf = (teams: Draft['teams']): readonly string[] => Object.keys(teams).filter((id) => id !== 'others');
 
 function filesOf(draft: Draft, paths: readonly string[]): Readonly<Record<string, string>> {
   const isFilled = (value: object): boolean => Object.keys(value).length > 0;
@@ -121,9 +132,6 @@ interface Written {
 }
 
 function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, command }: Written): string {
-  const losses = sources.flatMap((source) => source.losses.toSorted((one, other) => one.line - other.line));
-  const part = (title: string, lines: readonly string[]): string =>
-    lines.length === 0 ? '' : `\n${title}:\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
   return [
     `Wrote a settings folder:\n\n${names.map((name) => `  ${join(dir, name)}\n`).join('')}`,
     part(
@@ -132,11 +140,24 @@ function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, c
         ({ name, purpose, place }) => `${name}: ${purpose}${place === undefined ? '' : `, at ${place}`}`,
       ),
     ),
-    part('Check', draft.notes),
-    part(
-      'Not imported',
-      losses.map(({ file, line, key, reason }) => `${file}:${line}: ${key === '' ? 'the file' : key}: ${reason}`),
-    ),
+    lossesOf(draft, sources),
     `\nThen: ${command} validate --configs ${shellWord(dir)} && ${command} serve --configs ${shellWord(dir)}\n`,
+  ].join('');
+}
+
+const part = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `\n${title}:\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
+
+/** The three groups of what is otherwise than before. Caps, guards and keys that are lost stand first. */
+function lossesOf(draft: Draft, sources: readonly ForeignFile[]): string {
+  const losses = sources.flatMap((source) => source.losses.toSorted((one, other) => one.line - other.line));
+  const of = (weight: Weight): readonly string[] =>
+    losses
+      .filter((loss) => loss.weight === weight)
+      .map(({ file, line, key, reason }) => `${file}:${line}: ${key === '' ? 'the file' : key}: ${reason}`);
+  return [
+    part('Decide: this is lost, or requests would go elsewhere, until you write it', [...of('guard'), ...of('decide')]),
+    part('Check: this may work otherwise than before', [...new Set(draft.notes), ...of('check')]),
+    part('Not needed', of('unneeded')),
   ].join('');
 }

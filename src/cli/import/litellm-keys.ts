@@ -1,6 +1,7 @@
 import type { Draft, DraftPart } from './draft.ts';
 import { KEY, TEAM } from './litellm-reasons.ts';
 import { defined, freeName, literal, nameOf } from './names.ts';
+import { AliasNames } from '../../catalog/alias-names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import type { ForeignItem } from './source.ts';
@@ -22,7 +23,7 @@ export function importTeams(items: readonly ForeignItem[], draft: Draft, teams: 
     const written = item.get('team_id')?.text();
     const id = free(draft.teams, nameOf(item.get('team_alias')?.text() ?? written ?? 'team'));
     const blocked = item.get('blocked')?.value === true;
-    if (blocked) item.lose('is blocked: its keys are not imported');
+    if (blocked) item.lose('is blocked: its keys are not imported', 'guard');
     if (written !== undefined) teams.set(written, { id, models: modelsOf(item.get('models'), draft), blocked });
     draft.teams[id] = defined({
       budgets: budgetsOf(item),
@@ -49,22 +50,24 @@ function keyOf(item: ForeignItem, draft: Draft, teams: Teams, taken: DraftPart):
   const written = item.get('team_id')?.text();
   const team = written === undefined ? undefined : teams.get(written);
   if (item.get('blocked')?.value === true || team?.blocked === true) {
-    item.lose('is blocked, or its team is: it is not imported');
+    item.lose('is blocked, or its team is: it is not imported', 'guard');
     return undefined;
   }
   const credential = credentialOf(item, draft, id);
   if (!credential) return undefined;
   if (written !== undefined && team === undefined)
-    item.get('team_id')?.lose('names a team that is in none of the files');
+    item
+      .get('team_id')
+      ?.lose('names a team that is in none of the files: its models, limits and budgets do not hold', 'guard');
   const ends = item.get('expires');
   const expiresAt = ends && expiryOf(ends);
   if (ends && expiresAt === undefined) {
-    ends.lose('is no time, and a key without its end would be valid for ever: the key is not imported');
+    ends.lose('is no time, and a key without its end would be valid for ever: the key is not imported', 'guard');
     return undefined;
   }
   const models = allowed(item.get('models'), team, draft);
   if (models?.length === 0) {
-    item.lose('has no model that its team may use, too: it is not imported');
+    item.lose('has no model that its team may use, too: it is not imported', 'guard');
     return undefined;
   }
   const key = defined({
@@ -87,7 +90,7 @@ function credentialOf(item: ForeignItem, draft: Draft, id: string): DraftPart | 
   const token = item.get('token') ?? item.get('key');
   const text = token?.text();
   if (!token || text === undefined) {
-    item.lose('has no token');
+    item.lose('has no token: the key is not imported', 'guard');
     return undefined;
   }
   if (/^[0-9a-f]{64}$/.test(text)) return { digest: `sha256:${text}` };
@@ -110,7 +113,7 @@ function allowed(item: ForeignItem | undefined, team: Team | undefined, draft: D
     patterns.some((pattern) => matches(pattern, name));
   const ofTeam = team.models;
   const left = own.filter((name) => !isWithin(name, ofTeam));
-  if (left.length > 0) item?.lose(`has models that its team may not use: ${left.join(', ')}`);
+  if (left.length > 0) item?.lose(`has models that its team may not use: ${left.join(', ')}`, 'check');
   return [
     ...new Set([...own.filter((name) => isWithin(name, ofTeam)), ...ofTeam.filter((name) => isWithin(name, own))]),
   ];
@@ -122,8 +125,10 @@ function modelsOf(item: ForeignItem | undefined, draft: Draft): readonly string[
   if (items.length === 0 || items.some(({ value }) => value === 'all-proxy-models' || value === '*')) return undefined;
   return items.flatMap((one) => {
     const name = one.text();
-    if (name !== undefined && !Object.hasOwn(draft.aliases, name))
+    if (name !== undefined && new AliasNames(Object.entries(draft.aliases)).find(name) === undefined)
       one.lose('is not in model_list; it is listed all the same');
+    else if (name?.includes('*') === true && !Object.hasOwn(draft.aliases, name))
+      one.lose('is a pattern that lists no alias: list each name, or make it an alias of its own', 'guard');
     return name ?? [];
   });
 }
@@ -133,7 +138,7 @@ export function metadataOf(item: ForeignItem | undefined): DraftPart | undefined
   const entries = (item?.entries() ?? []).flatMap(([name, one]): [string, string][] => {
     const { value } = one;
     if (isObject(value) || Array.isArray(value) || String(value) === '' || String(value).length > 128) {
-      one.lose('metadata are texts of at most 128 characters');
+      one.lose('metadata are texts of at most 128 characters', 'check');
       return [];
     }
     return [[name, literal(String(value))]];

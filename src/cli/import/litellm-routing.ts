@@ -1,20 +1,9 @@
+import { AliasNames, isWildcard, targetOf as modelFor } from '../../catalog/alias-names.ts';
 import type { Draft, DraftPart } from './draft.ts';
-import { aliasOf, defined, literal, nameOf } from './names.ts';
+import type { Deployment } from './litellm-deployments.ts';
+import { aliasOf, defined, literal, nameOf, timesOf } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import type { ForeignItem } from './source.ts';
-
-/** One of `model_list`. Those of one name share its requests. */
-export interface Deployment {
-  readonly name: string;
-  readonly item: ForeignItem;
-  readonly slug: string;
-  readonly model: string;
-  readonly weight: number | undefined;
-  /** The lowest is tried first. */
-  readonly order: number | undefined;
-  readonly timeout: ForeignItem | undefined;
-  readonly fields: DraftPart;
-}
 
 /** Names of models that follow a model, each at its place in the file. */
 type Followers = ReadonlyMap<string, readonly ForeignItem[]>;
@@ -27,17 +16,24 @@ export interface Routing {
   readonly always: readonly ForeignItem[];
   readonly aliases: readonly (readonly [string, ForeignItem])[];
   readonly shared: DraftPart;
+  /** Where the cache is turned on. */
+  readonly cacheItem: ForeignItem | undefined;
 }
 
 /** The settings that hold for all models; those of the router come before those of `litellm_settings`. */
-export function readRouting(litellm: ForeignItem | undefined, router: ForeignItem | undefined): Routing {
+export function readRouting(litellm: ForeignItem | undefined, router: ForeignItem | undefined, draft: Draft): Routing {
   const both = (key: string): ForeignItem | undefined => {
     const [first, second] = [router?.get(key), litellm?.get(key)];
-    if (first) second?.lose('is in router_settings too, which comes first');
+    if (first) second?.lose('is in router_settings too, which comes first', 'check');
     return first ?? second;
   };
   const retries = both('num_retries')?.number();
-  const timeout = seconds(both('timeout') ?? both('request_timeout'));
+  const written = both('timeout') ?? both('request_timeout');
+  const timeout = seconds(written);
+  if (written && timeout !== undefined)
+    draft.notes.push(
+      `${written.place}: LiteLLM counts ${timeout} for each try; \`request_timeout\` bounds one target with all its tries, and \`timeouts\` each try.`,
+    );
   const fails = both('allowed_fails')?.number();
   const cooldown = seconds(both('cooldown_time'));
   return {
@@ -48,7 +44,7 @@ export function readRouting(litellm: ForeignItem | undefined, router: ForeignIte
     aliases: router?.get('model_group_alias')?.entries() ?? [],
     shared: defined({
       retry: retries !== undefined && retries > 0 ? { attempts: retries } : undefined,
-      request_timeout: timeout,
+      ...timesOf(timeout),
       circuit_breaker:
         fails === undefined && cooldown === undefined
           ? undefined
@@ -56,6 +52,7 @@ export function readRouting(litellm: ForeignItem | undefined, router: ForeignIte
             defined({ failures: (fails ?? 3) + 1, window: '1m', cooldown }),
       cache: cacheOf(litellm),
     }),
+    cacheItem: litellm?.get('cache'),
   };
 }
 
@@ -78,10 +75,10 @@ function cacheOf(litellm: ForeignItem | undefined): DraftPart | undefined {
   const params = litellm?.get('cache_params');
   const type = params?.get('type')?.text() ?? 'local';
   const ttl = params?.get('ttl')?.number();
-  params?.rest({}, 'replies are kept in memory');
+  params?.rest({}, { reason: 'replies are kept in memory', weight: 'unneeded' });
   if (!on) return undefined;
   if (type !== 'local')
-    params?.get('type')?.lose('replies are kept in memory, of each process; `scope` says who shares them');
+    params?.get('type')?.lose('replies are kept in memory, of each process; `scope` says who shares them', 'check');
   return defined({
     mode: 'exact',
     max_age: ttl === undefined ? undefined : Math.max(1, Math.round(ttl)),
@@ -89,14 +86,26 @@ function cacheOf(litellm: ForeignItem | undefined): DraftPart | undefined {
   });
 }
 
+type Groups = ReadonlyMap<string, readonly Deployment[]>;
+
 /** An alias for each name, and a config where it needs one. */
 export function importGroups(deployments: readonly Deployment[], routing: Routing, draft: Draft): void {
-  const groups = Map.groupBy(deployments, ({ name }) => name);
+  const groups: Groups = Map.groupBy(deployments, ({ name }) => name);
   for (const [name, group] of groups) {
     const first = group[0]!.item.get('model_name')!;
     const alias = aliasOf(name);
+    if (name.includes('*')) {
+      importWildcard(name, group, draft);
+      continue;
+    }
     if (alias === undefined) {
-      first.lose(`a pattern is no alias: requests write @${group[0]!.slug}/MODEL`);
+      first.lose(
+        `cannot be an alias, which has letters, digits and \`._:/-\`: requests write @${group[0]!.slug}/MODEL`,
+      );
+      continue;
+    }
+    if (group.some(({ model }) => model.includes('*'))) {
+      first.lose('is one name for a pattern of models: which one is it? It is not imported');
       continue;
     }
     const config = configOf(name, groups, routing);
@@ -112,6 +121,39 @@ export function importGroups(deployments: readonly Deployment[], routing: Routin
   for (const followers of [routing.fallbacks, routing.contextWindow, routing.contentPolicy])
     for (const [name, items] of followers)
       if (!groups.has(name) && name !== '*') items[0]?.lose(`falls back from ${name}, which is not in model_list`);
+      else if (isWildcard(name)) items[0]?.lose(`falls back from ${name}, and a wildcard is the alias of one entry`);
+  if ([...groups.keys()].some(isWildcard)) importDefault(routing.shared, draft);
+  else if (draft.gateway.size === 0 && routing.shared['cache'] !== undefined)
+    routing.cacheItem?.lose('has no config to stand in: write `cache` in one', 'guard');
+}
+
+/** Requests for a wildcard alias use the default config, which leaves the model to them. */
+function importDefault({ circuit_breaker: _, ...shared }: DraftPart, draft: Draft): void {
+  if (Object.keys(shared).length === 0) return;
+  const id = draft.freeConfig('litellm');
+  draft.gateway.set(id, { name: 'litellm', ...shared });
+  draft.server['default_config'] = id;
+}
+
+/** `openai/*` of `openai/*`: the names of clients stay. */
+function importWildcard(name: string, group: readonly Deployment[], draft: Draft): void {
+  const [first, ...others] = group;
+  const { item, slug, model, fields, timeout } = first!;
+  const [before, after] = [name, model].map((text) =>
+    text.indexOf('*') === text.length - 1 ? text.slice(0, -1) : undefined,
+  );
+  if (before === undefined || after === undefined || (before !== '' && aliasOf(before) === undefined)) {
+    item
+      .get('model_name')!
+      .lose(`a wildcard has one star, at its end and at the end of its model: requests write @${slug}/MODEL`);
+    return;
+  }
+  draft.aliases[name] = { target: `@${slug}/${model}` };
+  // Vertex AI has the publisher before the name.
+  const isVertex = draft.providers.some((entry) => entry['slug'] === slug && entry['provider'] === 'vertex-ai');
+  if (isVertex && after === '') draft.aliases[`${before}claude-*`] = { target: `@${slug}/anthropic.claude-*` };
+  for (const other of others) other.item.lose('is another deployment of a wildcard, which is the alias of one entry');
+  if (Object.keys(fields).length > 0 || timeout) item.lose('sets parameters of requests, which a wildcard cannot');
 }
 
 /** Nothing but a model: an alias of it is enough. */
@@ -121,18 +163,21 @@ const isPlain = (group: readonly Deployment[]): boolean =>
 /** `gpt-4: other`, or `gpt-4: { model: other, hidden: true }`. */
 function importAlias(name: string, item: ForeignItem, draft: Draft): void {
   const target = typeof item.value === 'string' ? item.text() : item.get('model')?.text();
-  const known = target === undefined ? undefined : draft.aliases[target];
+  const { alias: found, rest } = new AliasNames(Object.entries(draft.aliases)).find(target ?? '') ?? {};
+  const known = found && (rest === undefined ? found : { target: modelFor(String(found['target']), rest) });
   const alias = aliasOf(name);
   if (!known || alias === undefined) item.lose('names a model that is not in model_list');
   else draft.aliases[alias] = { ...known, ...(item.get('hidden')?.value === true && { hidden: true }) };
 }
 
-function configOf(name: string, groups: ReadonlyMap<string, readonly Deployment[]>, routing: Routing): DraftPart {
+function configOf(name: string, groups: Groups, routing: Routing): DraftPart {
   const own = groups.get(name)!;
+  const names = new AliasNames(groups);
   const targetsOf = (items: readonly ForeignItem[]): readonly DraftPart[] =>
     items.flatMap((item) => {
       const other = item.text();
-      const group = other === undefined ? undefined : groups.get(other);
+      const { alias, rest } = names.find(other ?? '') ?? {};
+      const group = rest === undefined ? alias : alias?.map((one) => ({ ...one, model: modelFor(one.model, rest) }));
       if (!group) item.lose('is not in model_list, or was left out');
       return group && other !== name ? [groupTarget(group)] : [];
     });
@@ -156,8 +201,17 @@ function configOf(name: string, groups: ReadonlyMap<string, readonly Deployment[
 /** The deployments of a name: by `order`, those of one order by weight. */
 function groupTarget(group: readonly Deployment[]): DraftPart {
   const orders = [...new Set(group.map(({ order }) => order ?? 0))].toSorted((one, other) => one - other);
-  const ranks = orders.map((order) => rankTarget(group.filter((one) => (one.order ?? 0) === order)));
+  const ranks = orders.map((order) => rankTarget(withWeights(group).filter((one) => (one.order ?? 0) === order)));
   return ranks.length === 1 ? ranks[0]! : { strategy: { mode: 'fallback' }, targets: ranks };
+}
+
+/** LiteLLM draws by `weight`, else by `rpm`, else by `tpm`. */
+function withWeights(group: readonly Deployment[]): readonly Deployment[] {
+  if (group.some(({ weight, order }) => weight !== undefined || order !== undefined)) return group;
+  const by = ['requests', 'tokens'].find((key) => group.every(({ limits }) => limits?.[key] !== undefined));
+  return by === undefined
+    ? group
+    : group.map((one) => ({ ...one, weight: Number.parseInt(String(one.limits?.[by]), 10) }));
 }
 
 function rankTarget(group: readonly Deployment[]): DraftPart {
@@ -172,6 +226,6 @@ const targetOf = ({ slug, model, timeout, fields }: Deployment): DraftPart =>
   defined({
     provider: `@${slug}`,
     override_params: { model: literal(model) },
-    default_params: Object.keys(fields).length > 0 ? literal(fields) : undefined,
-    request_timeout: seconds(timeout),
+    default_params: Object.keys(fields).length > 0 ? fields : undefined,
+    ...timesOf(seconds(timeout)),
   });

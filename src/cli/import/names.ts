@@ -16,7 +16,7 @@ export function freeName(wanted: string, isTaken: (name: string) => boolean, joi
   }
 }
 
-/** An alias: letters, digits and `._:/-`. Undefined: the name cannot be one, such as a pattern. */
+/** An exact alias: letters, digits and `._:/-`. Undefined: the name cannot be one. */
 export const aliasOf = (text: string): string | undefined =>
   /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(text) ? text : undefined;
 
@@ -32,3 +32,7 @@ export function literal<T>(value: T): T {
 /** Removes keys without a value. */
 export const defined = (settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+
+/** The time of a request. A try may wait as long for its headers and its first content, which have shorter defaults. */
+export const timesOf = (time: string | undefined): Readonly<Record<string, unknown>> =>
+  time === undefined ? {} : { request_timeout: time, timeouts: { first_byte: time, first_content: time } };

@@ -1,22 +1,24 @@
 import { variableOf, type Draft, type DraftPart } from './draft.ts';
 import { metadataOf } from './litellm-keys.ts';
 import { defined, nameOf } from './names.ts';
-import type { ForeignItem, Reasons } from './source.ts';
-import { capOf, NO_PERIOD, whole } from './spending.ts';
+import { weighed, type ForeignItem, type Reasons } from './source.ts';
+import { capOf, periodOf, whole } from './spending.ts';
 
 const REASONS: Reasons = {
-  scopes: 'write `models`, `providers` and `configs` of the key; keys administer nothing',
-  organisation_id: 'write `organization` of a team',
-  workspace_id: 'write `team` of the key',
-  user_id: 'there are no users; `owner` of a key names a person',
-  alert_emails: 'alerts are rules on metrics: configs/observability/alerts.yaml',
+  ...weighed('guard', { scopes: 'write `models`, `providers` and `configs` of the key; keys administer nothing' }),
+  ...weighed('check', {
+    organisation_id: 'write `organization` of a team',
+    workspace_id: 'write `team` of the key',
+    user_id: 'there are no users; `owner` of a key names a person',
+    alert_emails: 'alerts are rules on metrics: configs/observability/alerts.yaml',
+  }),
 };
 
 /** A key of a list of Portkey's admin API, which never has the key itself. */
 export function importPortkeyKeys(item: ForeignItem, draft: Draft, ids: ReadonlyMap<string, string>): void {
   const status = item.get('status')?.value;
   if (typeof status === 'string' && status !== 'active') {
-    item.lose(`is ${nameOf(status)}: it is not imported`);
+    item.lose(`is ${nameOf(status)}: it is not imported`, 'guard');
     return;
   }
   const name = nameOf((item.get('name') ?? item.get('id'))?.text() ?? 'key');
@@ -47,21 +49,16 @@ function budgetsOf(item: ForeignItem | undefined): readonly DraftPart[] | undefi
   // One limit, or a list of them.
   const all = item && Array.isArray(item.value) ? item.items() : item ? [item] : [];
   const budgets = all.flatMap((limit) => {
-    const reset = limit.get('periodic_reset')?.text();
+    const period = periodOf(limit.get('periodic_reset'));
     const isTokens = limit.get('type')?.value === 'tokens';
     const amount = limit.get('credit_limit');
     const cap = isTokens ? tokensOf(amount) : capOf(amount);
     const alert = limit.get('alert_threshold')?.number();
     const limitUsd = amount?.value;
     limit.rest(REASONS);
-    if (reset !== undefined && reset !== 'monthly' && reset !== 'daily') {
-      limit.get('periodic_reset')?.lose(NO_PERIOD);
-      return [];
-    }
-    if (cap === undefined) return [];
+    if (period === undefined || cap === undefined) return [];
     const percent =
       alert !== undefined && typeof limitUsd === 'number' && limitUsd > 0 ? Math.round((100 * alert) / limitUsd) : 0;
-    const period = reset === 'monthly' ? 'month' : reset === 'daily' ? 'day' : 'total';
     return [defined({ cap, period, alerts: percent >= 1 && percent <= 100 ? [percent] : undefined })];
   });
   return budgets.length > 0 ? budgets : undefined;
@@ -82,7 +79,7 @@ function limitsOf(item: ForeignItem | undefined): DraftPart | undefined {
     if (per === undefined)
       rate
         .get('unit')
-        ?.lose('is no unit of a rate here, so this limit is not in force: write `limits` per s, min or h');
+        ?.lose('is no unit of a rate here, so this limit is not in force: write `limits` per s, min or h', 'guard');
     else if (value !== undefined) limits[type === 'tokens' ? 'tokens' : 'requests'] = `${value}/${per}`;
     rate.rest();
   }

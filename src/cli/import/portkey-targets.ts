@@ -1,10 +1,10 @@
 import { adviceOnKey } from '../../settings/problems/foreign-words.ts';
 import { addAccount, type ForeignAccount } from './accounts.ts';
 import type { Draft, DraftPart } from './draft.ts';
-import { defined, literal, nameOf } from './names.ts';
+import { defined, literal, nameOf, timesOf } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
-import type { ForeignItem } from './source.ts';
-import { noVendor, VENDORS } from './vendors.ts';
+import { weighed, type ForeignItem, type Reasons } from './source.ts';
+import { VENDORS } from './vendors.ts';
 
 /** Vendors by slug. */
 export type Slugs = ReadonlyMap<string, string>;
@@ -38,6 +38,11 @@ export function targetOf(item: ForeignItem, setup: TargetSetup): DraftPart | und
     .map((target) => targetOf(target, { ...setup, isRoot: false }))
     .filter((target) => target !== undefined);
   if (targets.length > 0 && inner.length === 0) return undefined;
+  const otherwise = strategy?.get('default');
+  if (otherwise && !inner.some((target) => target['name'] === otherwise.value)) {
+    otherwise.lose('names a target that is left out: requests that meet no condition would have none');
+    return undefined;
+  }
   const place = targets.length > 0 ? {} : placeOf(item, setup);
   if (!place) return undefined;
   const name = item.get('name');
@@ -55,12 +60,12 @@ export function targetOf(item: ForeignItem, setup: TargetSetup): DraftPart | und
   return result;
 }
 
-const AZURE = { azure_model_name: 'write `deployments` in the entry of catalog.yaml' };
+const AZURE = weighed('check', { azure_model_name: 'write `deployments` in the entry of catalog.yaml' });
 
 /** The settings of a target that do not depend on its provider. */
 function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPart {
   const deployment = item.get('azure_deployment_id')?.text();
-  const params = either(item, 'override_params')?.value;
+  const params = withoutSlug(either(item, 'override_params')?.value);
   const override = { ...(deployment !== undefined && { model: deployment }), ...(isObject(params) ? params : {}) };
   return {
     override_params: Object.keys(override).length > 0 ? literal(override) : undefined,
@@ -68,17 +73,18 @@ function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPar
     cache: cacheOf(item.get('cache')),
     retry: retryOf(item.get('retry')),
     circuit_breaker: breakerOf(item.get('cb_config') ?? strategy?.get('cb_config')),
-    request_timeout: milliseconds(either(item, 'request_timeout')),
+    ...timesOf(milliseconds(either(item, 'request_timeout'))),
     strict_open_ai_compliance: either(item, 'strict_open_ai_compliance')?.value,
   };
 }
 
 /** The advice that diagnostics of the settings have for the same keys. */
-const advices = (title: string, item: ForeignItem): Readonly<Record<string, string>> =>
+const advices = (title: string, item: ForeignItem): Reasons =>
   Object.fromEntries(
     Object.keys(isObject(item.value) ? item.value : {}).flatMap((key) => {
-      const advice = adviceOnKey(title, key);
-      return advice === undefined ? [] : [[key, advice]];
+      const reason = adviceOnKey(title, key);
+      const weight = /guardrail|hooks$/.test(key) ? 'guard' : 'check';
+      return reason === undefined ? [] : [[key, { reason, weight }]];
     }),
   );
 
@@ -86,21 +92,13 @@ const advices = (title: string, item: ForeignItem): Readonly<Record<string, stri
 function placeOf(item: ForeignItem, setup: TargetSetup): DraftPart | undefined {
   const virtual = either(item, 'virtual_key')?.text();
   const provider = item.get('provider')?.text();
-  const model = modelSlug(item);
-  const slug =
-    virtual ??
-    (provider?.startsWith('@') ? provider.slice(1) : undefined) ??
-    (provider === undefined ? model : undefined);
-  if (slug !== undefined) {
-    const known = entryOfSlug(item, slug, setup);
-    return known === undefined ? undefined : { provider: `@${known}` };
-  }
-  if (provider === undefined) return {};
-  if (!VENDORS.has(provider)) {
-    item.get('provider')?.lose(`${noVendor(provider)}: the target is left out`);
-    return undefined;
-  }
-  const added = addAccount(setup.draft, item, accountOf(item, provider));
+  const vendor = provider?.startsWith('@') ? undefined : provider;
+  const slug = modelSlug(item) ?? virtual ?? (vendor === undefined ? provider?.slice(1) : undefined);
+  if (slug === undefined && vendor === undefined) return {};
+  const added =
+    slug === undefined
+      ? addAccount(setup.draft, item, accountOf(item, vendor!))
+      : entryOfSlug(item, { slug, vendor }, setup);
   return added === undefined ? undefined : { provider: `@${added}` };
 }
 
@@ -108,19 +106,44 @@ function placeOf(item: ForeignItem, setup: TargetSetup): DraftPart | undefined {
 function modelSlug(item: ForeignItem): string | undefined {
   const params = either(item, 'override_params')?.value;
   const model = isObject(params) ? params['model'] : undefined;
-  return typeof model === 'string' ? /^@([^/]+)\/./.exec(model)?.[1] : undefined;
+  return typeof model === 'string' ? SLUG.exec(model)?.[1] : undefined;
 }
 
-function entryOfSlug(item: ForeignItem, slug: string, { draft, slugs }: TargetSetup): string | undefined {
+const SLUG = /^@([^/]+)\/(?=.)/;
+
+/** The target names the entry. */
+function withoutSlug(params: unknown): unknown {
+  const model = isObject(params) ? params['model'] : undefined;
+  return isObject(params) && typeof model === 'string' ? { ...params, model: model.replace(SLUG, '') } : params;
+}
+
+interface NamedEntry {
+  readonly slug: string;
+  /** The vendor that stands beside the slug. */
+  readonly vendor: string | undefined;
+}
+
+function entryOfSlug(
+  item: ForeignItem,
+  { slug, vendor: beside }: NamedEntry,
+  { draft, slugs }: TargetSetup,
+): string | undefined {
   const name = nameOf(slug);
   if (draft.providers.some((entry) => entry['slug'] === name)) return name;
-  const listed = slugs.get(slug);
-  const vendor = listed ?? [...VENDORS.keys()].find((one) => slug.toLowerCase().startsWith(one)) ?? 'openai';
-  if (listed === undefined)
+  const known = slugs.get(slug) ?? beside;
+  const guessed = [...VENDORS.keys()].find((one) => slug.toLowerCase().startsWith(one));
+  const account = accountOf(item, known ?? guessed ?? slug);
+  if (known === undefined && guessed === undefined && account.baseUrl === undefined) {
     item.lose(
-      `@${slug}: a config does not say which provider this is; catalog.yaml has it as ${VENDORS.get(vendor)!.provider}: check it, and its address`,
+      `which provider is @${slug}? A config does not say it: import the list of providers too. The target is left out`,
     );
-  return addAccount(draft, item, { ...accountOf(item, vendor), slug: name });
+    return undefined;
+  }
+  if (known === undefined && guessed !== undefined)
+    item.lose(
+      `@${slug}: a config does not say which provider this is; catalog.yaml has it as ${VENDORS.get(guessed)!.provider}: check it, and its address`,
+    );
+  return addAccount(draft, item, { ...account, slug: name });
 }
 
 function accountOf(item: ForeignItem, vendor: string): ForeignAccount {
@@ -162,7 +185,7 @@ function strategyOf(strategy: ForeignItem, targets: readonly DraftPart[]): Draft
     mode,
     on_status_codes: either(strategy, 'on_status_codes')?.value,
     conditions,
-    default: known(strategy.get('default')),
+    default: strategy.get('default')?.text(),
     sticky: stickyOf(strategy.get('sticky_session') ?? strategy.get('sticky_sessions') ?? strategy.get('sticky')),
   });
 }
@@ -195,7 +218,7 @@ function cacheOf(item: ForeignItem | undefined): DraftPart | undefined {
   if (mode?.value === 'semantic')
     mode.lose('a semantic cache needs `embeddings`, a model that makes vectors; written as `exact`');
   const age = (item.get('max_age') ?? item.get('maxAge'))?.number();
-  item.rest({ scope: 'write `scope: config` for replies that keys share' });
+  item.rest(weighed('check', { scope: 'write `scope: config` for replies that keys share' }));
   return defined({ mode: 'exact', max_age: age === undefined ? undefined : Math.max(1, Math.round(age)) });
 }
 

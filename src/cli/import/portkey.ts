@@ -2,7 +2,7 @@ import type { Draft } from './draft.ts';
 import { importPortkeyKeys } from './portkey-keys.ts';
 import { targetOf, type Slugs } from './portkey-targets.ts';
 import { nameOf } from './names.ts';
-import { ForeignItem, type ForeignFile, type Reasons } from './source.ts';
+import { ForeignItem, weighed, type ForeignFile, type Reasons } from './source.ts';
 import { VENDORS } from './vendors.ts';
 
 /** Reads files of Portkey: gateway configs, and lists of its admin API (configs, API keys, providers). */
@@ -12,7 +12,9 @@ export function importPortkey(sources: readonly ForeignFile[], draft: Draft): vo
   const ids = new Map<string, string>();
   for (const item of items) if (isConfig(item)) importConfig(item, { draft, slugs, ids });
   for (const item of items) if (isKey(item)) importPortkeyKeys(item, draft, ids);
-  for (const item of items) if (isProvider(item)) item.rest(PROVIDER, 'is what the list says about the provider');
+  for (const item of items)
+    if (isProvider(item))
+      item.rest(PROVIDER, { reason: 'is what the list says about the provider', weight: 'unneeded' });
   for (const item of items)
     if (!isConfig(item) && !isKey(item) && !isProvider(item)) item.lose('is no config, no API key and no provider');
   draft.server['header_prefixes'] = ['gateway', 'portkey'];
@@ -24,7 +26,7 @@ function listOf(root: ForeignItem): readonly ForeignItem[] {
   if (data) {
     for (const key of ['object', 'total', 'success']) root.get(key);
     const more = root.get('has_more');
-    if (more?.value === true) more.lose('the list has further pages: import them too');
+    if (more?.value === true) more.lose('the list has further pages: import them too', 'guard');
     root.rest();
     return data.items();
   }
@@ -32,10 +34,12 @@ function listOf(root: ForeignItem): readonly ForeignItem[] {
 }
 
 const PROVIDER: Reasons = {
-  usage_limits: 'budgets belong to keys, teams and organizations',
-  rate_limits: 'write `limits` of the entry in catalog.yaml',
-  model_config: 'write `base_url`, `region` or `deployments` of the entry in catalog.yaml',
-  expires_at: 'entries of the catalog do not expire',
+  ...weighed('guard', {
+    usage_limits: 'budgets belong to keys, teams and organizations',
+    rate_limits: 'write `limits` of the entry in catalog.yaml',
+    expires_at: 'entries of the catalog do not expire',
+  }),
+  ...weighed('decide', { model_config: 'write `base_url`, `region` or `deployments` of the entry in catalog.yaml' }),
 };
 
 const CONFIG_KEYS = [
@@ -83,7 +87,7 @@ function importConfig(item: ForeignItem, { draft, slugs, ids }: ConfigSetup): vo
     const known = item.get(key)?.value;
     if (typeof known === 'string') ids.set(known, id);
   }
-  if (inner) item.rest({}, 'is what the list says about the config');
+  if (inner) item.rest({}, { reason: 'is what the list says about the config', weight: 'unneeded' });
   const body = inner && typeof inner.value === 'string' ? parsed(inner) : (inner ?? item);
   if (!body) return;
   const config = targetOf(body, { draft, slugs, isRoot: true });

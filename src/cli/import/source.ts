@@ -2,6 +2,12 @@ import { isObject } from '../../formats/json/object.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
+/**
+ * How a loss stands in the report: a cap, a guard or a key that is no longer there; what needs a decision before requests are as they
+ * were; what may differ; what has no use here.
+ */
+export type Weight = 'guard' | 'decide' | 'check' | 'unneeded';
+
 /** Something of the file that the settings folder does not have, and why. */
 export interface NotImported {
   readonly file: string;
@@ -9,6 +15,7 @@ export interface NotImported {
   /** `router_settings.routing_strategy`. */
   readonly key: string;
   readonly reason: string;
+  readonly weight: Weight;
 }
 
 /** A file of another gateway: YAML, or JSON, which is YAML. */
@@ -29,16 +36,27 @@ export class ForeignFile {
     return this.#yaml.locate(path, typeof path.at(-1) === 'number' ? 'value' : 'key').line;
   }
 
-  lose(path: JsonPath, reason: string): void {
+  lose(path: JsonPath, reason: string, weight: Weight): void {
     const key = path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('');
-    this.losses.push({ file: this.name, line: this.lineOf(path), key: key.replace(/^\./, ''), reason });
+    this.losses.push({ file: this.name, line: this.lineOf(path), key: key.replace(/^\./, ''), reason, weight });
   }
 }
 
-/** Reasons for keys without an equivalent. */
-export type Reasons = Readonly<Record<string, string>>;
+export interface Reason {
+  readonly reason: string;
+  readonly weight: Weight;
+}
 
-const NO_EQUIVALENT = 'has no equivalent';
+/** Reasons for keys without an equivalent. */
+export type Reasons = Readonly<Record<string, Reason>>;
+
+export const weighed = (weight: Weight, reasons: Readonly<Record<string, string>>): Reasons =>
+  Object.fromEntries(Object.entries(reasons).map(([key, reason]) => [key, { reason, weight }]));
+
+const NO_EQUIVALENT: Reason = { reason: 'has no equivalent', weight: 'check' };
+
+/** A reference to a variable in a file of LiteLLM. */
+export const variableIn = (text: string): string | undefined => /^os\.environ\/([A-Za-z_]\w*)$/.exec(text)?.[1];
 
 /** A value of the file at its place. Each key that nothing has read is reported by `rest`, so that nothing is left out in silence. */
 export class ForeignItem {
@@ -83,7 +101,12 @@ export class ForeignItem {
   number(): number | undefined {
     const number = typeof this.value === 'string' && this.value.trim() !== '' ? Number(this.value) : this.value;
     if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number;
-    this.lose('is not a number');
+    const variable = variableIn(String(this.value));
+    this.lose(
+      variable === undefined
+        ? 'is not a number'
+        : `is read from a variable: write the number, or \`\${env:${variable}}\``,
+    );
     return undefined;
   }
 
@@ -98,16 +121,23 @@ export class ForeignItem {
     return this.items().flatMap((item) => item.text() ?? []);
   }
 
-  lose(reason: string): void {
-    this.source.lose(this.path, reason);
+  lose(reason: string, weight: Weight = 'decide'): void {
+    this.source.lose(this.path, reason, weight);
+  }
+
+  /** `config.yaml:12` */
+  get place(): string {
+    return `${this.source.name}:${this.source.lineOf(this.path)}`;
   }
 
   /** Reports what was not read. */
   rest(reasons: Reasons = {}, otherwise = NO_EQUIVALENT): void {
     if (!isObject(this.value)) return;
-    for (const [key, value] of Object.entries(this.value))
-      if (!this.#read.has(key) && value !== null && value !== undefined && !isEmpty(value))
-        this.source.lose([...this.path, key], Object.hasOwn(reasons, key) ? reasons[key]! : otherwise);
+    for (const [key, value] of Object.entries(this.value)) {
+      if (this.#read.has(key) || value === null || value === undefined || isEmpty(value)) continue;
+      const { reason, weight } = Object.hasOwn(reasons, key) ? reasons[key]! : otherwise;
+      this.source.lose([...this.path, key], reason, weight);
+    }
   }
 }
 

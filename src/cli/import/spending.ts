@@ -3,12 +3,14 @@ import { defined } from './names.ts';
 import type { ForeignItem } from './source.ts';
 
 const PERIODS: readonly (readonly [pattern: RegExp, period: string])[] = [
+  [/^(?:1h|hourly)$/i, 'hour'],
   [/^(?:1d|24h|daily)$/i, 'day'],
+  [/^(?:7d|1w|weekly)$/i, 'week'],
   [/^(?:1mo|30d|monthly)$/i, 'month'],
 ];
 
-export const NO_PERIOD =
-  'is no period of a budget here, so this budget is not in force: write `budgets` with day, month or total';
+const NO_PERIOD =
+  'is no period of a budget here, so this budget is not in force: write `budgets` with hour, day, week, month or total';
 
 /** `max_budget`, `soft_budget` and `budget_duration` of a key, a team or the proxy. */
 export function budgetsOf(item: ForeignItem): readonly DraftPart[] | undefined {
@@ -23,11 +25,11 @@ export function budgetsOf(item: ForeignItem): readonly DraftPart[] | undefined {
 }
 
 /** Undefined, after a report: no period is the same. */
-function periodOf(item: ForeignItem | undefined): string | undefined {
+export function periodOf(item: ForeignItem | undefined): string | undefined {
   const text = item?.text();
   if (text === undefined) return 'total';
   const [, period] = PERIODS.find(([pattern]) => pattern.test(text)) ?? [];
-  if (period === undefined) item?.lose(NO_PERIOD);
+  if (period === undefined) item?.lose(NO_PERIOD, 'guard');
   return period;
 }
 
@@ -63,6 +65,6 @@ export function whole(item: ForeignItem | undefined): number | undefined {
   const number = item?.number();
   if (number === undefined) return undefined;
   if (Number.isInteger(number) && number > 0) return number;
-  item?.lose('must be a whole number above 0');
+  item?.lose('must be a whole number above 0', 'guard');
   return undefined;
 }

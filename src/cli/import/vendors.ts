@@ -3,18 +3,33 @@ export interface Vendor {
   readonly provider: 'openai' | 'anthropic' | 'vertex-ai' | 'google-ai-studio' | 'azure-openai';
   /** Default `base_url` of a vendor with OpenAI's API. */
   readonly baseUrl?: string;
+  /** The vendor's own host, and the end of the names of its other ones. Default: that of `baseUrl`. */
+  readonly home?: string;
   /** The file must have a base URL. */
   readonly needsBase?: boolean;
   readonly variable: string;
 }
 
-const compatible = (variable: string, baseUrl: string): Vendor => ({ provider: 'openai', baseUrl, variable });
+const compatible = (variable: string, baseUrl: string): Vendor => ({
+  provider: 'openai',
+  baseUrl,
+  home: new URL(baseUrl).host,
+  variable,
+});
 const ownServer = (variable: string): Vendor => ({ provider: 'openai', needsBase: true, variable });
 
-const OPENAI: Vendor = { provider: 'openai', variable: 'OPENAI_API_KEY' };
-const ANTHROPIC: Vendor = { provider: 'anthropic', variable: 'ANTHROPIC_API_KEY' };
-const VERTEX: Vendor = { provider: 'vertex-ai', variable: 'VERTEX_SERVICE_ACCOUNT' };
-const STUDIO: Vendor = { provider: 'google-ai-studio', variable: 'GEMINI_API_KEY' };
+const OPENAI: Vendor = { provider: 'openai', home: 'api.openai.com', variable: 'OPENAI_API_KEY' };
+const ANTHROPIC: Vendor = { provider: 'anthropic', home: 'api.anthropic.com', variable: 'ANTHROPIC_API_KEY' };
+const VERTEX: Vendor = {
+  provider: 'vertex-ai',
+  home: 'aiplatform.googleapis.com',
+  variable: 'VERTEX_SERVICE_ACCOUNT',
+};
+const STUDIO: Vendor = {
+  provider: 'google-ai-studio',
+  home: 'generativelanguage.googleapis.com',
+  variable: 'GEMINI_API_KEY',
+};
 const AZURE: Vendor = { provider: 'azure-openai', needsBase: true, variable: 'AZURE_OPENAI_API_KEY' };
 const GROQ = compatible('GROQ_API_KEY', 'https://api.groq.com/openai/v1');
 const MISTRAL = compatible('MISTRAL_API_KEY', 'https://api.mistral.ai/v1');
@@ -60,8 +75,23 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['lm_studio', ownServer('LM_STUDIO_API_KEY')],
 ]);
 
+/** Vendors whose own API is not OpenAI's, whatever the address. */
+const OTHER_APIS =
+  /^(?:bedrock|sagemaker|aws|cohere|replicate|huggingface|watsonx|palm|nlp_cloud|aleph_alpha|triton|oci|snowflake|clarifai|stability|voyage|jina)/;
+
+/** A vendor that is not listed is a server of one's own, if the file names its address. Undefined: it cannot be called. */
+export function vendorAt(name: string, address: string | undefined): Vendor | undefined {
+  const listed = VENDORS.get(name);
+  if (listed) return listed;
+  return address === undefined || OTHER_APIS.test(name) ? undefined : ownServer('API_KEY');
+}
+
+/** True where the address is the vendor's own: its key may go there. */
+export const isHome = ({ home }: Vendor, { host }: URL): boolean =>
+  home !== undefined && (host === home || host.endsWith(`.${home}`) || host.endsWith(`-${home}`));
+
 export const noVendor = (name: string): string =>
-  `Gatehouse has no provider ${name}: only Vertex AI, Google AI Studio, Anthropic, OpenAI, Azure OpenAI and servers with OpenAI's API`;
+  `Gatehouse has no provider ${name}: only Vertex AI, Google AI Studio, Anthropic, OpenAI, Azure OpenAI and servers with OpenAI's API. Does it have that API, and at which address?`;
 
 /** The publisher before a dot, as docs/providers/vertex-ai.md has it; Google's own models have none, other open ones a slash. */
 export function vertexModel(model: string): string {

@@ -35,6 +35,11 @@ describe('keys create', () => {
     expect(() => late.find(key, '127.0.0.1')).toThrow('expired');
   });
 
+  test('--team puts the key into a team', async () => {
+    expect(create({ id: 'a', team: 'search' }).yaml).toContain('    team: search\n');
+    expect(create({ id: 'a', team: 'not a team' })).toMatchObject({ code: 2, text: expect.stringContaining('--team') });
+  });
+
   test('prints no limits by default', async () => {
     const { yaml } = create({ id: 'a' });
     const { keys } = await settingsWith(yaml);

@@ -11,6 +11,7 @@ export interface KeyRequest {
   readonly providers?: readonly string[];
   /** A moment (`2027-01-01`, RFC 3339), or a time from now: `90d`, `12h`. */
   readonly expires?: string;
+  readonly team?: string;
 }
 
 export interface CreateKeyOptions extends KeyRequest, Output {
@@ -63,12 +64,14 @@ export const showKey = (key: string): string => `The key (shown once, stored now
 type Made = { readonly key: string; readonly entry: NewEntry } | { readonly problem: string; readonly code: 1 | 2 };
 
 function makeKey(request: Omit<CreateKeyOptions, keyof Output>): Made {
-  const { id, providers = [], expires, taken, now = Date.now(), generate = generateKey } = request;
+  const { id, providers = [], expires, team, taken, now = Date.now(), generate = generateKey } = request;
   const invalid = (option: string, value: string, wanted: string): Made => ({
     problem: `--${option} ${JSON.stringify(value)} is not valid: ${wanted}.`,
     code: 2,
   });
-  if (!ID.test(id)) return invalid('id', id, 'letters, digits, `.`, `_` and `-`, at most 64');
+  for (const [option, value] of Object.entries({ id, team }))
+    if (value !== undefined && !ID.test(value))
+      return invalid(option, value, 'letters, digits, `.`, `_` and `-`, at most 64');
   const invalidName = providers.find((name) => !PROVIDER.test(name));
   if (invalidName !== undefined)
     return invalid('provider', invalidName, 'give the @slug of a catalog entry, or a provider name such as vertex-ai');
@@ -80,7 +83,11 @@ function makeKey(request: Omit<CreateKeyOptions, keyof Output>): Made {
   if (expires !== undefined && expiresAt === undefined)
     return invalid('expires', expires, 'give a future moment such as 2027-01-01T00:00:00Z, or a time such as 90d');
   const { key, digest } = generate();
-  const limits = { ...(expiresAt && { expires_at: expiresAt }), ...(providers.length > 0 && { providers }) };
+  const limits = {
+    ...(team !== undefined && { team }),
+    ...(expiresAt && { expires_at: expiresAt }),
+    ...(providers.length > 0 && { providers }),
+  };
   return { key, entry: { id, digest, ...limits } };
 }
 

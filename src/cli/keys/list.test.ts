@@ -39,15 +39,19 @@ describe('keys list', () => {
     key: in-clear-text-0123
     expires_at: 2020-01-01T00:00:00Z
     configs: []
+    team: search
+    limits: { requests: 600/min, tokens: { rate: 100000/min, count: uncached }, models: { gpt-5*: { concurrency: 2 } } }
+    budgets: [{ cap: 5 USD, period: day }, { cap: 9 tokens, period: total, models: [a, b] }]
 `;
+    folder.write('teams.yaml', 'teams: { search: {} }\n');
     const { code, out, err } = await list(keys, 'table', { TEAM_KEY: 'canary-of-the-team' });
     expect([code, out.split('\n')]).toEqual([
       0,
       [
-        'ID    KEY                      EXPIRES                  PROVIDERS  MODELS  CONFIGS         DEFAULT CONFIG  NETWORKS',
-        'all   digest sha256:01234567…  never                    all        all     all             -               all',
-        'team  reference env:TEAM_KEY   2027-01-01 (in 41 days)  @sim       a-*, b  prod, (inline)  prod            10.0.0.0/8',
-        'none  clear text               2020-01-01 (expired)     all        all     none            -               all',
+        'ID    KEY                      EXPIRES                  PROVIDERS  MODELS  CONFIGS         DEFAULT CONFIG  NETWORKS    TEAM    LIMITS                                                        BUDGETS',
+        'all   digest sha256:01234567…  never                    all        all     all             -               all         -       -                                                             -',
+        'team  reference env:TEAM_KEY   2027-01-01 (in 41 days)  @sim       a-*, b  prod, (inline)  prod            10.0.0.0/8  -       -                                                             -',
+        'none  clear text               2020-01-01 (expired)     all        all     none            -               all         search  requests 600/min, tokens 100000/min, concurrency 2 of gpt-5*  5 USD per day, 9 tokens in total of a or b',
         '',
       ],
     ]);
@@ -78,6 +82,9 @@ describe('keys list', () => {
           default_config: null,
           networks: null,
           metadata: null,
+          team: null,
+          limits: null,
+          budgets: null,
         },
       ],
     ]);

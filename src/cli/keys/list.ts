@@ -1,4 +1,4 @@
-import type { GatewayKey } from '../../../schemas/types.generated.ts';
+import type { Budget, GatewayKey, ModelRateLimits, RateLimits } from '../../../schemas/types.generated.ts';
 import { looksSecret } from '../../settings/problems/show.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, type KeysCommandOptions } from './write.ts';
@@ -42,6 +42,11 @@ interface ShownKey {
   readonly networks: readonly string[] | null;
   /** `team=search` */
   readonly metadata: readonly string[] | null;
+  readonly team: string | null;
+  /** `requests 600/min` */
+  readonly limits: readonly string[] | null;
+  /** `5 USD per day` */
+  readonly budgets: readonly string[] | null;
 }
 
 /** Enough to distinguish keys. The full digest of a weak key could be searched for. */
@@ -63,8 +68,25 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
     default_config: key.default_config === undefined ? null : concealed(key.default_config),
     networks: shown(key.networks),
     metadata: key.metadata ? Object.entries(key.metadata).map(([name, value]) => concealed(`${name}=${value}`)) : null,
+    team: key.team === undefined ? null : concealed(key.team),
+    limits: key.limits ? limitsOf(key.limits) : null,
+    budgets: key.budgets?.map(budgetText) ?? null,
   };
 }
+
+function limitsOf({ models = {}, ...own }: RateLimits): readonly string[] {
+  const texts = ({ tokens, ...rest }: ModelRateLimits): readonly string[] =>
+    Object.entries({ ...rest, ...(tokens && { tokens: typeof tokens === 'string' ? tokens : tokens.rate }) }).map(
+      ([name, value]) => `${name} ${value}`,
+    );
+  const ofModels = Object.entries(models).flatMap(([model, limits]) =>
+    texts(limits).map((text) => `${text} of ${concealed(model)}`),
+  );
+  return [...texts(own), ...ofModels];
+}
+
+const budgetText = ({ cap, period, models }: Budget): string =>
+  `${cap} ${period === 'total' ? 'in total' : `per ${period}`}${models ? ` of ${models.map(concealed).join(' or ')}` : ''}`;
 
 function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
   if (digest !== undefined) return { given: 'digest', from: `${digest.slice(0, DIGEST_SHOWN)}…` };
@@ -85,6 +107,9 @@ const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> 
   CONFIGS: ({ configs, inline_configs: inline }) => list(configs && inline ? [...configs, '(inline)'] : configs),
   'DEFAULT CONFIG': ({ default_config: config }) => config ?? '-',
   NETWORKS: ({ networks }) => list(networks),
+  TEAM: ({ team }) => team ?? '-',
+  LIMITS: ({ limits }) => limits?.join(', ') ?? '-',
+  BUDGETS: ({ budgets }) => budgets?.join(', ') ?? '-',
 };
 
 const list = (names: readonly string[] | null): string => {

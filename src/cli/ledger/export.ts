@@ -99,6 +99,7 @@ const sumOf = (row: RollupRow, by: readonly LedgerDimension[]): Line => ({
 const ROW_COLUMNS = [
   'time',
   'request',
+  'request_id',
   'attempt',
   'kind',
   'source',
@@ -122,6 +123,7 @@ const ROW_COLUMNS = [
 const rowOf = (row: LedgerRow): Line => ({
   time: new Date(row.at).toISOString(),
   request: row.req,
+  request_id: row.requestId || row.req,
   attempt: row.att,
   kind: row.kind,
   source: row.src,

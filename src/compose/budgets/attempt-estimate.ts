@@ -27,6 +27,8 @@ export interface AttemptEstimate {
   readonly amounts: Amounts;
   /** The longest answer on which the amounts rest. */
   readonly output: number;
+  /** The client set no limit of the answer. */
+  readonly openEnded: boolean;
   /** Tokens of the prompt and of all answers on which the amounts rest. */
   readonly prompt: number;
   readonly answers: number;
@@ -91,6 +93,7 @@ export class AttemptEstimator {
     return {
       amounts: { usd, tokens: prompt + answers },
       output,
+      openEnded: size.openEnded,
       prompt,
       answers,
       mostOutput: longest * number,
@@ -136,7 +139,9 @@ export class AttemptEstimator {
     { unknownPrice }: BudgetRules,
   ): NonNullable<AttemptEstimate['unpriced']> {
     if (unknownPrice === 'refuse')
-      throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why));
+      throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why), {
+        budget: about.budget.name,
+      });
     if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
     return unknownPrice;
   }

@@ -6,6 +6,7 @@ import type {
   Attempt,
   AttemptBudget,
   BudgetRules,
+  Caller,
   Exchange,
   GatewayError,
   ReplyEnd,
@@ -13,7 +14,7 @@ import type {
   ResolvedTarget,
 } from '../../plugin/index.ts';
 import { believedUsage } from '../../prices/believed-usage.ts';
-import { matches } from '../../prices/model-pattern.ts';
+import { comparedName, matches } from '../../prices/model-pattern.ts';
 import { placeOf, priceOf } from '../../record/cost-place.ts';
 import { isFree, settledCost } from '../../record/recorded-cost.ts';
 import type { LedgerRow } from '../../state/ledger.ts';
@@ -27,7 +28,7 @@ import {
 } from './attempt-estimate.ts';
 import { spentHeaders } from './budget-headers.ts';
 import { refusalError } from './budget-refusal.ts';
-import { nameOfBudget } from './budget-texts.ts';
+import { answerLimitOf } from './request-size.ts';
 import { watchStream, type Overrun } from './overrun.ts';
 import { unsettledRow } from './unsettled-row.ts';
 
@@ -36,7 +37,7 @@ export interface AttemptReservationsSetup extends EstimatorSetup {
   readonly accounting: BudgetAccounting;
   /** Requests that fit into no lease, while the store does not answer: `state.when_down.budgets`. */
   readonly whenDown: 'refuse' | 'allow';
-  readonly onRefused: (budget: Budget | undefined, why: ReservationRefusal['why']) => void;
+  readonly onRefused: (refusal: ReservationRefusal) => void;
   /** A stream costs more than its reserve. */
   readonly onOverrun: (what: Overrun) => void;
   /** Follows what is sent. Undefined: there is no state store. */
@@ -100,7 +101,7 @@ export class AttemptReservations implements RequestBudgets {
     const accounts = this.#setup.accounting.accountsOf(job.budgets);
     const { amounts } = job.estimate;
     const over = accounts.find(({ budget }) => budget.hard && amountIn(amounts, budget) > budget.amount);
-    if (over) throw this.#refused(job, { why: 'exceeded', account: over, amount: amountIn(amounts, over.budget) });
+    if (over) throw this.#errorOf(job, { why: 'exceeded', account: over, amount: amountIn(amounts, over.budget) });
   }
 
   /** The amounts to reserve, also noted in the attempt. Undefined: there are none, and no ledger follows the attempt. */
@@ -118,13 +119,13 @@ export class AttemptReservations implements RequestBudgets {
 
   #budgetsFor({ caller }: Exchange, resolved: ResolvedTarget): readonly Budget[] {
     if (!caller) return NONE;
-    const all = this.#budgetsOf(caller.keyId);
+    const all = this.#budgetsOf(caller);
     if (all.every(({ models }) => models === undefined)) return all;
     return all.filter(({ models }) => models === undefined || models.some((pattern) => isFor(pattern, resolved)));
   }
 
-  #budgetsOf(keyId: string): readonly Budget[] {
-    const path = this.#setup.tree.pathOf(keyId);
+  #budgetsOf(caller: Caller): readonly Budget[] {
+    const path = this.#setup.tree.pathOf(caller);
     let budgets = this.#budgets.get(path);
     if (!budgets) this.#budgets.set(path, (budgets = path.flatMap((node) => node.budgets)));
     return budgets;
@@ -192,9 +193,15 @@ export class AttemptReservations implements RequestBudgets {
       learned.add({ key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) }, estimate.textBytes, usage);
   }
 
-  #refused({ exchange, estimate }: Job, refusal: ReservationRefusal): GatewayError {
-    this.#setup.onRefused(refusal.account?.budget, refusal.why);
-    return refusalError(exchange, refusal, { output: estimate.output, wall: this.#setup.clock.wall() });
+  #refused(job: Job, refusal: ReservationRefusal): GatewayError {
+    this.#setup.onRefused(refusal);
+    return this.#errorOf(job, refusal);
+  }
+
+  #errorOf({ exchange, attempt, estimate }: Job, refusal: ReservationRefusal): GatewayError {
+    const { output, openEnded } = estimate;
+    const limit = openEnded ? answerLimitOf(exchange, attempt) : undefined;
+    return refusalError(exchange, refusal, { output, limit, wall: this.#setup.clock.wall() });
   }
 }
 
@@ -205,13 +212,15 @@ const NO_ROOM: ReservationRefusal = { why: 'unavailable', account: undefined, am
 const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boolean =>
   isFree(operation?.task) || outbound?.answer !== undefined || resolved?.estimatesTokens === true;
 
-const isFor = (pattern: string, { slug, model }: ResolvedTarget): boolean =>
-  matches(pattern, model) || matches(pattern, `@${slug}/${model}`);
+function isFor(pattern: string, { slug, model }: ResolvedTarget): boolean {
+  const name = comparedName(model);
+  return matches(pattern, name) || matches(pattern, `@${comparedName(slug)}/${name}`);
+}
 
 function noteOf(exchange: Exchange, accounts: readonly Account[], { amounts, output }: AttemptEstimate): AttemptBudget {
   const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);
   return {
-    counted: accounts.map(({ budget }) => nameOfBudget(budget)),
+    counted: accounts.map(({ budget }) => budget.name),
     usd: has('usd') ? amounts.usd : undefined,
     tokens: has('tokens') ? amounts.tokens : undefined,
     output,
@@ -219,7 +228,7 @@ function noteOf(exchange: Exchange, accounts: readonly Account[], { amounts, out
       .filter(({ budget, used, held, others }) => {
         return !budget.hard && used + held + others + amountIn(amounts, budget) > budget.amount;
       })
-      .map(({ budget }) => nameOfBudget(budget)),
+      .map(({ budget }) => budget.name),
     headers: spentHeaders(exchange, accounts),
   };
 }

@@ -7,7 +7,6 @@ import type { Budget, NodeChanges, NodeTree } from '../../governance/tree.ts';
 import { LearnedSizes } from '../../prices/learned-sizes.ts';
 import type { Overrun } from './overrun.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
-import { nameOfBudget } from './budget-texts.ts';
 
 /** Counts events of budgets. */
 export interface BudgetReports {
@@ -31,6 +30,8 @@ export interface BudgetStateSetup {
   readonly inMemory?: boolean;
   /** A budget has reached an alert, as far as this process knows. */
   readonly onAlert?: (account: Account, percent: number) => void;
+  /** The first refusal of a budget in a period, as far as this process knows. @param amount the reserve that did not fit */
+  readonly onExhausted?: ((account: Account, amount: number) => void) | undefined;
   /** Follows what is sent. Undefined: there is no state store. */
   readonly ledger?: RequestLedger | undefined;
 }
@@ -42,9 +43,12 @@ export class BudgetState {
   readonly reports: BudgetReports;
   readonly ledger: RequestLedger | undefined;
   readonly #log: BudgetStateSetup['log'];
+  readonly #onExhausted: BudgetStateSetup['onExhausted'];
   #isSaid: boolean;
 
-  constructor({ clock, log, reports = UNREPORTED, shared, inMemory = false, ledger, onAlert }: BudgetStateSetup) {
+  constructor(setup: BudgetStateSetup) {
+    const { clock, log, reports = UNREPORTED, shared, inMemory = false, ledger, onAlert } = setup;
+    this.#onExhausted = setup.onExhausted;
     this.#isSaid = !inMemory;
     this.reports = reports;
     this.ledger = ledger;
@@ -70,7 +74,7 @@ export class BudgetState {
         leased: (account) => ledger?.leased(account),
         lost: ({ budget }) => {
           reports.lost();
-          log?.error({ budget: nameOfBudget(budget) }, 'the store has declared a lease of this process lost');
+          log?.error({ budget: budget.name }, 'the store has declared a lease of this process lost');
         },
       },
       shared,
@@ -87,6 +91,13 @@ export class BudgetState {
   /** Nodes have changed while the settings are in force. */
   change(changes: NodeChanges): void {
     this.accounting.change(changes);
+  }
+
+  refused({ why, account, amount }: ReservationRefusal): void {
+    this.reports.refused(account?.budget, why);
+    if (why !== 'exceeded' || !account || account.hasRefused) return;
+    account.hasRefused = true;
+    this.#onExhausted?.(account, amount);
   }
 
   unpriced(requestId: string, model: string): void {

@@ -3,31 +3,36 @@ import type { Account } from '../../governance/accounts.ts';
 import type { Budget } from '../../governance/tree.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 
-/** `team search, month, claude-*`: names a budget for people, without a figure. */
-export const nameOfBudget = ({ node, period, models }: Budget): string =>
-  [`${node.kind} ${node.id}`, period, ...(models ? [models.join(' or ')] : [])].join(', ');
-
 /** `12.50 USD`, `2000 tokens`. @param amount nano-USD, or tokens */
 export const amountText = (unit: Budget['unit'], amount: number): string =>
   unit === 'usd' ? `${usdText(amount)} USD` : `${amount} tokens`;
 
 /** Why a request to a model without a known price is refused, for its caller. */
 export const unpricedText = (budget: Budget, model: string, why: UnknownPrice): string =>
-  `The budget of ${nameOfBudget(budget)} counts USD, and the price of ${model} is not known (${why}).`;
+  `The budget ${budget.name} counts USD, and the price of ${model} is not known (${why}).`;
 
 /** Why a stream was cut, for its caller. */
 export const cutText = ({ budget }: Account): string =>
-  `The budget of ${nameOfBudget(budget)} (${amountText(budget.unit, budget.amount)}) is used up: the answer was cut because it cost more than was reserved for it.`;
+  `The budget ${budget.name} (${amountText(budget.unit, budget.amount)}) is used up: the answer was cut because it cost more than was reserved for it.`;
+
+/** The longest answer on which a reserve rests, and how to limit it where the client has not. */
+export interface AnswerBound {
+  readonly output: number;
+  readonly limit?: { readonly field: string; readonly setting: string } | undefined;
+}
 
 /**
  * Why a request is refused, for its caller. What is spent of a budget that others share is not in it, because it is what others have
  * spent; of the key's own budget the rest is named.
  */
-export function refusalText({ budget, span, room }: Account, amount: number, output: number | undefined): string {
+export function refusalText({ budget, span, room }: Account, amount: number, { output, limit }: AnswerBound): string {
   const { node, unit } = budget;
   const cap = amountText(unit, budget.amount);
   const rest = node.kind === 'key' ? `, of which ${amountText(unit, Math.max(0, room))} are left,` : '';
-  const long = output === undefined ? '' : ` with an answer of at most ${output} tokens`;
+  const long = ` with an answer of at most ${output} tokens`;
+  const cure = limit
+    ? ` The request does not limit its answer: send \`${limit.field}\`, or have \`${limit.setting}\` of the gateway config limit it.`
+    : '';
   const again = span.end === Infinity ? '' : ` It begins anew at ${new Date(span.end).toISOString()}.`;
-  return `The budget of ${nameOfBudget(budget)} (${cap})${rest} cannot cover this request, for which ${amountText(unit, amount)} would be reserved${long}.${again}`;
+  return `The budget ${budget.name} (${cap})${rest} cannot cover this request, for which ${amountText(unit, amount)} would be reserved${long}.${again}${cure}`;
 }

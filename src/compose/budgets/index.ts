@@ -38,7 +38,7 @@ export function composeBudgets({
     clock,
     whenDown,
     onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
-    onRefused: (budget, why) => reports.refused(budget, why),
+    onRefused: (refusal) => state.refused(refusal),
     onOverrun: (what) => reports.overrun(what),
     ledger,
   });

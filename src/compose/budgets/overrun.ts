@@ -49,7 +49,9 @@ export function watchStream(setup: WatchSetup): (signals: Signals) => GatewayErr
     if (!refusal?.account || refusal.why === 'unavailable') return undefined;
     isOver = true;
     report(onOverrun === 'cut' ? 'cut' : 'continued');
-    return onOverrun === 'cut' ? new GatewayError('budget_cut', cutText(refusal.account)) : undefined;
+    const { account } = refusal;
+    if (onOverrun !== 'cut') return undefined;
+    return new GatewayError('budget_cut', cutText(account), { budget: account.budget.name });
   };
 }
 

@@ -27,6 +27,8 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
+/** The tasks whose requests have such a field. */
+const WITH_LIMIT: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions']);
 /** A config may write these fields, the tiers and the caches into requests of every API. */
 const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
 const TIER_FIELDS = ['service_tier', 'serviceTier'];
@@ -90,6 +92,20 @@ export function readRequestSize(
   };
 }
 
+const EVERY_OUTPUT_FIELD: ReadonlySet<string> = new Set(Object.values(OUTPUT_FIELDS).flat());
+
+/** The limit that the gateway has set, under the name that the target's API has for it. */
+const chosenIn = (defaulted: Attempt['defaulted']) => defaulted?.find(({ param }) => EVERY_OUTPUT_FIELD.has(param));
+
+/** The field with which a client limits its answers, and the setting that does where it sends none. Undefined: the API has no such field. */
+export function answerLimitOf({ operation }: Exchange, { defaulted }: Attempt) {
+  if (!operation || !WITH_LIMIT.has(operation.task)) return undefined;
+  const names = OUTPUT_FIELDS[operation.format.name];
+  const field = operation.format.name === 'gemini' ? `generationConfig.${names[0]}` : names[0]!;
+  const setting = chosenIn(defaulted) ? 'default_max_tokens' : 'default_params';
+  return { field, setting };
+}
+
 /** Reads a field of an object in the body. */
 type ReadField = (name: string) => unknown;
 
@@ -121,7 +137,7 @@ function outputOf(
 ): { readonly given: boolean; readonly output: number | undefined } {
   const names = OUTPUT_FIELDS[format];
   const own = first ? countsIn([first], names) : [];
-  const chosen = defaulted?.find(({ param }) => names.includes(param))?.value;
+  const chosen = chosenIn(defaulted)?.value;
   const limits = own.length > 0 || chosen === undefined ? own : [chosen];
   const output = limits.length > 0 ? Math.max(...limits, ...countsIn(others, names)) : undefined;
   return { given: own.length > 0, output };

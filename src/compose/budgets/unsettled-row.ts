@@ -19,10 +19,11 @@ export function unsettledRow(
   attempt: Attempt,
   { estimate: { amounts, tier, isPriced }, prices, at }: Sent,
 ): LedgerRow {
-  const { req, organization, user, priceVersion } = payerOf(exchange, prices, at);
+  const { req, requestId, organization, user, priceVersion } = payerOf(exchange, prices, at);
   const { slug, model, provider, region } = attempt.resolved!;
   return lostRow({
     req,
+    requestId: named(requestId),
     att: attempt.number,
     at: Math.floor(at),
     key: named(exchange.caller?.keyId),

@@ -14,7 +14,10 @@ export const named = (text: string | undefined): string =>
   text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
 
 /** The fields that all rows of a request share. */
-type Common = Pick<LedgerRow, 'req' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'>;
+type Common = Pick<
+  LedgerRow,
+  'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'
+>;
 
 /**
  * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that
@@ -25,6 +28,7 @@ type Common = Pick<LedgerRow, 'req' | 'at' | 'key' | 'user' | 'team' | 'organiza
 export function rowsOf(record: RequestRecord, payer: Payer, heldOf: (attempt: number) => number): LedgerRow[] {
   const common: Common = {
     req: payer.req,
+    requestId: named(payer.requestId),
     at: Math.floor(record.receivedAt),
     key: named(record.keyId),
     user: named(payer.user),
@@ -66,6 +70,7 @@ function endOf(
   const { ms, firstMs } = timesOf(attempt);
   return {
     req: common.req,
+    requestId: common.requestId,
     att,
     kind,
     at: common.at,
@@ -109,6 +114,7 @@ export function lostRow(
 ): LedgerRow {
   return {
     req: row.req,
+    requestId: row.requestId,
     att: row.att,
     kind: 'expired',
     at: row.at,

@@ -70,6 +70,7 @@ function ended(ledger: RequestLedger, number: number, nano = 7): void {
     req: reqOf(number),
     organization: undefined,
     user: undefined,
+    requestId: '',
     priceVersion: '2026-11-20',
   });
 }
@@ -152,6 +153,7 @@ describe('the ledger of the requests of a process', () => {
       req: reqOf(3),
       organization: undefined,
       user: undefined,
+      requestId: '',
       priceVersion: '',
     });
     await endTurn();

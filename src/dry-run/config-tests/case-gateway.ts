@@ -1,5 +1,4 @@
 import { ModelLabels } from '../../catalog/model-labels.ts';
-import { operations } from '../../operations/index.ts';
 import {
   systemClock,
   type Clock,
@@ -78,7 +77,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const settings = compileServerSettings(loaded.settings.server);
   const upstream = createUpstream({ clock, lookup: lookUpAnything, wire: createScriptedUpstream(calls, time) });
   const ended = new EndedRequests(clock);
-  const metrics = createMetrics({ clock, build: version(), routes: ROUTES, process: false, flush: ended.flush });
+  const metrics = createMetrics({ clock, build: version(), process: false, flush: ended.flush });
   const log = createLogger({ level: 'silent', clock, destination: NOWHERE });
   const random = (plugin: string): number => (plugin === DRAWS ? setup.draw() : 0);
   // Media exist at every address; no credentials are fetched.
@@ -142,7 +141,6 @@ export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, rea
   }
 }
 
-const ROUTES = [...new Set(operations.map(({ path }) => path))];
 const NOWHERE = { write() {} };
 
 /** Files of the explainer, which no case uses: a reply only has the id under which it could be explained. */

@@ -12,6 +12,7 @@ import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
 import { Gates } from '../../governance/gates.ts';
 import { InFlight } from '../../gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../../gateway/plugin-faults.ts';
+import { leftRunning } from './left-running.ts';
 import { loadPluginModules } from '../../compose/plugin-modules.ts';
 import { compileSnapshot } from '../../compose/snapshot.ts';
 
@@ -20,6 +21,17 @@ import { compileSnapshot } from '../../compose/snapshot.ts';
  * code, so that a checking command does not load it.
  */
 export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
+  const plugins = await leftRunning(() => compileOnce(loaded, configs));
+  for (const plugin of plugins)
+    loaded.reporter('server.yaml')({
+      path: ['plugins'],
+      on: 'key',
+      severity: 'warning',
+      message: `the plugin "${plugin}" leaves a timer or a connection behind, which each reload would add to: end it in \`host.onClose\`, or \`unref()\` it`,
+    });
+}
+
+async function compileOnce(loaded: LoadResult, configs: string): Promise<void> {
   const clock = systemClock;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   const snapshot = await compileSnapshot(loaded, {

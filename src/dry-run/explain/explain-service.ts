@@ -62,12 +62,9 @@ async function outcomeOf<O extends ExplainOutcome | undefined>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UnknownKey)
-      return { refused: { status: 400, code: 'unknown_key', message: hinted(error, key) } };
-    if (error instanceof SettingsRefused)
-      return { refused: { status: 500, code: 'cannot_explain', message: reasons(error) } };
-    if (error instanceof ExplainHangs)
-      return { refused: { status: 500, code: 'cannot_explain', message: error.message } };
+    if (error instanceof UnknownKey) return { refused: { code: 'unknown_key', message: hinted(error, key) } };
+    if (error instanceof SettingsRefused) return { refused: { code: 'cannot_explain', message: reasons(error) } };
+    if (error instanceof ExplainHangs) return { refused: { code: 'cannot_explain', message: error.message } };
     throw error;
   }
 }
@@ -107,7 +104,7 @@ interface OfWorker {
 }
 
 interface Refused {
-  readonly status: number;
-  readonly code: string;
+  /** As in the errors of the admin API. */
+  readonly code: 'unknown_key' | 'cannot_explain' | 'busy';
   readonly message: string;
 }

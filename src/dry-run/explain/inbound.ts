@@ -16,6 +16,7 @@ export function inboundContext({
   path,
   headers,
   body,
+  files,
   remoteAddress = '127.0.0.1',
 }: ExplainQuestion): Koa.Context {
   // Never connected; node:http requires a socket.
@@ -27,7 +28,7 @@ export function inboundContext({
   // Koa's initial status of an unanswered request.
   res.statusCode = 404;
   const ctx = Object.assign(app.createContext(req, res), { respond: false });
-  const form = formOfFields(body, { operation: routed(ctx).operation, type: req.headers['content-type'] });
+  const form = formOfFields(body, { operation: routed(ctx).operation, type: req.headers['content-type'], files });
   Object.assign(req.headers, form?.headers);
   req.push(form?.body ?? body);
   req.push(null);

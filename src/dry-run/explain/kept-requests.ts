@@ -128,6 +128,7 @@ function keep({ kept, explainer, health, clock }: KeepSetup, config: GatewayConf
     // Only credentials that occur in the body, which is stored anyway.
     secrets: credentials.filter((text) => body.includes(text)).map((text) => new Secret(text)),
     body: ownBytes(body),
+    files: exchange.request.form?.files,
     as: exchange.caller,
     remoteAddress: exchange.request.remoteAddress,
     id: exchange.id,

@@ -15,6 +15,8 @@ export interface ExplainQuestion {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Names of the files of a form, whose text fields are the body as JSON. Default: `file`. */
+  readonly files?: readonly string[] | undefined;
   /** Credentials that were removed from the headers but occur in the body. */
   readonly secrets?: readonly Secret[];
   /** The caller, when no key in the headers identifies it: the id of a key of keys.yaml, or a known caller. */

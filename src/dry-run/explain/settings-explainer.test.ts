@@ -23,8 +23,8 @@ function readFrom(model: string, gateway = 'it') {
     ([name, value]) => [`configs/${name}.yaml`, { text: JSON.stringify(value) }] as const,
   );
   const folders = new Map([
-    ['configs', { names: ['server.yaml', 'catalog.yaml', 'keys.yaml', 'gateway'] }],
-    ['configs/gateway', { names: [`${gateway}.yaml`] }],
+    ['configs', { names: ['server.yaml', 'catalog.yaml', 'keys.yaml', 'gateway'], folders: [] }],
+    ['configs/gateway', { names: [`${gateway}.yaml`], folders: [] }],
   ]);
   return { contents: { files: new Map(texts), folders } };
 }

@@ -135,6 +135,8 @@ export interface PluginExplanation {
   readonly plugin: string;
   /** Why it is in the chain. */
   readonly on: FieldSource;
+  /** The list of the config or target that does not name it; `always: true` at `on` keeps it there. */
+  readonly keptIn?: FieldSource | undefined;
   /**
    * not run: explain skips it, because it is not declared pure. left out: it would do nothing for this operation, config
    * or target, so the chain's plan does not contain it. not reached: an earlier plugin has answered or rejected the

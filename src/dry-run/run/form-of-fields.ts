@@ -9,15 +9,17 @@ interface Written {
   readonly operation: Pick<Operation, 'task' | 'body'> | undefined;
   /** Its Content-Type. */
   readonly type: string | undefined;
+  /** Names of its files. */
+  readonly files?: readonly string[] | undefined;
 }
 
 /**
  * A multipart form with the fields of a JSON object, for a dry run: its request has the type of a form, and its text fields as JSON. The
- * file is a placeholder. A body of another type stays as it is, since the gateway refuses it.
+ * files are placeholders. A body of another type stays as it is, since the gateway refuses it.
  */
 export function formOfFields(
   body: Buffer,
-  { operation, type = '' }: Written,
+  { operation, type = '', files = ['file'] }: Written,
 ): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> } | undefined {
   if (operation?.task === undefined || operation.body !== 'multipart' || !FORM.test(type)) return undefined;
   const fields = objectIn(body.toString());
@@ -29,7 +31,8 @@ export function formOfFields(
       .flat()
       .map((one: unknown) => part(`name="${encoded(name)}"`, typeof one === 'string' ? one : JSON.stringify(one))),
   );
-  const form = Buffer.from(`${parts.join('')}${part('name="file"; filename="file"', '')}--${BOUNDARY}--\r\n`);
+  const sent = files.map((name) => part(`name="${encoded(name)}"; filename="file"`, ''));
+  const form = Buffer.from(`${parts.join('')}${sent.join('')}--${BOUNDARY}--\r\n`);
   const headers = {
     'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`,
     'content-length': String(form.length),

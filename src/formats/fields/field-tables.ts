@@ -129,6 +129,13 @@ const passed = (read: readonly string[]): FieldTable => ({
   freeMaps: ['metadata'],
 });
 
+/** A form: servers that read brackets as lists take `model[]` for `model`. */
+const form = (read: readonly string[]): FieldTable => {
+  const table = passed(read);
+  const lists = ['model', ...table.models].map((name) => `${name}[]`);
+  return { ...table, read: [...table.read, ...lists], models: [...table.models, ...lists] };
+};
+
 /** POST /v1/completions (docs/protocols/completions.md). */
 export const completionsFields: FieldTable = {
   shared: sharedNames('completions'),
@@ -168,7 +175,7 @@ export const speechFields: FieldTable = passed([
 ]);
 
 /** The text fields of POST /v1/audio/transcriptions and /v1/audio/translations (docs/protocols/audio.md#forms). */
-export const transcriptionsFields: FieldTable = passed([
+export const transcriptionsFields: FieldTable = form([
   'language',
   'prompt',
   'response_format',
@@ -182,7 +189,7 @@ export const transcriptionsFields: FieldTable = passed([
 ]);
 
 /** The text fields of POST /v1/images/edits (docs/protocols/images.md#openai-edits). */
-export const imageEditsFields: FieldTable = passed([
+export const imageEditsFields: FieldTable = form([
   'prompt',
   'n',
   'size',
@@ -198,7 +205,7 @@ export const imageEditsFields: FieldTable = passed([
 ]);
 
 /** The text fields of POST /v1/images/variations. */
-export const imageVariationsFields: FieldTable = passed(['n', 'size', 'response_format', 'user']);
+export const imageVariationsFields: FieldTable = form(['n', 'size', 'response_format', 'user']);
 
 /** POST /v1/messages and its token count (docs/protocols/anthropic-messages.md#request-fields). */
 export const messagesFields: FieldTable = {

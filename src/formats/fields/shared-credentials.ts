@@ -19,7 +19,7 @@ export const SHARED_CREDENTIALS: readonly string[] = [
 
 /**
  * Fields that name the same servers of tools (MCP) in other APIs: the gateway translates `mcp_servers` and tools of type `mcp` into each
- * other, so a rule that denies one of them denies these too (docs/operate/keys.md#mcp-servers).
+ * other, so a rule that denies one of them denies these too (docs/operate/allowed-fields.md#mcp-servers).
  */
 export const SAME_SERVERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['mcp_servers', ['**.server_url', '**.connector_id', '**.tunnel_id']],

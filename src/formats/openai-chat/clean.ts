@@ -8,7 +8,14 @@ import { LossReport } from '../losses/losses.ts';
 import { THINKING_TYPES } from './decode-request.ts';
 import { effortForThinking } from './efforts.ts';
 import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
-import { cleanMessages, EMPTY_FIELDS, EMPTY_KEYS, NESTED_NAMES, withoutEmptyFields, withoutMarkers } from './message-extensions.ts';
+import {
+  cleanMessages,
+  EMPTY_FIELDS,
+  EMPTY_KEYS,
+  NESTED_NAMES,
+  withoutEmptyFields,
+  withoutMarkers,
+} from './message-extensions.ts';
 import { cleanTools } from './own-tools.ts';
 import { thinkingBudget } from '../thinking-budget.ts';
 

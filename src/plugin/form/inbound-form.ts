@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { RequestBody } from '../request-body.ts';
+import { isObject } from '../../formats/json/object.ts';
 import { addPiece } from '../../piece-list.ts';
 import { FormBody, type HeldPart, type LiveRest } from './form-body.ts';
+import { PartNames } from './part-names.ts';
 import { FormScanner, type FormToken, type PartHead } from './form-scanner.ts';
 
 /** Where a form's bytes come from, and the limits that it must keep. */
@@ -16,8 +18,8 @@ export interface InboundFormReading {
   readonly mostHeld: number;
   /** Counts bytes that are held. Throws GatewayError. */
   readonly hold: (bytes: number) => void;
-  /** Throws GatewayError for a text field that must not follow the beginning of the sent form. */
-  readonly checkLater: (name: string) => void;
+  /** Throws GatewayError for a part that must not follow the beginning of the sent form. */
+  readonly checkLater: (part: Pick<PartHead, 'name' | 'isFile'>) => void;
 }
 
 /** Forms for models have some ten fields, and at most 16 images. */
@@ -40,8 +42,8 @@ export class InboundForm {
   readonly held: boolean;
   /** The arriving rest has gone to a target: no other target, and no second try, can get it. */
   spent = false;
-  /** Field rules apply to the request: they have read the fields that are known, and no other may follow. */
-  hasFieldRules = false;
+  /** Field rules apply to the request: they have read the fields that are known, and no other may follow. Each says whether a file of that name may. */
+  readonly fileRules: ((name: string) => boolean)[] = [];
   readonly #parts: readonly HeldPart[];
   readonly #rest: LiveRest | undefined;
   readonly #clientBoundary: string;
@@ -52,6 +54,19 @@ export class InboundForm {
     this.#clientBoundary = boundary;
     this.held = rest === undefined;
     this.fields = fieldsOf(parts);
+  }
+
+  /** Names of the files that are known. */
+  get files(): readonly string[] {
+    const heads = [...this.#parts, ...(this.#rest ? [this.#rest] : [])].map(({ head }) => head);
+    return heads.filter(({ isFile }) => isFile).map(({ name }) => name);
+  }
+
+  /** The text fields as JSON. `extra_body` is written as it came: an upstream may read the first of two equal keys. */
+  json(): Buffer {
+    const { extra_body: extra, ...fields } = this.fields;
+    const text = JSON.stringify(fields);
+    return Buffer.from(typeof extra === 'string' ? `${text.slice(0, -1)},"extra_body":${extra}}` : text);
   }
 
   /** The form with the fields of `body` in place of its own. */
@@ -90,6 +105,7 @@ export async function readForm(reading: InboundFormReading): Promise<InboundForm
   const scanner = new FormScanner(boundary);
   const holdsAll = announced !== undefined && announced <= mostHeld;
   const parts: { head: PartHead; pieces: Buffer[] }[] = [];
+  const names = new PartNames();
   let bytes = 0;
   let text = 0;
   for (let piece = await read(); piece; piece = await read()) {
@@ -105,9 +121,14 @@ export async function readForm(reading: InboundFormReading): Promise<InboundForm
       } else if (token.kind === 'part') {
         const { head } = token;
         if (parts.length === MAX_PARTS) throw invalid(`it has more than ${MAX_PARTS} parts`);
+        names.add(head);
         if (head.isFile && !holdsAll && parts.some((part) => part.head.name === MODEL)) {
           const length = announced === undefined ? undefined : announced - scanner.consumed;
-          const rest = { head, length, tokens: () => arriving(reading, { scanner, tokens, parts }) };
+          const rest = {
+            head,
+            length,
+            tokens: () => arriving(reading, { scanner, tokens, names, count: parts.length }),
+          };
           return new InboundForm(parts, rest, boundary);
         }
         parts.push({ head, pieces: [] });
@@ -124,19 +145,22 @@ interface Begun {
   readonly scanner: FormScanner;
   /** The tokens of the piece in which the file begins. */
   readonly tokens: Iterable<FormToken>;
-  readonly parts: readonly HeldPart[];
+  readonly names: PartNames;
+  /** Parts before the file. */
+  readonly count: number;
 }
 
 async function* arriving({ read, checkLater }: InboundFormReading, begun: Begun): AsyncGenerator<FormToken, void> {
-  const { scanner } = begun;
-  const names = new Set(begun.parts.map(({ head }) => head.name));
-  let parts = begun.parts.length;
+  const { scanner, names } = begun;
+  let parts = begun.count;
   let pieces: Iterable<FormToken> = begun.tokens;
   for (;;) {
     for (const token of pieces) {
       if (token.kind === 'part') {
         if ((parts += 1) > MAX_PARTS) throw invalid(`it has more than ${MAX_PARTS} parts`);
-        if (!token.head.isFile) later(token.head.name, names, checkLater);
+        names.add(token.head);
+        // Nothing has judged it: nothing that decides the request may come so late.
+        checkLater(token.head);
       }
       yield token;
     }
@@ -147,17 +171,7 @@ async function* arriving({ read, checkLater }: InboundFormReading, begun: Begun)
   yield scanner.finish();
 }
 
-/** A field behind the file has not been judged: nothing that decides the request may come so late. */
-function later(name: string, names: Set<string>, checkLater: InboundFormReading['checkLater']): void {
-  if (names.has(name) && !name.endsWith('[]')) throw twice(name);
-  names.add(name);
-  checkLater(name);
-}
-
 const invalid = (why: string): GatewayError => new GatewayError('invalid_multipart', `The form is refused: ${why}.`);
-
-const twice = (name: string): GatewayError =>
-  new GatewayError('duplicate_parameter', `The form has the field \`${name.slice(0, 100)}\` twice.`, { param: name });
 
 const tooLate = (mostHeld: number): GatewayError =>
   new GatewayError(
@@ -175,10 +189,20 @@ function fieldsOf(parts: readonly HeldPart[]): Readonly<Record<string, unknown>>
     const value = Buffer.concat([...pieces]).toString();
     const before = fields.get(name);
     if (name.endsWith('[]')) fields.set(name, [...(Array.isArray(before) ? (before as unknown[]) : []), value]);
-    else if (before !== undefined) throw twice(name);
+    else if (name === 'extra_body') fields.set(name, objectText(value));
     else fields.set(name, name === 'stream' && /^(?:true|false)$/.test(value) ? value === 'true' : value);
   }
   return Object.fromEntries(fields);
+}
+
+/** Servers that have fields of their own in `extra_body` read an object in it. What JSON.parse does not read, they may. */
+function objectText(text: string): string {
+  try {
+    if (isObject(JSON.parse(text))) return text;
+  } catch {}
+  throw new GatewayError('invalid_request', 'The field `extra_body` of a form must be a JSON object.', {
+    param: 'extra_body',
+  });
 }
 
 /** The parts of a field that the gateway sets: a list has a part for each item, an object is its JSON. */

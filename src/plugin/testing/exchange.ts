@@ -5,7 +5,7 @@ import { Cancellation } from '../cancellation.ts';
 import { GatewayError } from '../errors.ts';
 import type { Attempt, AttemptContext, Exchange, GatewayContext, TryRecord } from '../exchange.ts';
 import type { PathParams } from '../operation.ts';
-import { cancelReply, type Reply, type ReplyEnd } from '../reply.ts';
+import { cancelReply, heldReply, type Reply, type ReplyEnd } from '../reply.ts';
 import { RequestBody } from '../request-body.ts';
 import type { Target } from '../settings.ts';
 import { createCaller, createTarget } from './settings.ts';
@@ -132,14 +132,14 @@ export function createTry(parts: Partial<TryRecord> = {}): TryRecord {
 }
 
 /** Replacing a reply cancels the old reply's source, as in the server. */
-function withReply<T extends { reply: Reply | undefined }>(holder: T): T {
-  let current = holder.reply;
+function withReply<T extends Pick<Exchange, 'reply'>>(holder: T): T {
+  let current = holder.reply && heldReply(holder.reply);
   return Object.defineProperty(holder, 'reply', {
     enumerable: true,
     get: () => current,
     set(reply: Reply | undefined) {
       const old = current;
-      current = reply;
+      current = reply && heldReply(reply);
       if (old && old.body !== reply?.body)
         cancelReply(old, new GatewayError('client_closed', 'Another reply replaced it.'));
     },

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors.ts';
-import type { Reply, Sink, Source } from '../reply.ts';
+import { heldReply, type ReplyWithForm, type Reply, type Sink, type Source } from '../reply.ts';
 
 /**
  * The source of a streamed reply, driven by the test: the test pushes bytes to the sink and reads the calls that the
@@ -35,10 +35,10 @@ export function createSource(): TestSource {
 }
 
 /** Creates a reply: to a stream request when its body is a source, else to a plain one. */
-export function createReply(body: string | Source, parts: Partial<Omit<Reply, 'body'>> = {}): Reply {
+export function createReply(body: string | Source, parts: Partial<Omit<Reply, 'body'>> = {}): ReplyWithForm {
   const stream = typeof body !== 'string';
   const headers = { 'content-type': stream ? 'text/event-stream' : 'application/json' };
-  return { status: 200, headers, body: stream ? body : Buffer.from(body), stream, ...parts };
+  return heldReply({ status: 200, headers, body: stream ? body : Buffer.from(body), stream, ...parts });
 }
 
 /** Reads a body to its end as the server does; rejects with the error of a failed source. */

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Capabilities, CapabilityName } from '../capabilities.ts';
 import { toMiddleware, type Host, type Middleware, type Plugin, type PluginWords } from '../define.ts';
 import type { Attempt, Exchange, GatewayContext } from '../exchange.ts';
+import { runForPlugin } from '../plugin-work.ts';
 import { NO_TURNS } from '../turns.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
@@ -76,7 +77,7 @@ async function runGuarded(
   let calls = 0;
   let running = 0;
   let finished = false;
-  await middleware(ctx, async () => {
+  const downstream = async (): Promise<void> => {
     if (finished) throw new Error(`plugin "${name}" called next() after it had finished`);
     calls += 1;
     if (calls > 1 && !repeats) throw new Error(`plugin "${name}" called next() twice without declaring repeats`);
@@ -88,7 +89,9 @@ async function runGuarded(
     } finally {
       running -= 1;
     }
-  });
+  };
+  // Of an external plugin, which gets bodies frozen.
+  await runForPlugin(name, () => middleware(ctx, downstream));
   finished = true;
   if (running > 0) throw new Error(`plugin "${name}" did not await next()`);
   return calls;

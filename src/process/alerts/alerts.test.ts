@@ -9,7 +9,7 @@ import { KeyEncryptionKeys } from '../../state/rules/sealing.ts';
 import type { StateStore } from '../../state/store.ts';
 import type { SmallRequest } from '../../upstream/index.ts';
 import { Tenants } from '../../settings/compile/tenants.ts';
-import type { Alert, AlertTree } from '../../governance/alert.ts';
+import { EXHAUSTED_BIT, type Alert, type AlertTree } from '../../governance/alert.ts';
 import { KeyWatch } from '../state/key-watch.ts';
 import { Alerts } from './alerts.ts';
 import { LostLeases } from './lost-leases.ts';
@@ -60,7 +60,7 @@ const atPercent = (percent: number, bits: readonly number[], more: Partial<Alert
   kind: 'budget',
   nodes: ['team:search'],
   text: 'The budget has reached an alert.',
-  data: { budget: 'team search, month', percent },
+  data: { budget: 'team:search:month:usd', percent },
   once: { counter: { node: 'team:search month usd', period: 1 }, bits },
   ...more,
 });
@@ -73,8 +73,10 @@ describe('alerts of several processes', () => {
     for (const { alerts } of processes) for (let at = 0; at < 2; at += 1) alerts.raise(atPercent(80, [19, 18]));
     for (const { alerts } of processes) alerts.raise(atPercent(50, [19]));
     for (const { alerts } of processes) alerts.raise(atPercent(100, [19, 18, 7]));
+    for (const { alerts } of processes) alerts.raise(atPercent(84, [EXHAUSTED_BIT], { kind: 'exhausted' }));
     await clock.advance(0);
-    expect(processes.flatMap(({ events }) => events.map(({ data }) => data.percent)).toSorted()).toEqual([100, 80]);
+    const raised = processes.flatMap(({ events }) => events.map(({ type, data }) => `${type} ${String(data.percent)}`));
+    expect(raised.toSorted()).toEqual(['budget 100', 'budget 80', 'exhausted 84']);
   });
 
   it('are raised by each of them while the store does not answer', async () => {
@@ -188,6 +190,7 @@ describe('keys that end', () => {
 
 const rowAt = (at: number, number: number, usd: number): LedgerRow => ({
   req: `0190f2ac-1c00-7000-8000-${String(number).padStart(12, '0')}`,
+  requestId: '',
   att: 0,
   kind: 'try',
   at,
@@ -286,7 +289,7 @@ describe('other alerts', () => {
     for (let at = 0; at < 5; at += 1) lost.note([lease]);
     await clock.advance(3 * 60_000);
     expect(events).toMatchObject([
-      { nodes: ['team:search', 'organization:acme'], data: { leases: 1, budgets: ['team:search month usd'] } },
+      { nodes: ['team:search', 'organization:acme'], data: { leases: 1, budgets: ['team:search:month:usd'] } },
       { data: { leases: 4 } },
     ]);
   });

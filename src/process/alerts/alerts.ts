@@ -16,6 +16,7 @@ const MAX_RAISED = 10_000;
 
 const MESSAGES: Readonly<Record<AlertKind, string>> = {
   budget: 'a budget has reached an alert',
+  exhausted: 'a budget refuses requests',
   anomaly: 'the spending of an hour is an anomaly',
   unknown_price: 'requests have no known price',
   lost_lease: 'a process ended with room of budgets that it had not reported; it counts as spent',

@@ -1,6 +1,6 @@
 import type { AlertSink } from '../../governance/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { LostLease } from '../../state/counters.ts';
+import { nameOfCounter, type LostLease } from '../../state/counters.ts';
 
 /** Time for which one alert is enough: a process may end again and again. */
 const PAUSE_MS = 60_000;
@@ -33,11 +33,11 @@ export class LostLeases {
       this.#isPausing = false;
       this.#raise();
     });
-    const budgets = [...new Set(lost.map(({ node }) => node))];
+    const budgets = [...new Set(lost.map(({ node }) => nameOfCounter(node)))];
     this.#alerts.raise({
       kind: 'lost_lease',
-      // The name of a budget begins with that of its node.
-      nodes: [...new Set(budgets.map((budget) => budget.split(' ', 1)[0]!))].slice(0, MAX_NAMED),
+      // A counter begins with the node of its budget.
+      nodes: [...new Set(lost.map(({ node }) => node.split(' ', 1)[0]!))].slice(0, MAX_NAMED),
       text: `A process ended with unreported room of ${budgets.length} budgets; it counts as spent until the period ends.`,
       data: { leases: lost.length, budgets: budgets.slice(0, MAX_NAMED) },
       once: undefined,

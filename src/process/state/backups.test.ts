@@ -17,7 +17,6 @@ function setUp(keep: number) {
   const metrics = createMetrics({
     clock,
     build: { version: '1', node: '24' } as never,
-    routes: [],
     process: false,
     flush() {},
   });

@@ -209,6 +209,7 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
       req: rowOf(one.hold).req,
       organization: undefined,
       user: undefined,
+      requestId: '',
       priceVersion: '',
     });
   }

@@ -7,7 +7,7 @@ const ANSWERS: WorkerAnswers = {
   start: unused,
   reload: unused,
   record: async ({ id }) => ({ id }),
-  records: async () => [],
+  records: async () => ({ lines: [], more: false, oldest: undefined }),
   explain: unused,
   keeps: unused,
   share: unused,

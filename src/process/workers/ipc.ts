@@ -4,7 +4,7 @@ import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/i
 import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../settings/source/files.ts';
 import type { FamilySnapshot } from '../../record/metrics/aggregate.ts';
-import type { RecordQuery } from '../../record/store.ts';
+import type { RecordPage, RecordQuery } from '../../record/record-query.ts';
 import type { Counters } from '../../state/counters.ts';
 import type { StoredChanges } from '../../settings/read/stored-objects.ts';
 import type { Entities } from '../../state/entities.ts';
@@ -41,7 +41,7 @@ export interface WorkerQuestions {
   };
   /** The latest request with this id; undefined: the worker had none. */
   readonly record: { readonly args: { readonly id: string }; readonly answer: object | undefined };
-  readonly records: { readonly args: RecordQuery; readonly answer: readonly object[] };
+  readonly records: { readonly args: RecordQuery; readonly answer: RecordPage };
   readonly explain: { readonly args: QuestionBody; readonly answer: ExplainOutcome };
   /** Whether this worker can explain the request. */
   readonly keeps: { readonly args: { readonly id: string }; readonly answer: boolean };

@@ -8,8 +8,8 @@ import type { ExplainOutcome } from '../../dry-run/explain/explain-service.ts';
 const QUESTION: QuestionBody = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
 const NONE = undefined;
 const outcome = (notes: string): ExplainOutcome => ({ explanation: { notes: [notes] } as unknown as Explanation });
-const REFUSED: ExplainOutcome = { refused: { status: 400, code: 'unknown_key', message: 'no' } };
-const BUSY = { refused: { status: 503, code: 'busy' } };
+const REFUSED: ExplainOutcome = { refused: { code: 'unknown_key', message: 'no' } };
+const BUSY = { refused: { code: 'busy' } };
 
 /**
  * Workers 1, 2, … with these answers; an error is thrown instead of an answer. A worker without an answer keeps no

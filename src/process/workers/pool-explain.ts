@@ -14,7 +14,7 @@ interface ExplainWorker {
   readonly channel: Pick<Channel, 'ask'>;
 }
 
-const busy = (message: string): ExplainOutcome => ({ refused: { status: 503, code: 'busy', message } });
+const busy = (message: string): ExplainOutcome => ({ refused: { code: 'busy', message } });
 
 /**
  * Explains through the workers: a hypothetical request by any worker, a served request by the worker that served it.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRecord, mergeRecords } from './pool-records.ts';
+import { findRecord, mergePages } from './pool-records.ts';
 
 const answerOf = <A>(worker: number, answer: A) => ({ worker, answered: true, answer });
 const silent = (worker: number) => ({ worker, answered: false, answer: undefined });
@@ -21,36 +21,44 @@ describe('a request looked up in several processes', () => {
 
   it('is unknown only if every worker has answered', () => {
     expect(findRecord([answerOf(1, undefined), answerOf(2, undefined)])).toBeUndefined();
-    expect(() => findRecord([answerOf(1, undefined), silent(2)])).toThrow('worker 2 does not answer');
+    expect(() => findRecord([answerOf(1, undefined), silent(2)])).toThrow('Worker 2 does not answer.');
     expect(findRecord([silent(1), answerOf(2, { time: at(1) })])).toMatchObject({ worker: 2 });
   });
 });
 
 describe('a list of requests from several processes', () => {
-  const first = answerOf(1, [
-    { time: at(2), state: 'running' },
-    { time: at(1), ended: at(7) },
-    { time: at(1), ended: at(3) },
-  ]);
-  const second = answerOf(2, [
-    { time: at(4), state: 'running' },
-    { time: at(2), ended: at(5) },
-  ]);
+  const line = (running: boolean, place: number) => ({
+    place: { running, at: place },
+    line: { request_id: `r${place}` },
+  });
+  const page = (lines: ReturnType<typeof line>[], more = false, oldest?: string) => ({ lines, more, oldest });
+  const first = answerOf(1, page([line(true, 2), line(false, 7), line(false, 3)], false, at(2)));
+  const second = answerOf(2, page([line(true, 4), line(false, 5)], false, at(1)));
+  const idsOf = ({ lines }: ReturnType<typeof mergePages>) => lines.map(({ line: shown }) => Object.values(shown));
 
-  it('has running requests, then ended ones, the latest first, up to the limit', () => {
-    const lines = mergeRecords([first, second], 4);
-    expect(lines).toEqual([
-      { worker: 2, time: at(4), state: 'running' },
-      { worker: 1, time: at(2), state: 'running' },
-      { worker: 1, time: at(1), ended: at(7) },
-      { worker: 2, time: at(2), ended: at(5) },
+  it('has running requests, then ended ones, the latest first, each with its worker', () => {
+    const merged = mergePages([first, second], 10);
+    expect(idsOf(merged)).toEqual([
+      [2, 'r4'],
+      [1, 'r2'],
+      [1, 'r7'],
+      [2, 'r5'],
+      [1, 'r3'],
     ]);
+    expect(merged).toMatchObject({ more: false, oldest: at(1), partial: [] });
   });
 
-  it('names a worker that did not answer', () => {
-    expect(mergeRecords([silent(3), second], 1)).toEqual([
-      { worker: 3, state: 'does not answer' },
-      { worker: 2, time: at(4), state: 'running' },
-    ]);
+  it('says that there are more where it is cut, or where a process has more', () => {
+    expect(mergePages([first, second], 4)).toMatchObject({ more: true, lines: { length: 4 } });
+    expect(mergePages([answerOf(1, page([line(false, 3)], true))], 1)).toMatchObject({ more: true });
+  });
+
+  it('keeps lines of one place on one page: the next page begins after a place', () => {
+    const same = [answerOf(1, page([line(false, 5)])), answerOf(2, page([line(false, 5), line(false, 4)]))];
+    expect(mergePages(same, 1)).toMatchObject({ more: true, lines: { length: 2 } });
+  });
+
+  it('names the workers that did not answer', () => {
+    expect(mergePages([silent(3), second], 10)).toMatchObject({ partial: [3], lines: { length: 2 } });
   });
 });

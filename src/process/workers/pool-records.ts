@@ -1,3 +1,11 @@
+import {
+  comparePlaces,
+  isPageFull,
+  RecordsUnanswered,
+  type PlacedLine,
+  type RecordPage,
+} from '../../record/record-query.ts';
+
 /** One worker's answer. `answered` is false if it did not come in time. */
 export interface Answered<A> {
   readonly worker: number;
@@ -8,7 +16,6 @@ export interface Answered<A> {
 /** The fields of a record (record/json.ts) that are read here. */
 interface ReportedRecord {
   readonly time?: string;
-  readonly ended?: string;
   readonly same_id?: number;
   readonly worker: number;
 }
@@ -24,22 +31,31 @@ export function findRecord(answers: readonly Answered<object | undefined>[]): ob
     return same > 1 ? { ...latest, same_id: same } : latest;
   }
   const silent = answers.find(({ answered }) => !answered);
-  if (silent) throw new Error(`worker ${silent.worker} does not answer`);
+  if (silent) throw new RecordsUnanswered(`Worker ${silent.worker} does not answer.`);
   return undefined;
 }
 
-/**
- * Lists records as a single process does: running ones, then ended ones, the latest first. A worker that does not
- * answer gets its own line.
- */
-export function mergeRecords(answers: readonly Answered<readonly object[]>[], limit: number): readonly object[] {
-  const lines = answers.flatMap(({ worker, answer }): ReportedRecord[] =>
-    (answer ?? []).map((line) => ({ worker, ...line })),
-  );
-  const running = lines.filter(({ ended }) => ended === undefined).toSorted((a, b) => compare(b.time, a.time));
-  const over = lines.filter(({ ended }) => ended !== undefined).toSorted((a, b) => compare(b.ended, a.ended));
-  const silent = answers.flatMap(({ worker, answered }) => (answered ? [] : [{ worker, state: 'does not answer' }]));
-  return [...silent, ...[...running, ...over].slice(0, limit)];
+/** The page of a list as a single process has it, and the workers that did not answer. */
+export function mergePages(answers: readonly Answered<RecordPage>[], limit: number): PooledPage {
+  const found = answers
+    .flatMap(({ worker, answer }) =>
+      (answer?.lines ?? []).map(({ place, line }): PlacedLine => ({ place, line: { worker, ...line } })),
+    )
+    .toSorted((one, other) => comparePlaces(one.place, other.place));
+  const full = found.findIndex(({ place }, index) => isPageFull(found.slice(0, index), place, limit));
+  const lines = full === -1 ? found : found.slice(0, full);
+  const oldest = answers.flatMap(({ answer }) => answer?.oldest ?? []).sort(compare);
+  return {
+    lines,
+    more: full !== -1 || answers.some(({ answer }) => answer?.more),
+    oldest: oldest[0],
+    partial: answers.filter(({ answered }) => !answered).map(({ worker }) => worker),
+  };
+}
+
+export interface PooledPage extends RecordPage {
+  /** Workers that did not answer. */
+  readonly partial: readonly number[];
 }
 
 /** Compares ISO 8601 times; a missing one comes first. */

@@ -1,4 +1,4 @@
-import type { RecordSource } from '../../admin/admin-listener.ts';
+import type { RecordSource } from '../../admin/api/sources.ts';
 import type { DrainTimes } from '../drain.ts';
 import type { Address } from '../../compose/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../running-gateway.ts';
@@ -10,7 +10,7 @@ import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { ResponseAnswers } from './shared-responses.ts';
 import { StateAnswers } from './shared-state.ts';
-import { findRecord, mergeRecords, type Answered } from './pool-records.ts';
+import { findRecord, mergePages, type Answered } from './pool-records.ts';
 import {
   Channel,
   type Load,
@@ -108,7 +108,7 @@ export class WorkerProcessPool implements WorkerPool {
 
   readonly records: RecordSource = {
     find: async (id) => findRecord(await this.#askAll('record', { id })),
-    list: async (query) => mergeRecords(await this.#askAll('records', query), query.limit),
+    page: async (query) => mergePages(await this.#askAll('records', query), query.limit),
   };
 
   readonly explains: ExplainSource = explainedBy(() => this.#serving());

@@ -10,7 +10,7 @@ import type { WorkerGateway } from '../running-gateway.ts';
 import { CannotListen } from '../../compose/listener/listeners.ts';
 import { surviveOutputErrors } from '../output-errors.ts';
 import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
-import { setServingGateway, handleUnhandledErrors } from '../process-faults.ts';
+import { setFaultHandler, handleUnhandledErrors, type FaultHandler } from '../process-faults.ts';
 import { SettingsRefused } from '../../settings/problems/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
@@ -47,6 +47,16 @@ const stored = new ObjectReplica();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
+/** A worker that has begun to serve is replaced while it ends. */
+const onFaults = ({ pluginFault, fail }: FaultHandler): void =>
+  setFaultHandler({
+    pluginFault,
+    fail() {
+      if (gateway) send({ type: 'ending' });
+      return fail();
+    },
+  });
+
 const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
@@ -56,20 +66,13 @@ const answers: WorkerAnswers = {
         sentFiles(() => files),
         () => stored.now,
       );
-      const options = { configs, env: process.env, files: own, port, ...shared };
+      const options = { configs, env: process.env, files: own, port, onFaults, ...shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.
       setTimeout(() => process.exit(1), 100);
       return { failure: failureOf(error) };
     }
-    setServingGateway({
-      pluginFault: gateway.pluginFault,
-      fail: () => {
-        send({ type: 'ending' });
-        return started().fail();
-      },
-    });
     void keepSending(gateway);
     keepSendingLoad(gateway);
     return { address: gateway.data };
@@ -84,7 +87,7 @@ const answers: WorkerAnswers = {
     return undefined;
   },
   record: async ({ id }) => started().record(id),
-  records: async (query) => started().records(query),
+  records: async (query) => started().recordPage(query),
   explain: async (args) => started().explains.explain(args),
   keeps: async ({ id }) => started().keeps(id),
   explained: async ({ id }) => started().explains.explained(id),

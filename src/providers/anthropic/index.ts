@@ -49,6 +49,7 @@ function createEntry(entry: AnthropicSettings, base: Base, apiKey: string): Open
       };
     },
     authorize: () => credentials,
+    proof: { origin: base.origin, path: `${base.prefix}/v1/models?limit=1`, headers: HEADERS },
   };
 }
 

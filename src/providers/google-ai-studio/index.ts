@@ -55,6 +55,7 @@ function createEntry(entry: GoogleAiStudioEntry, base: Base, apiKey: string): Op
       };
     },
     authorize: () => credentials,
+    proof: { origin: base.origin, path: `${base.prefix}/${version}/models?pageSize=1`, headers: NO_HEADERS },
   };
 }
 

@@ -39,10 +39,15 @@ export const azureOpenAi = defineProvider<AzureSettings>({
       customTools: true,
       unknownIds: entry.unknown_ids,
       place: createPlace(entry, resource.prefix),
+      proof: { origin: resource.origin, path: resource.prefix + modelsPath(entry), headers: headers.headers },
     });
   },
   speaks: ({ extensions }) => (extensions === undefined ? OPENAI_APIS : undefined),
 });
+
+/** Of the resource, not of a deployment (https://learn.microsoft.com/rest/api/azureopenai/models/list). */
+const modelsPath = ({ api_version: version }: AzureSettings): string =>
+  version === undefined ? '/openai/v1/models' : `/openai/models?api-version=${version}`;
 
 function createPlace({ deployments = {}, api_version: version }: AzureSettings, prefix: string): EntryParts['place'] {
   const byModel = new Map(Object.entries(deployments));

@@ -62,7 +62,7 @@ type EntryHeaders = Readonly<Record<string, string>>;
 /** The parts that differ between OpenAI, compatible servers and Azure. */
 export interface EntryParts extends Pick<
   ProviderEntry,
-  'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller'
+  'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller' | 'proof'
 > {
   readonly origin: string;
   readonly headers: EntryHeaders;

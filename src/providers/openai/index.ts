@@ -40,10 +40,19 @@ export const openai = defineProvider<OpenAiSettings>({
       customTools: entry.custom_tools ?? isOwn(base),
       unknownIds: entry.unknown_ids,
       place: placeUnder(base.prefix),
+      proof: {
+        origin: base.origin,
+        path: base.prefix + (KEY_PATHS.get(base.origin) ?? '/models'),
+        headers: headers.headers,
+        mayBePublic: !isOwn(base),
+      },
     });
   },
   speaks: ({ base_url: url, extensions }) => (url === undefined && extensions === undefined ? OPENAI_APIS : undefined),
 });
+
+/** Vendors whose list of models is public, and what tells about the key (https://openrouter.ai/docs/api-reference/limits). */
+const KEY_PATHS: ReadonlyMap<string, string> = new Map([['https://openrouter.ai', '/key']]);
 
 const placeUnder =
   (prefix: string): EntryParts['place'] =>

@@ -14,6 +14,9 @@ import { checkLocation, EXPRESS_HOST, isProjectId, isRegion, vertexHost } from '
 import { needsCallerToken, readIdentity, type Identity } from './identity.ts';
 import { expressLocations, vertexLocations, type Locate, type RegionalProject } from './locations.ts';
 
+const COUNTED_MODEL = 'gemini-2.5-flash';
+const COUNTED = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'a' }] }] });
+
 type EntryIdentity = Pick<Identity, 'credentials' | 'open'> & { readonly adHoc?: true };
 
 function createEntry(slug: string, allowInsecure: boolean, locate: Locate, identity: EntryIdentity): OpenableEntry {
@@ -31,6 +34,15 @@ function createEntry(slug: string, allowInsecure: boolean, locate: Locate, ident
     },
     locate: (model, call) => locate(model, call, credentials.headers),
     locatesBy: () => credentials.headers,
+    /** Lists of models need no right to use them. A count needs the right to predict, and is free (docs/protocols/vertex-ai.md). */
+    get proof() {
+      const { origin, path, headers } = locate(
+        COUNTED_MODEL,
+        { task: 'count_tokens', stream: false },
+        credentials.headers,
+      );
+      return { origin, path, headers, body: COUNTED };
+    },
     authorize: (caller) => credentials.authorize(caller),
     forgetCredentials: (refused) => credentials.forget?.(refused) ?? false,
     async open() {

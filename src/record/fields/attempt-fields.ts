@@ -59,6 +59,7 @@ const costFields = ({ nano, source, unknown }: RecordedCost): object => ({
 /** One attempt at a target. */
 export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { line: 'target', record: 'target', span: SPAN.configTarget, as: 'text', value: ({ target }) => target },
+  { line: 'target_name', record: 'target_name', as: 'text', value: ({ targetName }) => targetName },
   { line: 'why', record: 'why', as: 'text', value: ({ why }) => why },
   { line: 'provider', record: 'provider', span: SPAN.providerSlug, as: 'text', value: ({ place }) => place?.provider },
   { span: SPAN.attempt, as: 'plain', value: ({ number }) => number },
@@ -132,6 +133,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
 /** A target that was skipped. */
 export const SKIP_FIELDS: readonly RecordField<RecordedSkip>[] = [
   { line: 'target', record: 'target', as: 'text', value: ({ target }) => target },
+  { line: 'target_name', record: 'target_name', as: 'text', value: ({ targetName }) => targetName },
   { line: 'provider', record: 'provider', as: 'text', value: ({ provider }) => provider },
   { line: 'reason', record: 'reason', as: 'text', value: ({ reason }) => reason },
   { line: 'after', record: 'after', as: 'plain', value: ({ after }) => after },

@@ -194,7 +194,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     line: 'limited_by',
     record: 'limited_by',
     as: 'text',
-    value: ({ limitedBy }) => limitedBy && `${limitedBy.node}:${limitedBy.limit}`,
+    value: ({ limitedBy }) => limitedBy,
   },
   { record: 'ignored', as: 'json', value: ({ ignoredPlace }) => ignoredPlace },
   {

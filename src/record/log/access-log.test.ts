@@ -4,7 +4,7 @@ import { plainCosts } from '../records.testkit.ts';
 import type { BoundedRecord } from '../bounded-record.ts';
 import { createStillClock, WALL } from '../exchange.testkit.ts';
 import { msText } from '../fields/line-text.ts';
-import type { RecordedAttempt } from '../record.ts';
+import type { RecordedAttempt, RecordedSkip } from '../record.ts';
 import { anyRecord } from '../records.testkit.ts';
 import { createAccessLog } from './access-log.ts';
 import { createLogger } from './logger.ts';
@@ -41,12 +41,12 @@ function lineOf(record: BoundedRecord): object {
     ...(record.metadata && { metadata: record.metadata }),
     ...(record.metadataDropped > 0 && { metadata_dropped: record.metadataDropped }),
     ...(answered && targetFields(answered, record)),
-    ...(skipped.length > 0 && { skipped }),
+    ...(skipped.length > 0 && { skipped: skipped.map(skippedField) }),
     ...(errorCode && { error_code: errorCode, error_type: errorType }),
     ...(record.plugin !== undefined && { plugin: record.plugin }),
     client_ip: record.clientAddress,
     ...(record.userAgent !== undefined && { user_agent: record.userAgent }),
-    ...(record.limitedBy && { limited_by: `${record.limitedBy.node}:${record.limitedBy.limit}` }),
+    ...(record.limitedBy && { limited_by: record.limitedBy }),
   };
 }
 
@@ -84,9 +84,25 @@ function targetFields(answered: RecordedAttempt, { attempts, retries }: BoundedR
   };
 }
 
-function attemptField({ target, why, place, durationMs, tries, errorCode, failure }: RecordedAttempt): object {
+const skippedField = ({ target, targetName, ...rest }: RecordedSkip): object => ({
+  target,
+  ...(targetName !== undefined && { target_name: targetName }),
+  ...rest,
+});
+
+function attemptField({
+  target,
+  targetName,
+  why,
+  place,
+  durationMs,
+  tries,
+  errorCode,
+  failure,
+}: RecordedAttempt): object {
   return {
     target,
+    target_name: targetName,
     why,
     ...(place && { provider: place.provider }),
     tries: tries.length,

@@ -77,7 +77,6 @@ describe('render', () => {
         createMetrics({
           clock: createFakeClock(),
           build: { version: '1', revision: 'r' },
-          routes: ['/v1/chat/completions'],
           process: false,
         });
       const [alone, a, b] = [create(), create(), create()];
@@ -106,7 +105,6 @@ describe('a snapshot', () => {
     const metrics = createMetrics({
       clock: createFakeClock(),
       build: { version: '1', revision: 'r' },
-      routes: [],
     });
     const cumulative = await metrics.snapshot('cumulative');
     expect(new Set(cumulative.map(({ type }) => type))).toEqual(new Set(['counter', 'histogram']));

@@ -65,9 +65,17 @@ export const BUDGET_METRICS = {
   alerts: {
     type: 'counter',
     name: 'gatehouse_alerts_total',
-    help: 'Alerts that were raised, by kind: budget, anomaly, unknown_price, lost_lease, key_expiry, backup_failure.',
+    help: 'Alerts that were raised, by kind: budget, exhausted, anomaly, unknown_price, lost_lease, key_expiry, backup_failure.',
     labels: ['kind'],
-    zero: each('kind', ['budget', 'anomaly', 'unknown_price', 'lost_lease', 'key_expiry', 'backup_failure']),
+    zero: each('kind', [
+      'budget',
+      'exhausted',
+      'anomaly',
+      'unknown_price',
+      'lost_lease',
+      'key_expiry',
+      'backup_failure',
+    ]),
   },
   webhookTries: {
     type: 'counter',

@@ -10,7 +10,7 @@ const OPEN_METRICS = 'application/openmetrics-text;version=1.0.0';
 
 function countOne(traced: { readonly spanId?: string; readonly isSampled?: boolean }, endedAt = 1305) {
   const clock = createStillClock();
-  const metrics = createMetrics({ clock, build: { version: '', revision: '' }, routes: [], process: false });
+  const metrics = createMetrics({ clock, build: { version: '', revision: '' }, process: false });
   const counted = new RequestMetrics(metrics.families, {
     models: { answered: (model) => model },
     callers: new CallersAsLabels(),

@@ -1,4 +1,4 @@
-import { each, KEY_ID, NO_CALLER, OTHER, type CallerLabels, type MetricSpec } from './metric-spec.ts';
+import { KEY_ID, NO_CALLER, OTHER, type CallerLabels, type MetricSpec } from './metric-spec.ts';
 import {
   CounterSeries,
   GaugeSeries,
@@ -108,10 +108,8 @@ abstract class Family<L extends string, Cell extends Series = Series> {
   }
 
   /** Creates the series of `zero` in the metric's row. */
-  declareZero(routes: readonly string[]): void {
-    const { zero = [], labels } = this.spec;
-    const perRoute = labels.includes('route') ? each('route', routes) : [{}];
-    for (const route of perRoute) for (const others of zero) this.#keep({ ...route, ...others });
+  declareZero(): void {
+    for (const labels of this.spec.zero ?? []) this.#keep(labels);
   }
 
   /** Creates the series before its first value and keeps it, so that a rate exists before the first event. */

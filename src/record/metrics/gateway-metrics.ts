@@ -1,5 +1,5 @@
 import { STATE_METRICS } from './state-metrics.ts';
-import { ERROR_LABELS, LIMIT_REFUSALS, RATE_LIMIT_REFUSALS, REJECTION_REASONS } from '../error-types.ts';
+import { ERROR_LABELS, LIMIT_REFUSALS, RATE_LIMIT_REFUSALS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
@@ -19,11 +19,6 @@ const outcomeOf = (request: RequestSeries) => ({
   status_class: `${Math.trunc(request.outcomeStatus / 100)}xx`,
   stream: String(request.stream),
 });
-
-/** The outcomes of requests without a cache. */
-const OUTCOMES = each('status_class', ['2xx', '4xx', '5xx']).flatMap((status) =>
-  each('stream', ['false', 'true']).map((stream) => ({ ...status, ...stream, cache: '' })),
-);
 
 /** Metrics of the process, its settings and the requests it serves. */
 export const GATEWAY_METRICS = {
@@ -138,7 +133,6 @@ export const GATEWAY_METRICS = {
       help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
       labels: ['route', 'status_class', 'stream', 'cache'],
       byCaller: true,
-      zero: OUTCOMES,
     },
     { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
   ),
@@ -171,7 +165,6 @@ export const GATEWAY_METRICS = {
     name: 'gatehouse_requests_in_flight',
     help: 'Requests whose reply has not ended.',
     labels: ['route'],
-    zero: [{}],
   },
   draining: {
     type: 'gauge',
@@ -187,7 +180,6 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_request_overhead_seconds',
       help: 'Duration of a request without the time spent waiting for upstreams, which includes backoff between tries. Not recorded for clients that disconnected.',
       labels: ['route'],
-      zero: [{}],
       buckets: OVERHEAD_BUCKETS,
     },
     {
@@ -222,7 +214,6 @@ export const GATEWAY_METRICS = {
       help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload, rate_limit, budget.',
       labels: ['route', 'reason'],
       byCaller: true,
-      zero: each('reason', REJECTION_REASONS),
     },
     {
       labels: (request) => ({ ...routeOf(request), reason: request.rejection ?? '' }),
@@ -329,7 +320,6 @@ export const GATEWAY_METRICS = {
       name: 'gatehouse_client_disconnects_total',
       help: 'Clients that disconnected before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing sent yet), streaming.',
       labels: ['route', 'stage'],
-      zero: each('stage', ['queued', 'waiting', 'streaming']),
     },
     {
       labels: (request) => ({ ...routeOf(request), stage: request.disconnectStage ?? '' }),

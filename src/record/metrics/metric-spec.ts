@@ -23,8 +23,8 @@ export interface MetricSpec {
    */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
   /**
-   * Series that exist from the start, at 0: an alert on a rate needs a value before the first event. `route` is left
-   * out: each route has these series.
+   * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by route have none:
+   * each of the 60 routes would have them (measured: 250 KB of an idle scrape).
    */
   readonly zero?: readonly Readonly<Record<string, string>>[];
   /** What it counts of the record of every request. */

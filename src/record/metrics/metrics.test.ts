@@ -12,7 +12,6 @@ function openMetrics(process = false): Metrics {
   return createMetrics({
     clock: createStillClock(),
     build: { version: '0.1.0', revision: 'abc' },
-    routes: ['/v1/chat/completions'],
     process,
   });
 }
@@ -36,9 +35,7 @@ describe('the metric table', () => {
     if (/duration|latency|overhead|time(stamp)?_/.test(name)) expect(name).toMatch(/_seconds$/);
     for (const label of labels) expect(label).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
     expect(labels).not.toContain('le');
-    const ofZero = new Set(
-      zero.flatMap((set) => [...Object.keys(set), ...labels.filter((label) => label === 'route')]),
-    );
+    const ofZero = new Set(zero.flatMap((set) => Object.keys(set)));
     if (zero.length > 0) expect([...ofZero].toSorted(), 'a series at zero has all labels').toEqual(labels.toSorted());
     // A value that a client can choose freely, or that is unique per request, is not a label. Two kinds are bounded, and
     // counters with `byCaller` have them: ids of keys (keys.yaml has them all) and chosen metadata (at most 100 values).
@@ -75,13 +72,8 @@ describe('the metric table', () => {
 describe('the registry', () => {
   it('starts known outcomes at zero, so that a rate exists before the first failure', async () => {
     const { text } = await openMetrics().scrape(undefined);
-    expect(text).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="5xx",stream="true",cache="",key_id=""} 0\n',
-    );
-    expect(text).toContain(
-      'gatehouse_requests_rejected_total{route="/v1/chat/completions",reason="auth",key_id=""} 0\n',
-    );
-    expect(text).toContain('gatehouse_client_disconnects_total{route="unmatched",stage="queued"} 0\n');
+    expect(text).toContain('gatehouse_request_errors_total{code="overloaded"} 0\n');
+    expect(text).toContain('gatehouse_limit_refusals_total{limit="in_flight",action="refused"} 0\n');
     expect(text).toContain('gatehouse_metric_label_overflow_total{metric="gatehouse_tokens_total"} 0\n');
     expect(text).toContain(
       `gatehouse_build_info{version="0.1.0",node_version="${process.version}",revision="abc"} 1\n`,
@@ -142,9 +134,7 @@ describe('the registry', () => {
     const after = await metrics.scrape(undefined);
     expect(open.contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
     expect(open.text).toContain('# TYPE gatehouse_requests counter\n');
-    expect(open.text).toContain(
-      'gatehouse_requests_total{route="/v1/chat/completions",status_class="2xx",stream="false",cache="",key_id=""} 0\n',
-    );
+    expect(open.text).toContain('gatehouse_request_errors_total{code="overloaded"} 0\n');
     expect(open.text.endsWith('# EOF\n')).toBe(true);
     expect(after.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(namesOf(after.text)).toEqual(namesOf(before.text));
@@ -334,7 +324,7 @@ describe('an unused series', () => {
 
   it('leaves the exposition, unlike series declared at the start', async () => {
     const clock = createStillClock();
-    const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, routes: ['/r'], process: false });
+    const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, process: false });
     const labels = { provider: 'p', request_model: 'gpt-x', operation: 'chat' };
     metrics.families.tokens.add({ ...labels, type: 'input' }, 3);
     metrics.families.requestTokens.observe({ ...labels, type: 'input' }, 3);
@@ -344,7 +334,7 @@ describe('an unused series', () => {
     for (const accept of [undefined, 'application/openmetrics-text']) {
       const { text } = await metrics.scrape(accept);
       expect(text).not.toMatch(/gpt-x|retired/);
-      expect(text).toContain('gatehouse_requests_rejected_total{route="/r",reason="auth",key_id=""} 0');
+      expect(text).toContain('gatehouse_request_errors_total{code="overloaded"} 0');
     }
     if (spawnSync(promtool, ['--version']).error) return;
     const check = spawnSync(promtool, ['check', 'metrics'], { input: (await metrics.scrape(undefined)).text });

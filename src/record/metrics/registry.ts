@@ -7,9 +7,8 @@ import {
 } from 'prom-client';
 import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../plugin/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
-import { MAX_LABEL_SETS } from './families.ts';
-import { METRICS } from './metrics.ts';
-import { UNMATCHED_ROUTE } from './metric-spec.ts';
+import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
+import type { MetricSpec } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
@@ -23,8 +22,6 @@ interface Collected {
 export interface MetricsOptions {
   readonly clock: Clock;
   readonly build: { readonly version: string; readonly revision: string };
-  /** Paths of the operations: their series exist from the start, so that a rate exists before the first error. */
-  readonly routes: readonly string[];
   /** Event loop, heap, garbage collection, file descriptors. Default true. */
   readonly process?: boolean;
   /** Counts ended requests that still wait; called before metrics are read. */
@@ -69,8 +66,16 @@ type BreakerState = TargetHealth['state'];
 interface TargetLabels {
   readonly config: string;
   readonly target: string;
+  readonly name: string;
   readonly provider: string;
 }
+
+const targetLabels = ({ config, target, name, provider }: TargetLabels) => ({
+  config,
+  target,
+  target_name: name,
+  provider,
+});
 
 const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
@@ -111,10 +116,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-function declareSeries(families: Families, { build, routes }: MetricsOptions): void {
-  for (const family of Object.values(families)) family.declareZero([...routes, UNMATCHED_ROUTE]);
+/** Metrics that can have too many label sets: not those whose label sets all exist at the start. */
+const isOpen = ({ labels, zero, byCaller }: MetricSpec): boolean => byCaller === true || (labels.length > 0 && !zero);
+
+function declareSeries(families: Families, { build }: MetricsOptions): void {
+  for (const family of Object.values(families)) family.declareZero();
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
-  for (const { name } of Object.values(METRICS)) families.labelOverflow.declare({ metric: name });
+  for (const { name, spec } of Object.values<AnyFamily>(families))
+    if (isOpen(spec)) families.labelOverflow.declare({ metric: name });
 }
 
 function createRecorders(
@@ -157,16 +166,17 @@ function createRecorders(
     targetHealth: {
       list(targets) {
         families.targetHealthy.reset();
-        for (const { healthy, enforced: _, ...labels } of targets) families.targetHealthy.set(labels, healthy ? 1 : 0);
+        for (const target of targets) families.targetHealthy.set(targetLabels(target), target.healthy ? 1 : 0);
         families.breakerTransitions.declareOnly(
-          targets.flatMap(({ healthy: _, enforced, ...labels }) =>
-            (enforced ? BREAKER_STATES : []).map((to) => ({ ...labels, to })),
+          targets.flatMap((target) =>
+            (target.enforced ? BREAKER_STATES : []).map((to) => ({ ...targetLabels(target), to })),
           ),
         );
       },
-      changed({ enforced, ...labels }, to, healthy) {
+      changed(target, to, healthy) {
+        const labels = targetLabels(target);
         families.targetHealthy.set(labels, healthy ? 1 : 0);
-        if (enforced) families.breakerTransitions.add({ ...labels, to });
+        if (target.enforced) families.breakerTransitions.add({ ...labels, to });
       },
     },
     tokenRefreshed(provider, result) {

@@ -164,15 +164,15 @@ export const UPSTREAM_METRICS = {
   targetHealthy: {
     type: 'gauge',
     name: 'gatehouse_upstream_target_healthy',
-    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it answers again, else 1. provider: as in the config, without @; empty when the request names it.',
-    labels: ['config', 'target', 'provider'],
+    help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it answers again, else 1. provider: as in the config, without @; empty when the request names it. target_name: empty without a name in the config.',
+    labels: ['config', 'target', 'target_name', 'provider'],
     aggregator: 'min',
   },
   breakerTransitions: {
     type: 'counter',
     name: 'gatehouse_circuit_breaker_transitions_total',
     help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to probe the target) or closed.',
-    labels: ['config', 'target', 'to'],
+    labels: ['config', 'target', 'target_name', 'to'],
   },
   ...USAGE_METRICS,
   paramsLost: perRequest(

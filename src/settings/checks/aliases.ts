@@ -1,5 +1,6 @@
 import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../plugin/index.ts';
+import { isWildcard } from '../../catalog/alias-names.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import { aliasedModels } from '../compile/aliased-models.ts';
@@ -15,10 +16,10 @@ export const checkAliases: Check = (settings) => ({
     for (const [name, alias] of Object.entries(aliases)) {
       const atAlias = within(report, 'aliases', name);
       checkClash(name, alias, providers, report);
+      checkStars(name, alias, atAlias);
       if (alias.target !== undefined) checkTarget(alias.target, aliases, providers, within(atAlias, 'target'));
       if (alias.config !== undefined) checkConfig(alias.config, settings, within(atAlias, 'config'));
     }
-    checkPickers(aliases, report);
   },
   node({ file, route }, report) {
     for (const key of ['override_params', 'default_params'] as const) {
@@ -38,10 +39,25 @@ const OF_CONFIG = (name: string, config: string): string =>
  * nothing. A pattern of the entry names no model (docs/route/models.md#rules): side calls of agents need aliases with built-in names.
  */
 function checkClash(name: string, { target }: ModelAlias, entries: readonly CatalogEntry[], report: Report): void {
+  if (isWildcard(name)) return;
   const clash = entries.find(({ slug, models }) => models?.includes(name) && target !== `@${slug}/${name}`);
   if (!clash) return;
   const message = `the catalog entry @${clash.slug} lists a model of the same name`;
   report({ path: ['aliases', name], on: 'key', message });
+}
+
+/** A wildcard and its target have one star each, at the end. */
+function checkStars(name: string, { target, config, display_name: shown }: ModelAlias, report: Report): void {
+  if (isWildcard(name) && config !== undefined)
+    report({ path: ['config'], on: 'key', message: 'a wildcard stands for the models of an entry: write `target`' });
+  if (isWildcard(name) && shown !== undefined)
+    report({ path: ['display_name'], on: 'key', message: 'a wildcard has many names, and each shows itself' });
+  const stars = target?.split('*').length ?? 1;
+  if (target === undefined || (isWildcard(name) ? stars === 2 && isWildcard(target) : stars === 1)) return;
+  const message = isWildcard(name)
+    ? 'the target of a wildcard has one `*`, at its end: `@slug/*`'
+    : 'an exact name has a target without `*`';
+  report({ path: ['target'], message });
 }
 
 function checkTarget(target: string, aliases: Aliases, entries: readonly CatalogEntry[], report: Report): void {
@@ -52,7 +68,10 @@ function checkTarget(target: string, aliases: Aliases, entries: readonly Catalog
     const slugs = slugsOf(entries);
     return report({ path: [], message: `there is no catalog entry ${slug}`, ...withSuggestion(slug, slugs) });
   }
-  PROVIDERS[entry.provider].checkParams(entry, { model }, report);
+  if (isWildcard(model)) {
+    const served = new Globs([model]);
+    if (!entry.models || entry.models.some((one) => one.includes('*') || served.matches(one))) return;
+  } else PROVIDERS[entry.provider].checkParams(entry, { model }, report);
   if (!entry.models || new Globs(entry.models).matches(model)) return;
   const why = Object.hasOwn(aliases, model) ? ': it is an alias, and an alias cannot stand for another one' : '';
   report({ path: [], message: `${slug} does not serve the model ${showValue(model, undefined)}${why}` });
@@ -69,7 +88,7 @@ function checkConfig(id: string, settings: CheckedSettings, report: Report): voi
     });
 }
 
-const targetsIn = (route: Route): readonly Target[] =>
+export const targetsIn = (route: Route): readonly Target[] =>
   route.kind === 'target' ? [route] : route.members.flatMap(targetsIn);
 
 const namesAllModels = (file: GatewayFile, { catalog = { providers: [] } }: CheckedSettings): boolean =>
@@ -79,13 +98,3 @@ const namesAllModels = (file: GatewayFile, { catalog = { providers: [] } }: Chec
       return typeof model === 'string' && (provider !== undefined || slugOf({ model }) !== undefined);
     },
   );
-
-/** Claude Code lists only models whose names contain this (docs/protocols/claude-code.md#requests). */
-const CLAUDE_NAME = /claude|anthropic/i;
-
-function checkPickers(aliases: Aliases, report: Report): void {
-  const shown = Object.entries(aliases).filter(([, { hidden }]) => !hidden);
-  if (shown.length === 0 || shown.some(([name]) => CLAUDE_NAME.test(name))) return;
-  const message = 'no alias has `claude` in its name, so the picker of Claude Code shows none of them';
-  report({ path: ['aliases'], on: 'key', severity: 'warning', message });
-}

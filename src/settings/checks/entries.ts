@@ -20,23 +20,39 @@ export const checkEntries: Check = (settings) => {
     entry: checkModels,
     node(node, report) {
       checkProvider(node, settings, report);
-      const own = slugOf(node.file.override_params);
       const slugs = entries && slugsOf(entries);
-      if (slugs && own !== undefined && !slugs.includes(own)) {
+      for (const key of PARAMS) {
+        const own = slugOf(node.file[key]);
+        if (!slugs || own === undefined || slugs.includes(own)) continue;
         const message = `there is no catalog entry ${own}`;
-        report({ path: MODEL, message, ...withSuggestion(own, slugs) });
+        report({ path: [key, 'model'], message, ...withSuggestion(own, slugs) });
       }
     },
     target(target, report, config) {
-      if (entries) checkMismatch(target, slugsOf(entries), report);
+      for (const key of PARAMS) {
+        if (entries) checkMismatch(target, key, slugsOf(entries), report);
+        const entry = entryOfTarget(routeWith(target.route, key), entries);
+        if (entry) checkParamsAt(target, { key, entry, aliases }, config);
+      }
       const entry = entryOfTarget(target.route, entries);
-      if (entry) checkEntryUse(target, { entry, aliases }, config);
+      if (entry) warnOfCallerToken(target, entry, config);
     },
     config: ({ targets }, report) => checkTasks(targets, entries, report),
   };
 };
 
 const MODEL = ['override_params', 'model'] as const;
+export const PARAMS = ['override_params', 'default_params'] as const;
+export type ParamsKey = (typeof PARAMS)[number];
+
+const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsKey): Target['overrideParams'] =>
+  key === 'override_params' ? overrideParams : defaultParams;
+
+/** The target as requests have it that get its parameters of one kind: a model by default counts where none is set. */
+function routeWith(route: Target, key: ParamsKey): Target {
+  if (key === 'override_params' || route.overrideParams?.['model'] !== undefined) return route;
+  return { ...route, overrideParams: route.defaultParams };
+}
 
 function checkProvider({ file, route }: ConfigNode, settings: CheckedSettings, atNode: Report): void {
   if (file.provider === undefined) return;
@@ -69,14 +85,19 @@ function checkProviderEntries(name: string, entries: readonly CatalogEntry[] | u
 }
 
 /** Reports a model written as `@slug/model` whose entry is not the one that the target uses. */
-function checkMismatch({ file, route }: ConfigNode<Target>, slugs: readonly string[], report: Report): void {
-  const own = slugOf(file.override_params);
-  const slug = slugOf(route.overrideParams);
+function checkMismatch(
+  { file, route }: ConfigNode<Target>,
+  key: ParamsKey,
+  slugs: readonly string[],
+  report: Report,
+): void {
+  const own = slugOf(file[key]);
+  const slug = slugOf(paramsOf(route, key));
   const { provider } = route;
   // An unknown entry or provider is already reported; a message about the mismatch would be the second for one mistake.
   if (own !== undefined && !slugs.includes(own)) return;
   if (slug === undefined || provider === undefined || provider === slug || !slugs.includes(provider)) return;
-  const path = own === undefined && file.provider !== undefined ? ['provider'] : MODEL;
+  const path = own === undefined && file.provider !== undefined ? ['provider'] : [key, 'model'];
   report({ path, message: `the model names ${slug}, but the provider of this target is ${provider}` });
 }
 
@@ -95,34 +116,46 @@ function entryOf({ provider, overrideParams }: Target, entries: readonly Catalog
   return ofProvider.length === 1 ? ofProvider[0] : undefined;
 }
 
-/** Checks a target against its catalog entry: the entry must serve the model, and warns where it has no credentials of its own. */
-function checkEntryUse(
+interface EntryUse {
+  readonly key: ParamsKey;
+  readonly entry: CatalogEntry;
+  readonly aliases: AliasedModels;
+}
+
+/** Checks the parameters of a target against its catalog entry, which must serve the model. */
+function checkParamsAt(
   target: ConfigNode<Target>,
-  { entry, aliases }: { readonly entry: CatalogEntry; readonly aliases: AliasedModels },
+  { key, entry, aliases }: EntryUse,
   { nodes, report }: CheckedConfig,
 ): void {
-  const { provider, overrideParams } = target.route;
-  const { model, ...params } = overrideParams ?? {};
+  const { provider } = target.route;
+  const { model, ...params } = paramsOf(target.route, key) ?? {};
   const name = typeof model === 'string' && model !== '' ? model.replace(/^@[^/]*\//, '') : undefined;
   PROVIDERS[entry.provider].checkParams(entry, { ...params, model: name }, (problem) => {
-    report({ ...problem, path: placeOf(problem.path, target, nodes) });
+    report({ ...problem, path: placeOf(key, problem.path, target, nodes) });
   });
   if (name !== undefined && entry.models && !new Globs(entry.models).matches(name)) {
     const alias = provider === undefined ? undefined : aliases.get(name);
     const hint = alias === undefined ? '' : `; without \`provider\`, the alias of this name stands for ${alias}`;
-    const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: this target can never answer${hint}`;
-    report({ path: placeOf(['model'], target, nodes), message });
+    const effect = key === 'override_params' ? 'this target can never answer' : 'no request gets an answer by it';
+    const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: ${effect}${hint}`;
+    report({ path: placeOf(key, ['model'], target, nodes), message });
   }
+}
+
+/** Warns of an entry without credentials of its own. */
+function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { report }: CheckedConfig): void {
+  const { provider } = target.route;
   if (!PROVIDERS[entry.provider].needsCallerToken(entry)) return;
   const message = `@${entry.slug} has no credentials of its own: every request to this target must bring a Google OAuth token in \`Authorization\`, and its gateway key in \`x-gateway-api-key\``;
   report({ path: [...target.path, ...(provider === undefined ? MODEL : ['provider'])], severity: 'warning', message });
 }
 
 /** The path at which a parameter of the node is written: in the node itself or in the nearest ancestor that sets it. */
-function placeOf(param: JsonPath, { path }: ConfigNode, nodes: readonly ConfigNode[]): JsonPath {
+function placeOf(key: ParamsKey, param: JsonPath, { path }: ConfigNode, nodes: readonly ConfigNode[]): JsonPath {
   const around = nodes.filter((other) => other.path.every((segment, index) => path[index] === segment));
-  const writer = around.findLast(({ file }) => valueAt(file.override_params, param) !== undefined);
-  return [...(writer?.path ?? path), 'override_params', ...param];
+  const writer = around.findLast(({ file }) => valueAt(file[key], param) !== undefined);
+  return [...(writer?.path ?? path), key, ...param];
 }
 
 /** Targets of one config replace each other: warns of a model that serves no task of the first target's model. */

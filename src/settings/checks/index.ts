@@ -5,8 +5,10 @@ import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings } from './check.ts';
 import { checkCaches } from './caches.ts';
+import { checkCaps } from './caps.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
+import { checkDefaultConfigs } from './default-configs.ts';
 import { checkEntries } from './entries.ts';
 import { checkFields } from './fields.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
@@ -22,6 +24,8 @@ import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
 import { checkTeams } from './teams.ts';
 import { checkTimes } from './times.ts';
+import { checkUnpriced } from './unpriced.ts';
+import { checkVendors } from './vendors.ts';
 import { walkConfig, walkSettings } from './walk.ts';
 
 /** A check is a row here and a function that says which nodes it looks at. */
@@ -30,8 +34,10 @@ const CHECKS: readonly Check[] = [
   checkAliases,
   checkBreaker,
   checkCaches,
+  checkCaps,
   checkConditions,
   checkCredentials,
+  checkDefaultConfigs,
   checkEntries,
   checkFields,
   checkForwardHeaders,
@@ -48,6 +54,8 @@ const CHECKS: readonly Check[] = [
   checkTargets,
   checkTeams,
   checkTimes,
+  checkUnpriced,
+  checkVendors,
 ];
 
 const visitsOf = (settings: CheckedSettings) => CHECKS.map((check) => check(settings));

@@ -1,6 +1,7 @@
 import type { GatewayKey, KeysFile } from '../../../schemas/types.generated.ts';
 import { holdsKeyShape, type Report } from '../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
+import { aliasNamesOf } from '../compile/aliased-models.ts';
 import { digestsOf, isWellFormedKey } from '../compile/api-keys.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
@@ -131,7 +132,7 @@ function checkAllowedModel(model: string, settings: CheckedSettings, report: Rep
 
 /** Warns of a model that no entry serves. An entry without `models` serves all. */
 function checkServed(model: string, slug: string | undefined, { catalog }: CheckedSettings, report: Report): void {
-  if (!catalog || Object.hasOwn(catalog.aliases ?? {}, model)) return;
+  if (!catalog || aliasNamesOf(catalog).find(model)) return;
   const slugs = new Globs([slug ?? '*']);
   const entries = catalog.providers.filter((entry) => slugs.matches(`@${entry.slug}`));
   const name = slug === undefined ? model : model.slice(slug.length + 1);

@@ -89,8 +89,13 @@ function attemptChain(
   const around = nodes.filter((node) => node.path.every((step, index) => path[index] === step));
   const own = around.findLast(({ file: { plugins } }) => plugins && namesAttempt(plugins));
   if (!own) return { items: server.chains?.attempt, where: '`chains.attempt` of server.yaml' };
-  return { items: own.file.plugins, where: own.path.length === 0 ? ITS_PLUGINS : '`plugins` of its target' };
+  const items = [...(own.file.plugins ?? []), ...alwaysIn(server.chains?.attempt)];
+  return { items, where: own.path.length === 0 ? ITS_PLUGINS : '`plugins` of its target' };
 }
+
+/** Entries that stay in every chain. */
+const alwaysIn = (chain: readonly ChainItem[] = []): readonly ChainItem[] =>
+  chain.filter((item) => typeof item !== 'string' && item.always);
 
 const ITS_PLUGINS = '`plugins` of this config';
 
@@ -132,7 +137,8 @@ function checkRateLimits({ limits }: { readonly limits?: RateLimits }, { chains 
 }
 
 function checkMetadata(file: CheckedConfig['file'], server: ServerFile, report: Report): void {
-  const own = file.plugins && namesRequest(file.plugins) ? file.plugins : undefined;
+  const own =
+    file.plugins && namesRequest(file.plugins) ? [...file.plugins, ...alwaysIn(server.chains?.request)] : undefined;
   const chain = own ?? server.chains?.request;
   if (!file.metadata || !chain || has(chain, 'metadata')) return;
   const place = own ? ITS_PLUGINS : '`chains.request` of server.yaml';

@@ -4,13 +4,10 @@ import type { Report } from '../../plugin/index.ts';
 import { showValue } from '../problems/show.ts';
 import { PROVIDERS } from '../../providers/index.ts';
 import type { Check, CheckedConfig } from './check.ts';
-import { entryOfTarget } from './entries.ts';
+import { entryOfTarget, PARAMS, type ParamsKey } from './entries.ts';
 
 /** Fields that an operation requires. `model` is checked apart: the gateway itself needs it for every operation. */
 const NEEDED: ReadonlySet<string> = new Set(['messages', 'input', 'prompt']);
-
-const PARAMS = ['override_params', 'default_params'] as const;
-type ParamsKey = (typeof PARAMS)[number];
 
 /** Checks the parameters that one node of the config writes, independent of the upstream. */
 export const checkParams: Check = ({ catalog }) => ({

@@ -1,4 +1,5 @@
 import type { CustomHosts, PriceRule, UsdPrices } from '../../../schemas/types.generated.ts';
+import { withoutVersion } from '../../plugin/model-ids.ts';
 import { matches } from '../../prices/model-pattern.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../../prices/price-table.ts';
 import type { Report } from '../../plugin/index.ts';
@@ -19,6 +20,7 @@ export const checkPrices: Check = (settings) => ({
     if (rule.long) checkDecimals(rule.long.usd, within(report, 'long', 'usd'));
     if (rule.factor !== undefined && !hasSixDecimals(rule.factor))
       report({ path: ['factor'], message: 'a factor has at most six decimals' });
+    checkOrder(rule, settings, report);
     checkDiscount(rule, settings.priceTable ?? SHIPPED_PRICES, report);
   },
   key: ({ custom_hosts: hosts }, report) => checkHostPrices(hosts, settings, within(report, 'custom_hosts')),
@@ -37,6 +39,34 @@ function checkHostPrices(
   if (unpriced === undefined) return;
   const message = `no rule of prices.yaml is for the host ${unpriced}: the cost of requests to it is unknown, and budgets in USD refuse them`;
   report({ path: [], on: 'key', severity: 'warning', message });
+}
+
+/** The first rule that fits a request is in force. */
+function checkOrder(rule: PriceRule, { prices, catalog }: CheckedSettings, report: Report): void {
+  const rules = prices?.prices ?? [];
+  const provider = rule.provider ?? catalog?.providers.find(({ slug }) => `@${slug}` === rule.entry)?.provider;
+  const later = { ...rule, ...(provider !== undefined && { provider }) };
+  const index = rules.findIndex((earlier) => earlier === rule || covers(earlier, later));
+  if (index < 0 || rules[index] === rule) return;
+  const message = `this rule is never in force: \`prices[${index}]\`, for \`${rules[index]!.model}\`, stands before it and fits all of its requests; move this one before it`;
+  report({ path: ['model'], severity: 'warning', message });
+}
+
+/** True where every request of the later rule fits the earlier one. */
+function covers(earlier: PriceRule, later: PriceRule): boolean {
+  const same = (key: 'entry' | 'provider' | 'region' | 'tier') =>
+    earlier[key] === undefined || earlier[key] === later[key];
+  return (
+    (earlier.host === undefined) === (later.host === undefined) &&
+    same('entry') &&
+    same('provider') &&
+    same('region') &&
+    same('tier') &&
+    (earlier.from === undefined || (later.from !== undefined && earlier.from <= later.from)) &&
+    (earlier.until === undefined || (later.until !== undefined && earlier.until >= later.until)) &&
+    (matches(earlier.model, later.model) || matches(earlier.model, withoutVersion(later.model))) &&
+    matches(earlier.host ?? '', later.host ?? '')
+  );
 }
 
 function checkDays({ from, until }: PriceRule, report: Report): void {

@@ -8,6 +8,9 @@ import { checkZone } from './time-zones.ts';
 const MIN_BACKUP_MS = 60_000;
 const MIN_STATE_AGE_MS = 60_000;
 
+const NOT_SEALED =
+  'the store takes no webhook without `state.encryption_keys`, which seal its address and secret: `echo k1:$(openssl rand -base64 32)` makes one';
+
 /** Checks `state` of server.yaml. */
 export function checkState({ state }: ServerFile, report: Report): void {
   if (!state) return;
@@ -20,6 +23,7 @@ export function checkState({ state }: ServerFile, report: Report): void {
   if (state.time_zone !== undefined) checkZone(state.time_zone, within(report, 'state', 'time_zone'));
   checkRing(state.peppers, parsePeppers, within(report, 'state', 'peppers'));
   checkRing(state.encryption_keys, parseEncryptionKeys, within(report, 'state', 'encryption_keys'));
+  checkSealed(state, within(report, 'state', 'owns'));
   if (state.backup && type === 'memory')
     report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
   if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
@@ -42,6 +46,11 @@ export function checkState({ state }: ServerFile, report: Report): void {
       path: ['state', 'when_down', 'max_age'],
       message: `\`max_age\` must be at least "1m", not ${parseDuration(age)} ms: a store that is slow for a moment would refuse its keys`,
     });
+}
+
+function checkSealed({ owns = [], encryption_keys: keys }: NonNullable<ServerFile['state']>, report: Report): void {
+  const index = owns.indexOf('alerts');
+  if (index >= 0 && !keys) report({ path: [index], severity: 'warning', message: NOT_SEALED });
 }
 
 function checkRing(ring: Secret | undefined, parse: (text: string) => unknown, report: Report): void {

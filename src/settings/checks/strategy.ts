@@ -2,6 +2,7 @@ import type { Strategy, Target as TargetFile } from '../../../schemas/types.gene
 import { FAILURE_KINDS, parseDuration, type FailureKind, type Report } from '../../plugin/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { within, type Check } from './check.ts';
+import { readField } from '../query/fields.ts';
 import { mayHoldCredential } from './forward-headers.ts';
 import { checkUnit } from './times.ts';
 
@@ -95,10 +96,11 @@ const BY_DEFAULT = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter(
 function checkSticky({ sticky }: Strategy, report: Report): void {
   if (!sticky) return;
   for (const [index, field] of sticky.hash_fields.entries()) {
-    const header = field.startsWith('headers.') ? field.slice('headers.'.length).toLowerCase() : undefined;
-    if (header === undefined || !mayHoldCredential(header)) continue;
+    const at = within(report, 'hash_fields', index);
+    const header = field.startsWith('headers.') ? field.slice('headers.'.length).toLowerCase() : '';
     const message = `\`${header}\` may hold a credential and cannot be a hash field; \`caller\` stands for the gateway key`;
-    report({ path: ['hash_fields', index], message });
+    if (mayHoldCredential(header)) at({ path: [], message });
+    else if (field !== 'caller') readField(field, (problem) => at({ ...problem, on: 'value' }));
   }
   // Portkey's `ttl` is in seconds, at most a day (86400), so a smaller number was likely meant as seconds.
   checkUnit('ttl', sticky.ttl, report, 100_000);

@@ -1,5 +1,6 @@
 import type { CatalogFile, GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
 import { type Report, type Route, parseDuration } from '../../plugin/index.ts';
+import { aliasNamesOf } from '../compile/aliased-models.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { type Check, type CheckedConfig, type ConfigNode, within } from './check.ts';
 import { checkUnit } from './times.ts';
@@ -26,7 +27,7 @@ export const checkTargets: Check = ({ catalog, inline }) => ({
 });
 
 const isPlaced = (model: unknown, catalog: CatalogFile | undefined): boolean =>
-  typeof model === 'string' && (model.startsWith('@') || Object.hasOwn(catalog?.aliases ?? {}, model));
+  typeof model === 'string' && (model.startsWith('@') || (catalog && aliasNamesOf(catalog).find(model)) !== undefined);
 
 const MAX_TARGETS = 20;
 const MAX_DEPTH = 5;
@@ -54,6 +55,13 @@ function checkWeights({ strategy, targets = [] }: GatewayFile | TargetFile, repo
       report({ ...at, on: 'key', message: '`weight` has no effect without `mode: loadbalance` around it' });
     else if (weight === 0) report({ ...at, message: 'a target with the weight 0 is never used' });
   }
+  // Shares of 1 or of 100: beside them 1 is not meant.
+  const given = targets.find(({ weight = 1 }) => (weight > 0 && weight < 1) || weight >= 10)?.weight;
+  const bare = targets.findIndex(({ weight }) => weight === undefined);
+  if (!balanced || given === undefined || bare < 0) return;
+  const share = Math.round(100 / weights.reduce((sum, weight) => sum + weight, 0));
+  const message = `this target has no \`weight\`, which counts as 1 beside ${given}: it gets ${share} % of the requests; give each target its weight`;
+  report({ path: ['targets', bare], severity: 'warning', message });
 }
 
 /** Statuses that mean the request itself is wrong: a retry gets the same answer. */

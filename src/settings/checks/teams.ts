@@ -71,8 +71,10 @@ function checkCap({ cap }: Budget, report: Report): Cap | undefined {
 
 function checkZoneOf({ period, time_zone: zone }: Budget, report: Report): void {
   if (zone === undefined) return;
-  if (period === 'total')
-    report({ path: [], on: 'key', severity: 'warning', message: 'without a period, `time_zone` has no effect' });
+  if (period === 'total' || period === 'hour') {
+    const message = `\`time_zone\` has no effect with \`period: ${period}\``;
+    report({ path: [], on: 'key', severity: 'warning', message });
+  }
   checkZone(zone, report);
 }
 

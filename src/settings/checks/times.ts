@@ -132,12 +132,9 @@ function checkDeadline(
   checkOne('deadline', deadline, report);
   const time = parseDuration(deadline);
   for (const target of targets.filter((one) => hasNext(one, nodes))) {
-    const timeouts = timeoutsOf(target);
-    const key = (['first_byte', 'first_content'] as const).find((one) =>
-      endsAfter(time, timeouts[NAMES[one]], timeouts),
-    );
-    if (key === undefined || time === 0) continue;
-    const message = `\`deadline\` (${time} ms) passes before \`${key}\` (${timeouts[NAMES[key]]} ms) of \`${target.route.path.replace('config.', '')}\`: when that target stays silent, no time is left for the fallback`;
+    const { firstByteOfStream: silence, total = Infinity } = timeoutsOf(target);
+    if (silence === undefined || Math.min(silence, total) < time || time === 0) continue;
+    const message = `\`deadline\` (${time} ms) passes before \`first_byte\` (${silence} ms) of \`${target.route.path.replace('config.', '')}\`: when that target stays silent, no time is left for the fallback`;
     report({ path: ['deadline'], severity: 'warning', message });
     return;
   }
@@ -151,9 +148,6 @@ const hasNext = ({ path }: ConfigNode, nodes: CheckedConfig['nodes']): boolean =
     if (!inside || route.kind !== 'group' || typeof index !== 'number') return false;
     return route.mode === 'loadbalance' ? route.members.length > 1 : index < route.members.length - 1;
   });
-
-const endsAfter = (deadline: number, time: number | undefined, { total = Infinity }: TimeoutSettings): boolean =>
-  time !== undefined && Math.min(time, total) >= deadline;
 
 /** Reports a `min_delay` above `max_delay`, at the key that is set; the other may be a default. */
 function checkDelays(retry: Retry | undefined, compiled: RetrySettings, report: Report): void {

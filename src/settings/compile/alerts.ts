@@ -49,7 +49,8 @@ export const compileWebhook = ({
   id,
   url,
   secret,
-  kinds: new Set(kinds ?? ALERT_KINDS),
+  // Who wants to know of a budget that is nearly used up wants to know of one that refuses requests.
+  kinds: new Set(kinds?.flatMap((kind) => (kind === 'budget' ? [kind, 'exhausted'] : [kind])) ?? ALERT_KINDS),
   nodes: nodes && new Set(nodes),
   allowInsecure: insecure ?? false,
 });

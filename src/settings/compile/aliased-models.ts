@@ -1,13 +1,32 @@
-import type { CatalogFile } from '../../../schemas/types.generated.ts';
+import type { CatalogFile, ModelAlias } from '../../../schemas/types.generated.ts';
+import { AliasNames, targetOf } from '../../catalog/alias-names.ts';
 import type { Target } from '../../plugin/index.ts';
 
-/** `@slug/model` by the names of the aliases that stand for a model. */
-export type AliasedModels = ReadonlyMap<string, string>;
+/** `@slug/model` of a name that is an alias of a model. */
+export interface AliasedModels {
+  get(name: string): string | undefined;
+}
 
-export const NO_ALIASES: AliasedModels = new Map();
+export const NO_ALIASES: AliasedModels = new Map<string, string>();
 
-export const aliasedModels = ({ aliases = {} }: Pick<CatalogFile, 'aliases'>): AliasedModels =>
-  new Map(Object.entries(aliases).flatMap(([name, { target }]) => (target === undefined ? [] : [[name, target]])));
+type WithAliases = Pick<CatalogFile, 'aliases'>;
+const known = new WeakMap<WithAliases, AliasNames<ModelAlias>>();
+
+export function aliasNamesOf(file: WithAliases): AliasNames<ModelAlias> {
+  let names = known.get(file);
+  if (!names) known.set(file, (names = new AliasNames(Object.entries(file.aliases ?? {}))));
+  return names;
+}
+
+export function aliasedModels(file: WithAliases): AliasedModels {
+  const names = aliasNamesOf(file);
+  return {
+    get(name) {
+      const { alias, rest } = names.find(name) ?? {};
+      return alias?.target === undefined ? undefined : targetOf(alias.target, rest);
+    },
+  };
+}
 
 type TargetParams = Target['overrideParams'];
 type WithModel = Pick<Target, 'provider' | 'defaultParams' | 'overrideParams' | 'overrideLevels'>;

@@ -35,6 +35,7 @@ import {
   type Target,
   type UnwantedReplies,
 } from '../../plugin/index.ts';
+import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
@@ -121,16 +122,24 @@ interface Outer {
   readonly around: Inherited;
   readonly chains: NamedChains;
   readonly aliases: AliasedModels;
+  /** Of the target, or of the group around it. The name of a config names none of its targets. */
+  readonly name?: string | undefined;
 }
 
-function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases }: Outer): Route {
+function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases, name }: Outer): Route {
   const own = inherit(around, file, chains);
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
-    return { kind: 'target', path, contextWindow, ...withAliasedModels(own, aliases) };
+    return {
+      kind: 'target',
+      path,
+      ...(name !== undefined && { name }),
+      contextWindow,
+      ...withAliasedModels(own, aliases),
+    };
   }
   const members = file.targets.map((target, index) =>
-    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases }),
+    compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases, name: target.name ?? name }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
   if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });
@@ -186,10 +195,10 @@ function compileSticky({ hash_fields, ttl }: StickyFile): StickySettings {
   return { fields: hash_fields.map(hashField), ttlMs: parseDuration(ttl ?? '1h') };
 }
 
-function hashField(text: string): HashField {
-  if (text === 'caller') return text;
-  const name = text.slice(text.indexOf('.') + 1);
-  return text.startsWith('metadata.') ? { metadata: name } : { header: name.toLowerCase() };
+export function hashField(text: string): HashField {
+  if (text === 'caller') return ({ caller }) => caller?.keyId;
+  // The checks report what cannot be read.
+  return readField(text, () => {})?.read ?? (() => undefined);
 }
 
 /** Merges field by field; the target's own settings take precedence over inherited ones. */

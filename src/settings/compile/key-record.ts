@@ -64,10 +64,12 @@ export class KeyRecord {
     this.#allows ??= key.networks ? createNetworkTest(key.networks) : () => true;
     if (!this.#allows(remoteAddress))
       throw new GatewayError('network_not_allowed', `The key ${key.id} may not be used from this address.`);
-    if (problem !== undefined)
-      throw new GatewayError('key_misconfigured', `The key ${key.id} cannot be used: ${problem}.`);
+    if (problem !== undefined) throw misconfigured(key.id, problem);
   }
 }
+
+export const misconfigured = (keyId: string, problem: string | undefined): GatewayError =>
+  new GatewayError('key_misconfigured', `The key ${keyId} cannot be used: ${problem}.`);
 
 const teamsOf = (team: OuterNode | undefined): TeamsOfKey => ({
   team: team && { id: team.node.id, metadata: team.metadata },

@@ -52,6 +52,17 @@ export function createNetworkTest(networks: readonly string[]): NetworkTest {
   };
 }
 
+/** True if one of the networks holds all addresses of `text`; false for text that is no network. */
+export function isSubnet(text: string, networks: readonly string[]): boolean {
+  const inner = parseNetwork(text);
+  return (
+    inner !== undefined &&
+    networks.some(
+      (outer) => (parseNetwork(outer)?.prefix ?? Infinity) <= inner.prefix && createNetworkTest([outer])(inner.address),
+    )
+  );
+}
+
 const isLoopbackAddress = createNetworkTest(['127.0.0.0/8', '::1/128']);
 
 /** True for a loopback address or `localhost`. @param host without brackets */

@@ -26,7 +26,7 @@ describe('the tree of keys', () => {
     ['free', ['key:free']],
     ['unknown', []],
   ])('has the path of %s, the outer nodes first', (id, path) => {
-    expect(tree.pathOf(id).map(({ ref }) => ref)).toEqual(path);
+    expect(tree.pathOf({ keyId: id }).map(({ ref }) => ref)).toEqual(path);
   });
 
   test('has one node for all keys of a team', () => {
@@ -36,12 +36,12 @@ describe('the tree of keys', () => {
         keys: [key('a', { team: 'search' }), { ...key('b', { team: 'search' }), digest: `sha256:${'c'.repeat(64)}` }],
       },
     });
-    expect(two.pathOf('a')[1]).toBe(two.pathOf('b')[1]);
+    expect(two.pathOf({ keyId: 'a' })[1]).toBe(two.pathOf({ keyId: 'b' })[1]);
     expect(two.nodes()).toHaveLength(5);
   });
 
   test('names a budget after what it counts, in any order of its models', () => {
-    expect(tree.pathOf('in-alone')[0]?.budgets).toMatchObject([
+    expect(tree.pathOf({ keyId: 'in-alone' })[0]?.budgets).toMatchObject([
       {
         id: 'team:alone day tokens a*,b',
         amount: 100,

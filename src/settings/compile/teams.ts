@@ -5,8 +5,16 @@ import type {
   RateLimits,
   TeamsFile,
 } from '../../../schemas/types.generated.ts';
+import { comparedName } from '../../prices/model-pattern.ts';
 import { parseCap, parseRate, type Cap } from '../../governance/amounts.ts';
-import type { Budget, Limits, NodeKind, NodeLimits, TreeNode } from '../../governance/tree.ts';
+import {
+  nameOfCounter,
+  type Budget,
+  type Limits,
+  type NodeKind,
+  type NodeLimits,
+  type TreeNode,
+} from '../../governance/tree.ts';
 
 /** Percent of the cap. */
 const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
@@ -33,16 +41,18 @@ export function compileNode(
 
 function compileBudget(node: TreeNode, file: BudgetFile, timeZone: string): Budget {
   const cap = parseCap(file.cap);
+  const id = `${node.ref} ${countedBy(file, cap)}`;
   return {
     ...cap,
-    id: `${node.ref} ${countedBy(file, cap)}`,
+    id,
+    name: nameOfCounter(id),
     node,
     period: file.period,
     timeZone: file.time_zone ?? timeZone,
     dayOfMonth: file.day_of_month ?? 1,
     hard: file.on_exceeded !== 'warn',
     alerts: (file.alerts ?? DEFAULT_ALERTS).toSorted((a, b) => a - b),
-    models: file.models,
+    models: file.models?.map((pattern) => comparedName(pattern)),
   };
 }
 

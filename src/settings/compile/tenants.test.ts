@@ -55,10 +55,10 @@ function verdict(tenants: Tenants, key: string, peppers?: ReadonlyMap<string, Bu
   }
 }
 
-const pathOf = (tenants: Tenants, id: string): string[] => tenants.pathOf(id).map(({ ref }) => ref);
+const pathOf = (tenants: Tenants, id: string): string[] => tenants.pathOf({ keyId: id }).map(({ ref }) => ref);
 const budgetsOf = (tenants: Tenants, id: string): string[] =>
   tenants
-    .pathOf(id)
+    .pathOf({ keyId: id })
     .flatMap(({ budgets }) => budgets.map((budget) => `${budget.id} ${budget.amount} ${budget.timeZone}`));
 
 const ACME = stored('organizations', 'acme', { metadata: { region: 'eu' } });
@@ -88,7 +88,7 @@ describe('the tenants of files and a store', () => {
       'team:filed month usd 5000000000 Europe/Berlin',
       'team:filed day usd 2000000000 Europe/Berlin',
     ]);
-    expect(tenants.pathOf('batch')[2]?.limits?.requests).toEqual({ count: 5, perMs: 1000 });
+    expect(tenants.pathOf({ keyId: 'batch' })[2]?.limits?.requests).toEqual({ count: 5, perMs: 1000 });
     expect(ringOf(tenants).find('batch', '::1')).toMatchObject({
       team: 'stored',
       organization: 'acme',
@@ -202,7 +202,7 @@ describe('the tenants of files and a store', () => {
     const before = tenantsOf(objectsOf(ACME, TEAM, stored('keys', 'batch', { team: 'stored' })));
     const { tenants, before: gone } = before.with({ known: true, changed: [], gone: ['keys/batch'] });
     expect([verdict(tenants, 'batch'), gone.map(({ ref }) => ref)]).toEqual(['unknown', ['key:batch']]);
-    expect(tenants.pathOf('batch')).toBe(before.pathOf('batch'));
+    expect(tenants.pathOf({ keyId: 'batch' })).toBe(before.pathOf({ keyId: 'batch' }));
     expect(tenants.nodes().map(({ ref }) => ref)).not.toContain('key:batch');
   });
 

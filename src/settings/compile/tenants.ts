@@ -1,8 +1,8 @@
 import type { KeysFile, TeamsFile } from '../../../schemas/types.generated.ts';
 import type { AlertTree } from '../../governance/alert.ts';
-import type { NodeChanges, NodePath, NodeTree, TreeNode } from '../../governance/tree.ts';
+import type { CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../governance/tree.ts';
 import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../read/stored-objects.ts';
-import type { DigestEntry, KeyRecord, KnownKeys } from './key-record.ts';
+import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { DEFAULT_ZONE } from './teams.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
@@ -83,12 +83,21 @@ export class Tenants implements NodeTree, AlertTree, KnownKeys {
     return this.#parts.keys.values();
   }
 
-  pathOf(keyId: string): NodePath {
-    return this.#parts.keys.get(keyId)?.path ?? this.#parts.left.get(keyId) ?? NO_PATH;
+  pathOf({ keyId, team, organization }: CallerPlace): NodePath {
+    const record = this.#parts.keys.get(keyId);
+    if (record && team === record.parts.key.team && (team ?? organization) === team) return record.path;
+    const own = record?.path ?? this.#parts.left.get(keyId) ?? NO_PATH;
+    const [kind, id] = team === undefined ? ['organization', organization] : ['team', team];
+    const ref = `${kind}:${id}`;
+    if (id === undefined || own.some((node) => node.ref === ref)) return own;
+    const outer = this.#parts.outer.get(ref);
+    const problem = outer ? outer.problem : `its ${kind} "${id}" does not exist`;
+    if (!outer || problem !== undefined) throw misconfigured(keyId, problem);
+    return [outer.organization?.node, outer.node, record?.parts.node].filter((node) => node !== undefined);
   }
 
   around(ref: string): readonly string[] {
-    if (ref.startsWith('key:')) return refsOf(this.pathOf(ref.slice('key:'.length)).slice(0, -1));
+    if (ref.startsWith('key:')) return refsOf(this.pathOf({ keyId: ref.slice('key:'.length) }).slice(0, -1));
     const organization = this.#parts.outer.get(ref)?.organization;
     return organization ? [organization.node.ref] : [];
   }

@@ -41,11 +41,40 @@ const TLS: Readonly<Record<string, string>> = {
 
 const OTLP_VARIABLES = 'set the variable OTEL_EXPORTER_OTLP_HEADERS, as in `authorization=Bearer TOKEN`';
 
-const INPUT = 'write `input`, USD per million tokens';
-const OUTPUT = 'write `output`, USD per million tokens';
+const INPUT = 'write `input`, USD per million tokens: the price of a token times 1,000,000';
+const OUTPUT = 'write `output`, USD per million tokens: the price of a token times 1,000,000';
 const CACHED = 'write `cached`, USD per million tokens';
 const ALIAS_TARGET = 'write `target: "@openai/gpt-5"`';
 
+const REGION = 'write `region`';
+const PROJECT = 'write `project_id`';
+const SERVICE_ACCOUNT = 'write `service_account`';
+const BASE_URL = 'write `base_url`';
+/** Keys of entries at vendors in LiteLLM and Portkey. */
+const ENTRY_KEYS: Readonly<Record<string, string>> = {
+  api_base: BASE_URL,
+  endpoint: BASE_URL,
+  url: BASE_URL,
+  custom_host: BASE_URL,
+  key: 'write `api_key`',
+  name: 'write `slug`',
+};
+const VERTEX: Readonly<Record<string, string>> = {
+  ...ENTRY_KEYS,
+  location: REGION,
+  vertex_location: REGION,
+  vertex_region: REGION,
+  vertex_ai_location: REGION,
+  project: PROJECT,
+  vertex_project: PROJECT,
+  vertex_project_id: PROJECT,
+  vertex_ai_project: PROJECT,
+  vertex_credentials: SERVICE_ACCOUNT,
+  vertex_service_account_json: SERVICE_ACCOUNT,
+};
+/** LiteLLM's prices are of one token. */
+const USD =
+  'write `usd`, per million tokens, as in `usd: { input: 1.25, output: 10 }`: the price of a token times 1,000,000';
 const CAP = 'write `cap: "500 USD"`';
 const PERIOD = 'write `period: month`';
 const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
@@ -112,6 +141,19 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     duration: PERIOD,
     soft_limit: 'write `alerts: [80]`, percentages of the cap',
   },
+  AnthropicEntry: ENTRY_KEYS,
+  AzureOpenAiEntry: ENTRY_KEYS,
+  GoogleAiStudioEntry: ENTRY_KEYS,
+  OpenAiEntry: ENTRY_KEYS,
+  VertexEntry: VERTEX,
+  PriceRule: {
+    input_cost_per_token: USD,
+    output_cost_per_token: USD,
+    cache_read_input_token_cost: USD,
+    cache_creation_input_token_cost: USD,
+    prompt: USD,
+    completion: USD,
+  },
   ModelAlias: { model: ALIAS_TARGET, to: ALIAS_TARGET, name: ALIAS_TARGET, provider: ALIAS_TARGET },
   UsdPrices: {
     prompt: INPUT,
@@ -120,6 +162,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     output_cost_per_token: OUTPUT,
     cache_read: CACHED,
     cached_input: CACHED,
+    cache_read_input_token_cost: CACHED,
     cache_write: 'write `write_5m`, USD per million tokens',
   },
   Traces: { headers: OTLP_VARIABLES, timeout: 'set the variable OTEL_EXPORTER_OTLP_TIMEOUT, in milliseconds' },
@@ -197,7 +240,9 @@ const VALUES: Readonly<Record<string, string>> = {
   priority: 'fallback',
   router: 'conditional',
   // Values of budgets
+  hourly: 'hour',
   daily: 'day',
+  weekly: 'week',
   monthly: 'month',
   lifetime: 'total',
   never: 'total',

@@ -113,8 +113,8 @@ function wrongName(name: string, error: ErrorObject, { path }: ProblemContext): 
 const NAME_FORMS: ReadonlyMap<string, string> = new Map([
   ['^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', 'names have letters, digits, `.`, `_` and `-`'],
   [
-    '^[A-Za-z0-9][A-Za-z0-9._:/-]*$',
-    'names begin with a letter or a digit and have letters, digits, `.`, `_`, `:`, `/` and `-`',
+    String.raw`^([A-Za-z0-9][A-Za-z0-9._:/-]*\*?|\*)$`,
+    'names begin with a letter or a digit and have letters, digits, `.`, `_`, `:`, `/` and `-`, and one `*` at most, at the end',
   ],
 ]);
 

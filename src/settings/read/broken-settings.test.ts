@@ -41,7 +41,7 @@ const FOLDER = join(import.meta.dirname, 'goldens');
 
 async function load(files: Readonly<Record<string, string>>): Promise<LoadResult> {
   const texts = Object.entries({ ...SOUND, ...files }).map(([name, text]) => [`configs/${name}`, text]);
-  const env = { KEY: 'canary-value', EMPTY: '' };
+  const env = { KEY: 'canary-value', OTHER_KEY: 'canary-other', EMPTY: '' };
   return loadSettings('configs', {
     env,
     now: Date.UTC(2026, 10, 21),

@@ -111,7 +111,11 @@ async function readFile(
   report: Report,
 ): Promise<string | undefined> {
   if (name.includes('-----BEGIN')) {
-    report({ path: [], message: 'this is the path of a file: write the PEM text to a file, and its path here' });
+    report({
+      path: [],
+      message:
+        'this is the text of a file: write its path alone, without `${file:…}`, as in `tls/cert.pem`, which is read from the settings folder',
+    });
     return undefined;
   }
   const path = isAbsolute(name) ? name : join(folder, name);

@@ -40,7 +40,7 @@ test('devices and pipes are not read, because they may never end', async () => {
 });
 
 test.each([
-  ['empty', { names: [] }],
+  ['empty', { names: [], folders: [] }],
   ['none', { missing: true }],
   ['text', { problem: 'is a file, not a folder' }],
   ['loop', { problem: 'cannot be read (ELOOP)' }],

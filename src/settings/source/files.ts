@@ -6,13 +6,13 @@ import type { StoredObjects } from '../read/stored-objects.ts';
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 export type FileRead = { readonly text: string } | Unread;
-export type FolderRead = { readonly names: readonly string[] } | Unread;
+export type FolderRead = { readonly names: readonly string[]; readonly folders: readonly string[] } | Unread;
 type Unread = { readonly missing: true } | { readonly problem: string };
 
 /** The source of settings files: the disk, or contents that another process has sent. */
 export interface SettingsFiles {
   read(path: string): Promise<FileRead>;
-  /** Names in a folder. */
+  /** Names in a folder, and those of them that are folders. */
   list(folder: string): Promise<FolderRead>;
   /** The objects of the state store beside the files. Undefined in commands that only read files and open no store. */
   stored?(): StoredObjects | undefined;
@@ -28,7 +28,9 @@ export const diskFiles: SettingsFiles = {
   },
   async list(folder) {
     try {
-      return { names: await readdir(folder) };
+      const entries = await readdir(folder, { withFileTypes: true });
+      const folders = entries.filter((entry) => entry.isDirectory());
+      return { names: entries.map(({ name }) => name), folders: folders.map(({ name }) => name) };
     } catch (error) {
       return errorCode(error) === 'ENOTDIR' ? { problem: 'is a file, not a folder' } : unread(error);
     }
@@ -62,8 +64,11 @@ export function memoryFiles(texts: Readonly<Record<string, string>>): SettingsFi
     read: async (path) => (Object.hasOwn(texts, path) ? toText(Buffer.from(texts[path]!)) : { missing: true }),
     list: async (folder) => {
       const inside = Object.keys(texts).filter((path) => path.startsWith(`${folder}/`));
-      const names = new Set(inside.map((path) => path.slice(folder.length + 1).split('/')[0]!));
-      return names.size > 0 ? { names: [...names] } : { missing: true };
+      const parts = inside.map((path) => path.slice(folder.length + 1).split('/'));
+      const names = (of: readonly string[][]) => [...new Set(of.map(([name = '']) => name))];
+      return parts.length > 0
+        ? { names: names(parts), folders: names(parts.filter(({ length }) => length > 1)) }
+        : { missing: true };
     },
   };
 }

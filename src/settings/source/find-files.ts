@@ -61,6 +61,7 @@ export async function findSettingsFiles(folder: string, files: SettingsFiles): P
   const gateway = await files.list(gatewayFolder);
   const gatewayNames = 'names' in gateway ? gateway.names.filter((name) => !isTests(name)) : [];
   const prompts = await findPrompts(folder, files);
+  const below = await yamlBelow(gatewayFolder, gateway, files);
   const top = TOP_LEVEL.filter((name) => names.includes(name)).map((name) => found(folder, name, kindOf(name)));
   const configs = gatewayNames
     .filter(isYaml)
@@ -80,7 +81,9 @@ export async function findSettingsFiles(folder: string, files: SettingsFiles): P
       ...configs.filter(({ id }) => !isId(id)).map(({ id, path }) => about(path, ID.test(id) ? TEST_ID : BAD_ID)),
       ...gatewayNames
         .filter((name) => looksYaml(name) && !isYaml(name))
-        .map((name) => about(join(gatewayFolder, name), /\.test\./i.test(name) ? NOT_TESTS : NOT_YAML, 'warning')),
+        .map((name) => about(join(gatewayFolder, name), /\.test\./i.test(name) ? NOT_TESTS : renamed(name), 'warning')),
+      ...below,
+      ...listed.folders.flatMap((name) => misnamedFolder(folder, name)),
       ...prompts.diagnostics,
     ],
   };
@@ -95,7 +98,8 @@ async function findPrompts(folder: string, files: SettingsFiles): Promise<Omit<F
     return { files: [], partials: [], diagnostics };
   }
   const partialFolder = join(own, 'partials');
-  const partials = listed.names.includes('partials') ? await files.list(partialFolder) : { names: [] };
+  const partials = listed.names.includes('partials') ? await files.list(partialFolder) : { names: [], folders: [] };
+  const below = await yamlBelow(own, listed, files);
   const texts = 'names' in partials ? partials.names.filter((name) => !name.startsWith('.')) : [];
   const prompts = listed.names
     .filter((name) => isYaml(name) && !isTests(name))
@@ -109,21 +113,21 @@ async function findPrompts(folder: string, files: SettingsFiles): Promise<Omit<F
       ...prompts.filter(({ id }) => !ID.test(id)).map(({ path }) => about(path, BAD_ID)),
       ...listed.names
         .filter((name) => looksYaml(name) && !isYaml(name))
-        .map((name) => about(join(own, name), NOT_PROMPT, 'warning')),
+        .map((name) => about(join(own, name), renamed(name), 'warning')),
       ...texts
         .filter((name) => !isPartial(name))
         .map((name) => about(join(partialFolder, name), NOT_PARTIAL, 'warning')),
+      ...below,
       ...('problem' in partials ? [notListed(partialFolder, partials)] : []),
     ],
   };
 }
 
 const isPartial = (name: string): boolean => name.endsWith('.txt') && ID.test(name.slice(0, -'.txt'.length));
-const NOT_PROMPT = 'this file is ignored; prompts end in .yaml';
 const NOT_PARTIAL = 'this file is ignored; partials are named NAME.txt, with letters, digits, `.`, `_` and `-`';
 
 const BAD_ID = 'the file name is the id requests use: letters, digits, `.`, `_` and `-`, at most 64';
-const NOT_YAML = 'this file is ignored; gateway configs end in .yaml';
+const renamed = (name: string): string => `this file is ignored: rename it to ${name.replace(/\.ya?ml$/i, '.yaml')}`;
 const NOT_TESTS = 'this file is ignored; test files end in .test.yaml';
 /** For `X.Test.yaml`, which could be meant as a test file or as a config. */
 const TEST_ID = 'the id of a gateway config must not end in `.test`; test files end in .test.yaml, in lower case';
@@ -154,9 +158,41 @@ function kindOf(name: string): SchemaName {
 
 function ignored(folder: string, name: string): Diagnostic {
   const suggestion = nearest(name, TOP_LEVEL);
-  const diagnostic = about(join(folder, name), 'this file is ignored; gateway configs belong in gateway/', 'warning');
+  const moved = `this file is ignored: a gateway config belongs in gateway/${name.replace(/\.ya?ml$/i, '.yaml')}`;
+  const diagnostic = about(join(folder, name), moved, 'warning');
   return suggestion === undefined ? diagnostic : { ...diagnostic, message: 'this file is ignored', suggestion };
 }
+
+const MAX_DEPTH = 3;
+
+/** YAML files in folders of a folder, which are not read. Names that begin with a dot belong to editors and Kubernetes. */
+async function yamlBelow(
+  folder: string,
+  listed: FolderRead,
+  files: SettingsFiles,
+  depth = MAX_DEPTH,
+): Promise<readonly Diagnostic[]> {
+  const own = 'folders' in listed && depth > 0 ? listed.folders.filter((name) => !/^\.|^partials$/.test(name)) : [];
+  const below = own.map(async (name) => {
+    const inside = await files.list(join(folder, name));
+    const names = 'names' in inside ? inside.names.filter(looksYaml).sort() : [];
+    return [
+      ...names.map((file) => about(join(folder, name, file), NOT_IN_FOLDERS, 'warning')),
+      ...(await yamlBelow(join(folder, name), inside, files, depth - 1)),
+    ];
+  });
+  return (await Promise.all(below)).flat();
+}
+
+const NOT_IN_FOLDERS = 'this file is ignored: files in folders of gateway/ and prompts/ are not read; move it up';
+
+function misnamedFolder(folder: string, name: string): readonly Diagnostic[] {
+  const suggestion = READ_FOLDERS.includes(name) ? undefined : nearest(name, READ_FOLDERS);
+  if (suggestion === undefined) return [];
+  return [{ ...about(join(folder, name), 'this folder is ignored', 'warning'), suggestion }];
+}
+
+const READ_FOLDERS = ['gateway', 'prompts'];
 
 function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
   return about(

@@ -173,6 +173,8 @@ export function describeCounters(backend: Backend): void {
           [true, true, false],
         );
         expect((await counters.read([TEAM]))[0]!.notified).toBe(0b101);
+        expect([await counters.notify(TEAM, 31), await counters.notify(TEAM, 31)]).toEqual([true, false]);
+        expect(await counters.notify(TEAM, 0)).toBe(false);
       }),
     );
 

@@ -26,6 +26,7 @@ export function describeLedger(backend: Backend): void {
       'keeps every field of a row',
       on(async ({ ledger }) => {
         const full = rowOf(1, {
+          requestId: 'order-17',
           att: 3,
           kind: 'adjustment',
           key: 'ci',

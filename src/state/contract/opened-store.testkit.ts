@@ -47,6 +47,7 @@ export const rowOf = (number: number, row: Partial<LedgerRow> = {}): LedgerRow =
   ...SUMS,
   ...NAMES,
   req: `01930000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`,
+  requestId: '',
   att: 0,
   kind: 'try',
   at: NOON + number,

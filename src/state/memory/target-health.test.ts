@@ -149,7 +149,7 @@ describe('reports', () => {
     breakIt(health, config({}, { id: 'inline' }));
     breakIt(health, group);
     load(group);
-    const place = { config: 'it', provider: 'vertex', enforced: true };
+    const place = { config: 'it', name: '', provider: 'vertex', enforced: true };
     expect(reported).toEqual([
       [
         { ...place, target: 'config.targets[0]', healthy: true },

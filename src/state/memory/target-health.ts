@@ -112,6 +112,7 @@ export class MemoryHealthStore implements HealthStore {
     const place = {
       config: config.id,
       target: target.path,
+      name: target.name ?? '',
       provider: providerOf(target),
       enforced: target.breaker.enforced,
     };

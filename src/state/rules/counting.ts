@@ -269,7 +269,7 @@ function writeOff(tables: CountingTables, counter: CounterState, by: Nano): Coun
 /** `Counters.notify`. */
 export function notify(tables: CountingTables, ref: CounterRef, bit: number): boolean {
   checkCounter(ref);
-  checkInteger('a bit', bit, 0, 30);
+  checkInteger('a bit', bit, 0, 31);
   const counter = tables.counter(ref) ?? noCounter(ref);
   const mask = 1 << bit;
   if ((counter.notified & mask) !== 0) return false;

@@ -53,7 +53,7 @@ function checkRow(row: LedgerRow): void {
   for (const sum of LEDGER_SUMS) checkInteger(sum, row[sum], sum === 'nano' ? -Number.MAX_SAFE_INTEGER : 0);
   for (const amount of [row.held, row.ms, row.firstMs ?? 0]) checkInteger('held, ms and firstMs', amount, 0);
   for (const name of LEDGER_NAMES) checkName(row[name]);
-  for (const name of [row.asked, row.tier, row.geo, row.priceVersion]) checkName(name);
+  for (const name of [row.requestId, row.asked, row.tier, row.geo, row.priceVersion]) checkName(name);
 }
 
 function checkName(name: string): void {

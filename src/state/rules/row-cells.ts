@@ -16,6 +16,7 @@ export const ROW_COLUMNS = [
   'held',
   'ms',
   'firstMs',
+  'requestId',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 /** A row as a list: its JSON has no names, and a list is copied to another thread in a third of the time of an object (measured). */
@@ -55,6 +56,7 @@ export const cellsOf = (row: LedgerRow): Cells => [
   row.held,
   row.ms,
   row.firstMs ?? null,
+  row.requestId,
 ];
 
 /** @param columns of the release that wrote the cells */

@@ -21,6 +21,7 @@ const NAMES = [
 /** The columns of a whole row, and of the row of a send, whose sums are all 0. */
 export const END_COLUMNS = [
   'req',
+  'requestId',
   ...NAMES,
   'att',
   'at',
@@ -32,8 +33,12 @@ export const END_COLUMNS = [
 ] as const satisfies readonly (keyof LedgerRow)[];
 export const SEND_COLUMNS = END_COLUMNS.slice(0, END_COLUMNS.indexOf('ms'));
 
+/** What a row has in a column that earlier releases did not write. */
+export const NOT_KNOWN = { requestId: '' } as const;
+
 /** What a row has in the columns that a line leaves out. */
 export const NOT_WRITTEN = {
+  ...NOT_KNOWN,
   ...Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])),
   ms: 0,
   firstMs: undefined,
@@ -82,6 +87,9 @@ export class RowTexts {
   #begin(to: LineBytes, row: LedgerRow): void {
     to.ascii('["');
     to.ascii(row.req);
+    to.ascii('","');
+    // Letters, digits, `_` and `-`: the gateway takes no other id of a caller.
+    to.ascii(row.requestId);
     to.ascii('",');
     to.copy(this.#namesOf(row));
     next(to, row.att);

@@ -2,7 +2,7 @@ import type { Boot, CounterRef, LeaseId } from '../counters.ts';
 import type { LedgerRow } from '../ledger.ts';
 import { rowOfCells, type Cells } from '../rules/row-cells.ts';
 import type { LineBytes } from './line-bytes.ts';
-import { END_COLUMNS, NOT_WRITTEN, RowTexts, SEND_COLUMNS } from './row-text.ts';
+import { END_COLUMNS, NOT_KNOWN, NOT_WRITTEN, RowTexts, SEND_COLUMNS } from './row-text.ts';
 
 /** An account of a budget, as the spool names it: a number of the process. */
 export type AccountNumber = number;
@@ -137,6 +137,9 @@ export class LineReader {
         send: { hold: line[1], accounts: line[2], row: { ...NOT_WRITTEN, ...rowOfCells(line[3], this.#sendColumns) } },
       };
     const [, holds, accounts, rows] = line;
-    return { what, end: { holds, accounts, rows: rows.map((cells) => rowOfCells(cells, this.#columns)) } };
+    return {
+      what,
+      end: { holds, accounts, rows: rows.map((cells) => ({ ...NOT_KNOWN, ...rowOfCells(cells, this.#columns) })) },
+    };
   }
 }

@@ -129,11 +129,11 @@ export class Spool {
   close(isDone: boolean): void {
     this.#closeFile();
     if (!isDone) return;
-    for (const segment of this.#segments.splice(0)) this.#remove(segment);
     try {
+      for (const segment of this.#segments.splice(0)) this.#remove(segment);
       rmdirSync(this.#folder);
     } catch {
-      // It was never made, or the next owner has removed it.
+      // It was never made, or the next owner has removed it. A file that stays is read again, and the store ignores rows that it has.
     }
   }
 

@@ -110,6 +110,18 @@ describe('a store in a folder', () => {
     expect(calls.rollups(NOON, { from: 0, to: NOON + 1, by: [], step: 'all' })).toMatchObject([{ nano: 7 }]);
   });
 
+  it('keeps the request ids of new rows in the file of a day that an earlier release began', () => {
+    const before = open();
+    before.calls.append(NOON, [rowOf(1)]);
+    close(before);
+    tamper('ALTER TABLE ledger DROP COLUMN requestId', 'ledger/2026-11-22.db');
+    const { calls } = open();
+    const rows = () => calls.rowsAfter(NOON, { from: 0, to: NOON * 2 }, undefined).rows;
+    expect(rows()).toEqual([rowOf(1)]);
+    calls.append(NOON, [rowOf(2, { requestId: 'order-17' })]);
+    expect(rows()).toEqual([rowOf(1), rowOf(2, { requestId: 'order-17' })]);
+  });
+
   it('counts a dropped day once when the process ended before it removed the file', () => {
     const first = open();
     first.calls.append(NOON, [rowOf(1, { at: NOON - 86_400_000, nano: 5 }), rowOf(2, { nano: 2 })]);

@@ -29,7 +29,7 @@ const SUMMED = [...LEDGER_SUMS, 'requests', 'attempts', 'hits', ...counts('ms'),
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 const typed = (names: readonly string[]): string => names.map((name) => `"${name}" INTEGER NOT NULL`).join(', ');
 
-const ROW_COLUMNS = ['req', 'att', 'kind', 'at', 'src', ...TEXTS, ...LEDGER_SUMS, 'held', 'ms', 'firstMs'];
+const ROW_COLUMNS = ['req', 'att', 'kind', 'at', 'src', ...TEXTS, ...LEDGER_SUMS, 'held', 'ms', 'firstMs', 'requestId'];
 const CELL_COLUMNS = ['start', ...LEDGER_DIMENSIONS, ...SUMMED];
 
 const CREATE = `
@@ -41,6 +41,13 @@ const CREATE = `
     start INTEGER NOT NULL, ${typed(LEDGER_DIMENSIONS)}, ${typed(SUMMED)},
     PRIMARY KEY (start, ${quoted(LEDGER_DIMENSIONS)})) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${TABLES}`;
+
+/**
+ * A column that files of earlier releases lack. The version of the tables stays: an earlier release names its columns, and so still works
+ * with a file that has one more.
+ */
+const ADD_REQUEST_ID = 'ALTER TABLE ledger ADD COLUMN requestId TEXT';
+const HAS_REQUEST_ID = `SELECT 1 FROM pragma_table_info('ledger') WHERE name = 'requestId'`;
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 /**
@@ -70,7 +77,11 @@ export const cursorOf = ({ req, att, kind }: RowName): LedgerCursor => ({
   kind: LEDGER_KINDS.indexOf(kind),
 });
 
-type StoredRow = Record<string, number | null> & { readonly req: Uint8Array };
+interface StoredRow extends Readonly<Record<Exclude<keyof LedgerRow, 'req' | 'requestId'>, number | null>> {
+  readonly req: Uint8Array;
+  /** Absent in files of earlier releases. */
+  readonly requestId?: string | null;
+}
 
 /** The owner of the store has made the file and not yet its tables: it has no row. */
 export class UnmadeFile extends StateFailure {}
@@ -84,6 +95,8 @@ export class LedgerFile {
   #version: number | undefined;
   #ids: Map<string, number>[] = [];
   #texts = new Map<number, string>();
+  /** False until it has been looked for. */
+  #hasRequestId = false;
 
   constructor(
     path: string,
@@ -113,12 +126,18 @@ export class LedgerFile {
   /** Returns the number of new rows. */
   append(rows: readonly LedgerRow[]): number {
     return this.#written(() => {
+      if (!this.#hasRequestId) this.#addRequestId();
       const added = rows.filter((row) => this.#db.run(ADD_ROW, ...this.#valuesOf(row)) === 1);
       const cells = new Map<string, RollupCell>();
       addRows(cells, added, (_, name) => name);
       this.addCells(cells.values());
       return added.length;
     });
+  }
+
+  #addRequestId(): void {
+    if (!this.#db.get(HAS_REQUEST_ID)) this.#db.exec(ADD_REQUEST_ID);
+    this.#hasRequestId = true;
   }
 
   /** Within a transaction of the caller. */
@@ -199,7 +218,7 @@ export class LedgerFile {
     const last = found.at(-1);
     const rows = found.map((row) => this.#rowOf(row));
     return last && found.length === limit
-      ? { rows, last: { req: last.req, att: last['att']!, kind: last['kind']! } }
+      ? { rows, last: { req: last.req, att: last.att!, kind: last.kind! } }
       : { rows };
   }
 
@@ -259,7 +278,7 @@ export class LedgerFile {
     ];
     for (const text of TEXTS) values.push(this.#idOf(text, row[text]));
     for (const sum of LEDGER_SUMS) values.push(row[sum]);
-    values.push(row.held, row.ms, row.firstMs ?? null);
+    values.push(row.held, row.ms, row.firstMs ?? null, row.requestId || null);
     return values;
   }
 
@@ -273,15 +292,16 @@ export class LedgerFile {
     const hex = Buffer.from(row.req).toString('hex');
     return {
       req: hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
-      att: row['att']!,
-      kind: LEDGER_KINDS[row['kind']!]!,
-      at: row['at']!,
-      src: LEDGER_SOURCES[row['src']!]!,
+      att: row.att!,
+      kind: LEDGER_KINDS[row.kind!]!,
+      at: row.at!,
+      src: LEDGER_SOURCES[row.src!]!,
       ...texts,
       ...sums,
-      held: row['held']!,
-      ms: row['ms']!,
-      firstMs: row['firstMs'] ?? undefined,
+      held: row.held!,
+      ms: row.ms!,
+      firstMs: row.firstMs ?? undefined,
+      requestId: row.requestId ?? '',
     };
   }
 

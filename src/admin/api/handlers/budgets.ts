@@ -71,8 +71,11 @@ function oneByOne(counters: Counters, task: () => Promise<void>): Promise<void> 
 function find(call: Call): OwnedBudget {
   const { objects, id } = call;
   const { kind, id: node } = nodeOf(id);
-  const object = id.includes(':') ? objects.find(kind, node) : objects.find('budgets', id);
-  const budget = object && budgetsOf(object, call).find((one) => one.id === id);
+  // A name is that of a budget in a node, or of one in an object of its own.
+  const all = id.includes(':') ? [objects.find(kind, node), ...objects.list('budgets')] : [objects.find('budgets', id)];
+  const budget = all
+    .flatMap((object) => (object ? budgetsOf(object, call) : []))
+    .find((one) => one.id === id || one.compiled.name === id);
   if (!budget) throw new ApiProblem('not_found', 'There is no budget with this id.');
   return budget;
 }
@@ -88,12 +91,13 @@ async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
 const own =
   (handler: Handler): Handler =>
   (call) => {
-    const { partId, object } = call.id === '' ? { partId: undefined, object: undefined } : find(call);
-    if (object && partId !== undefined)
+    if (call.id === '') return handler(call);
+    const { partId, object } = find(call);
+    if (partId !== undefined)
       throw object.entity
         ? new ApiProblem('part_of_object', `The budget is in ${object.kind}/${object.id}: change its \`spec.budgets\`.`)
         : new ApiProblem('owned_by_files', `The budget is in ${object.owner}: change it there.`);
-    return handler(call);
+    return handler({ ...call, id: object.id });
   };
 
 export const createBudget = createObject('budgets', answerOwn);
@@ -170,6 +174,7 @@ function shown(
   const at = (moment: number): string | null => (compiled.period === 'total' ? null : new Date(moment).toISOString());
   return {
     ...metaOf({ ...object, id }),
+    name: compiled.name,
     part_of: partId === undefined ? null : `${object.kind}/${object.id}`,
     node: compiled.node.ref,
     spec: { node: compiled.node.ref, ...spec },

@@ -5,6 +5,7 @@ import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, createBudget, deleteBudget, getBudget, listBudgets, patchBudget } from './budgets.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
+import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
 import { createTokenObject, deleteToken, getToken, listTokens } from './tokens.ts';
 import { listLedger, listUsage } from './usage.ts';
 
@@ -81,5 +82,9 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'tokens.create': createTokenObject,
   'tokens.delete': deleteToken,
   'whoami.get': whoAmI,
+  'requests.list': listRequests,
+  'requests.get': getRequest,
+  'requests.explain': explainRequest,
+  'requests.explained': explainedRequest,
   'openapi.get': () => ({ body: openApiDocument() }),
 };

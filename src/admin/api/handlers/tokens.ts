@@ -1,4 +1,4 @@
-import { parseNetwork } from '../../../settings/compile/networks.ts';
+import { isSubnet, parseNetwork } from '../../../settings/compile/networks.ts';
 import type { Entity, EntityDoc } from '../../../state/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
 import { tokenDoc } from '../identity.ts';
@@ -34,16 +34,13 @@ export const getToken: Handler = (call) => {
 };
 
 export const createTokenObject: Handler = async (call) => {
-  const body = call.body as TokenBody;
   const { objects, clock } = call;
   const now = clock.wall();
-  const validTo = body.expires_at === undefined ? now + LONGEST_MS : Date.parse(body.expires_at);
-  check(body, { now, validTo }, call);
+  const { id, role, networks, scopes, reason, validTo } = inherited(call.body as TokenBody, now, call);
   const tokens = objects.tokens();
-  if (tokens.some(({ id }) => id === body.id)) throw new ApiProblem('exists', `The token "${body.id}" exists.`);
+  if (tokens.some((token) => token.id === id)) throw new ApiProblem('exists', `The token "${id}" exists.`);
   if (tokens.length >= MAX_TOKENS) throw new ApiProblem('store_full', `There are ${MAX_TOKENS} tokens: delete some.`);
   const secret = createToken();
-  const { id, role, networks, scopes, reason } = body;
   const doc: EntityDoc = { role, ...(networks && { networks }), ...(scopes && { scopes }) };
   const digests = [{ slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo }];
   const change = { op: 'put', kind: 'tokens', id, doc, digests, ifVersion: 0, reason: reasonOf(call, reason) } as const;
@@ -73,12 +70,33 @@ function find({ objects, id }: Call): Entity {
   return token;
 }
 
-/** A token gives no right that its creator does not have. */
-function check(
-  { role, networks = [], scopes }: TokenBody,
-  { now, validTo }: { readonly now: number; readonly validTo: number },
-  { identity }: Call,
-): void {
+interface NewToken extends TokenBody {
+  readonly validTo: number;
+}
+
+/** The token with the end, the networks and the scopes of its creator where it names none. It gives no right that its creator does not have. */
+function inherited(body: TokenBody, now: number, { identity }: Call): NewToken {
+  const ownEnd = identity.expiresAt ?? Infinity;
+  const validTo = body.expires_at === undefined ? Math.min(now + LONGEST_MS, ownEnd) : Date.parse(body.expires_at);
+  const { scopes = identity.scopes, networks = identity.networks } = body;
+  const token = { ...body, validTo, ...(scopes && { scopes }), ...(networks && { networks }) };
+  check(token, now, identity);
+  const { scopes: allowed, networks: reach } = identity;
+  const isWithin = (scope: string): boolean => {
+    const [resource = '', right] = scope.split(':');
+    return includesScope(allowed, resource, right === 'write');
+  };
+  const wider = [
+    ...(scopes?.every(isWithin) === false ? ['scopes'] : []),
+    ...(reach && networks?.every((network) => isSubnet(network, reach)) === false ? ['networks'] : []),
+    ...(validTo > ownEnd ? ['end'] : []),
+  ];
+  if (wider.length > 0)
+    throw new ApiProblem('forbidden', `The ${wider.join(' and ')} of a new token must be within those of its creator.`);
+  return token;
+}
+
+function check({ role, networks = [], scopes, validTo }: NewToken, now: number, { only }: Call['identity']): void {
   const errors = [];
   // RFC 3339 allows leap seconds, `Date.parse` does not.
   if (!(validTo > now) || validTo > now + LONGEST_MS)
@@ -89,20 +107,12 @@ function check(
         pointer: `/networks/${index}`,
         message: 'a network is an address and a prefix, such as 10.0.0.0/8',
       });
-  if (identity.only !== undefined && (role !== 'admin' || scopes))
+  if (only !== undefined && (role !== 'admin' || scopes))
     errors.push({
       pointer: '/role',
       message: 'the bootstrap token creates a token with the role admin and all scopes',
     });
   if (errors.length > 0) throw invalidBody(errors);
-  const allowed = identity.scopes;
-  if (!allowed) return;
-  const isWithin = (scope: string): boolean => {
-    const [resource = '', right] = scope.split(':');
-    return includesScope(allowed, resource, right === 'write');
-  };
-  if (!scopes || !scopes.every(isWithin))
-    throw new ApiProblem('forbidden', 'The scopes of a new token must be among those of its creator.');
 }
 
 function shown(token: Entity, now: number): object {

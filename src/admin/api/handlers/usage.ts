@@ -143,9 +143,10 @@ function parseList(text: string): unknown[] {
   }
 }
 
-function ledgerRow({ priceVersion, firstMs, at, nano, ...row }: LedgerRow): UsageRow {
+function ledgerRow({ requestId, priceVersion, firstMs, at, nano, ...row }: LedgerRow): UsageRow {
   const shown: UsageRow = {
     ...row,
+    request_id: requestId || row.req,
     nano,
     at: new Date(at).toISOString(),
     price_version: priceVersion,

@@ -41,7 +41,7 @@ const actionOf = ({ value, source }: Edit): ChangeExplanation['action'] => {
 /** The source of an edit: its `source` is the target's path followed by the name of the parameter. */
 function sourceOf(seen: Observation, target: Target, { path, source, value }: Edit): FieldSource {
   if (isOfPrompt(seen, { source })) return promptSource(seen, path) ?? { kind: 'gateway', what: source };
-  const alias = seen.exchange.alias?.name;
+  const alias = seen.exchange.alias?.listed;
   if (alias !== undefined && source === `alias ${alias}`)
     return sourceInCatalog(seen, ['aliases', alias, 'target']) ?? { kind: 'gateway', what: source };
   if (source === 'path') return { kind: 'gateway', what: "the request's path" };

@@ -102,8 +102,16 @@ export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
 }
 
 /** Why a plugin is in its chain. */
-export const listedAt = (seen: DryRun, { file, path }: ListedPlugin): FieldSource =>
-  file === 'server.yaml' ? (serverSource(seen, path) ?? DEFAULT_CHAIN) : sourceAt(seen, path);
+export const listedAt = (seen: DryRun, { file, path, always, plugin: { level } }: ListedPlugin): FieldSource => {
+  const inServer = always === undefined ? path : ['chains', level, always];
+  return file === 'server.yaml' || always !== undefined
+    ? (serverSource(seen, inServer) ?? DEFAULT_CHAIN)
+    : sourceAt(seen, path);
+};
+
+/** The list that does not name the plugin, and must keep it. */
+export const keptIn = (seen: DryRun, { path, always }: ListedPlugin): FieldSource | undefined =>
+  always === undefined ? undefined : sourceAt(seen, path);
 
 const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 

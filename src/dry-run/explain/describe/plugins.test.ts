@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PluginExplanation } from '../../explanation/explanation.ts';
+import { renderExplanation } from '../../explanation/render/explanation.ts';
 import { explain, type AskParts } from '../explain.testkit.ts';
 
 const API = pathToFileURL(join(import.meta.dirname, '../../../plugin/index.ts')).href;
@@ -90,6 +91,19 @@ describe('the plugins', () => {
     ]);
     expect(plugins[0]).toMatchObject({ plugin: 'telemetry', on: { kind: 'gateway', what: 'default chain' } });
     expect(refusals(plugins)).toEqual([]);
+  });
+
+  it('that a list must keep have the lines of the entry in server.yaml and of the list', async () => {
+    const chains = { request: [{ plugin: 'guard', always: true, name: 'gate' }, 'metadata', 'route'] };
+    const explanation = await ask({ config: 'own', as: 'team', chains });
+    expect(chain(explanation.plugins, 'request')).toEqual(['gate', 'metadata', 'door', 'route']);
+    expect(explanation.plugins.find(({ name }) => name === 'gate')).toMatchObject({
+      on: { kind: 'settings', at: { file: 'configs/server.yaml' }, setting: 'chains.request.0' },
+      keptIn: { kind: 'settings', at: { file: 'configs/gateway/own.yaml', line: 2, column: 1 }, setting: 'plugins' },
+      state: 'run',
+    });
+    const text = renderExplanation(explanation, { width: 200, colour: false });
+    expect(text).toMatch(/gate .*server\.yaml:\d+.*\n.*always: true; not in the list .*own\.yaml:2/);
   });
 
   it('are those of the config if it lists its own, each with its line', async () => {

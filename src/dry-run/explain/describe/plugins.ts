@@ -4,7 +4,7 @@ import { subjectOf } from '../../../chain/compose.ts';
 import type { ListedPlugin } from '../../../compose/chain-builder.ts';
 import { pluginsOf } from '../../../compose/plugin-lists.ts';
 import type { Observation, PluginStep } from '../observation.ts';
-import { listedAt } from './places.ts';
+import { keptIn, listedAt } from './places.ts';
 import { describeError } from './request.ts';
 
 /** The chains of this request in order, including plugins that it did not reach; the attempt chain once per target. */
@@ -35,6 +35,7 @@ function describePlugin(seen: Observation, place: ListedPlugin, attempt: Attempt
     name: place.instance,
     plugin: place.plugin.name,
     on: listedAt(seen, place),
+    keptIn: keptIn(seen, place),
     state: step ? (step.run ? 'run' : 'not run') : isLeftOut(seen, place, attempt) ? 'left out' : 'not reached',
     does: step?.words?.does,
     details: step?.words?.details,

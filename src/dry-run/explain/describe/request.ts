@@ -31,8 +31,8 @@ export function describeRequest(seen: Observation): RequestExplanation {
   };
 }
 
-const aliasSource = (seen: Observation, { name, target }: UsedAlias): FieldSource | undefined =>
-  sourceInCatalog(seen, ['aliases', name, target === undefined ? 'config' : 'target']);
+const aliasSource = (seen: Observation, { listed, target }: UsedAlias): FieldSource | undefined =>
+  sourceInCatalog(seen, ['aliases', listed, target === undefined ? 'config' : 'target']);
 
 export function describeCaller(seen: Observation): CallerExplanation | undefined {
   const { caller, upstreamToken } = seen.exchange;

@@ -8,6 +8,7 @@ import type {
 import { compileFields } from '../../../catalog/fields/field-rules.ts';
 import {
   firstByteOf,
+  heldReply,
   TIMEOUT_NAMES,
   type CacheSettings,
   type ResolvedTarget,
@@ -18,7 +19,6 @@ import {
   type Attempt,
   type Exchange,
   type ModelTask,
-  type Reply,
   type TryRecord,
 } from '../../../plugin/index.ts';
 import { FACTS, UNCOMPARED } from '../../../../plugins/cache/near.ts';
@@ -237,7 +237,7 @@ function describeMetrics({ exchange, settings, prices }: Observation, one: SeenA
 
 function asAnswered({ operation }: Exchange, { attempt, body, resolved, outbound, cache }: SeenAttempt): Attempt {
   const stream = outbound?.stream ?? false;
-  const reply: Reply = { status: 200, headers: {}, body: Buffer.alloc(0), stream };
+  const reply = heldReply({ status: 200, headers: {}, body: Buffer.alloc(0), stream });
   const answered: Attempt = { ...attempt, body, resolved, error: undefined, reply };
   // A cached reply has no tries, and has the losses of the time when it was created.
   if (cache?.kept && !cache.refresh)

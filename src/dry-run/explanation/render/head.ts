@@ -116,6 +116,7 @@ export function pluginRows(plugins: readonly PluginExplanation[]): Row[] {
   const longest = Math.max(0, ...plugins.map(({ name }) => name.length));
   return plugins.flatMap((plugin) => [
     row([span(plugin.name.padEnd(longest), toneOf(plugin)), ...doing(plugin)], whyOn(plugin)),
+    ...(plugin.keptIn ? [inset(row([aside('always: true; not in the list')], from(plugin.keptIn)))] : []),
     ...(plugin.refused ? answerRows(plugin.refused).map((answer) => inset(answer)) : []),
   ]);
 }

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Exchange } from '../plugin/index.ts';
 
 /**
  * The work of an external plugin, tracked through its callbacks, timers and promises. It answers two questions that
@@ -10,7 +9,7 @@ export interface PluginWork {
   /** The plugin's name in the settings. */
   readonly plugin: string;
   /** The request it works for. Undefined while the plugin is created or closed. */
-  readonly exchange?: Exchange | undefined;
+  readonly exchange?: object | undefined;
   /** Called when the plugin passes the request on through a capability instead of `next`. */
   readonly onHandOver?: () => void;
   givenUp: boolean;
@@ -37,7 +36,7 @@ export function giveUp(work: PluginWork): void {
  * True for code of a plugin that this exchange has given up; its changes have no effect. The exchange is compared,
  * because a kept-alive connection keeps the work in which it was opened.
  */
-export function isGivenUp(exchange: Exchange): boolean {
+export function isGivenUp(exchange: object): boolean {
   if (!anyGivenUp) return false;
   const work = works.getStore();
   return work !== undefined && work.givenUp && work.exchange === exchange;

@@ -1,0 +1,52 @@
+import type { ChainItem, Kept } from './compile.ts';
+
+/** The plugins of one level in a flat list, with their indexes in it, and the entries of server.yaml that it keeps. */
+export interface ListPart {
+  readonly items: readonly ChainItem[];
+  readonly indexes: readonly (number | Kept)[];
+}
+
+export const pluginOf = (item: ChainItem): string => (typeof item === 'string' ? item : item.plugin);
+
+const instanceOf = (item: ChainItem): string => (typeof item === 'string' ? item : (item.name ?? item.plugin));
+
+/** Entries are the same by the plugin and the name of the instance. */
+const isSame = (a: ChainItem, b: ChainItem): boolean => pluginOf(a) === pluginOf(b) && instanceOf(a) === instanceOf(b);
+
+const isAlways = (item: ChainItem): boolean => typeof item !== 'string' && item.always === true;
+
+export const alwaysIn = (chain: readonly ChainItem[] = []): readonly ChainItem[] => chain.filter(isAlways);
+
+/** The entry of the chain that has this item's options; undefined: the item has its own, or no list must keep it. */
+export const keptAs = (item: ChainItem, chain: readonly ChainItem[]): ChainItem | undefined =>
+  chain.find((entry) => isAlways(entry) && isSame(entry, item));
+
+export const hasOptions = (item: ChainItem): boolean => typeof item !== 'string' && item.options !== undefined;
+
+/**
+ * A list with the entries of server.yaml's chain that have `always: true`. An entry that the list names stays there, with the
+ * options of server.yaml unless the list has its own. Another one runs before the next plugin of that chain that the list has,
+ * at the latest before the plugin that ends the chain; without such a plugin first of all, because any may reply.
+ * @param ends whether no plugin after this one runs: `route`, `send`
+ */
+export function withKept(list: ListPart, chain: readonly ChainItem[], ends: (item: ChainItem) => boolean): ListPart {
+  const placed = list.items.map((item, at) => ({ item, index: list.indexes[at]! }));
+  for (const [always, entry] of [...chain.entries()].toReversed()) {
+    if (!isAlways(entry)) continue;
+    const named = placed.findIndex(({ item }) => isSame(item, entry));
+    const end = placed.findIndex(({ item }) => ends(item));
+    if (named >= 0 && (end < 0 || named <= end)) {
+      if (!hasOptions(placed[named]!.item)) placed[named] = { ...placed[named]!, item: entry };
+      continue;
+    }
+    // Behind the end it would never run.
+    if (named >= 0) placed.splice(named, 1);
+    const next = chain
+      .slice(always + 1)
+      .map((later) => placed.findIndex(({ item }) => pluginOf(item) === pluginOf(later)))
+      .find((at) => at >= 0);
+    const latest = Math.max(end, 0);
+    placed.splice(Math.min(next ?? latest, latest), 0, { item: entry, index: { always } });
+  }
+  return { items: placed.map(({ item }) => item), indexes: placed.map(({ index }) => index) };
+}

@@ -1,0 +1,22 @@
+import { currentWork } from './plugin-work.ts';
+
+/**
+ * A value that all plugins share. Code of an external plugin gets it frozen, with all that it holds: a target of the
+ * client's format gets the client's bytes, so that a write would change the requests of other targets alone.
+ */
+export function shared<T>(value: T): T {
+  if (typeof value === 'object' && currentWork()) freeze(value);
+  return value;
+}
+
+/** What is frozen was frozen whole, so that each object costs once. */
+function freeze(whole: unknown): void {
+  const open = [whole];
+  while (open.length > 0) {
+    const value = open.pop();
+    // Node refuses to freeze a view of bytes.
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) continue;
+    Object.freeze(value);
+    for (const inner of Object.values(value)) open.push(inner);
+  }
+}
