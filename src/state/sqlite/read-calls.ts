@@ -5,7 +5,6 @@ import { PIECE } from '../rules/rollup-cells.ts';
 import { SqliteAudit } from './audit.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { Database } from './database.ts';
-import type { EngineOptions } from './engine.ts';
 import { SqliteLedger, type LedgerPlace } from './ledger.ts';
 
 /** Reads whose time grows with what the store has: hundreds of milliseconds for the sums of 300,000 rows (measured), and without a bound. */
@@ -30,7 +29,8 @@ export class ReadingEngine {
   readonly #db: Database;
   readonly #ledger: SqliteLedger;
 
-  constructor({ folder, keys }: Pick<EngineOptions, 'folder' | 'keys'>) {
+  /** @param keys text of `KeyEncryptionKeys` */
+  constructor({ folder, keys }: { readonly folder: string; readonly keys: string }) {
     this.#db = new Database(join(folder, 'state.db'), { synchronous: 'FULL', readOnly: true });
     this.#ledger = new SqliteLedger(join(folder, 'ledger'), { readOnly: true });
     this.calls = readCallsOf({ audit: new SqliteAudit(this.#db, KeyEncryptionKeys.parse(keys)), ledger: this.#ledger });
