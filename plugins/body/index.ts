@@ -18,6 +18,27 @@ import {
 import { readFormBody } from './form.ts';
 import { readBody } from './read.ts';
 
+/** Worked out at the first request of an operation. */
+function ofOperation<T>(make: (operation: Operation) => T): (operation: Operation) => T {
+  const known = new Map<Operation, T>();
+  return (operation) => {
+    let value = known.get(operation);
+    if (value === undefined) known.set(operation, (value = make(operation)));
+    return value;
+  };
+}
+
+const namesFor = ofOperation(({ fields }): FieldNames => {
+  const paths = (fields?.read ?? []).map((path) => path.split('.'));
+  return namesOf(paths, fields);
+});
+
+const unrepeatedFor = ofOperation(({ fields }): readonly string[] => {
+  const spellings = spellingsOf(fields);
+  const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
+  return [...(fields?.lifted ?? []), ...settings];
+});
+
 export default definePlugin({
   name: 'body',
   level: 'entry',
@@ -34,25 +55,6 @@ export default definePlugin({
   },
   create({ host }) {
     const { limits, turns, clock } = host;
-    const names = new Map<Operation, FieldNames>();
-    const namesFor = (operation: Operation): FieldNames => {
-      let known = names.get(operation);
-      if (!known) {
-        const paths = (operation.fields?.read ?? []).map((path) => path.split('.'));
-        names.set(operation, (known = namesOf(paths, operation.fields)));
-      }
-      return known;
-    };
-    const unrepeated = new Map<Operation['fields'], readonly string[]>();
-    const unrepeatedFor = ({ fields }: Operation): readonly string[] => {
-      let known = unrepeated.get(fields);
-      if (!known) {
-        const spellings = spellingsOf(fields);
-        const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
-        unrepeated.set(fields, (known = [...(fields?.lifted ?? []), ...settings]));
-      }
-      return known;
-    };
     const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
       const whole = RequestBody.read(bytes, limits.json);
       namesFor(operation).check(whole);

@@ -139,8 +139,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
     watch: options.watch,
   };
   const processState = createProcessState(parts);
-  const { pluginFault } = processState.shared;
-  options.onFaults?.({ pluginFault, fail: () => Promise.resolve() });
+  options.onFaults?.({ pluginFault: processState.shared.pluginFault, fail: () => Promise.resolve() });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const release = (): Promise<unknown> => Promise.all([upstream.close(), otel?.shutdown(), state?.close()]);
   const snapshot = await openFirst(processState, { loaded, files, configs, role }).catch(async (error: unknown) => {

@@ -26,7 +26,7 @@ import { withinTime } from '../compose/time-limit.ts';
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, role, state } = parts;
-  const { inFlight, responses } = processState.shared;
+  const { inFlight, responses, pluginFault } = processState.shared;
   const upkeep = await openUpkeep(parts);
   const tools = { ...parts, responses, ...upkeep, stored: parts.stored };
   const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
@@ -50,7 +50,6 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     await release();
     return { cut };
   });
-  const { pluginFault } = processState.shared;
   const fail = () => failing(shutDown, live.current.server.drain, clock);
   // Requests arrive, and plugins run, as soon as a listener is open.
   parts.onFaults?.({ pluginFault, fail });

@@ -40,6 +40,10 @@ export const REJECTION_REASONS = [
 ] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
+/** How far a request was when its client disconnected. */
+export const DISCONNECT_STAGES = ['queued', 'waiting', 'streaming'] as const;
+export type DisconnectStage = (typeof DISCONNECT_STAGES)[number];
+
 /** Settings under `limits` that reject requests under load. */
 export const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];

@@ -13,7 +13,7 @@ import type { PriceList } from '../prices/price-list.ts';
 import { geoOf } from './cost-place.ts';
 import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
-import { ERROR_LABELS } from './error-types.ts';
+import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
@@ -261,7 +261,7 @@ function urlOf(origin: string, path: string): string {
 const wasTried = (exchange: Exchange): boolean =>
   exchange.attempts.some((attempt) => attempt.tries.length > 0 || attempt.wait !== undefined);
 
-function disconnectStage(exchange: Exchange, end: RecordEnd): 'queued' | 'waiting' | 'streaming' {
+function disconnectStage(exchange: Exchange, end: RecordEnd): DisconnectStage {
   if (end.bytes > 0) return 'streaming';
   return wasTried(exchange) ? 'waiting' : 'queued';
 }

@@ -13,7 +13,7 @@ import type {
 } from '../plugin/index.ts';
 import type { DefaultedParam, Loss } from '../formats/conversation.ts';
 import type { FinishReason, Usage } from '../formats/events.ts';
-import type { ErrorTypeLabel, RejectionReason } from './error-types.ts';
+import type { DisconnectStage, ErrorTypeLabel, RejectionReason } from './error-types.ts';
 import type { RecordedCost } from './recorded-cost.ts';
 import type { Substitution } from './substitution.ts';
 
@@ -216,7 +216,7 @@ export interface RequestRecord {
   /** The external plugin at fault. */
   readonly plugin: string | undefined;
   /** Set only when the client left before its reply had ended: no upstream tried yet, nothing sent yet, bytes sent. */
-  readonly disconnectStage: 'queued' | 'waiting' | 'streaming' | undefined;
+  readonly disconnectStage: DisconnectStage | undefined;
   readonly rejection: RejectionReason | undefined;
   /** The gateway's own limit of rates that refused the request, `team:requests`, or the budget: `team:search:month:usd`. */
   readonly limitedBy: string | undefined;

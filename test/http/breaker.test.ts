@@ -353,7 +353,7 @@ describe('a reload', () => {
     write('it', { provider: '@second', override_params: { model: 'n' }, circuit_breaker: BREAKER });
     await gateway.gateway.reload();
     expect(await seriesOf('upstream_target_healthy')).toEqual([
-      'gatehouse_upstream_target_healthy{config="it",target="config",provider="second"} 1',
+      'gatehouse_upstream_target_healthy{config="it",target="config",target_name="",provider="second"} 1',
     ]);
     expect(await transitions('config')).toEqual({ open: 0, half_open: 0, closed: 0 });
     expect(await targetLines()).toHaveLength(1);

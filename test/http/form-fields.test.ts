@@ -42,7 +42,7 @@ async function send(path: string, parts: readonly string[], key: object = {}) {
     headers: { 'x-gateway-api-key': KEY, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
     body: new Blob([...parts, `--${BOUNDARY}--\r\n`]).stream(),
     duplex: 'half',
-  } as RequestInit);
+  });
   return { status: reply.status, body: await reply.text(), seen: upstream.seen };
 }
 

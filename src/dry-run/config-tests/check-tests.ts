@@ -7,7 +7,7 @@ import { type Names, namesIn } from './names.ts';
 import { NO_CONFIG, type TestFile, readTests } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
 import { alternatives } from '../../settings/problems/show.ts';
-import { ERROR_TYPES } from '../../record/error-types.ts';
+import { DISCONNECT_STAGES, ERROR_TYPES, REJECTION_REASONS } from '../../record/error-types.ts';
 import { METADATA_LABEL } from '../../settings/compile/metadata-labels.ts';
 import { labelsOf, type MetricSpec } from '../../record/metrics/metric-spec.ts';
 import { REQUEST_OUTCOMES } from '../../record/metrics/library-metrics.ts';
@@ -238,6 +238,8 @@ const VALUES_IN: Readonly<Record<string, Readonly<Record<string, readonly string
   [METRICS.fallbacks.name]: { reason: ERROR_TYPES },
   [METRICS.upstreamRetries.name]: { reason: [...ERROR_TYPES, 'stale_connection'] },
   [METRICS.cacheEmbeddings.name]: { result: EMBEDDING_RESULTS },
+  [METRICS.requestsRejected.name]: { reason: REJECTION_REASONS },
+  [METRICS.clientDisconnects.name]: { stage: DISCONNECT_STAGES },
   [METRICS.aliasRequests.name]: { outcome: REQUEST_OUTCOMES },
   [METRICS.promptRequests.name]: { outcome: REQUEST_OUTCOMES },
 };

@@ -99,7 +99,8 @@ describe('a circuit breaker', () => {
       const outcome = await run(config, { upstream: [{ status: 503 }, { answer: 'Hello' }] });
       expect(outcome.faults).toEqual([]);
       const transitions = counted(outcome, 'gatehouse_circuit_breaker_transitions_total');
-      expect(transitions).toEqual([{ config: 'prod', target: 'config.targets[0]', to: 'open', value: 1 }]);
+      const place = { config: 'prod', target: 'config.targets[0]', target_name: '' };
+      expect(transitions).toEqual([{ ...place, to: 'open', value: 1 }]);
     }
   });
 });

@@ -40,7 +40,7 @@ describe('a failed question', () => {
       'The settings have errors. configs/server.yaml:3:1: No such key.',
     ],
   ])('reports %s', async (_, error, message) => {
-    expect(await failing(error).explain(asked)).toEqual({ refused: { status: 500, code: 'cannot_explain', message } });
+    expect(await failing(error).explain(asked)).toEqual({ refused: { code: 'cannot_explain', message } });
   });
 
   it('rejects with other errors, which are the gateway’s own', async () => {

@@ -95,7 +95,7 @@ describe('runPlugin', () => {
   it('gives the plugin a body that is frozen, as the gateway does', async () => {
     const exchange = createExchange({ json: { messages: [{ content: 'secret' }] } });
     const mask = pluginOf(async ({ exchange: { request } }) => {
-      const [first] = request.body?.value('messages') as [{ content: string }];
+      const [first] = request.body!.value('messages') as [{ content: string }];
       first.content = 'masked';
     });
     await expect(runPlugin(mask, { exchange })).rejects.toThrow('read only property');

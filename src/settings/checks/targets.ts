@@ -119,7 +119,7 @@ function checkTwins({ file, route }: ConfigNode, report: Report): void {
   for (const [index, member] of route.members.entries()) {
     if (member.kind !== 'target') continue;
     const plugins = file.targets?.[index]?.plugins;
-    const content = JSON.stringify({ ...member, path: '', plugins }, (_, value: unknown) =>
+    const content = JSON.stringify({ ...member, path: '', name: undefined, plugins }, (_, value: unknown) =>
       value instanceof Set ? [...value] : value,
     );
     const twin = seen.get(content);
