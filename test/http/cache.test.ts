@@ -420,7 +420,7 @@ describe('the same plain request from many at once', () => {
   }
   const inFlight = () => metric('gatehouse_requests_in_flight{route="/v1/chat/completions"}');
   const arrived = async (count: number): Promise<void> => {
-    while ((await inFlight()) < count) await new Promise((resolve) => setImmediate(resolve));
+    while (!((await inFlight()) >= count)) await new Promise((resolve) => setImmediate(resolve));
   };
 
   it('is one call to the upstream', async () => {

@@ -253,8 +253,8 @@ describe('a caller', () => {
     const after = await series();
     expect(before.size).toBeGreaterThan(100);
     expect([...after.difference(before)]).toEqual([]);
-    const list = await (await fetch(`${gateway.gateway.admin?.url}/admin/v1/requests?limit=1000`)).json();
-    expect((list as { requests: unknown[] }).requests).toHaveLength(50);
+    const list = await (await fetch(`${gateway.gateway.admin?.url}/admin/v1/requests?limit=200`)).json();
+    expect((list as { items: unknown[] }).items).toHaveLength(50);
   });
 
   const PROTOTYPE = { constructor: { prototype: { taken: 1 } } };
