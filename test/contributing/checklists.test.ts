@@ -62,7 +62,7 @@ describe('a copy of the repository that has followed all checklists', () => {
   it('documents the key, the entry of the provider, the metric and the options of the plugin', () => {
     const read = (name: string) => readFileSync(join(copy, name), 'utf8');
     expect(read('docs/reference/settings/server.md')).toContain(
-      '| `limits.keep_alive_time` | time | `75s` | How long an idle connection of a client is kept. |',
+      '| `limits.keep_alive_time`<br>time, default `75s` | How long an idle connection of a client is kept.',
     );
     expect(read('docs/reference/settings/catalog.md')).toContain('with `provider: echo`');
     expect(read('plugins/telemetry/README.md')).toContain(

@@ -129,7 +129,7 @@ describe('gatehouse import', () => {
   });
 
   it('reports caps, guards and keys that are lost before anything else', async () => {
-    const { text } = await imported('litellm', ['slow-wild-cached.yaml', 'keys-page.json']);
+    const { text } = await imported('litellm', ['slow-wild-cached.yaml', 'keys-odd-period.json']);
     const titles = [...text.matchAll(/^(Decide|Check|Not needed)\b/gm)].map(([, title]) => title);
     expect(titles).toEqual(['Decide', 'Check', 'Not needed']);
     const decide = text.slice(text.indexOf('\nDecide'), text.indexOf('\nCheck'));
