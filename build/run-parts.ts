@@ -4,7 +4,7 @@ import { dueParts, PARTS, writeResults } from './full-parts.ts';
 
 // `node build/run-parts.ts [--full] NAME...`: runs scripts of package.json one after the other, also behind one that failed, and reports all
 // of them at the end. Exits with 1 if any has failed. A long suite (build/full-parts.ts) runs if a file that it watches has changed since its
-// last pass; with `--full` all of them run whole, and the results are written.
+// last pass; with `--full` all of them run whole, and those that passed are written down.
 
 interface Ended {
   readonly name: string;
@@ -82,6 +82,6 @@ const sumOf = (parts: readonly Ended[]): number => parts.reduce((sum, { seconds 
 const checks = ended.filter(({ name }) => CHECK.has(name));
 process.stdout.write(`${names.length} parts: ${sumOf(ended)} s; of \`npm run check\`: ${sumOf(checks)} s\n`);
 const failed = ended.some(({ outcome }) => /^(failed|stopped|not run)/.test(outcome));
-if (full && !failed) writeResults(root, ended);
+if (full && !stoppedBy) writeResults(root, ended);
 if (stoppedBy) process.exitCode = 128 + constants.signals[stoppedBy];
 else if (failed) process.exitCode = 1;
