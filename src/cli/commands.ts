@@ -104,7 +104,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     'doctor',
     {
       usage: 'doctor [--configs DIR] [--offline | --probe] [--timeout 5s] [--json]',
-      help: 'Check settings, credentials, the way to the providers, ports, clock, limits and versions. Sends nothing to models\n--offline  connect to nothing but this machine\n--probe  prove each credential with the cheapest call of its provider: a list of models, or a count of tokens; nothing is billed\nExit code 0: nothing is wrong, perhaps with warnings, 1: something is, 2: wrong usage',
+      help: 'Check settings, credentials, the way to the providers, ports, clock, limits and versions. Sends nothing to models\n--offline  connect to nothing but this machine\n--probe  prove each credential with a list of models or a count of tokens; nothing is billed\nExit code 0: nothing is wrong, perhaps with warnings, 1: something is, 2: wrong usage',
       async run(args, world) {
         const flag = { type: 'boolean', default: false } as const;
         const options = {
