@@ -89,7 +89,7 @@ describe('gatehouse admin', () => {
     );
     expect((await run(['ledger', '--format', 'csv'])).out).toMatch(/^req,request_id,att,kind,at,/);
     expect((await run(['audit', 'verify'])).out).toMatch(/^intact +true$/m);
-    expect((await run(['audit', '--object-kind', 'counter'])).out).toMatch(/adjust +counter +team:search month usd/);
+    expect((await run(['audit', '--object-kind', 'counter'])).out).toMatch(/adjust +counter +team:search:month:usd/);
     expect((await run(['whoami'])).out).toMatch(/^role +admin$/m);
   });
 
