@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { KEY, until } from '../support/gateway.ts';
 import { startPair, type Pair } from '../support/pair.ts';
 import { json, openaiReply, sse, openaiChunk, type Script } from '../support/upstream.ts';
@@ -61,11 +62,20 @@ async function outcome(reply: Promise<Response>): Promise<[number, string | unde
 const settled = ({ gateway }: Pair): Promise<void> =>
   until(() => gateway.gateway.records({ limit: 1 }).length > 0, 'the request has ended');
 
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-budgets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 describe('a request that a budget cannot cover', () => {
   const setup = { prices, keys: keysOf(capped('0.001 USD', { time_zone: 'Europe/Berlin' })) };
 
-  it('is refused to clients of OpenAI as an exhausted quota, which they do not retry', async () => {
-    const pair = await startPair(answers, setup);
+  it.each([
+    ['memory', () => ({})],
+    ['a state store', () => ({ server: { state: { store: { type: 'sqlite', dir: newFolder() } } } })],
+  ])('is refused to clients of OpenAI as an exhausted quota, which they do not retry: in %s', async (_, more) => {
+    const pair = await startPair(answers, { ...setup, ...more() });
     const reply = await post(pair);
     const { error } = (await reply.json()) as { error: object };
     expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([429, 'false']);

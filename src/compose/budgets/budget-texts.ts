@@ -25,10 +25,14 @@ export interface AnswerBound {
  * Why a request is refused, for its caller. What is spent of a budget that others share is not in it, because it is what others have
  * spent; of the key's own budget the rest is named.
  */
-export function refusalText({ budget, span, room }: Account, amount: number, { output, limit }: AnswerBound): string {
+export function refusalText(
+  { budget, span, room, free }: Account,
+  amount: number,
+  { output, limit }: AnswerBound,
+): string {
   const { node, unit } = budget;
   const cap = amountText(unit, budget.amount);
-  const rest = node.kind === 'key' ? `, of which ${amountText(unit, Math.max(0, room))} are left,` : '';
+  const rest = node.kind === 'key' ? `, of which ${amountText(unit, Math.max(0, room + free))} are left,` : '';
   const long = ` with an answer of at most ${output} tokens`;
   const cure = limit
     ? ` The request does not limit its answer: send \`${limit.field}\`, or have \`${limit.setting}\` of the gateway config limit it.`
