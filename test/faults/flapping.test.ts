@@ -48,7 +48,7 @@ it.each(MINUTES)(
     for (let more = 0; more < 5; more += 1) expect((await request(true, false)).line.provider).toBe(`primary-${name}`);
     const after = await rig.scrape();
     const moves = (to: string): number => {
-      const key = `gatehouse_circuit_breaker_transitions_total{config="it",target="config.targets[0]",to="${to}"}`;
+      const key = `gatehouse_circuit_breaker_transitions_total{config="it",target="config.targets[0]",target_name="",to="${to}"}`;
       return (after.get(key) ?? Number.NaN) - (before.get(key) ?? 0);
     };
     expect(moves('open')).toBeGreaterThanOrEqual(1);

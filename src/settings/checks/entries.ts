@@ -137,9 +137,12 @@ function checkParamsAt(
   if (name !== undefined && entry.models && !new Globs(entry.models).matches(name)) {
     const alias = provider === undefined ? undefined : aliases.get(name);
     const hint = alias === undefined ? '' : `; without \`provider\`, the alias of this name stands for ${alias}`;
-    const effect = key === 'override_params' ? 'this target can never answer' : 'no request gets an answer by it';
+    // A request that names a model itself is answered.
+    const isDefault = key === 'default_params';
+    const effect = isDefault ? 'no request gets an answer by it' : 'this target can never answer';
     const message = `@${entry.slug} does not serve the model ${showValue(name, undefined)}: ${effect}${hint}`;
-    report({ path: placeOf(key, ['model'], target, nodes), message });
+    const path = placeOf(key, ['model'], target, nodes);
+    report({ path, message, ...(isDefault && { severity: 'warning' }) });
   }
 }
 
