@@ -28,16 +28,17 @@ function ofOperation<T>(make: (operation: Operation) => T): (operation: Operatio
   };
 }
 
-const namesFor = ofOperation(({ fields }): FieldNames => {
+function fieldNames({ fields }: Operation): FieldNames {
   const paths = (fields?.read ?? []).map((path) => path.split('.'));
   return namesOf(paths, fields);
-});
+}
 
-const unrepeatedFor = ofOperation(({ fields }): readonly string[] => {
+/** Objects in which no key may be repeated. */
+function unrepeated({ fields }: Operation): readonly string[] {
   const spellings = spellingsOf(fields);
   const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
   return [...(fields?.lifted ?? []), ...settings];
-});
+}
 
 export default definePlugin({
   name: 'body',
@@ -55,6 +56,7 @@ export default definePlugin({
   },
   create({ host }) {
     const { limits, turns, clock } = host;
+    const [namesFor, unrepeatedFor] = [ofOperation(fieldNames), ofOperation(unrepeated)];
     const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
       const whole = RequestBody.read(bytes, limits.json);
       namesFor(operation).check(whole);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
 import { Explainer } from '../../src/dry-run/explain/explainer.ts';
 import { diskFiles } from '../../src/settings/source/files.ts';
@@ -30,7 +30,7 @@ const ASKED: readonly (readonly [string, string, object])[] = [
   ['/v1/images/generations', 'none', { model: '@vertex/imagen-4.0-generate-001', prompt: 'a lighthouse' }],
 ];
 
-forbidNetwork();
+afterAll(forbidNetwork());
 afterEach(() => void opened.splice(0));
 
 describe('explain', () => {

@@ -8,23 +8,33 @@ import net from 'node:net';
 
 export const opened: string[] = [];
 
-function forbid(owner: object, name: string, what: string): void {
+/** Returns what allows it again. */
+function forbid(owner: object, name: string, what: string): () => void {
+  const before: unknown = Reflect.get(owner, name);
   Reflect.set(owner, name, () => {
     const error = new Error(`the network was used: ${what}`);
     opened.push(error.stack ?? error.message);
     throw error;
   });
+  return () => void Reflect.set(owner, name, before);
 }
 
-export function forbidNetwork(): void {
-  forbid(net.Socket.prototype, 'connect', 'connect');
-  forbid(net.Server.prototype, 'listen', 'listen');
-  forbid(dgram, 'createSocket', 'a datagram socket');
-  for (const name of ['lookup', 'resolve', 'resolve4', 'resolve6', 'lookupService']) {
-    forbid(dns, name, `dns.${name}`);
-    forbid(dns.promises, name, `dns.promises.${name}`);
-  }
+/** Returns what allows the network again: other tests may run in the same process later. */
+export function forbidNetwork(): () => void {
+  const undo = [
+    forbid(net.Socket.prototype, 'connect', 'connect'),
+    forbid(net.Server.prototype, 'listen', 'listen'),
+    forbid(dgram, 'createSocket', 'a datagram socket'),
+    ...['lookup', 'resolve', 'resolve4', 'resolve6', 'lookupService'].flatMap((name) => [
+      forbid(dns, name, `dns.${name}`),
+      forbid(dns.promises, name, `dns.promises.${name}`),
+    ]),
+  ];
   syncBuiltinESMExports();
+  return () => {
+    for (const allow of undo) allow();
+    syncBuiltinESMExports();
+  };
 }
 
 if (process.env['FORBID_NETWORK'] === '1') {
