@@ -19,8 +19,8 @@ import { readFormBody } from './form.ts';
 import { readBody } from './read.ts';
 
 /** Worked out at the first request of an operation. */
-function ofOperation<T>(make: (operation: Operation) => T): (operation: Operation) => T {
-  const known = new Map<Operation, T>();
+function ofOperation<Known>(make: (operation: Operation) => Known): (operation: Operation) => Known {
+  const known = new Map<Operation, Known>();
   return (operation) => {
     let value = known.get(operation);
     if (value === undefined) known.set(operation, (value = make(operation)));
