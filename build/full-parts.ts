@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** What a long suite proves depends on these files: paths of files and folders from the root. */
+/** The result of a long suite depends on these files: paths of files and folders from the root. */
 const CONVERSATION = ['src/formats', 'src/translate', 'src/plugin', 'src/operations'];
 const PATH_OF_A_REQUEST = [...CONVERSATION, 'src/gateway', 'src/send', 'src/upstream', 'plugins', 'test/support'];
 
@@ -19,7 +19,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   money: ['test/money', 'src/governance', 'src/state', 'src/prices', 'src/compose/ledger', 'plugins/budget'],
 };
 
-/** These have no script of their own. */
+/** Parts without a script in package.json. */
 const OF_CROSSING: ReadonlySet<string> = new Set(['faults', 'money']);
 
 /** The result of the last whole run of a part. */
@@ -64,7 +64,7 @@ export function digestOf(root: string, paths: readonly string[]): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Names of the parts that have not passed with the files of today. */
+/** Names of the parts that have not passed with the current files. */
 export function dueParts(root: string): readonly string[] {
   const results = readResults(root);
   return Object.entries(PARTS).flatMap(([name, paths]) =>

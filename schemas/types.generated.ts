@@ -796,7 +796,7 @@ export interface AlertWebhook {
    */
   secret: Secret;
   /**
-   * Kinds of alerts. `budget` has `exhausted` with it. Default: all.
+   * Kinds of alerts. A webhook with `budget` also gets `exhausted`. Default: all.
    *
    * @minItems 1
    */
@@ -1344,7 +1344,7 @@ export interface Aliases {
  */
 export interface ModelAlias {
   /**
-   * The model: `@slug/model` of an entry of this file, of a wildcard `@slug/*`. It can be no other alias.
+   * The model: `@slug/model` of an entry of this file. The target of a wildcard ends with `*`: `@slug/*`, `@slug/claude-*`. An alias cannot be the target of another alias.
    */
   target?: string;
   /**

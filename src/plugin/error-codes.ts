@@ -119,7 +119,10 @@ export const ERRORS = {
   unknown_config: invalid(400, 'No gateway config has this id. See `configs/gateway/`.'),
   unknown_prompt: invalid(404, 'No prompt of `configs/prompts/` has this id, or it has no such version or label.'),
   upstream_credentials_required: denied(401, 'This catalog entry needs the caller’s own token in `Authorization`.'),
-  malformed_request: invalid(400, 'The request is not valid HTTP; the gateway closes the connection.'),
+  malformed_request: invalid(
+    400,
+    'The request is not valid HTTP, has two headers `Host` or `Authorization`, or has a transfer coding other than `chunked`; the gateway closes the connection.',
+  ),
   headers_too_large: invalid(431, 'The request headers exceed `limits.header`.'),
   request_timeout: invalid(408, 'The request did not arrive completely in time; the gateway closes the connection.'),
   invalid_multipart: invalid(
@@ -173,7 +176,7 @@ export const ERRORS = {
   ),
   invalid_api_key: denied(
     401,
-    'The gateway does not know this key; or the upstream refused the caller’s own token (401), and the message is the upstream’s.',
+    'The gateway does not know this key, or the key is disabled; or the upstream refused the caller’s own token (401), and the message is the upstream’s.',
   ),
   expired_api_key: denied(401, 'The key has expired.'),
   key_misconfigured: denied(
@@ -278,7 +281,10 @@ export const ERRORS = {
   timeout_connect: failed(504, '`timeouts.connect` passed before a connection was established.'),
   timeout_first_byte: failed(504, '`timeouts.first_byte` passed before the upstream’s first byte.'),
   timeout_first_content: failed(504, '`timeouts.first_content` passed before the first content.'),
-  timeout_idle: failed(504, '`timeouts.idle` passed without content in a running reply.'),
+  timeout_idle: failed(
+    504,
+    '`timeouts.idle` passed without a byte from the upstream in a running reply; pings and comments count as bytes.',
+  ),
   timeout_total: failed(504, '`timeouts.total` (`request_timeout`) passed.', false),
   timeout_request: failed(
     504,

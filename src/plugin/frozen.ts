@@ -9,7 +9,7 @@ export function shared<T>(value: T): T {
   return value;
 }
 
-/** What is frozen was frozen whole, so that each object costs once. */
+/** A frozen object is frozen at every depth, so that each object is walked once. */
 function freeze(whole: unknown): void {
   const open = [whole];
   while (open.length > 0) {

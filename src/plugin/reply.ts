@@ -39,7 +39,7 @@ export interface Reply {
 }
 
 /**
- * What the bytes of a body are, in a Buffer as in a source. json: one JSON value. sse: server-sent events. json-array: the
+ * The form of a body, in a Buffer as in a source. json: one JSON value. sse: server-sent events. json-array: the
  * events of a stream as the items of one JSON array, as Gemini answers without `alt=sse`. bytes: anything else, such as audio.
  */
 export type ReplyForm = 'json' | 'sse' | 'json-array' | 'bytes';

@@ -43,7 +43,7 @@ const ofAttempts = (record: RecordJson, of: (attempt: AttemptJson) => Values): V
 const statusWords = (status: number | undefined): Values =>
   status === undefined ? [] : [String(status), `${Math.trunc(status / 100)}xx`];
 
-/** What a record is filtered by: one of its values has to be one of those wanted. */
+/** A field that filters records: one of its values must be among the wanted ones. */
 const DIMENSIONS = {
   key: ({ key_id: id }) => [id],
   team: ({ team }) => [team],

@@ -4,7 +4,7 @@ const MAX_WORDS = 200;
 const PAGE = /<(?:!doctype\s+html|html|head|body|center|title)\b/i;
 /** A title may be cut, as all text of an error is. */
 const TITLE = /<title[^<>]*>([^<]*)/i;
-/** What of a page is no text. The patterns match at one place each: a page of `<` alone costs no more than its bytes. */
+/** Parts of a page that are not text. Each pattern matches at one place only: a page of `<` alone costs no more than its bytes. */
 const HIDDEN = /<(?:script|style|!--)/i;
 const HIDDEN_END = /<\/(?:script|style)\s*>|-->/i;
 const TAG = /<[^<>]*(?:>|$)|[<>]/g;

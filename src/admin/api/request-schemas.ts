@@ -7,7 +7,7 @@ const open = (description: string): Schema => ({ description, type: 'object' });
 
 const STATE = text('`running`: it has not ended.', { enum: ['complete', 'failed', 'aborted', 'running'] });
 
-/** What the record of a request and its line in a list have in common. */
+/** Fields that the record of a request and its line in a list share. */
 const COMMON = {
   request_id: text('As in the log, in the ledger and in `x-gateway-request-id`.'),
   worker: integer('The worker that served it, of several.'),

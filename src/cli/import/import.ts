@@ -148,7 +148,7 @@ function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, c
 const part = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `\n${title}:\n\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
-/** The three groups of what is otherwise than before. Caps, guards and keys that are lost stand first. */
+/** The three groups of what differs from before. Caps, guards and keys that are lost stand first. */
 function lossesOf(draft: Draft, sources: readonly ForeignFile[]): string {
   const losses = sources.flatMap((source) => source.losses.toSorted((one, other) => one.line - other.line));
   const of = (weight: Weight): readonly string[] =>
@@ -157,7 +157,7 @@ function lossesOf(draft: Draft, sources: readonly ForeignFile[]): string {
       .map(({ file, line, key, reason }) => `${file}:${line}: ${key === '' ? 'the file' : key}: ${reason}`);
   return [
     part('Decide: this is lost, or requests would go elsewhere, until you write it', [...of('guard'), ...of('decide')]),
-    part('Check: this may work otherwise than before', [...new Set(draft.notes), ...of('check')]),
+    part('Check: this may work differently than before', [...new Set(draft.notes), ...of('check')]),
     part('Not needed', of('unneeded')),
   ].join('');
 }

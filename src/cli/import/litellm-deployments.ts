@@ -46,7 +46,7 @@ const ACCOUNT = [
   'vertex_location',
 ] as const;
 
-/** What deployments refer to. */
+/** Credentials, variables and models that deployments refer to. */
 export interface ModelContext {
   readonly credentials: CredentialList;
   /** Variables of the file. LiteLLM reads addresses from `OPENAI_API_BASE` and the like. */

@@ -153,5 +153,5 @@ export const TEAM: Reasons = {
     keys: 'keys name their team',
   }),
 };
-/** What the admin API lists beside the models, keys and teams. */
+/** Keys in answers of the admin API beside models, keys and teams. */
 export const PAGE = ['total_count', 'current_page', 'total_pages', 'size'] as const;

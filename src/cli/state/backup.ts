@@ -65,7 +65,7 @@ export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
     return 0;
   });
 
-/** What the hashes of a part prove. */
+/** The claim that the hashes of a part support. */
 const PROOFS: Readonly<Record<AuditPart['proof'], (key?: string) => string>> = {
   none: () =>
     'no key: no row was changed by mistake, but all of them may have been replaced with write access to the store. With state.encryption_keys, later rows have a key',

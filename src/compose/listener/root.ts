@@ -3,7 +3,7 @@ import type Koa from 'koa';
 const DOCS = 'https://github.com/gatehouse-gateway/gatehouse#readme';
 
 /**
- * What a listener answers at `/`, which people open to see what listens there. It needs no key and shows no settings and no version, which
+ * The answer of a listener at `/`, which people open to see what listens there. It needs no key and shows no settings and no version, which
  * would help those who look for old ones. @param links paths of the listener by what is there
  */
 export const describeListener = (message: string, links: Readonly<Record<string, string>>): object => ({
@@ -13,7 +13,7 @@ export const describeListener = (message: string, links: Readonly<Record<string,
   docs: DOCS,
 });
 
-/** What a listener answers at `/health`, where probes of other gateways look. */
+/** The answer of a listener at `/health`, where probes of other gateways look. */
 export const healthOf = (ready: boolean): { readonly status: number; readonly body: object } => ({
   status: ready ? 200 : 503,
   body: { status: ready ? 'ok' : 'not ready' },

@@ -83,7 +83,7 @@ function modelsOf(
   });
 }
 
-/** What the entry serves of the models with a name. */
+/** The models of the entry that fit a name. */
 function servedOf({ models }: CatalogEntry, name: string): readonly string[] {
   if (!models) return [name];
   return models.flatMap((one) =>

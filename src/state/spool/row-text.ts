@@ -33,10 +33,10 @@ export const END_COLUMNS = [
 ] as const satisfies readonly (keyof LedgerRow)[];
 export const SEND_COLUMNS = END_COLUMNS.slice(0, END_COLUMNS.indexOf('ms'));
 
-/** What a row has in a column that earlier releases did not write. */
+/** The value of a column that earlier releases did not write. */
 export const NOT_KNOWN = { requestId: '' } as const;
 
-/** What a row has in the columns that a line leaves out. */
+/** The values of columns that a line leaves out. */
 export const NOT_WRITTEN = {
   ...NOT_KNOWN,
   ...Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])),
