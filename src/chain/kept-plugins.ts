@@ -31,11 +31,15 @@ export const hasOptions = (item: ChainItem): boolean => typeof item !== 'string'
  */
 export function withKept(list: ListPart, chain: readonly ChainItem[], ends: (item: ChainItem) => boolean): ListPart {
   const placed = list.items.map((item, at) => ({ item, index: list.indexes[at]! }));
+  const isOwn = (index: number | Kept): boolean => typeof index === 'number';
+  const taken = new Set<number | Kept>();
   for (const [always, entry] of [...chain.entries()].toReversed()) {
     if (!isAlways(entry)) continue;
-    const named = placed.findIndex(({ item }) => isSame(item, entry));
+    // Two entries may be the same plugin under one name: each is another item of the list, or is added.
+    const named = placed.findLastIndex(({ item, index }) => isOwn(index) && !taken.has(index) && isSame(item, entry));
     const end = placed.findIndex(({ item }) => ends(item));
     if (named >= 0 && (end < 0 || named <= end)) {
+      taken.add(placed[named]!.index);
       if (!hasOptions(placed[named]!.item)) placed[named] = { ...placed[named]!, item: entry };
       continue;
     }

@@ -132,6 +132,18 @@ describe('an entry of server.yaml with `always: true`', () => {
     ],
     ['once for each name of an instance', [kept, other, 'route'], ['stamp', 'route'], ['stamp', 'second', 'route']],
     [
+      'as often as server.yaml has it, in a list without it',
+      [kept, { ...kept, options: { color: 'blue' } }, 'metadata', 'route'],
+      ['metadata', 'route'],
+      ['stamp', 'stamp', 'metadata', 'route'],
+    ],
+    [
+      'as often as server.yaml has it, in a list that names it once',
+      [kept, { ...kept, options: { color: 'blue' } }, 'metadata', 'route'],
+      ['stamp', 'route'],
+      ['stamp', 'stamp', 'route'],
+    ],
+    [
       'not behind `route`, where it would never run',
       [kept, 'metadata', 'route'],
       ['metadata', 'route', 'stamp'],

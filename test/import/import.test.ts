@@ -53,6 +53,48 @@ describe('gatehouse import', () => {
     },
   );
 
+  it('makes no reference to a variable or file of this machine out of a text of the file', async () => {
+    const { text } = await imported('portkey', ['hostile.json']);
+    expect(text).toContain('$${env:ADMIN_TOKEN}');
+    expect(text.split('=== report')[0]).not.toMatch(/(?<!\$)\$\{(?:env:ADMIN_TOKEN|file:)/);
+    expect(text).not.toMatch(SECRETS);
+  });
+
+  it('keeps tokens and keys of a vendor from every host that is not its own', async () => {
+    const { text, dir } = await imported('litellm', ['hostile.yaml']);
+    const { providers } = parse(readFileSync(join(dir, 'catalog.yaml'), 'utf8')) as {
+      providers: readonly Readonly<Record<string, unknown>>[];
+    };
+    const bases = Object.fromEntries(providers.map(({ slug, base_url: base, api_key: key }) => [slug, [base, key]]));
+    expect(bases).toMatchInlineSnapshot(`
+      {
+        "api.anthropic.com": [
+          "http://api.anthropic.com",
+          "\${env:API_ANTHROPIC_COM_API_KEY}",
+        ],
+        "evil-openrouter.ai": [
+          "https://evil-openrouter.ai/api/v1",
+          "\${env:OPENROUTER_API_KEY}",
+        ],
+        "own.example.com": [
+          "https://own.example.com/v1",
+          undefined,
+        ],
+        "proxy.example.com": [
+          "https://proxy.example.com/v1",
+          undefined,
+        ],
+        "vertex-ai": [
+          undefined,
+          undefined,
+        ],
+      }
+    `);
+    expect(text).not.toMatch(/evil\.example\.com"?\n.*metadata-server|(?<!\$)\$\{env:ADMIN_TOKEN\}/);
+    expect(text).toContain('do tokens of Google go to https://evil.example.com?');
+    expect(text).not.toMatch(SECRETS);
+  });
+
   it.each(CASES.filter(({ goes }) => goes))(
     'leads requests to the hosts and models that the file has for them: $kind ($name)',
     async ({ kind, files, key, goes }) => {

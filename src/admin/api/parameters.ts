@@ -100,7 +100,7 @@ export const PARAMETERS = {
   head: {
     description:
       'The number and the hash of the row that was the last one at some time, as `SEQ:HASH`. The log has them.',
-    schema: { type: 'string', pattern: '^\\d{1,15}:[0-9a-f]{64}$' },
+    schema: { type: 'string', pattern: '^\\d{1,15}:(?:[0-9a-f]{16}\\.)?[0-9a-f]{64}$' },
   },
 } as const satisfies Readonly<Record<string, Parameter>>;
 

@@ -48,6 +48,10 @@ export function addAccount(draft: Draft, item: ForeignItem, account: ForeignAcco
   }
   if (!VENDORS.has(account.vendor)) item.lose(`is ${account.vendor} a server with OpenAI's API? It is imported as one`);
   const place = placeOf(vendor, account, base);
+  if (provider === 'vertex-ai' && place.isForeign) {
+    item.lose(`do tokens of Google go to ${base}? Write the entry yourself if they do`, 'guard');
+    return undefined;
+  }
   const isOpenAi = provider === 'openai';
   const settings = defined({
     provider,
@@ -165,7 +169,7 @@ function vertexOf(draft: Draft, account: ForeignAccount): DraftPart {
   const { serviceAccount, vertexProject, region } = account;
   const purpose = 'the JSON key of the service account for Vertex AI';
   const path =
-    typeof serviceAccount?.value === 'string' && serviceAccount.value.endsWith('.json')
+    typeof serviceAccount?.value === 'string' && /^[^${}]+\.json$/.test(serviceAccount.value)
       ? serviceAccount.value
       : undefined;
   return {

@@ -1,5 +1,5 @@
 import { isObject } from '../../formats/json/object.ts';
-import { freeName, literal, nameOf } from './names.ts';
+import { freeName, nameOf } from './names.ts';
 import { variableIn, type ForeignFile, type ForeignItem } from './source.ts';
 
 /** A file of the settings, or a part of one. */
@@ -81,14 +81,14 @@ export class Draft {
   text(item: ForeignItem | undefined, sample: string): string | undefined {
     const text = item?.text();
     const variable = text === undefined ? undefined : variableIn(text);
-    return variable === undefined ? literal(text) : this.variable(variable, READ_TOO, { sample });
+    return variable === undefined ? text : this.variable(variable, READ_TOO, { sample });
   }
 
   /** A value of a request's parameter with the references in it. */
   value(value: unknown, sample: string): unknown {
     if (typeof value === 'string') {
       const variable = variableIn(value);
-      return variable === undefined ? literal(value) : this.variable(variable, READ_TOO, { sample });
+      return variable === undefined ? value : this.variable(variable, READ_TOO, { sample });
     }
     if (Array.isArray(value)) return value.map((one) => this.value(one, sample));
     if (!isObject(value)) return value;

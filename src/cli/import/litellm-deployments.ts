@@ -158,13 +158,20 @@ function placeOf(
   { draft, credentials, environment }: ModelContext & { readonly draft: Draft },
 ): Placed | undefined {
   const account = accountOf(params, credentials);
-  const own = account && (account('api_base') ?? account('base_url'));
+  const own =
+    account && [account('api_base'), account('base_url')].find((item) => item !== undefined && item.value !== '');
   const found = account && modelOf(params, own !== undefined);
   if (!found) return undefined;
   const [vendor, text] = found;
   const written = text === '' ? unnamed(params, info) : text;
   if (written === undefined) return undefined;
-  const [base, url] = ['API_BASE', 'BASE_URL'].map((name) => environment?.get(`${vendor.toUpperCase()}_${name}`));
+  if (own && typeof own.value !== 'string') {
+    own.lose('is no address: the model is not imported, because its key belongs to that host', 'guard');
+    return undefined;
+  }
+  // `text-completion-openai` has the variables of OpenAI.
+  const prefix = vendor.replace('text-completion-', '').toUpperCase();
+  const [base, url] = ['API_BASE', 'BASE_URL'].map((name) => environment?.get(`${prefix}_${name}`));
   const slug = addAccount(draft, params, {
     vendor,
     apiKey: account('api_key'),

@@ -1,6 +1,6 @@
 import type { Draft, DraftPart } from './draft.ts';
 import { KEY, TEAM } from './litellm-reasons.ts';
-import { defined, freeName, literal, nameOf } from './names.ts';
+import { defined, freeName, nameOf } from './names.ts';
 import { AliasNames } from '../../catalog/alias-names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { matches } from '../../prices/model-pattern.ts';
@@ -141,7 +141,7 @@ export function metadataOf(item: ForeignItem | undefined): DraftPart | undefined
       one.lose('metadata are texts of at most 128 characters', 'check');
       return [];
     }
-    return [[name, literal(String(value))]];
+    return [[name, String(value)]];
   });
   return entries.length > 0 ? Object.fromEntries(entries.slice(0, 16)) : undefined;
 }

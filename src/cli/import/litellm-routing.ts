@@ -1,7 +1,7 @@
 import { AliasNames, isWildcard, targetOf as modelFor } from '../../catalog/alias-names.ts';
 import type { Draft, DraftPart } from './draft.ts';
 import type { Deployment } from './litellm-deployments.ts';
-import { aliasOf, defined, literal, nameOf, timesOf } from './names.ts';
+import { aliasOf, defined, nameOf, timesOf } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import type { ForeignItem } from './source.ts';
 
@@ -225,7 +225,7 @@ function rankTarget(group: readonly Deployment[]): DraftPart {
 const targetOf = ({ slug, model, timeout, fields }: Deployment): DraftPart =>
   defined({
     provider: `@${slug}`,
-    override_params: { model: literal(model) },
+    override_params: { model: model },
     default_params: Object.keys(fields).length > 0 ? fields : undefined,
     ...timesOf(seconds(timeout)),
   });

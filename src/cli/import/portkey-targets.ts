@@ -1,7 +1,7 @@
 import { adviceOnKey } from '../../settings/problems/foreign-words.ts';
 import { addAccount, type ForeignAccount } from './accounts.ts';
 import type { Draft, DraftPart } from './draft.ts';
-import { defined, literal, nameOf, timesOf } from './names.ts';
+import { defined, nameOf, timesOf } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { weighed, type ForeignItem, type Reasons } from './source.ts';
 import { VENDORS } from './vendors.ts';
@@ -68,7 +68,7 @@ function rulesOf(item: ForeignItem, strategy: ForeignItem | undefined): DraftPar
   const params = withoutSlug(either(item, 'override_params')?.value);
   const override = { ...(deployment !== undefined && { model: deployment }), ...(isObject(params) ? params : {}) };
   return {
-    override_params: Object.keys(override).length > 0 ? literal(override) : undefined,
+    override_params: Object.keys(override).length > 0 ? override : undefined,
     forward_headers: either(item, 'forward_headers')?.texts(),
     cache: cacheOf(item.get('cache')),
     retry: retryOf(item.get('retry')),
@@ -152,7 +152,7 @@ function accountOf(item: ForeignItem, vendor: string): ForeignAccount {
   return {
     vendor,
     apiKey: item.get('api_key') ?? item.get('apiKey'),
-    baseUrl: literal(host ?? (resource === undefined ? undefined : `https://${resource}.openai.azure.com`)),
+    baseUrl: host ?? (resource === undefined ? undefined : `https://${resource}.openai.azure.com`),
     organization: item.get('openai_organization')?.text(),
     project: item.get('openai_project')?.text(),
     apiVersion: item.get('azure_api_version'),
@@ -179,7 +179,7 @@ function strategyOf(strategy: ForeignItem, targets: readonly DraftPart[]): Draft
       const then = known(condition.get('then'));
       condition.rest(advices('Condition', condition));
       // oxlint-disable-next-line unicorn/no-thenable -- the schema's own word
-      return query && then !== undefined ? [{ query: literal(withPath(query.value)), then }] : [];
+      return query && then !== undefined ? [{ query: withPath(query.value), then }] : [];
     });
   return defined({
     mode,

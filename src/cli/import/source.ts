@@ -1,3 +1,4 @@
+import { literal } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
 import type { JsonPath } from '../../settings/read/pointer.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
@@ -29,7 +30,8 @@ export class ForeignFile {
   constructor(yaml: YamlFile) {
     this.#yaml = yaml;
     this.name = yaml.name;
-    this.root = new ForeignItem(this, [], yaml.document.toJS({ maxAliasCount: 1000 }) as unknown);
+    // No text of the file becomes a reference to a variable or a file of this machine.
+    this.root = new ForeignItem(this, [], literal(yaml.document.toJS({ maxAliasCount: 1000 }) as unknown));
   }
 
   lineOf(path: JsonPath): number {

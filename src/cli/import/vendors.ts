@@ -86,9 +86,11 @@ export function vendorAt(name: string, address: string | undefined): Vendor | un
   return address === undefined || OTHER_APIS.test(name) ? undefined : ownServer('API_KEY');
 }
 
-/** True where the address is the vendor's own: its key may go there. */
-export const isHome = ({ home }: Vendor, { host }: URL): boolean =>
-  home !== undefined && (host === home || host.endsWith(`.${home}`) || host.endsWith(`-${home}`));
+/** True where the address is the vendor's own: its key may go there. Hosts of Vertex AI begin with a region and a hyphen. */
+export const isHome = ({ provider, home, baseUrl = 'https:' }: Vendor, { host, protocol }: URL): boolean =>
+  home !== undefined &&
+  baseUrl.startsWith(protocol) &&
+  (host === home || host.endsWith(`.${home}`) || (provider === 'vertex-ai' && host.endsWith(`-${home}`)));
 
 export const noVendor = (name: string): string =>
   `Gatehouse has no provider ${name}: only Vertex AI, Google AI Studio, Anthropic, OpenAI, Azure OpenAI and servers with OpenAI's API. Does it have that API, and at which address?`;

@@ -70,7 +70,7 @@ const PROOFS: Readonly<Record<AuditPart['proof'], (key?: string) => string>> = {
   none: () =>
     'no key: no row was changed by mistake, but all of them may have been replaced with write access to the store. With state.encryption_keys, later rows have a key',
   key: (key) => `the key ${key}: only a holder of state.encryption_keys can have written them`,
-  unknown_key: () => 'not verifiable: state.encryption_keys no longer has their key',
+  unknown_key: () => 'not verifiable: state.encryption_keys has no such key, so these rows prove nothing',
 };
 
 const WITHOUT_HEAD =

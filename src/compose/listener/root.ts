@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 
 const DOCS = 'https://github.com/gatehouse-gateway/gatehouse#readme';
@@ -21,6 +22,10 @@ export const healthOf = (ready: boolean): { readonly status: number; readonly bo
 
 const ROOT = describeListener('An AI gateway: its APIs are below /v1.', { health: '/health', models: '/v1/models' });
 
+/** True for a request that announces a body. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
 /** Answers `/` and `/health` of the data listener. */
 export function answerRoot(isReady: () => boolean): Koa.Middleware {
   return (ctx, next) => {
@@ -29,6 +34,8 @@ export function answerRoot(isReady: () => boolean): Koa.Middleware {
     const { status, body } = ctx.path === '/' ? { status: 200, body: ROOT } : healthOf(isReady());
     const text = JSON.stringify(body);
     ctx.respond = false;
+    // A body is not read: its connection closes, so that a slow one holds no socket.
+    if (hasBody(ctx.req)) ctx.res.shouldKeepAlive = false;
     ctx.res
       .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
       .end(text);
