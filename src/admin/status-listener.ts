@@ -5,7 +5,7 @@ import type { Clock } from '../plugin/index.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import { ambiguityOf } from '../compose/listener/ambiguous-head.ts';
-import { describeListener, healthOf } from '../compose/listener/root.ts';
+import { describeListener, hasBody, healthOf } from '../compose/listener/root.ts';
 import { hostOf, isOwnHost } from './own-host.ts';
 
 export interface Readiness {
@@ -61,6 +61,8 @@ export function createStatusServer(options: StatusServerOptions): Server {
     const ambiguity = ambiguityOf(request);
     if (ambiguity !== undefined) return refuse(response, 400, `The request is not valid HTTP: ${ambiguity}.`);
     if (hasForeignHost(request, server, options.host)) return refuse(response, 421, MISDIRECTED);
+    // A body is not read: a slow one holds no socket.
+    if (hasBody(request)) response.shouldKeepAlive = false;
     answer(request, response, { ...options, startedAt }).catch(() => {
       // Only rendering can fail. Its message may quote a label, so the client gets only the status.
       if (!response.headersSent) response.writeHead(500, { 'content-type': TEXT });

@@ -289,6 +289,14 @@ const OTHERS: readonly (readonly [string, Api, number, object, number, ErrorCode
     ],
   ),
   [
+    'a model that is named like an unpaid bill',
+    'chat',
+    400,
+    said('insufficient balance is not a valid model ID'),
+    400,
+    'upstream_rejected',
+  ],
+  [
     'a prompt that talks of a refused key',
     'chat',
     400,

@@ -11,7 +11,7 @@ interface Wording {
   /**
    * The message. Vendors quote names and texts of the request in it. Where the failure counts against the target or its
    * account, the pattern therefore begins at the start of the message, where callers can put words only with the name of an
-   * unknown field (`REFUSED_FIELD`).
+   * unknown field or model (`REFUSED_NAME`).
    */
   readonly says?: RegExp;
 }
@@ -110,16 +110,16 @@ const WORDINGS: readonly Wording[] = [
   },
 ];
 
-/** Messages about an unknown field. Anthropic and other servers with Pydantic begin them with its name, which the caller has chosen. */
-const REFUSED_FIELD =
-  /(?:extra (?:inputs|fields) (?:are )?not permitted|(?:unknown|unrecognized) (?:field|name|parameter|argument))/i;
+/** Messages about an unknown field or model. Servers with Pydantic, and OpenRouter, begin them with its name, which the caller has chosen. */
+const REFUSED_NAME =
+  /(?:extra (?:inputs|fields) (?:are )?not permitted|(?:unknown|unrecognized) (?:field|name|parameter|argument)|not a valid model|(?:unknown|invalid|unsupported|no such) model|model (?:not found|does not exist))/i;
 
 /** Length of the message that is searched: an upstream may send a megabyte, and these patterns take quadratic time. */
 const SEARCHED = 2048;
 
 /** The cause that the vendor's own words name for a failure with this status. Undefined: the status decides. */
 export function codeOfWording({ kind, code, message }: UpstreamFailure, status: number): ErrorCode | undefined {
-  const text = REFUSED_FIELD.test(message) ? '' : message.slice(0, SEARCHED);
+  const text = REFUSED_NAME.test(message) ? '' : message.slice(0, SEARCHED);
   const isWord = (words: ReadonlySet<string>): boolean =>
     (kind !== undefined && words.has(kind)) || (code !== undefined && words.has(code));
   return WORDINGS.find(
