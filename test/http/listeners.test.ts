@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -127,3 +129,20 @@ describe('every listener at `/` and `/health`', () => {
     }
   });
 });
+
+it.each(['data', 'status', 'admin'] as const)(
+  'A slow body at / or /health of the %s listener holds no socket',
+  async (which) => {
+    const { gateway } = await start({ ...NO_HOST, admin: { port: 0 } });
+    const port = Number(new URL(gateway[which]!.url).port);
+    for (const path of ['/', '/health']) {
+      const socket = connect(port, '127.0.0.1');
+      let text = '';
+      socket.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+      // The body never ends: only the gateway closes the connection.
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n{`);
+      await once(socket, 'close');
+      expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    }
+  },
+);
