@@ -42,8 +42,6 @@ export default defineConfig({
           globalSetup: ['./test/support/built.ts'],
           include: ['test/**/*.test.ts'],
           exclude: ['test/growth/**'],
-          // To load the gateway anew for each of 270 files took a quarter of the run. A test undoes what it changes of its process.
-          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           retry: process.env['CI'] ? 1 : 0,
