@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join, relative } from 'node:path';
 
 /** The result of a long suite depends on these files: paths of files and folders from the root. */
-const CONVERSATION = ['src/formats', 'src/translate', 'src/plugin', 'src/operations'];
-const PATH_OF_A_REQUEST = [...CONVERSATION, 'src/gateway', 'src/send', 'src/upstream', 'plugins', 'test/support'];
+const ROOMS = ['formats', 'translate', 'plugin', 'operations', 'providers', 'gateway', 'send', 'upstream'];
+const PATH_OF_A_REQUEST = [...ROOMS.map((room) => `src/${room}`), 'plugins', 'test/support'];
 
 /**
  * The long suites. `npm run test:full` runs them all and writes their result to test/full.json. `npm test` runs one whole only where a
@@ -13,10 +13,19 @@ const PATH_OF_A_REQUEST = [...CONVERSATION, 'src/gateway', 'src/send', 'src/upst
  */
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
   growth: ['test/growth', 'src/catalog/fields', ...PATH_OF_A_REQUEST],
-  'docs:build': ['docs', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
-  agents: ['test/agents', ...CONVERSATION],
-  faults: ['test/faults', 'src/record', ...PATH_OF_A_REQUEST],
-  money: ['test/money', 'src/governance', 'src/state', 'src/prices', 'src/compose/ledger', 'plugins/budget'],
+  // The READMEs of plugins and the recipes are pages of the site.
+  'docs:build': ['docs', 'plugins', 'configs/recipes', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  agents: ['test/agents', ...PATH_OF_A_REQUEST],
+  faults: ['test/faults', 'src/record', 'src/chain', 'src/state/memory', ...PATH_OF_A_REQUEST],
+  money: [
+    'test/money',
+    'src/governance',
+    'src/state',
+    'src/prices',
+    'src/compose',
+    'src/process/state',
+    'plugins/budget',
+  ],
 };
 
 /** Parts without a script in package.json. */

@@ -4,7 +4,7 @@ import { bundle } from '../../build/bundle.ts';
 import { digestOf } from '../../build/full-parts.ts';
 import { packageFile } from '../../src/package-root.ts';
 
-const ROOT = packageFile('');
+const ROOT = join(import.meta.dirname, '../..');
 const STAMP = join(ROOT, 'dist/built-from');
 const SOURCES = ['src', 'plugins', 'build', 'schemas', 'package-lock.json'];
 
@@ -16,8 +16,8 @@ export const MAIN = packageFile('dist/src/cli/main.js');
 
 /** Bundles the sources before the first test, if they have changed since they were bundled. */
 export default async function buildOnce(): Promise<void> {
-  const digest = digestOf(ROOT.replace(/\/$/, ''), SOURCES);
+  const digest = digestOf(ROOT, SOURCES);
   if (existsSync(MAIN) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === digest) return;
-  await bundle(ROOT.replace(/\/$/, ''), packageFile('dist'));
+  await bundle(ROOT, packageFile('dist'));
   writeFileSync(STAMP, digest);
 }
