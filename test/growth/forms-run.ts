@@ -28,7 +28,7 @@ const catalog = compileCatalog(
 const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
 const translator = createTranslator(createFakeClock());
 /** Field rules read every field. With them no field may follow a file that passes through. */
-const ruled = createCaller({ fields: { deny: ['prompt.**', 'timestamp_granularities[]', '**.file_id'] } });
+const ruled = createCaller({ fields: { deny: ['prompt.**', 'words[]', '**.file_id'] } });
 const target = createTarget();
 
 export interface FormServing {
