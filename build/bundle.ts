@@ -5,13 +5,13 @@ import { asciiOnly, replacements } from './replacements.ts';
 const ENTRIES = [
   // The command line. An old Node runs it to name the version it needs, so it imports nothing before it has looked.
   'src/cli/main',
-  // `exports` of package.json, and `moduleFile` of src/package-root.ts.
+  // `exports` of package.json, and `moduleFile` of src/core/kernel/package-root.ts.
   'src/plugin/index',
   'src/plugin/testing/index',
-  'src/process/workers/worker-main',
-  'src/state/sqlite/thread',
-  // Stack traces show by this file where the gateway calls a plugin: src/compose/plugin-owners.ts.
-  'src/chain/watched-link',
+  'src/addons/workers/worker-main',
+  'src/addons/budgets/store/sqlite/thread',
+  // Stack traces show by this file where the gateway calls a plugin: src/core/compose/plugin-owners.ts.
+  'src/core/http/chain/watched-link',
 ];
 
 /** Packages of `dependencies`: loaded on demand, or by tests of plugins. */

@@ -3,11 +3,11 @@ import { Ajv, type Options } from 'ajv';
 import addFormats from 'ajv-formats';
 import standalone from 'ajv/dist/standalone/index.js';
 import { builtinPlugins } from '../plugins/index.ts';
-import { BODY_CHECK } from '../src/operations/body-schema.ts';
-import { packageFile } from '../src/package-root.ts';
-import { defaultsOf, fillerOf, FILLING, namedSchema } from '../src/settings/compile/plugin-options.ts';
-import { readSchema, SCHEMA_NAMES, type Schema } from '../src/settings/read/schema-files.ts';
-import { OWN_KEYWORDS, SETTINGS_CHECK } from '../src/settings/read/settings-ajv.ts';
+import { BODY_CHECK } from '../src/core/operations/body-schema.ts';
+import { packageFile } from '../src/core/kernel/package-root.ts';
+import { defaultsOf, fillerOf, FILLING, namedSchema } from '../src/core/settings/compile/plugin-options.ts';
+import { readSchema, SCHEMA_NAMES, type Schema } from '../src/core/settings/read/schema-files.ts';
+import { OWN_KEYWORDS, SETTINGS_CHECK } from '../src/core/settings/read/settings-ajv.ts';
 
 /** Schemas that may refer to each other, by the names of their validators in `compiledAhead`. */
 interface Group {
@@ -16,7 +16,7 @@ interface Group {
 }
 
 /**
- * The code of `src/compiled-ahead.ts` in the package, and of the modules that it imports.
+ * The code of `src/core/kernel/compiled-ahead.ts` in the package, and of the modules that it imports.
  * @param name the name of the first
  */
 export function compiledAheadModules(name: string): ReadonlyMap<string, string> {

@@ -12,19 +12,19 @@ const PATH_OF_A_REQUEST = [...ROOMS.map((room) => `src/${room}`), 'plugins', 'te
  * file that it watches has changed since then.
  */
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
-  growth: ['test/growth', 'src/catalog/fields', ...PATH_OF_A_REQUEST],
+  growth: ['test/growth', 'src/core/catalog/fields', ...PATH_OF_A_REQUEST],
   // The READMEs of plugins and the recipes are pages of the site.
   'docs:build': ['docs', 'plugins', 'configs/recipes', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   agents: ['test/agents', ...PATH_OF_A_REQUEST],
-  faults: ['test/faults', 'src/record', 'src/chain', 'src/state/memory', ...PATH_OF_A_REQUEST],
+  faults: ['test/faults', 'src/core/record', 'src/core/http/chain', 'src/core/memory', ...PATH_OF_A_REQUEST],
   money: [
     'test/money',
-    'src/governance',
-    'src/state',
-    'src/prices',
-    'src/compose',
-    'src/process/state',
-    'plugins/budget',
+    'src/addons/budgets/limits',
+    'src/addons/budgets/store',
+    'src/addons/budgets/prices',
+    'src/core/compose',
+    'src/addons/budgets/state',
+    'src/addons/budgets/plugins/budget',
   ],
 };
 

@@ -32,7 +32,7 @@ export function replacements(root: string): Plugin {
       `export { default as buildConnector } from '${undici}/core/connect.js';`,
       `export { default as errors } from '${undici}/core/errors.js';`,
     ].join('\n'),
-    // The gateway speaks HTTP/1.1 to upstreams (`allowH2: false` in src/upstream/pool.ts); loading node:http2 takes 40 ms and 9 MB.
+    // The gateway speaks HTTP/1.1 to upstreams (`allowH2: false` in src/core/upstream/pool.ts); loading node:http2 takes 40 ms and 9 MB.
     [`${undici}/dispatcher/client-h2.js`]:
       "module.exports = () => { throw new Error('HTTP/2 is not part of the bundle'); };",
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createExplainer, questionOf, type AskParts } from '../src/dry-run/explain/explain.testkit.ts';
+import { createExplainer, questionOf, type AskParts } from '../src/addons/explain/explain/explain.testkit.ts';
 import { createCaller } from '../src/plugin/testing/index.ts';
 import { builtinPlugins } from './index.ts';
 

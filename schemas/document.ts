@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/settings/read/schema-files.ts';
+import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/core/settings/read/schema-files.ts';
 import { litellmTables, portkeyRows } from './foreign-keys.ts';
 import { exampleOf, placesOf, type Place } from './places.ts';
 import { typeOf } from './type-words.ts';
@@ -14,7 +14,7 @@ const DOCS = join(import.meta.dirname, '../docs');
 const PORTKEY = join(DOCS, 'move/portkey.md');
 const LITELLM = join(DOCS, 'move/litellm.md');
 const GENERATED = '<!-- Generated from the schemas by `npm run generate`. -->';
-const IMPORTED = '<!-- Generated from src/cli/import by `npm run generate`. -->';
+const IMPORTED = '<!-- Generated from src/addons/import by `npm run generate`. -->';
 const END = '<!-- End of the generated part. -->';
 
 /** The pages by their file, with what the schemas say today. */

@@ -2,9 +2,9 @@
  * The keys of other gateways' configs, and what becomes of each here: from the schemas, from the advice that `gatehouse validate`
  * gives and from the reasons that `gatehouse import` reports. A key without an answer is an error, so that no page promises what the diagnostics do not know.
  */
-import { DEPLOYMENT, GENERAL, KEY, LITELLM, ROUTER, TEAM } from '../src/cli/import/litellm-reasons.ts';
-import type { Reasons } from '../src/cli/import/source.ts';
-import { adviceOnKey } from '../src/settings/problems/foreign-words.ts';
+import { DEPLOYMENT, GENERAL, KEY, LITELLM, ROUTER, TEAM } from '../src/addons/import/litellm-reasons.ts';
+import type { Reasons } from '../src/addons/import/source.ts';
+import { adviceOnKey } from '../src/core/settings/problems/foreign-words.ts';
 import type { Place } from './places.ts';
 
 /** Keys of an object: its path in the other gateway's config, the path and the title of the object here. */
@@ -81,7 +81,7 @@ export function portkeyRows(places: readonly Place[]): readonly (readonly [strin
   );
 }
 
-/** Values that the gateway rewrites (src/settings/read/spellings.ts). */
+/** Values that the gateway rewrites (src/core/settings/read/spellings.ts). */
 const NOTES: Readonly<Record<string, string>> = {
   'cache.mode': '`simple` works, with a warning: write `exact`; `semantic` needs `embeddings`',
 };

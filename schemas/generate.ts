@@ -1,5 +1,5 @@
 /**
- * Writes schemas/types.generated.ts and docs/reference/settings from the schemas, src/cli/samples.generated.ts from the
+ * Writes schemas/types.generated.ts and docs/reference/settings from the schemas, src/core/commands/samples.generated.ts from the
  * samples, and the limits, capabilities and prices of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -69,14 +69,14 @@ function forTypes(schema: unknown): unknown {
   );
 }
 
-/** Keys that src/settings/read/fill-catalog.ts fills in: optional in the file, never absent in the type. */
+/** Keys that src/core/settings/read/fill-catalog.ts fills in: optional in the file, never absent in the type. */
 function withFilled(schema: object): object {
   if (!('x-filled' in schema)) return schema;
   const { 'x-filled': filled, ...rest } = schema;
   return { ...rest, required: ['required' in rest ? rest.required : [], filled].flat() };
 }
 
-/** Types omit deprecated spellings: src/settings/read/spellings.ts translates them first. */
+/** Types omit deprecated spellings: src/core/settings/read/spellings.ts translates them first. */
 const isDeprecated = (value: unknown): boolean => Object(value).deprecated === true;
 
 /** `anyOf: [{required: […]}, …]` becomes an index signature in TypeScript, which would end narrowing by `provider`. */

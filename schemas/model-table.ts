@@ -1,10 +1,10 @@
-/** Writes src/catalog/model-table/table.generated.ts from data/models.json. */
+/** Writes src/core/catalog/model-table/table.generated.ts from data/models.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 export const TABLE_SOURCE = join(ROOT, 'data/models.json');
-export const TABLE_OUTPUT = join(ROOT, 'src/catalog/model-table/table.generated.ts');
+export const TABLE_OUTPUT = join(ROOT, 'src/core/catalog/model-table/table.generated.ts');
 
 /** A row of the source; data/models.schema.json describes it. */
 interface Row {

@@ -1,10 +1,10 @@
-/** Writes src/prices/table.generated.ts from data/models.json. */
+/** Writes src/addons/budgets/prices/table.generated.ts from data/models.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileTable, type SourceTable } from '../src/prices/source-table.ts';
+import { compileTable, type SourceTable } from '../src/addons/budgets/prices/source-table.ts';
 import { quoted, TABLE_SOURCE } from './model-table.ts';
 
-export const PRICES_OUTPUT = join(import.meta.dirname, '../src/prices/table.generated.ts');
+export const PRICES_OUTPUT = join(import.meta.dirname, '../src/addons/budgets/prices/table.generated.ts');
 
 export function generatePriceTable(): string {
   const source = JSON.parse(readFileSync(TABLE_SOURCE, 'utf8')) as SourceTable;

@@ -1,12 +1,12 @@
 /**
- * Writes src/cli/samples.generated.ts: the sample settings that `gatehouse init` writes. They are compiled in, because the
+ * Writes src/core/commands/samples.generated.ts: the sample settings that `gatehouse init` writes. They are compiled in, because the
  * folder configs/ of an installation may contain an operator's own settings, with keys and credentials.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const CONFIGS = join(import.meta.dirname, '../configs');
-export const SAMPLES_OUTPUT = join(import.meta.dirname, '../src/cli/samples.generated.ts');
+export const SAMPLES_OUTPUT = join(import.meta.dirname, '../src/core/commands/samples.generated.ts');
 
 const BANNER = `// Generated from configs/ by \`npm run generate\`. Do not edit: change the samples and run it again.
 

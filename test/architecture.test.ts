@@ -67,7 +67,7 @@ function importsOf(file: string): Import[] {
   );
 }
 
-/** `src/upstream/pool.ts` → `upstream`; `plugins/auth/index.ts` → `plugins`. */
+/** `src/core/upstream/pool.ts` → `upstream`; `plugins/auth/index.ts` → `plugins`. */
 function roomOf(file: string): string {
   const [first, second, third] = file.split('/');
   if (first !== 'src') return first!;
@@ -230,15 +230,17 @@ describe('the rooms', () => {
   ])(
     'let the command $command start without what only serves: pools, metrics, traces, a router',
     ({ command, needed }) => {
-      const packages = packagesOf([`src/cli/${command}.ts`, 'src/dry-run/explain/check-settings.ts']);
+      const packages = packagesOf([`src/core/commands/${command}.ts`, 'src/addons/explain/explain/check-settings.ts']);
       const known = ['ajv', 're2js', 'koa', 'yaml', 'undici', 'prom-client', '@opentelemetry/api', '@koa/router'];
       expect(known.filter((name) => packages.has(name))).toEqual(needed);
     },
   );
 
   it('let every command but those of the state store start without SQLite, which a gateway loads when its settings have a store', () => {
-    expect(packagesOf(['src/cli/serve.ts', 'src/cli/validate.ts', 'src/cli/explain.ts'])).not.toContain('node:sqlite');
-    expect(packagesOf(['src/cli/state/read.ts'])).toContain('node:sqlite');
+    expect(
+      packagesOf(['src/core/commands/serve.ts', 'src/core/commands/validate.ts', 'src/addons/explain/cli/explain.ts']),
+    ).not.toContain('node:sqlite');
+    expect(packagesOf(['src/addons/budgets/cli/state/read.ts'])).toContain('node:sqlite');
   });
 });
 

@@ -13,20 +13,23 @@ const OF_REQUEST =
  * `LiveList` (src/plugin/live-list.ts has the reason and the figures).
  */
 const RARE: Readonly<Record<string, string>> = {
-  'src/chain/compose.ts: WeakMap<object, Chain>': 'one per operation, config and target; all requests share them',
-  'src/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',
-  'src/compose/listener/data-server.ts: WeakMap<Duplex, ServerResponse>':
+  'src/core/http/chain/compose.ts: WeakMap<object, Chain>':
+    'one per operation, config and target; all requests share them',
+  'src/core/http/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',
+  'src/core/http/listener/data-server.ts: WeakMap<Duplex, ServerResponse>':
     'one per connection; the next request replaces it',
-  'src/settings/compile/plugin-options.ts: WeakMap<object, Compiled>': 'schemas of plugins',
-  'src/settings/query/fields.ts: WeakMap<RequestBody, Map<string, unknown>>':
+  'src/core/settings/compile/plugin-options.ts: WeakMap<object, Compiled>': 'schemas of plugins',
+  'src/core/settings/query/fields.ts: WeakMap<RequestBody, Map<string, unknown>>':
     'a condition reads a field of a large body',
-  'src/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
-  'src/compose/websockets/open-sockets.ts: WeakMap<ServerResponse, string | undefined>': 'a client opens a WebSocket',
-  'src/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
-  'src/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>': 'the key or the catalog entry has field rules',
-  'src/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
+  'src/core/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
+  'src/addons/responses/websockets/open-sockets.ts: WeakMap<ServerResponse, string | undefined>':
+    'a client opens a WebSocket',
+  'src/core/compose/server-timing.ts: WeakMap<Exchange, Times>': 'the gateway config asks for Server-Timing',
+  'src/core/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>':
+    'the key or the catalog entry has field rules',
+  'src/core/http/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
   'src/plugin/blame.ts: WeakMap<object, string>': 'an external plugin threw',
-  'src/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
+  'src/core/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
 };
 
 it('No table that outlives a request holds objects of ordinary requests', () => {

@@ -1,4 +1,4 @@
-import { chatCompletions } from '../../src/operations/chat-completions.ts';
+import { chatCompletions } from '../../src/core/operations/chat-completions.ts';
 import { createSignals } from '../../src/formats/events.ts';
 import {
   GatewayError,
@@ -18,9 +18,9 @@ import {
   type ExchangeParts,
 } from '../../src/plugin/testing/index.ts';
 import { createHost } from '../../src/plugin/testing/run-plugin.ts';
-import { createReplyCache } from '../../src/translate/cached-replies.ts';
-import { createSemanticCache } from '../../src/translate/semantic/semantic-cache.ts';
-import { MemoryReplyStore } from '../../src/state/memory/reply-cache.ts';
+import { createReplyCache } from '../../src/core/translate/cached-replies.ts';
+import { createSemanticCache } from '../../src/addons/semantic-cache/semantic-cache.ts';
+import { MemoryReplyStore } from '../../src/core/memory/reply-cache.ts';
 import cache from './index.ts';
 
 export const resolvedTarget = (model: string, parts: Partial<ResolvedTarget> = {}): ResolvedTarget => ({

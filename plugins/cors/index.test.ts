@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HeaderNames } from '../../src/gateway/header-names.ts';
+import { HeaderNames } from '../../src/core/http/gateway/header-names.ts';
 import { GatewayError } from '../../src/plugin/index.ts';
 import { createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import cors from './index.ts';

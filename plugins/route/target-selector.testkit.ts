@@ -1,5 +1,5 @@
 import type { Condition, GatewayFile } from '../../schemas/types.generated.ts';
-import { compileGatewayConfig } from '../../src/settings/compile/gateway-config.ts';
+import { compileGatewayConfig } from '../../src/core/settings/compile/gateway-config.ts';
 import {
   failureKinds,
   GatewayError,

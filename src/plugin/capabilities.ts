@@ -371,7 +371,7 @@ export interface RequestBudgets {
   preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void;
 }
 
-/** Records requests for logs, metrics and traces; see src/record. */
+/** Records requests for logs, metrics and traces; see src/core/record. */
 export interface Recorder {
   /** Starts recording a request that has arrived. The returned object ends the recording. */
   open(exchange: Exchange): RequestRecording;

@@ -132,7 +132,7 @@ export { readForm, type InboundForm, type InboundFormReading } from './form/inbo
 export { FormBody } from './form/form-body.ts';
 export { FormScanner, type FormToken } from './form/form-scanner.ts';
 export { announcedBytes, bodyPieces, boundaryOf, brokenBody, requestDecoder } from './body-pieces.ts';
-export { addPiece } from '../piece-list.ts';
+export { addPiece } from '../core/kernel/piece-list.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROLES } from '../../src/admin/api/roles.ts';
-import { isWrite, OPERATIONS, resourceOf, type OperationId, type AdminRoute } from '../../src/admin/api/routes.ts';
+import { ROLES } from '../../src/addons/admin/api/roles.ts';
+import {
+  isWrite,
+  OPERATIONS,
+  resourceOf,
+  type OperationId,
+  type AdminRoute,
+} from '../../src/addons/admin/api/routes.ts';
 import { CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
 import { ADMIN_TOKEN, chat, startAdmin, type AdminGateway, type Answer, type Asked } from './kit.ts';
 

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../src/admin/api/routes.ts';
+import type { OperationId } from '../../src/addons/admin/api/routes.ts';
 
 /** One valid call of each operation. `ID` is the id of an object that the test has created. */
 export interface SampleCall {

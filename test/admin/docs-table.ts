@@ -3,8 +3,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROBLEMS } from '../../src/admin/api/problems.ts';
-import { OPERATIONS } from '../../src/admin/api/routes.ts';
+import { PROBLEMS } from '../../src/addons/admin/api/problems.ts';
+import { OPERATIONS } from '../../src/addons/admin/api/routes.ts';
 
 export const PAGE = join(import.meta.dirname, '../../docs/operate/admin-api.md');
 

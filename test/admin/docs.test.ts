@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { fences } from '../docs/pages.ts';
 import { PAGE, withTables } from './docs-table.ts';
 import { startAdmin } from './kit.ts';

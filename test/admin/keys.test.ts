@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { digestOf } from '../../src/settings/compile/api-keys.ts';
+import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
 import { FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
 let admin: AdminGateway;

@@ -3,10 +3,10 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IncomingHttpHeaders } from 'node:http';
-import { startGateway } from '../../src/process/gateway.ts';
-import type { Gateway } from '../../src/process/running-gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { systemClock, type Clock } from '../../src/plugin/index.ts';
-import { KEYS } from '../../src/state/contract/opened-store.testkit.ts';
+import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { writeSettings, type TestSettings } from '../support/gateway.ts';
 
 export const ADMIN_TOKEN = 'admin-token-0123456789';

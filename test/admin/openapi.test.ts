@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATIONS } from '../../src/admin/api/routes.ts';
-import { PROBLEMS } from '../../src/admin/api/problems.ts';
-import { rowOf } from '../../src/state/contract/opened-store.testkit.ts';
+import { OPERATIONS } from '../../src/addons/admin/api/routes.ts';
+import { PROBLEMS } from '../../src/addons/admin/api/problems.ts';
+import { rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
 import { chat, startAdmin, type AdminGateway } from './kit.ts';
 

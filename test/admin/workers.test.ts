@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { KEYS } from '../../src/state/contract/opened-store.testkit.ts';
+import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { Fleet } from '../cli/workers.testkit.ts';
 import { KEY } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream } from '../support/upstream.ts';

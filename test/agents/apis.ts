@@ -1,4 +1,4 @@
-import { API, type Api } from '../../src/cli/agents/agents.ts';
+import { API, type Api } from '../../src/addons/agent-config/agents.ts';
 
 /** Which API of the gateway an agent spoke: its page names one. */
 

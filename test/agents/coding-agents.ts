@@ -1,4 +1,4 @@
-import { AGENT_CONFIGS, TAKES_IMAGES } from '../../src/cli/agents/agents.ts';
+import { AGENT_CONFIGS, TAKES_IMAGES } from '../../src/addons/agent-config/agents.ts';
 import { KEY_ENV, type Agent, type Limit, type Run } from './agent.ts';
 
 /** Coding agents. Their settings are what `gatehouse agent-config` prints. */
@@ -16,7 +16,7 @@ interface Program {
 
 function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools }: Program): Agent {
   const config = AGENT_CONFIGS.find((config) => config.name === name);
-  if (!config) throw new Error(`No agent ${name} in src/cli/agents.`);
+  if (!config) throw new Error(`No agent ${name} in src/addons/agent-config.`);
   return {
     name,
     title: config.title,

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AGENT_CONFIGS, type AgentConfig } from '../../src/cli/agents/agents.ts';
-import { exportLine, pastedText } from '../../src/cli/agents/print.ts';
+import { AGENT_CONFIGS, type AgentConfig } from '../../src/addons/agent-config/agents.ts';
+import { exportLine, pastedText } from '../../src/addons/agent-config/print.ts';
 import { isLimit, KEY_ENV, limitOf, type Agent, type Script } from './agent.ts';
 import { AGENTS } from './agents.ts';
 import { COMMON_CASES, type Case } from './cases.ts';

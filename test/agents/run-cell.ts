@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { askGateway } from '../../src/cli/agents/ask-gateway.ts';
-import { startGateway } from '../../src/process/gateway.ts';
+import { askGateway } from '../../src/addons/agent-config/ask-gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import { startStrictUpstream, type Play } from '../clients/upstream/strict-upstream.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { PNG } from '../clients/words.ts';

@@ -1,5 +1,5 @@
-import { API, type Api } from '../../src/cli/agents/agents.ts';
-import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
+import { API, type Api } from '../../src/addons/agent-config/agents.ts';
+import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import { KEYS } from '../clients/upstream/strict-upstream.ts';
 
 /** The columns of the tables: each kind of upstream, with an alias for its model. */

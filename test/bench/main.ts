@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { benchText, median, rowsOf, type BenchResults, type BenchWindow, type StartRow } from './figures.ts';
 import { assertPortsFree, firstReply, runWrk, untilListening, type Load } from './load.ts';
 import { moneyText } from './money-figures.ts';

@@ -5,18 +5,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anyLedgerRecord } from '../../src/compose/ledger/ledger.testkit.ts';
-import { lostRow } from '../../src/compose/ledger/ledger-rows.ts';
-import { RequestLedger } from '../../src/compose/ledger/request-ledger.ts';
-import { Account } from '../../src/governance/accounts.ts';
-import { budgetOf } from '../../src/governance/budgets.testkit.ts';
-import { Reservations } from '../../src/governance/reservations.ts';
+import { anyLedgerRecord } from '../../src/addons/budgets/ledger/ledger.testkit.ts';
+import { lostRow } from '../../src/addons/budgets/ledger/ledger-rows.ts';
+import { RequestLedger } from '../../src/addons/budgets/ledger/request-ledger.ts';
+import { Account } from '../../src/addons/budgets/limits/accounts.ts';
+import { budgetOf } from '../../src/addons/budgets/limits/budgets.testkit.ts';
+import { Reservations } from '../../src/addons/budgets/limits/reservations.ts';
 import { uuidv7 } from '../../src/plugin/ids.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { newBoot } from '../../src/process/boot.ts';
-import { rowOf } from '../../src/state/contract/opened-store.testkit.ts';
-import type { Ledger, LedgerRow } from '../../src/state/ledger.ts';
-import { openSqliteStore } from '../../src/state/sqlite/state-store.ts';
+import { newBoot } from '../../src/addons/budgets/state/boot.ts';
+import { rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
+import type { Ledger, LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
+import { openSqliteStore } from '../../src/addons/budgets/store/sqlite/state-store.ts';
 import { spreadOf, type Spread } from './figures.ts';
 import type { MoneyResults } from './money-figures.ts';
 

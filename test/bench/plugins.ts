@@ -8,9 +8,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
-import type { Watch } from '../../src/compose/chain-builder.ts';
+import type { Watch } from '../../src/core/compose/chain-builder.ts';
 import { toMiddleware } from '../../src/plugin/index.ts';
-import { startGateway } from '../../src/process/gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { requestBody } from './replies.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { spreadOf, type StartRow } from './figures.ts';
 import { firstReply } from './load.ts';
 import { GATEWAY_CORE, rssMb, startPinned, stopPinned } from './processes.ts';

@@ -1,6 +1,6 @@
 /** Writes the tables of docs/reference/performance.md and README.md from docs/bench.json: `node test/bench/table.ts`. figures.test.ts compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { benchText, shortText, type BenchResults } from './figures.ts';
 import { moneyText, type MoneyResults } from './money-figures.ts';
 

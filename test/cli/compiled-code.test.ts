@@ -4,7 +4,7 @@ import { cpSync, existsSync, globSync, mkdtempSync, rmSync, symlinkSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { writeSettings } from '../support/gateway.ts';
 
 /** A package of its own: only this test's processes cache in it. */
@@ -41,7 +41,7 @@ describe('the command line', () => {
 
   it('runs what its files say, not what was kept of them before they changed', () => {
     schemaOfKeys();
-    writeFileSync(join(root, 'src/cli/schema.ts'), 'export const schemaCommand = (): number => 7;\n');
+    writeFileSync(join(root, 'src/core/commands/schema.ts'), 'export const schemaCommand = (): number => 7;\n');
     expect(schemaOfKeys()).toMatchObject({ status: 7, stderr: '' });
   });
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { openaiChunk, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import type { ServerResponse } from 'node:http';

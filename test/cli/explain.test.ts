@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands, UsageError, type World } from '../../src/cli/commands.ts';
-import { explainHeadersCommand, explainCommand, type ExplainOptions } from '../../src/cli/explain.ts';
-import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
-import { renderExplanation } from '../../src/dry-run/explanation/render/explanation.ts';
-import type { HeaderPaths } from '../../src/dry-run/explanation/header-paths.ts';
-import { packageFile } from '../../src/package-root.ts';
+import { commands, UsageError, type World } from '../../src/core/commands/commands.ts';
+import { explainHeadersCommand, explainCommand, type ExplainOptions } from '../../src/addons/explain/cli/explain.ts';
+import type { Explanation } from '../../src/addons/explain/explanation/explanation.ts';
+import { renderExplanation } from '../../src/addons/explain/explanation/render/explanation.ts';
+import type { HeaderPaths } from '../../src/addons/explain/explanation/header-paths.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { MAIN } from '../support/built.ts';
 
 const SETTINGS = {
@@ -139,7 +139,7 @@ async function explain(options: Partial<ExplainOptions> = {}) {
 const explained = async (options: Partial<ExplainOptions> = {}): Promise<Explanation> =>
   JSON.parse((await explain({ ...options, json: true })).out) as Explanation;
 
-const golden = (name: string): string => packageFile(`src/dry-run/explanation/render/goldens/${name}.txt`);
+const golden = (name: string): string => packageFile(`src/addons/explain/explanation/render/goldens/${name}.txt`);
 
 describe('what is explained, exit code 0', () => {
   it.each([

@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { LanguageServer } from '../settings/language-server.testkit.ts';
 import { until } from '../support/gateway.ts';
 

@@ -1,6 +1,6 @@
-import { welcome } from '../../src/cli/welcome.ts';
-import { startPrimary } from '../../src/process/gateway.ts';
-import { WorkerProcessPool } from '../../src/process/workers/worker-pool.ts';
+import { welcome } from '../../src/core/commands/welcome.ts';
+import { startPrimary } from '../../src/core/process/gateway.ts';
+import { WorkerProcessPool } from '../../src/addons/workers/worker-pool.ts';
 
 /** `gatehouse serve --configs DIR --workers N`, but that a worker which hangs is killed after 3 s instead of 10. */
 const [, configs = '', , size] = process.argv.slice(3);

@@ -3,8 +3,8 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packageFile } from '../../src/package-root.ts';
-import { Connections } from '../../src/process/workers/connections.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { Connections } from '../../src/addons/workers/connections.ts';
 
 /**
  * A primary that learns of its only worker's death before it has read all that the worker said, while one connection is on its way

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 it('a primary closes the connections of its last worker, and its port, in whatever order it learns of the death', async () => {
   const main = packageFile('test/cli/lost-channel-primary.testkit.ts');

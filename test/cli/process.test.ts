@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { until, writeSettings } from '../support/gateway.ts';
 import { NEEDS_NODE, OLD_NODE } from '../support/old-node.ts';
 import { isAlive } from './workers.testkit.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { readyCommand } from '../../src/cli/ready.ts';
+import { readyCommand } from '../../src/core/commands/ready.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-ready-'));
 let server: Server | undefined;

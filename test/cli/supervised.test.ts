@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageFile } from '../../src/package-root.ts';
-import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { compileServerSettings } from '../../src/core/settings/compile/server-settings.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { MAIN } from '../support/built.ts';
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { MAIN } from '../support/built.ts';
 import { KEY, until, writeSettings } from '../support/gateway.ts';
 import { openaiChunk, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';

@@ -1,4 +1,4 @@
-import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
+import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import type { ScriptedUpstream } from '../support/upstream.ts';
 import { KEYS, startStrictUpstream } from './upstream/strict-upstream.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
-import { startGateway } from '../../src/process/gateway.ts';
-import type { Gateway } from '../../src/process/running-gateway.ts';
+import { commands } from '../../src/core/commands/commands.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { linksOf } from '../support/doc-links.ts';
 import { fences, PAGES, readPage, ROOT as root } from './pages.ts';
 

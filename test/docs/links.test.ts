@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { anchorsOf, citationsOf, commentsOf, linksOf, pagesIn, type Link } from '../support/doc-links.ts';
 
 const root = packageFile('');

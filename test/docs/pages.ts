@@ -1,7 +1,7 @@
 /** The pages for users, and the examples in them. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 export const ROOT = packageFile('');
 

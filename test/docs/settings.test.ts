@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
-import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
-import { packageSchemas } from '../../src/settings/read/schemas.ts';
-import { memoryFiles } from '../../src/settings/source/files.ts';
+import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
+import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
+import { packageSchemas } from '../../src/core/settings/read/schemas.ts';
+import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { fences, PAGES, readPage } from './pages.ts';
 
 /** The settings that a page shows, all of them together, beside those of the example that pages refer to. */

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { startGateway } from '../../src/process/gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import { DOORS, featuresOf, knock } from '../operations/doors.ts';
 import { PROBE_PROMPT } from '../operations/probes.ts';
 import { catalogFor } from '../operations/upstreams.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Explanation, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
-import { explain } from '../../src/dry-run/explain/explain.testkit.ts';
+import type { Explanation, TargetExplanation } from '../../src/addons/explain/explanation/explanation.ts';
+import { explain } from '../../src/addons/explain/explain/explain.testkit.ts';
 import { KEY, until, type TestGateway } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { anthropicReply, entriesFor, json, openaiChunk, openaiReply, sse, type Script } from '../support/upstream.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
-import { Explainer } from '../../src/dry-run/explain/explainer.ts';
-import { diskFiles } from '../../src/settings/source/files.ts';
-import { createLogger } from '../../src/record/log/logger.ts';
+import { Explainer } from '../../src/addons/explain/explain/explainer.ts';
+import { diskFiles } from '../../src/core/settings/source/files.ts';
+import { createLogger } from '../../src/core/record/log/logger.ts';
 import { forbidNetwork, opened } from '../support/no-network.ts';
 
 const root = join(import.meta.dirname, '../..');

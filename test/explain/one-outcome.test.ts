@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createExplainer, questionOf, type AskParts } from '../../src/dry-run/explain/explain.testkit.ts';
-import { run } from '../../src/dry-run/config-tests/run.testkit.ts';
+import { createExplainer, questionOf, type AskParts } from '../../src/addons/explain/explain/explain.testkit.ts';
+import { run } from '../../src/addons/config-tests/run.testkit.ts';
 
 // An explanation and the outcome of a test case are views of one value, the dry run of a request.
 

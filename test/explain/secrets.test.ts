@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
-import { explainHeadersCommand, explainCommand } from '../../src/cli/explain.ts';
-import { testCommand } from '../../src/cli/test.ts';
-import { runCase } from '../../src/dry-run/config-tests/runner.ts';
-import { startGateway } from '../../src/process/gateway.ts';
-import type { Gateway } from '../../src/process/running-gateway.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
+import { explainHeadersCommand, explainCommand } from '../../src/addons/explain/cli/explain.ts';
+import { testCommand } from '../../src/addons/config-tests/cli/test.ts';
+import { runCase } from '../../src/addons/config-tests/runner.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { writeSettings } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 

@@ -3,14 +3,14 @@
  * then. The test kills it at any moment: what is in its file has been charged.
  */
 import { openSync, writeSync } from 'node:fs';
-import { AccountBook, type Account } from '../../src/governance/accounts.ts';
-import { budgetOf } from '../../src/governance/budgets.testkit.ts';
-import { Leases } from '../../src/governance/leases.ts';
-import { Reservations } from '../../src/governance/reservations.ts';
-import { newBoot } from '../../src/process/boot.ts';
-import type { ToPrimary, ToWorker } from '../../src/process/workers/ipc.ts';
-import { SharedState } from '../../src/process/workers/shared-state.ts';
-import type { Counters } from '../../src/state/counters.ts';
+import { AccountBook, type Account } from '../../src/addons/budgets/limits/accounts.ts';
+import { budgetOf } from '../../src/addons/budgets/limits/budgets.testkit.ts';
+import { Leases } from '../../src/addons/budgets/limits/leases.ts';
+import { Reservations } from '../../src/addons/budgets/limits/reservations.ts';
+import { newBoot } from '../../src/addons/budgets/state/boot.ts';
+import type { ToPrimary, ToWorker } from '../../src/addons/workers/ipc.ts';
+import { SharedState } from '../../src/addons/workers/shared-state.ts';
+import type { Counters } from '../../src/addons/budgets/store/counters.ts';
 import { systemClock } from '../../src/plugin/clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Clock } from '../../src/plugin/index.ts';
-import { UsageCounters } from '../../src/process/state/usage-counters.ts';
-import { StateAnswers } from '../../src/process/workers/shared-state.ts';
-import type { ToPrimary } from '../../src/process/workers/ipc.ts';
-import type { CounterState, LostLease } from '../../src/state/counters.ts';
+import { UsageCounters } from '../../src/addons/budgets/state/usage-counters.ts';
+import { StateAnswers } from '../../src/addons/workers/shared-state.ts';
+import type { ToPrimary } from '../../src/addons/workers/ipc.ts';
+import type { CounterState, LostLease } from '../../src/addons/budgets/store/counters.ts';
 
 /** What providers have charged in one period, and what the bound allows beyond the cap. */
 interface Charged {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import body from '../../plugins/body/index.ts';
-import { compileCatalog } from '../../src/catalog/catalog.ts';
-import { ModelLabels } from '../../src/catalog/model-labels.ts';
-import { createTargetResolver } from '../../src/catalog/target-resolver.ts';
+import { compileCatalog } from '../../src/core/catalog/catalog.ts';
+import { ModelLabels } from '../../src/core/catalog/model-labels.ts';
+import { createTargetResolver } from '../../src/core/catalog/target-resolver.ts';
 import { GatewayError, Secret, type Operation } from '../../src/plugin/index.ts';
 import {
   createAttempt,
@@ -13,8 +13,8 @@ import {
   createTarget,
   runPlugin,
 } from '../../src/plugin/testing/index.ts';
-import { noTokenCalls, testSetup } from '../../src/providers/setup.testkit.ts';
-import { createTranslator } from '../../src/translate/translator.ts';
+import { noTokenCalls, testSetup } from '../../src/core/providers/setup.testkit.ts';
+import { createTranslator } from '../../src/core/translate/translator.ts';
 import type { Form } from './form-shapes.ts';
 
 const MiB = 1024 * 1024;

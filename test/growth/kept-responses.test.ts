@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { placesIn, type NewResponse } from '../../src/plugin/index.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { MemoryResponses } from '../../src/state/memory/responses.ts';
+import { MemoryResponses } from '../../src/addons/responses/store/responses.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { fill, list } from './replies-build.ts';
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { Tee } from '../../plugins/cache/tee.ts';
-import { KeptPlainBody } from '../../plugins/responses/kept-body.ts';
+import { KeptPlainBody } from '../../src/addons/responses/plugins/responses/kept-body.ts';
 import { formats } from '../../src/formats/index.ts';
 import { translatingReader } from '../../src/formats/streams/readers.ts';
-import { embeddings } from '../../src/operations/embeddings.ts';
+import { embeddings } from '../../src/core/operations/embeddings.ts';
 import { createAttempt, createExchange, createFakeClock, createSource } from '../../src/plugin/testing/index.ts';
-import { createTranslator } from '../../src/translate/translator.ts';
-import { BoundedBody } from '../../src/upstream/bounded-body.ts';
+import { createTranslator } from '../../src/core/translate/translator.ts';
+import { BoundedBody } from '../../src/core/upstream/bounded-body.ts';
 import { collectGarbage } from './measure.ts';
 import { NAMES } from './replies-run.ts';
 import { ROUTES } from './request-pairs.ts';

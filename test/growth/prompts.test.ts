@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { compilePartials, compileVersion } from '../../src/prompts/compile.ts';
-import { PromptRenderer } from '../../src/prompts/rendered.ts';
+import { compilePartials, compileVersion } from '../../src/addons/prompts/compile.ts';
+import { PromptRenderer } from '../../src/addons/prompts/rendered.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { members, repeat, text } from './repeat.ts';
 

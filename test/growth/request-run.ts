@@ -1,8 +1,8 @@
 import { formats } from '../../src/formats/index.ts';
 import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../src/plugin/testing/index.ts';
-import { lossHeader } from '../../src/gateway/loss-header.ts';
-import { createTranslator } from '../../src/translate/translator.ts';
+import { lossHeader } from '../../src/core/http/gateway/loss-header.ts';
+import { createTranslator } from '../../src/core/translate/translator.ts';
 import type { Json } from './repeat.ts';
 
 const MAX_DEPTH = 64;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/operations/index.ts';
+import { operations } from '../../src/core/operations/index.ts';
 import { bodyKind, type Operation } from '../../src/plugin/index.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { ROUTES } from './request-pairs.ts';

@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { frameOptions } from '../../src/compose/websockets/frame-limits.ts';
-import { OpenSockets } from '../../src/compose/websockets/open-sockets.ts';
-import { ResponsesSocket } from '../../src/compose/websockets/responses-socket.ts';
+import { frameOptions } from '../../src/addons/responses/websockets/frame-limits.ts';
+import { OpenSockets } from '../../src/addons/responses/websockets/open-sockets.ts';
+import { ResponsesSocket } from '../../src/addons/responses/websockets/responses-socket.ts';
 import { NO_TURNS } from '../../src/plugin/index.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
+import { compileServerSettings } from '../../src/core/settings/compile/server-settings.ts';
 
 const settings = compileServerSettings({});
 /** The first byte of a close frame, which is its only one. */

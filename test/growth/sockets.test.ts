@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TurnReply } from '../../src/compose/websockets/turn-reply.ts';
+import { TurnReply } from '../../src/addons/responses/websockets/turn-reply.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { cutInto, letters } from './replies-build.ts';
 import { readsOf, SHAPES } from './replies-run.ts';

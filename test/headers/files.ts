@@ -1,4 +1,4 @@
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { canary } from './canaries.ts';
 import type { ConfigPlan, EntryKind, Plan } from './generated.ts';
 

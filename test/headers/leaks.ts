@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { headerPaths } from '../../src/dry-run/explain/header-paths/paths.ts';
-import type { HeaderPath } from '../../src/dry-run/explanation/header-paths.ts';
+import { headerPaths } from '../../src/addons/explain/explain/header-paths/paths.ts';
+import type { HeaderPath } from '../../src/addons/explain/explanation/header-paths.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { describe as text } from '../../src/settings/problems/diagnostic.ts';
-import { loadSettings, type LoadResult } from '../../src/settings/read/load.ts';
-import { memoryFiles } from '../../src/settings/source/files.ts';
+import { describe as text } from '../../src/core/settings/problems/diagnostic.ts';
+import { loadSettings, type LoadResult } from '../../src/core/settings/read/load.ts';
+import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { foundIn, leakIn, missingIn, placeOf, type Found, type Place, type Situation } from './allowed.ts';
 import { configId, filesOf, slugOf, targetPath, textsOf, type Files } from './files.ts';
 import { plans, type Plan } from './generated.ts';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
+import type { Explanation } from '../../src/addons/explain/explanation/explanation.ts';
 import { KEY, type TestGateway } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import {

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listenAdmin } from '../../src/admin/admin-listener.ts';
-import { CannotListen } from '../../src/compose/listener/listeners.ts';
+import { listenAdmin } from '../../src/addons/admin/admin-listener.ts';
+import { CannotListen } from '../../src/core/http/listener/listeners.ts';
 import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import {
   entriesFor,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { KEY, startTestGateway, until } from '../support/gateway.ts';
 import { startPair, type Pair } from '../support/pair.ts';
 import { json, openaiReply, startUpstream, type SeenRequest, type ScriptedUpstream } from '../support/upstream.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
-import { startGateway } from '../../src/process/gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import { KEY, until, writeSettings, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import {

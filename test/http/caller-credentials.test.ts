@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateKey } from '../../src/settings/compile/api-keys.ts';
+import { generateKey } from '../../src/core/settings/compile/api-keys.ts';
 import { KEY } from '../support/gateway.ts';
 import { startPair, type Pair } from '../support/pair.ts';
 import { openaiReply, json } from '../support/upstream.ts';

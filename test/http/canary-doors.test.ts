@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { DOORS, knock, showsAnswer, type Door } from '../operations/doors.ts';
 import { PROBE_PROMPT } from '../operations/probes.ts';
 import { catalogFor } from '../operations/upstreams.ts';

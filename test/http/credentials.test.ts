@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { geminiReply, json, type Script, type ScriptedUpstream } from '../support/upstream.ts';

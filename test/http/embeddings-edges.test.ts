@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { json, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';

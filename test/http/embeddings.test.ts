@@ -6,7 +6,7 @@ import { embedMany } from 'ai';
 import OpenAI, { BadRequestError, InternalServerError, RateLimitError } from 'openai';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
-import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
+import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';
 import { json, type Script, type ScriptedUpstream, type SeenRequest } from '../support/upstream.ts';

@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished } from 'vitest';
-import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
-import { memoryFiles } from '../../src/settings/source/files.ts';
+import type { Explanation } from '../../src/addons/explain/explanation/explanation.ts';
+import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startPair, type Pair, type PairSetup } from '../support/pair.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type Script,
   type SeenRequest,
 } from '../support/upstream.ts';
-import type { ExplainedRequest } from '../../src/dry-run/explain/explain-service.ts';
+import type { ExplainedRequest } from '../../src/addons/explain/explain/explain-service.ts';
 
 /** Questions to the admin listener, and requests that can be explained, against a gateway before a scripted upstream. */
 export const EXPLAIN = '/admin/v1/explain';

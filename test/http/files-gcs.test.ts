@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { ask, call, upload } from '../support/files.ts';
 import { startGcs, type ScriptedGcs } from '../support/gcs.ts';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';

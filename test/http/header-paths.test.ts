@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HeaderPaths } from '../../src/dry-run/explanation/header-paths.ts';
+import type { HeaderPaths } from '../../src/addons/explain/explanation/header-paths.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { headerPaths } from '../../src/dry-run/explain/header-paths/paths.ts';
-import { memoryFiles } from '../../src/settings/source/files.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
+import { headerPaths } from '../../src/addons/explain/explain/header-paths/paths.ts';
+import { memoryFiles } from '../../src/core/settings/source/files.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {
   anthropicReply,

@@ -2,7 +2,7 @@ import { Portkey } from 'portkey-ai';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../../src/process/gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import {
   KEY,
   startTestGateway,

@@ -14,11 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { startGateway, type GatewayOptions } from '../../src/process/gateway.ts';
-import type { Gateway } from '../../src/process/running-gateway.ts';
-import { watchFolder } from '../../src/settings/source/watch.ts';
+import { startGateway, type GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
+import { watchFolder } from '../../src/core/settings/source/watch.ts';
 import { KEY, until, writeSettings, type TestSettings } from '../support/gateway.ts';
 import {
   anthropicReply,

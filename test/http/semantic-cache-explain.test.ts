@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Explanation } from '../../src/dry-run/explanation/explanation.ts';
-import { explanationText } from '../../src/dry-run/explain/explanation-text.ts';
+import type { Explanation } from '../../src/addons/explain/explanation/explanation.ts';
+import { explanationText } from '../../src/addons/explain/explain/explanation-text.ts';
 import { startPair, type Pair } from '../support/pair.ts';
 import { json, openaiReply } from '../support/upstream.ts';
 import { ask, call, explainedAs } from './explain.testkit.ts';

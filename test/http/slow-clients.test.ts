@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openaiChat } from '../../src/formats/openai-chat/index.ts';
 import type { ReplyEnd, Sink, Source } from '../../src/plugin/index.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { writeReply } from '../../src/gateway/reply-writer.ts';
+import { writeReply } from '../../src/core/http/gateway/reply-writer.ts';
 import { until } from '../support/gateway.ts';
 import { answer, bodyOf, codes, fill, flood, headOf, start, Wire } from './overload.testkit.ts';
 

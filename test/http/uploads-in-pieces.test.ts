@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoogleGenAI } from '@google/genai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testPrivateKey } from '../../src/providers/setup.testkit.ts';
+import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { startGcs, type ScriptedGcs } from '../support/gcs.ts';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 

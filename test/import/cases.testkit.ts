@@ -1,4 +1,4 @@
-import type { KINDS } from '../../src/cli/import/import.ts';
+import type { KINDS } from '../../src/addons/import/import.ts';
 
 /** Files of other gateways in litellm/ and portkey/, each with a golden of the folder and the report that it becomes. */
 export interface Case {

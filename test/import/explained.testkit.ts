@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { explainCommand } from '../../src/cli/explain.ts';
+import { explainCommand } from '../../src/addons/explain/cli/explain.ts';
 
 /** The values of variables that hold no secret. */
 export const ENV = {

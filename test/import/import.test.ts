@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { importCommand, type KINDS } from '../../src/cli/import/import.ts';
-import { packageFile } from '../../src/package-root.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
-import { digestOf } from '../../src/settings/compile/api-keys.ts';
+import { importCommand, type KINDS } from '../../src/addons/import/import.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
+import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
 import { CASES } from './cases.testkit.ts';
 import { ENV, explained, placesOf } from './explained.testkit.ts';
 

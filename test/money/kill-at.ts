@@ -5,11 +5,11 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import { RequestLedger } from '../../src/compose/ledger/request-ledger.ts';
-import { Reservations } from '../../src/governance/reservations.ts';
-import { Spool } from '../../src/state/spool/spool.ts';
-import { Database } from '../../src/state/sqlite/database.ts';
-import { StoreThread } from '../../src/state/sqlite/store-thread.ts';
+import { RequestLedger } from '../../src/addons/budgets/ledger/request-ledger.ts';
+import { Reservations } from '../../src/addons/budgets/limits/reservations.ts';
+import { Spool } from '../../src/addons/budgets/store/spool/spool.ts';
+import { Database } from '../../src/addons/budgets/store/sqlite/database.ts';
+import { StoreThread } from '../../src/addons/budgets/store/sqlite/store-thread.ts';
 import type { KillMoment, KillStep } from './kill-points.ts';
 
 interface Point {

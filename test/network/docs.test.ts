@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { packageFile } from '../../src/package-root.ts';
-import { memoryFiles } from '../../src/settings/source/files.ts';
-import { Authority } from '../../src/settings/read/certificates.testkit.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { memoryFiles } from '../../src/core/settings/source/files.ts';
+import { Authority } from '../../src/core/settings/read/certificates.testkit.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
 
 const authority = new Authority();
 afterAll(() => authority.close());

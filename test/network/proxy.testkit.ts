@@ -2,7 +2,7 @@ import { createServer as createHttpServer, request as sendRequest, type Incoming
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Issued } from '../../src/settings/read/certificates.testkit.ts';
+import type { Issued } from '../../src/core/settings/read/certificates.testkit.ts';
 
 export interface TestProxy {
   readonly port: number;

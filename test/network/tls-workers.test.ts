@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, expect, it } from 'vitest';
-import { Authority } from '../../src/settings/read/certificates.testkit.ts';
+import { Authority } from '../../src/core/settings/read/certificates.testkit.ts';
 import { startFleet } from '../cli/workers.testkit.ts';
 import { until } from '../support/gateway.ts';
 import { ask, certificateFolder } from './tls.testkit.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { KEY } from '../support/gateway.ts';
-import type { Issued } from '../../src/settings/read/certificates.testkit.ts';
+import type { Issued } from '../../src/core/settings/read/certificates.testkit.ts';
 
 /** A folder of certificates that a test may replace. */
 export interface CertificateFolder {

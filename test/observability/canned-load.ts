@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startGateway } from '../../src/process/gateway.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse, startUpstream, type Script } from '../support/upstream.ts';
 import { writePlugins } from '../plugins/outside-gateway.ts';

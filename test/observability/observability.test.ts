@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FAILURE_KINDS } from '../../src/plugin/failures.ts';
-import { METRICS } from '../../src/record/metrics/metrics.ts';
+import { METRICS } from '../../src/core/record/metrics/metrics.ts';
 import { listen, type Listening } from '../telemetry/listen.testkit.ts';
 import { startCannedLoad } from './canned-load.ts';
 import { hasPrometheus, startPrometheus, type Prometheus } from './prometheus.ts';

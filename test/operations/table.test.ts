@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operations } from '../../src/operations/index.ts';
-import { PROVIDERS } from '../../src/providers/index.ts';
+import { operations } from '../../src/core/operations/index.ts';
+import { PROVIDERS } from '../../src/core/providers/index.ts';
 import { ASKING, observeCells, README, tableOf, withTable, type Cell } from './table.ts';
 import { PROBES } from './probes.ts';
 import { UPSTREAMS } from './upstreams.ts';

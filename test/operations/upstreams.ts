@@ -1,5 +1,5 @@
 import type { ModelTask } from '../../src/plugin/index.ts';
-import type { ProviderName } from '../../src/providers/provider.ts';
+import type { ProviderName } from '../../src/core/providers/provider.ts';
 
 /** A kind of upstream as README names it: the provider it belongs to, its entry, and a model for each task it is asked. */
 export interface UpstreamKind {

@@ -9,18 +9,18 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledAheadModules } from '../../build/compiled-ahead.ts';
 import { builtinPlugins } from '../../plugins/index.ts';
-import { BODY_CHECK } from '../../src/operations/body-schema.ts';
-import { packageFile } from '../../src/package-root.ts';
-import { defaultsOf, fillerOf, FILLING, namedSchema } from '../../src/settings/compile/plugin-options.ts';
+import { BODY_CHECK } from '../../src/core/operations/body-schema.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { defaultsOf, fillerOf, FILLING, namedSchema } from '../../src/core/settings/compile/plugin-options.ts';
 import {
   absoluteRefs,
   readSchema,
   SCHEMA_NAMES,
   type Schema,
   SchemaTree,
-} from '../../src/settings/read/schema-files.ts';
-import { Schemas } from '../../src/settings/read/schemas.ts';
-import { createAjv } from '../../src/settings/read/settings-ajv.ts';
+} from '../../src/core/settings/read/schema-files.ts';
+import { Schemas } from '../../src/core/settings/read/schemas.ts';
+import { createAjv } from '../../src/core/settings/read/settings-ajv.ts';
 import { anyValueOf, drawFrom } from '../support/any-value-of.ts';
 
 /** The package has the schemas' validators as code; the sources compile them when they run. */

@@ -1,6 +1,6 @@
 /** Writes the files of deploy/ into docs/operate/deploy.md, which shows them: `npm run generate`. A test compares. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 export const PAGE = packageFile('docs/operate/deploy.md');
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
-import { packageFile } from '../../src/package-root.ts';
+import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { deployPage, PAGE } from './deploy-page.ts';
 import { parseDuration } from '../../src/plugin/units.ts';
-import { startGateway } from '../../src/process/gateway.ts';
-import { compileServerSettings } from '../../src/settings/compile/server-settings.ts';
-import { loadSettings, type Settings } from '../../src/settings/read/load.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import { compileServerSettings } from '../../src/core/settings/compile/server-settings.ts';
+import { loadSettings, type Settings } from '../../src/core/settings/read/load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-deploy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

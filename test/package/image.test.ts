@@ -14,7 +14,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { NEEDS_NODE, OLD_NODE } from '../support/old-node.ts';
 import { buildImage, setWritable, type Image } from './dockerfile.ts';
 import { packCopy } from './pack.ts';

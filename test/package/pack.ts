@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 /** Packs a copy of the repository: two builds at once would write the same `dist/`. Returns the name of the tarball in `into`. */
 export function packCopy(copy: string, into: string): string {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { checkManifest, checkOrigin, type Manifest } from '../../build/release/manifest.ts';
 import { bundledPackages, shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(packageFile(path), 'utf8'));
 const manifest = readJson('package.json') as Manifest;

@@ -7,17 +7,17 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { VertexEntry } from '../../schemas/types.generated.ts';
 import { Secret, systemClock, type Problem } from '../../src/plugin/index.ts';
-import type { ProviderSetup } from '../../src/providers/definition.ts';
-import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
+import type { ProviderSetup } from '../../src/core/providers/definition.ts';
+import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import {
   authorizedUserJson,
   externalAccountJson,
   impersonatedJson,
-} from '../../src/providers/vertex-ai/credentials.testkit.ts';
-import { vertexAi } from '../../src/providers/vertex-ai/index.ts';
-import { ManualClock } from '../../src/state/memory/tokens.testkit.ts';
-import { MemoryTokenStore } from '../../src/state/memory/tokens.ts';
-import { createUpstream, type Upstream } from '../../src/upstream/index.ts';
+} from '../../src/core/providers/vertex-ai/credentials.testkit.ts';
+import { vertexAi } from '../../src/core/providers/vertex-ai/index.ts';
+import { ManualClock } from '../../src/core/memory/tokens.testkit.ts';
+import { MemoryTokenStore } from '../../src/core/memory/tokens.ts';
+import { createUpstream, type Upstream } from '../../src/core/upstream/index.ts';
 
 // Every source of Google tokens through the real way out of the gateway, to servers on loopback that stand for Google's.
 

@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret, systemClock, type Problem } from '../../src/plugin/index.ts';
-import { serviceAccountJson } from '../../src/providers/setup.testkit.ts';
-import { vertexAi } from '../../src/providers/vertex-ai/index.ts';
-import { MemoryTokenStore } from '../../src/state/memory/tokens.ts';
-import { createUpstream } from '../../src/upstream/index.ts';
+import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
+import { vertexAi } from '../../src/core/providers/vertex-ai/index.ts';
+import { MemoryTokenStore } from '../../src/core/memory/tokens.ts';
+import { createUpstream } from '../../src/core/upstream/index.ts';
 
 // The token exchange through the real way out of the gateway, to a token endpoint on loopback.
 

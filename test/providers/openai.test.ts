@@ -2,9 +2,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import OpenAI, { BadRequestError, RateLimitError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
-import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { KEY, startTestGateway, until, writeSettings, type TestGateway } from '../support/gateway.ts';
 import {
   json,

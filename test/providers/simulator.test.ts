@@ -8,10 +8,10 @@ import OpenAI, {
   RateLimitError,
 } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { RULES } from '../../src/providers/simulator/script.ts';
-import { simulator as provider } from '../../src/providers/simulator/index.ts';
-import { startSimulator, type Simulator } from '../../src/providers/simulator/server.ts';
-import { noTokenCalls, testSetup } from '../../src/providers/setup.testkit.ts';
+import { RULES } from '../../src/addons/simulator/script.ts';
+import { simulator as provider } from '../../src/addons/simulator/index.ts';
+import { startSimulator, type Simulator } from '../../src/addons/simulator/server.ts';
+import { noTokenCalls, testSetup } from '../../src/core/providers/setup.testkit.ts';
 import { KEY, startTestGateway } from '../support/gateway.ts';
 
 let simulator: Simulator;

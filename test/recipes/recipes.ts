@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 /** As commands name it that are run where the package is. */
 export const RECIPES = 'configs/recipes';

@@ -25,7 +25,7 @@ export const ACCESS: readonly Chapter[] = [
       ),
       of(
         'An entry without a slug is named after its provider.',
-        unit('src/settings/read/fill-catalog', 'an entry without a slug is named after its provider'),
+        unit('src/core/settings/read/fill-catalog', 'an entry without a slug is named after its provider'),
       ),
     ],
   },
@@ -39,7 +39,7 @@ export const ACCESS: readonly Chapter[] = [
       ),
       of(
         '`familya.` or `anthropic.` names models of the first family on the cloud platform, with a version date behind `@`.',
-        unit('src/providers/vertex-ai/locations', '%j (stream %s) has the path %s'),
+        unit('src/core/providers/vertex-ai/locations', '%j (stream %s) has the path %s'),
       ),
       of(
         '`familyb.` or `meta.` names models of the second family on the cloud platform.',

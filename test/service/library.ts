@@ -81,7 +81,7 @@ export const LIBRARY: readonly Chapter[] = [
       ),
       of(
         'The type of a file agrees with its name and its first bytes.',
-        unit('src/files/file-type', '%# is refused where its bytes say otherwise'),
+        unit('src/addons/files/file-type', '%# is refused where its bytes say otherwise'),
       ),
       of(
         'Uploads, stored bytes and the files of each request are in the metrics and records.',
@@ -111,8 +111,8 @@ export const LIBRARY: readonly Chapter[] = [
       of('Conditions choose targets by metadata.', http('conditional', 'a conditional')),
       of(
         'Metadata is in the access line, the records and the spans.',
-        unit('src/record/recorder', 'has the metadata of the caller and of its key, which wins'),
-        unit('src/record/traces/spans', 'have the metadata of the request at the server span'),
+        unit('src/core/record/recorder', 'has the metadata of the caller and of its key, which wins'),
+        unit('src/core/record/traces/spans', 'have the metadata of the request at the server span'),
       ),
       of(
         'Metadata becomes cost labels on the cloud platform where the config says so, and reaches no upstream without labels.',

@@ -224,8 +224,8 @@ export const REQUESTS: readonly Chapter[] = [
       ),
       of(
         '`input` of an embeddings request and `prompt` of an images request are required.',
-        unit('src/operations/embeddings', 'is refused as %j because of %s'),
-        unit('src/operations/images', 'refuses %j and names the field'),
+        unit('src/core/operations/embeddings', 'is refused as %j because of %s'),
+        unit('src/core/operations/images', 'refuses %j and names the field'),
       ),
       of(
         '`task_type` of an embeddings request reaches the cloud platform.',

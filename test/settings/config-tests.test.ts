@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createReporter } from '../../src/dry-run/config-tests/report.ts';
-import { type CaseResult, diffOf, headOf, placeOf } from '../../src/dry-run/config-tests/results.ts';
-import { runCase } from '../../src/dry-run/config-tests/runner.ts';
-import { runTests } from '../../src/dry-run/config-tests/run-tests.ts';
-import { packageFile } from '../../src/package-root.ts';
+import { createReporter } from '../../src/addons/config-tests/report.ts';
+import { type CaseResult, diffOf, headOf, placeOf } from '../../src/addons/config-tests/results.ts';
+import { runCase } from '../../src/addons/config-tests/runner.ts';
+import { runTests } from '../../src/addons/config-tests/run-tests.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
-import { diskFiles, memoryFiles } from '../../src/settings/source/files.ts';
-import { OnceFiles } from '../../src/dry-run/config-tests/watch-tests.ts';
+import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { diskFiles, memoryFiles } from '../../src/core/settings/source/files.ts';
+import { OnceFiles } from '../../src/addons/config-tests/watch-tests.ts';
 
 /** The samples, and every folder in them that is one of settings itself. */
 const folders = globSync('**/catalog.yaml', { cwd: packageFile('configs') })

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { generateDocuments } from '../../schemas/document.ts';
 import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
-import { SCHEMA_NAMES, type Schema, isSchema, propertiesOf } from '../../src/settings/read/schema-files.ts';
-import { packageSchemas } from '../../src/settings/read/schemas.ts';
+import { SCHEMA_NAMES, type Schema, isSchema, propertiesOf } from '../../src/core/settings/read/schema-files.ts';
+import { packageSchemas } from '../../src/core/settings/read/schemas.ts';
 
 const places = SCHEMA_NAMES.flatMap((file) => placesOf(file));
 const nameOf = ({ file, path, owner }: Place): string => `${file}.yaml ${path} (${owner.address.replace(/.*\//, '')})`;

@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
-import { checkSettings } from '../../src/dry-run/explain/check-settings.ts';
-import { describe as tell } from '../../src/settings/problems/diagnostic.ts';
-import { memoryFiles } from '../../src/settings/source/files.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
-import { readSchema, SCHEMA_NAMES } from '../../src/settings/read/schema-files.ts';
-import { createAjv } from '../../src/settings/read/settings-ajv.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { memoryFiles } from '../../src/core/settings/source/files.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
+import { readSchema, SCHEMA_NAMES } from '../../src/core/settings/read/schema-files.ts';
+import { createAjv } from '../../src/core/settings/read/settings-ajv.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');

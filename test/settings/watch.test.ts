@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
-import { diskFiles } from '../../src/settings/source/files.ts';
-import { loadSettings } from '../../src/settings/read/load.ts';
-import { mayBeSettingsOrTests, RecordedFiles } from '../../src/settings/source/recorded-files.ts';
-import { SettingsWatch, watchFolder, type WatchFolder, watchedPlaces } from '../../src/settings/source/watch.ts';
+import { diskFiles } from '../../src/core/settings/source/files.ts';
+import { loadSettings } from '../../src/core/settings/read/load.ts';
+import { mayBeSettingsOrTests, RecordedFiles } from '../../src/core/settings/source/recorded-files.ts';
+import { SettingsWatch, watchFolder, type WatchFolder, watchedPlaces } from '../../src/core/settings/source/watch.ts';
 import { until } from '../support/gateway.ts';
 
 const CATALOG = 'providers: [{ slug: sim, provider: simulator }]\n';

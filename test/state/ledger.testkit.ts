@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { startGateway } from '../../src/process/gateway.ts';
-import type { Gateway } from '../../src/process/running-gateway.ts';
-import type { LedgerRow } from '../../src/state/ledger.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
+import type { LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
 import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
 import { entriesFor, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 

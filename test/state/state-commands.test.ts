@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
-import { startGateway } from '../../src/process/gateway.ts';
-import type { SettingsRefused } from '../../src/settings/problems/diagnostic.ts';
-import { SnapshotFiles } from '../../src/state/snapshot-files.ts';
-import { packageFile } from '../../src/package-root.ts';
-import { KEYS } from '../../src/state/contract/opened-store.testkit.ts';
+import { commands } from '../../src/core/commands/commands.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
+import type { SettingsRefused } from '../../src/core/settings/problems/diagnostic.ts';
+import { SnapshotFiles } from '../../src/addons/budgets/store/snapshot-files.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { writeSettings } from '../support/gateway.ts';
 
 const KEYS_FILE = `keys:

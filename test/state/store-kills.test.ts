@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { KEYS, NOON, rowOf } from '../../src/state/contract/opened-store.testkit.ts';
-import { Engine } from '../../src/state/sqlite/engine.ts';
+import { KEYS, NOON, rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
+import { Engine } from '../../src/addons/budgets/store/sqlite/engine.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-kill-'));
 const ROUNDS = 20;

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { Engine } from '../../src/state/sqlite/engine.ts';
-import { ANN, KEYS, NOON, rowOf } from '../../src/state/contract/opened-store.testkit.ts';
+import { Engine } from '../../src/addons/budgets/store/sqlite/engine.ts';
+import { ANN, KEYS, NOON, rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 
 // The writer that store-kills.test.ts kills: it writes without an end and reports each commit after it has happened.
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Explanation, FieldSource, TargetExplanation } from '../../src/dry-run/explanation/explanation.ts';
-import type { Observation } from '../../src/dry-run/explain/observation.ts';
-import { FAKE_TOKEN } from '../../src/dry-run/run/fakes.ts';
-import type { ReadPlaces } from '../../src/settings/source/files.ts';
+import type { Explanation, FieldSource, TargetExplanation } from '../../src/addons/explain/explanation/explanation.ts';
+import type { Observation } from '../../src/addons/explain/explain/observation.ts';
+import { FAKE_TOKEN } from '../../src/addons/explain/run/fakes.ts';
+import type { ReadPlaces } from '../../src/core/settings/source/files.ts';
 import { firstByteOf } from '../../src/plugin/index.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
 import { isObject } from '../../src/formats/json/object.ts';

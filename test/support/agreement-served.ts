@@ -1,8 +1,8 @@
 import { REFUSED_SIGNATURE } from '../../src/formats/refused-signature.ts';
 import type { Attempt, Exchange, GatewayError, KeptResponse } from '../../src/plugin/index.ts';
-import type { Observation, SeenAttempt } from '../../src/dry-run/explain/observation.ts';
-import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
-import type { FrozenHealth } from '../../src/dry-run/explain/frozen.ts';
+import type { Observation, SeenAttempt } from '../../src/addons/explain/explain/observation.ts';
+import type { ExplainQuestion } from '../../src/addons/explain/explain/question.ts';
+import type { FrozenHealth } from '../../src/addons/explain/explain/frozen.ts';
 
 /** One run of the attempt chain, as it was when `send` began. */
 export interface SentAttempt {

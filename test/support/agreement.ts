@@ -11,17 +11,17 @@ import {
   type HealthDirectory,
   type Middleware,
 } from '../../src/plugin/index.ts';
-import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/settings/source/files.ts';
-import { createLogger } from '../../src/record/log/logger.ts';
-import { Explainer } from '../../src/dry-run/explain/explainer.ts';
-import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
-import type { ExplainQuestion } from '../../src/dry-run/explain/question.ts';
-import type { GatewayOptions } from '../../src/process/gateway.ts';
-import type { Watch } from '../../src/compose/chain-builder.ts';
+import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/core/settings/source/files.ts';
+import { createLogger } from '../../src/core/record/log/logger.ts';
+import { Explainer } from '../../src/addons/explain/explain/explainer.ts';
+import { describeRun } from '../../src/addons/explain/explain/describe/index.ts';
+import type { ExplainQuestion } from '../../src/addons/explain/explain/question.ts';
+import type { GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { Watch } from '../../src/core/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type FoundResponses, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';
 import { expectReported, isNews } from './agreement-explained.ts';
-import { freezeHealth } from '../../src/dry-run/explain/frozen.ts';
+import { freezeHealth } from '../../src/addons/explain/explain/frozen.ts';
 
 function isChosen({ question: { method, path, headers, body } }: Served, oneIn: number): boolean {
   if (oneIn === 1) return true;

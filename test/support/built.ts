@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from '../../build/bundle.ts';
 import { digestOf } from '../../build/full-parts.ts';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const STAMP = join(ROOT, 'dist/built-from');

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway, type GatewayOptions } from '../../src/process/gateway.ts';
-import type { Gateway } from '../../src/process/running-gateway.ts';
-import { describeRun } from '../../src/dry-run/explain/describe/index.ts';
+import { startGateway, type GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { Gateway } from '../../src/core/process/running-gateway.ts';
+import { describeRun } from '../../src/addons/explain/explain/describe/index.ts';
 import { Agreement } from './agreement.ts';
 import { isFull } from './effort.ts';
 

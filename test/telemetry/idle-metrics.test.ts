@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { FAILURE_KINDS } from '../../src/plugin/failures.ts';
-import { ERROR_LABELS } from '../../src/record/error-types.ts';
+import { ERROR_LABELS } from '../../src/core/record/error-types.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { packageFile } from '../../src/package-root.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { entriesFor, json, startUpstream } from '../support/upstream.ts';
 
 const scrape = async ({ gateway }: TestGateway): Promise<string> =>

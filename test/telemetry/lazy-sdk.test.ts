@@ -16,9 +16,9 @@ const program = `
     resolve(name, context, next) { if (name === missing) throw notFound(name); return next(name, context); },
   });
   const [{ createMetrics }, { createRecorder }, { startOtel }, { createLogger }, { createAccessLog }, { EndedRequests }, kit] = await Promise.all([
-    import(${at('src/record/metrics/registry.ts')}), import(${at('src/record/recorder.ts')}), import(${at('src/record/otel/start-otel.ts')}),
-    import(${at('src/record/log/logger.ts')}), import(${at('src/record/log/access-log.ts')}), import(${at('src/record/ended-requests.ts')}), import(${at('src/record/exchange.testkit.ts')}),
-    import(${at('plugins/telemetry/index.ts')}), import(${at('src/admin/status-listener.ts')}),
+    import(${at('src/core/record/metrics/registry.ts')}), import(${at('src/core/record/recorder.ts')}), import(${at('src/addons/otlp/start-otel.ts')}),
+    import(${at('src/core/record/log/logger.ts')}), import(${at('src/core/record/log/access-log.ts')}), import(${at('src/core/record/ended-requests.ts')}), import(${at('src/core/record/exchange.testkit.ts')}),
+    import(${at('plugins/telemetry/index.ts')}), import(${at('src/core/status/status-listener.ts')}),
   ]);
   const log = createLogger({ level: 'silent' });
   const clock = kit.createStillClock();

@@ -7,7 +7,7 @@ const at = (path: string): string =>
 
 it('a process that exits has written the lines that waited, and those that its exit adds', () => {
   const program = `
-    import { openLogOutput } from ${at('src/record/log/log-output.ts')};
+    import { openLogOutput } from ${at('src/core/record/log/log-output.ts')};
     const fail = () => { throw new Error('a line was dropped'); };
     const output = openLogOutput({ shared: false, onDrop: fail, onRecover: fail, onExit: () => output.writeSoon('third\\n') });
     output.write('first\\n');

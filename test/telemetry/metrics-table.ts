@@ -4,9 +4,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_TYPES } from '../../src/record/error-types.ts';
-import { labelsOf, type MetricSpec } from '../../src/record/metrics/metric-spec.ts';
-import { METRICS } from '../../src/record/metrics/metrics.ts';
+import { ERROR_TYPES } from '../../src/core/record/error-types.ts';
+import { labelsOf, type MetricSpec } from '../../src/core/record/metrics/metric-spec.ts';
+import { METRICS } from '../../src/core/record/metrics/metrics.ts';
 
 export const README = join(import.meta.dirname, '../../plugins/telemetry/README.md');
 

@@ -3,14 +3,14 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { once } from 'node:events';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createAccessLog } from '../../src/record/log/access-log.ts';
-import { createStillClock, endOf, streamedExchange } from '../../src/record/exchange.testkit.ts';
-import { createLogger } from '../../src/record/log/logger.ts';
-import { EndedRequests } from '../../src/record/ended-requests.ts';
-import { createRecorder } from '../../src/record/recorder.ts';
-import { createMetrics, type Metrics } from '../../src/record/metrics/registry.ts';
-import type { Otel } from '../../src/record/otel/open-otel.ts';
-import { startOtel } from '../../src/record/otel/start-otel.ts';
+import { createAccessLog } from '../../src/core/record/log/access-log.ts';
+import { createStillClock, endOf, streamedExchange } from '../../src/core/record/exchange.testkit.ts';
+import { createLogger } from '../../src/core/record/log/logger.ts';
+import { EndedRequests } from '../../src/core/record/ended-requests.ts';
+import { createRecorder } from '../../src/core/record/recorder.ts';
+import { createMetrics, type Metrics } from '../../src/core/record/metrics/registry.ts';
+import type { Otel } from '../../src/addons/otlp/open-otel.ts';
+import { startOtel } from '../../src/addons/otlp/start-otel.ts';
 import { listen, type Listening } from './listen.testkit.ts';
 
 interface OtlpSpan {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { packageFile } from '../../src/package-root.ts';
-import { ATTEMPT_FIELDS, SKIP_FIELDS } from '../../src/record/fields/attempt-fields.ts';
-import { REQUEST_FIELDS } from '../../src/record/fields/request-fields.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+import { ATTEMPT_FIELDS, SKIP_FIELDS } from '../../src/core/record/fields/attempt-fields.ts';
+import { REQUEST_FIELDS } from '../../src/core/record/fields/request-fields.ts';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
 import {
   entriesFor,

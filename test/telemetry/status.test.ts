@@ -1,9 +1,9 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createStatusServer, type Readiness } from '../../src/admin/status-listener.ts';
-import { createStillClock } from '../../src/record/exchange.testkit.ts';
-import { createMetrics, type Metrics } from '../../src/record/metrics/registry.ts';
+import { createStatusServer, type Readiness } from '../../src/core/status/status-listener.ts';
+import { createStillClock } from '../../src/core/record/exchange.testkit.ts';
+import { createMetrics, type Metrics } from '../../src/core/record/metrics/registry.ts';
 import { listen, type Listening } from './listen.testkit.ts';
 
 interface Answer {

@@ -11,11 +11,11 @@ import {
 import { embeddingsFields, imagesFields } from '../../src/formats/fields/field-tables.ts';
 import { isObject } from '../../src/formats/json/object.ts';
 import { Secret } from '../../src/plugin/index.ts';
-import { azureOpenAi } from '../../src/providers/openai/azure.ts';
-import { openai } from '../../src/providers/openai/index.ts';
-import type { ProviderEntry } from '../../src/providers/provider.ts';
-import { noTokenCalls, testSetup } from '../../src/providers/setup.testkit.ts';
-import { createAdHocVertex, vertexAi } from '../../src/providers/vertex-ai/index.ts';
+import { azureOpenAi } from '../../src/core/providers/openai/azure.ts';
+import { openai } from '../../src/core/providers/openai/index.ts';
+import type { ProviderEntry } from '../../src/core/providers/provider.ts';
+import { noTokenCalls, testSetup } from '../../src/core/providers/setup.testkit.ts';
+import { createAdHocVertex, vertexAi } from '../../src/core/providers/vertex-ai/index.ts';
 import { undocumentedField } from '../support/openai-api.ts';
 import { isRefused, sendTo, type Json, type Resolve, type Sent } from './outbound.ts';
 

@@ -13,7 +13,7 @@ import {
 import { GEMINI_NESTED, GEMINI_TOP_LEVEL } from './gemini-probes.ts';
 import { RESPONSES_NESTED, RESPONSES_TOP_LEVEL } from './responses-probes.ts';
 import { MESSAGES_NESTED, MESSAGES_TOP_LEVEL } from './messages-probes.ts';
-import { operations } from '../../src/operations/index.ts';
+import { operations } from '../../src/core/operations/index.ts';
 import { observe } from './observe.ts';
 import { EMBEDDING_PROBES, IMAGE_PROBES, PASSED_PROBES } from './task-probes.ts';
 import { operationOf } from './outbound.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROWS } from '../../src/catalog/model-table/table.generated.ts';
+import { ROWS } from '../../src/core/catalog/model-table/table.generated.ts';
 import { draws } from '../../src/formats/gemini/image-tool.ts';
 import {
   GEMINI_TOOL_COLUMNS,

@@ -1,16 +1,16 @@
 /** What really leaves for an upstream: the `transform` plugin and the translator of the server, without a socket. */
 import override from '../../plugins/override/index.ts';
 import transform from '../../plugins/transform/index.ts';
-import { CatalogTarget } from '../../src/catalog/catalog-target.ts';
-import { operations } from '../../src/operations/index.ts';
+import { CatalogTarget } from '../../src/core/catalog/catalog-target.ts';
+import { operations } from '../../src/core/operations/index.ts';
 import { GatewayError, RequestBody, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
-import { NO_EXTENSIONS } from '../../src/providers/extensions.ts';
-import { batchEmbeddings, singleEmbedding } from '../../src/providers/google-ai-studio/embeddings.ts';
-import { OPERATIONS as OPENAI_TASKS } from '../../src/providers/openai/entry.ts';
-import type { ModelCall } from '../../src/providers/provider.ts';
-import { createAdHocVertex } from '../../src/providers/vertex-ai/index.ts';
-import { createTranslator } from '../../src/translate/translator.ts';
+import { NO_EXTENSIONS } from '../../src/core/providers/extensions.ts';
+import { batchEmbeddings, singleEmbedding } from '../../src/core/providers/google-ai-studio/embeddings.ts';
+import { OPERATIONS as OPENAI_TASKS } from '../../src/core/providers/openai/entry.ts';
+import type { ModelCall } from '../../src/core/providers/provider.ts';
+import { createAdHocVertex } from '../../src/core/providers/vertex-ai/index.ts';
+import { createTranslator } from '../../src/core/translate/translator.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import {
 } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError, type Source } from '../../src/plugin/index.ts';
-import type { CommittedReply, RefusedReply, Upstream } from '../../src/upstream/index.ts';
+import type { CommittedReply, RefusedReply, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,
   chunk,

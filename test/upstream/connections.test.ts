@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError, systemClock, type Source } from '../../src/plugin/index.ts';
-import type { TryTimings, Upstream } from '../../src/upstream/index.ts';
+import type { TryTimings, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,
   chunk,

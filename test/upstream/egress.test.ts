@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/plugin/index.ts';
-import { createUpstream, type Upstream } from '../../src/upstream/index.ts';
+import { createUpstream, type Upstream } from '../../src/core/upstream/index.ts';
 import { answer, startUpstream, type ScriptedUpstream } from './scripted-upstream.ts';
 import { outbound, rejection } from './try-kit.ts';
 

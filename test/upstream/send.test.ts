@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Cancellation, failureKinds, GatewayError, systemClock, UpstreamError } from '../../src/plugin/index.ts';
-import type { CommittedReply, RefusedReply, Upstream } from '../../src/upstream/index.ts';
+import type { CommittedReply, RefusedReply, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,
   chunk,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { GatewayError, systemClock, type Source } from '../../src/plugin/index.ts';
-import type { CommittedReply, OutboundRequest, Upstream } from '../../src/upstream/index.ts';
+import type { CommittedReply, OutboundRequest, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,
   chunk,

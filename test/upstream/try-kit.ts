@@ -7,7 +7,7 @@ import {
   type Source,
   type ReplyReaderLike,
 } from '../../src/plugin/index.ts';
-import { createUpstream, type OutboundRequest, type UpstreamOptions } from '../../src/upstream/index.ts';
+import { createUpstream, type OutboundRequest, type UpstreamOptions } from '../../src/core/upstream/index.ts';
 
 /**
  * A small format of its own, so that these tests say what the transport does and no more: `{"text":…}` is content,

@@ -66,7 +66,7 @@ function subjectOf({ level }: Plugin, { exchange, attempt }: GatewayContext): un
 }
 
 /**
- * Enforces the rules that src/chain enforces in production: `next` is called once unless the plugin repeats, awaited,
+ * Enforces the rules that src/core/http/chain enforces in production: `next` is called once unless the plugin repeats, awaited,
  * and never after the plugin has finished.
  */
 async function runGuarded(

@@ -1,0 +1,148 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from 'pino';
+import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
+import type { TlsIdentity } from '../../core/settings/read/tls-files.ts';
+import type { AdminAnswer } from '../../core/status/answer.ts';
+import { AdminApi, answerOf } from './api/api.ts';
+import { API } from './api/openapi.ts';
+import { ApiProblem } from './api/problems.ts';
+import type { ApiSources } from './api/sources.ts';
+import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
+import { ambiguityOf } from '../../core/http/listener/ambiguous-head.ts';
+import { describeListener, healthOf } from '../../core/http/listener/root.ts';
+import { createListener } from '../../core/http/listener/secure-server.ts';
+import { CannotListen, listen, type Address } from '../../core/http/listener/listeners.ts';
+
+interface AdminServerOptions extends ApiSources {
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  /** Read for each request: the token may change while the listener stays. */
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+  /** Undefined: plain HTTP. */
+  readonly tls?: TlsIdentity | undefined;
+}
+
+/** Limits of a listener whose requests are all short. */
+const MAX_HEADER_BYTES = 8 * 1024;
+const HEADER_TIME_MS = 5000;
+const SILENCE_MS = 30_000;
+const MAX_CONNECTIONS = 100;
+
+export interface AdminServer {
+  readonly server: Server;
+  /** Writes the bootstrap token, if there is no admin token. Never rejects. */
+  readonly offerBootstrap: () => Promise<void>;
+}
+
+/**
+ * The listener for operators. It calls no upstream, and replies only if the Host header names this listener: a browser directed here by
+ * a foreign name (DNS rebinding) gets nothing.
+ */
+export function createAdminServer(options: AdminServerOptions): AdminServer {
+  const api = new AdminApi(options);
+  const answer = createAnswers(options, api);
+  const { tls, clock } = options;
+  const server = createListener(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADER_TIME_MS,
+      requestTimeout: HEADER_TIME_MS,
+      connectionsCheckingInterval: HEADER_TIME_MS / 5,
+    },
+    { tls, clock, limits: () => ({ ms: HEADER_TIME_MS, most: MAX_CONNECTIONS }) },
+    (request, response) => void respond(request, response, answer),
+  );
+  server.timeout = SILENCE_MS;
+  server.maxConnections = MAX_CONNECTIONS;
+  return { server, offerBootstrap: () => api.offerBootstrap() };
+}
+
+/**
+ * Listens unless the listener would be open without a token. The settings checks report this with its place; the check
+ * is repeated here because the listener exposes all requests. When it resolves, this start has written or
+ * removed the file of the bootstrap token.
+ */
+export async function listenAdmin(
+  { server, offerBootstrap }: AdminServer,
+  admin: ServerSettings['admin'],
+): Promise<Address | undefined> {
+  if (!admin.enabled) return undefined;
+  const refusal = refusalOf(admin);
+  if (refusal !== undefined) throw new CannotListen(refusal);
+  const address = await listen(server, admin);
+  await offerBootstrap();
+  return address;
+}
+
+type Answers = (request: IncomingMessage) => Promise<AdminAnswer>;
+
+async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
+  const { status, body, headers } = await answer(request);
+  // Discards the unread part of the body.
+  request.resume();
+  const isText = typeof body === 'string';
+  const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  const isHead = request.method === 'HEAD';
+  if (body === undefined) return void response.writeHead(status, { ...always, ...headers }).end();
+  if (typeof body === 'object' && Symbol.asyncIterator in body) {
+    response.writeHead(status, { ...always, ...headers });
+    if (isHead) return void response.end();
+    // A client that leaves, or a store that fails, ends the file before its end: the connection is cut.
+    return pipeline(Readable.from(body), response).catch(() => {});
+  }
+  const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
+  response.writeHead(status, {
+    'content-type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
+    'content-length': bytes.length,
+    ...always,
+    ...headers,
+  });
+  response.end(isHead ? undefined : bytes);
+}
+
+function createAnswers({ settings, log, tls }: AdminServerOptions, api: AdminApi): Answers {
+  const isSecure = tls !== undefined;
+  const answer: Answers = async (request) => {
+    const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+    const refused = refusalBeforeRouting(request, settings().admin, isSecure);
+    if (refused) return answerOf(refused);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && path === '/') return { status: 200, body: ROOT };
+    if (isRead && path === '/health') return healthOf(true);
+    return api.answer(request, path.startsWith(`${API}/`) ? path.slice(API.length) : undefined, query);
+  };
+  return (request) =>
+    answer(request).catch((err: unknown) => {
+      // A client that disconnected during its request causes this error itself.
+      if (!request.socket.destroyed) log.error({ err }, 'the admin listener could not answer');
+      return answerOf(new ApiProblem('internal_error', 'The request failed; see the log for the reason.'));
+    });
+}
+
+const ROOT = describeListener(
+  'The listener for operators. Send a token as `Authorization: Bearer`, where there is one.',
+  {
+    health: '/health',
+    api: `${API}/openapi.json`,
+    requests: `${API}/requests`,
+  },
+);
+
+/** Refuses a request whose head is ambiguous, names another host or comes from a foreign page, whatever its path. */
+function refusalBeforeRouting(
+  request: IncomingMessage,
+  admin: ServerSettings['admin'],
+  isSecure: boolean,
+): ApiProblem | undefined {
+  const ambiguity = ambiguityOf(request);
+  if (ambiguity !== undefined)
+    return new ApiProblem('invalid_header', `The request is not valid HTTP: ${ambiguity}.`, {
+      headers: { connection: 'close' },
+    });
+  if (!isOwnHost(hostOf(request.headers.host), admin))
+    return new ApiProblem('unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
+  if (isOfForeignPage(request.headers, { ...admin, isSecure }))
+    return new ApiProblem('foreign_page', 'A browser sent this for a page of another origin.');
+  return undefined;
+}

@@ -1,0 +1,190 @@
+import { parseCap } from '../../../budgets/limits/amounts.ts';
+import { periodsOf, type Span } from '../../../budgets/limits/periods.ts';
+import type { Budget } from '../../../../core/tenants/tree.ts';
+import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../budgets/store/counters.ts';
+import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
+import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
+import type { OwnedObject } from '../objects.ts';
+import { pageOf } from '../pages.ts';
+import { ApiProblem } from '../problems.ts';
+import { invalidBody } from '../schemas.ts';
+import { createObject, deleteObject, patchObject } from './objects.ts';
+import { metaOf } from './object-answers.ts';
+
+/** A budget, and the object that has it. */
+interface OwnedBudget extends BudgetInObject {
+  readonly id: string;
+  readonly object: OwnedObject;
+}
+
+interface AdjustBody {
+  readonly by: string;
+  readonly of?: 'spent' | 'unreconciled';
+  readonly reason: string;
+}
+
+const budgetsOf = (object: OwnedObject, { settings }: Call): readonly OwnedBudget[] =>
+  budgetsIn(object, settings).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
+
+export const listBudgets: Handler = async (call) => {
+  const { objects, query } = call;
+  const node = query.one('node');
+  const all = (['organizations', 'teams', 'keys', 'budgets'] as const)
+    .flatMap((kind) => objects.list(kind))
+    .flatMap((object) => budgetsOf(object, call))
+    .filter(({ compiled }) => node === undefined || compiled.node.ref === node)
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  const { items, next } = pageOf(all, ({ id }) => id, query);
+  return { body: { items: await show(items, call), ...(next !== undefined && { next }) } };
+};
+
+export const getBudget: Handler = (call) => answerWith(find(call), call);
+
+/** Changes what a budget has spent, or what is unreconciled, once for each call id. */
+export const adjustBudget: Handler = async (call) => {
+  const { by, of = 'spent', reason } = call.body as AdjustBody;
+  const budget = find(call);
+  checkMatch(call, budget.object.etag);
+  const { counters } = call.objects.store;
+  const amount = readAmount(by, budget.compiled);
+  const ref = refOf(budget, call.clock.wall());
+  const adjustment = { ...ref, id: call.callId, of, by: amount, why: reasonOf(call, reason) };
+  await oneByOne(counters, async () => {
+    if (call.identity.role === 'operator') await checkSmall(budget, amount, call);
+    if (!call.query.dryRun) await counters.adjust(adjustment, actorOf(call));
+  });
+  return answerWith(budget, call);
+};
+
+const turns = new WeakMap<Counters, Promise<unknown>>();
+
+/** Two adjustments at the same time would each look at an audit without the other. The admin API has one process. */
+function oneByOne(counters: Counters, task: () => Promise<void>): Promise<void> {
+  const done = (turns.get(counters) ?? Promise.resolve()).then(task);
+  turns.set(
+    counters,
+    done.catch(() => {}),
+  );
+  return done;
+}
+
+function find(call: Call): OwnedBudget {
+  const { objects, id } = call;
+  const { kind, id: node } = nodeOf(id);
+  // A name is that of a budget in a node, or of one in an object of its own.
+  const all = id.includes(':') ? [objects.find(kind, node), ...objects.list('budgets')] : [objects.find('budgets', id)];
+  const budget = all
+    .flatMap((object) => (object ? budgetsOf(object, call) : []))
+    .find((one) => one.id === id || one.compiled.name === id);
+  if (!budget) throw new ApiProblem('not_found', 'There is no budget with this id.');
+  return budget;
+}
+
+/** The answer to a write of a budget that is an object of its own. */
+async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
+  const [budget] = budgetsOf(object, call);
+  if (!budget) throw new ApiProblem('internal_error', 'The budget could not be read.');
+  return answerWith(budget, call);
+}
+
+/** Only a budget that is an object of its own is changed by itself. */
+const own =
+  (handler: Handler): Handler =>
+  (call) => {
+    if (call.id === '') return handler(call);
+    const { partId, object } = find(call);
+    if (partId !== undefined)
+      throw object.entity
+        ? new ApiProblem('part_of_object', `The budget is in ${object.kind}/${object.id}: change its \`spec.budgets\`.`)
+        : new ApiProblem('owned_by_files', `The budget is in ${object.owner}: change it there.`);
+    return handler({ ...call, id: object.id });
+  };
+
+export const createBudget = createObject('budgets', answerOwn);
+export const patchBudget = own(patchObject('budgets', answerOwn));
+export const deleteBudget = own(deleteObject('budgets'));
+
+function readAmount(text: string, { unit }: Budget): number {
+  const sign = text.startsWith('-') ? -1 : 1;
+  try {
+    const cap = parseCap(text.replace('-', ''));
+    if (cap.unit === unit) return sign * cap.amount;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidBody([{ pointer: '/by', message: error.message }]);
+  }
+  throw invalidBody([{ pointer: '/by', message: `the budget counts ${unit === 'usd' ? 'USD' : 'tokens'}` }]);
+}
+
+const SMALL_PART = 0.1;
+const SMALL_MS = 86_400_000;
+/** More rows than this of a day are not read. */
+const MAX_READ = 2_000;
+
+/** An operator may change a tenth of a cap within a day, by the rows of the audit: many small adjustments are a large one. */
+async function checkSmall({ compiled }: OwnedBudget, amount: number, { objects, clock }: Call): Promise<void> {
+  const since = clock.wall() - SMALL_MS;
+  const id = auditIdOf(refOf({ compiled }, clock.wall()));
+  const most = compiled.amount * SMALL_PART;
+  let sum = Math.abs(amount);
+  let before: number | undefined;
+  for (let read = 0; sum <= most && read < MAX_READ;) {
+    // A page of the audit is short: without the ones before it, many small adjustments would hide a large one.
+    const rows = await objects.store.audit.rows({ kind: 'counter', id, before });
+    for (const row of rows) {
+      // The rows of the day have been added up.
+      if (row.at <= since && sum <= most) return;
+      if (row.role === 'operator') sum += Math.abs(valueOf(row.after) - valueOf(row.before));
+    }
+    before = rows.at(-1)?.seq;
+    if (before === undefined) return;
+    read += rows.length;
+  }
+  throw new ApiProblem('forbidden', 'An operator may change at most 10 % of the cap within 24 hours.');
+}
+
+function valueOf(text: string | undefined): number {
+  const [value] = Object.values(JSON.parse(text ?? '{}') as Record<string, unknown>);
+  return typeof value === 'number' ? value : 0;
+}
+
+const spanOf = ({ compiled }: Pick<OwnedBudget, 'compiled'>, now: number): Span => periodsOf(compiled, now).at(now);
+
+const refOf = (budget: Pick<OwnedBudget, 'compiled'>, now: number) => ({
+  node: budget.compiled.id,
+  period: spanOf(budget, now).start,
+});
+
+async function answerWith(budget: OwnedBudget, call: Call): Promise<CallAnswer> {
+  const [body] = await show([budget], call);
+  return { body: body!, headers: { etag: budget.object.etag } };
+}
+
+async function show(budgets: readonly OwnedBudget[], { objects, clock }: Call): Promise<readonly object[]> {
+  const now = clock.wall();
+  const states = objects.hasStore ? await objects.store.counters.read(budgets.map((budget) => refOf(budget, now))) : [];
+  return budgets.map((budget, index) => shown(budget, spanOf(budget, now), states[index]));
+}
+
+function shown(
+  { id, object, partId, spec, compiled }: OwnedBudget,
+  span: Span,
+  state: CounterState | undefined,
+): object {
+  const at = (moment: number): string | null => (compiled.period === 'total' ? null : new Date(moment).toISOString());
+  return {
+    ...metaOf({ ...object, id }),
+    name: compiled.name,
+    part_of: partId === undefined ? null : `${object.kind}/${object.id}`,
+    node: compiled.node.ref,
+    spec: { node: compiled.node.ref, ...spec },
+    unit: compiled.unit === 'usd' ? 'nano_usd' : 'tokens',
+    cap: compiled.amount,
+    period_start: at(span.start),
+    period_end: at(span.end),
+    spent: state?.spent ?? null,
+    leased: state?.leased ?? null,
+    unreconciled: state?.unreconciled ?? null,
+    saturated: state !== undefined && state.spent >= MAX_NANO,
+  };
+}

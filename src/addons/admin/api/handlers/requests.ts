@@ -1,0 +1,117 @@
+import type { ExplainOutcome } from '../../../explain/explain/explain-service.ts';
+import { BadQuestion, readQuestion, type QuestionBody } from '../../../explain/explain/question.ts';
+import {
+  LISTED_STATES,
+  RECORD_DIMENSIONS,
+  RecordsUnanswered,
+  type RecordPlace,
+  type RecordQuery,
+} from '../../../../core/record/record-query.ts';
+import { parseCallBody } from '../call-body.ts';
+import { actorOf, type Call, type CallAnswer, type Handler } from '../call.ts';
+import { readCursor, toCursor } from '../pages.ts';
+import type { CallQuery } from '../parameters.ts';
+import { ApiProblem } from '../problems.ts';
+import { invalidBody } from '../schemas.ts';
+
+export const listRequests: Handler = async ({ records, query, clock }) => {
+  const { lines, more, oldest = null, partial = [] } = await records.page(recordQuery(query, clock.wall()));
+  const last = lines.at(-1);
+  const items = lines.map(({ line }) => line);
+  return { body: { items, ...(more && last && { next: toCursor(placeText(last.place)) }), oldest, partial } };
+};
+
+export const getRequest: Handler = async ({ records, id }) => {
+  const body = await found(records.find(id));
+  if (body) return { body };
+  throw new ApiProblem(
+    'not_found',
+    'There is no record of a request with this id: it never arrived, or `admin.records` later requests have replaced it.',
+  );
+};
+
+async function found(record: object | undefined | Promise<object | undefined>): Promise<object | undefined> {
+  try {
+    return await record;
+  } catch (error) {
+    if (error instanceof RecordsUnanswered) throw new ApiProblem('busy', error.message);
+    throw error;
+  }
+}
+
+function recordQuery(query: CallQuery, now: number): RecordQuery {
+  const { limit, labels } = query;
+  const cursor = readCursor(query);
+  const state = LISTED_STATES.find((one) => one === query.one('state'));
+  const [since, until, minMs] = [query.before('since', now), query.before('until', now), query.one('min_ms')];
+  const text = query.one('q');
+  const wrong = query.all('status').find((status) => !/^[1-5](?:\d\d|xx)$/.test(status));
+  if (wrong !== undefined) throw new ApiProblem('invalid_query', '`status` must be a status such as 429, or 5xx.');
+  return {
+    limit,
+    labels,
+    ...Object.fromEntries(
+      RECORD_DIMENSIONS.flatMap((name) => {
+        const wanted = query.all(name);
+        return wanted.length === 0 ? [] : [[name, wanted]];
+      }),
+    ),
+    ...(state && { state }),
+    ...(cursor !== undefined && { after: readPlace(cursor) }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    ...(minMs !== undefined && { minMs: Number(minMs) }),
+    ...(text !== undefined && { text }),
+  };
+}
+
+const placeText = ({ running, at }: RecordPlace): string => `${running ? 'running' : 'ended'}:${at}`;
+
+function readPlace(text: string): RecordPlace {
+  const [, group, at] = /^(running|ended):(\d{1,16}(?:\.\d{1,10})?)$/.exec(text) ?? [];
+  if (at === undefined) throw new ApiProblem('invalid_query', '`cursor` is not the `next` of a page.');
+  return { running: group === 'running', at: Number(at) };
+}
+
+export const explainRequest: Handler = async (call) => shown(await call.explains.explain(questionOf(call)), call);
+
+/** Throws `invalid_json` for a body that is no object, else `invalid_body`. */
+function questionOf({ bytes, limits }: Call): QuestionBody {
+  try {
+    return readQuestion(bytes, limits);
+  } catch (error) {
+    if (!(error instanceof BadQuestion)) throw error;
+    parseCallBody(bytes);
+    throw invalidBody([{ pointer: '', message: error.message }]);
+  }
+}
+
+export const explainedRequest: Handler = async (call) => {
+  const { id, explains } = call;
+  const outcome = await explains.explained(id);
+  if (!outcome)
+    throw new ApiProblem(
+      'not_found',
+      'No request is kept under this id. Use the id in `x-gateway-explain-id`, not the request id. Each process keeps its latest 100 requests ' +
+        'until it ends, if `reply_headers` or `admin.explain` enables it.',
+    );
+  if (!outcome.refused) await auditRead(call);
+  return shown(outcome, call);
+};
+
+/** The audit has each read of the body of a request. Rejects with `StateFailure` while the store does not answer. */
+async function auditRead(call: Call): Promise<void> {
+  const objects = await call.readObjects();
+  if (!objects.isStateful) return;
+  await objects.store.audit.add({ action: 'read', kind: 'requests', id: call.id.slice(0, 256) }, actorOf(call));
+}
+
+async function shown({ explanation, refused }: ExplainOutcome, { accept }: Call): Promise<CallAnswer> {
+  if (refused) throw new ApiProblem(refused.code, refused.message);
+  if (!wantsText(accept)) return { body: explanation };
+  const { explanationText } = await import('../../../explain/explain/explanation-text.ts');
+  return { text: explanationText(explanation) };
+}
+
+/** A client that accepts text/plain and not JSON gets text. */
+const wantsText = (accept = ''): boolean => /\btext\/plain\b/i.test(accept) && !/\bjson\b/i.test(accept);

@@ -1,0 +1,140 @@
+import type { IncomingMessage } from 'node:http';
+import { createNetworkTest, isLoopback } from '../../../core/settings/compile/networks.ts';
+import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import { digestOf } from '../../../core/settings/compile/api-keys.ts';
+import type { Actor, Entity } from '../../budgets/store/entities.ts';
+import type { Bootstrap } from './bootstrap.ts';
+import type { Failures } from './failures.ts';
+import type { Objects } from './objects.ts';
+import { ApiProblem } from './problems.ts';
+import { isRole, type Role } from './roles.ts';
+import type { OperationId } from './routes.ts';
+import { isSame } from './constant-time.ts';
+
+/** The caller of the admin API. */
+export interface AdminIdentity {
+  readonly actor: Actor;
+  readonly role: Role;
+  /** Undefined: all. */
+  readonly scopes: readonly string[] | undefined;
+  /** The networks that the token is limited to. Undefined: any. */
+  readonly networks: readonly string[] | undefined;
+  /** The one operation that the bootstrap token is for. */
+  readonly only?: OperationId;
+  /** Milliseconds since 1970; undefined: no end. */
+  readonly expiresAt: number | undefined;
+  /** The token; undefined: none was needed. Seals what only the caller may read again. */
+  readonly secret: string | undefined;
+}
+
+export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket'>): string => socket.remoteAddress ?? '';
+
+/** The sources of tokens, and the bound of failures. */
+interface IdentifyOptions {
+  readonly admin: ServerSettings['admin'];
+  readonly failures: Failures;
+  readonly bootstrap: Bootstrap;
+  readonly now: number;
+  /** Rejects while the store does not answer. Undefined: there is no store. */
+  readonly objects: (() => Promise<Objects>) | undefined;
+}
+
+/** Identifies the caller. Throws `unauthorized`, `forbidden` or `too_many_failures`. */
+export async function identify(request: IncomingMessage, options: IdentifyOptions): Promise<AdminIdentity> {
+  const { authorization } = request.headers;
+  if (authorization === undefined) return withoutToken(request, options.admin);
+  const address = addressOf(request);
+  const [, sent] = /^bearer +(\S{1,512}) *$/i.exec(authorization) ?? [];
+  const isBlocked = options.failures.isBlocked(address);
+  // No client guesses 256 random bits, and a client of the same address must not keep others out. A token of the settings may be short: an operator chose it.
+  if (isBlocked && !sent?.startsWith('gha_')) throw blocked();
+  // This is no guess at a token.
+  if (sent === undefined) throw unauthorized('Send a token as `Authorization: Bearer`.');
+  const identity = await ofToken(sent, request, options);
+  if (identity) return identity;
+  if (isBlocked) throw blocked();
+  options.failures.count(address);
+  throw unauthorized('The token is not valid.');
+}
+
+const blocked = (): ApiProblem =>
+  new ApiProblem('too_many_failures', 'This address has sent 10 wrong tokens within a minute: wait a minute.');
+
+export const unauthorized = (detail: string): ApiProblem =>
+  new ApiProblem('unauthorized', detail, { headers: { 'www-authenticate': 'Bearer' } });
+
+/** Without a token only connections to a loopback address are allowed, whatever address the settings resolved to. */
+function withoutToken({ socket }: IncomingMessage, { token, role }: ServerSettings['admin']): AdminIdentity {
+  if (token || !isLoopback(socket.localAddress ?? '') || !isLoopback(socket.remoteAddress ?? ''))
+    throw unauthorized('Send a token as `Authorization: Bearer`.');
+  return identityOf('loopback', role, socket.remoteAddress);
+}
+
+const identityOf = (
+  id: string,
+  role: Role,
+  address: string | undefined,
+  more: Partial<AdminIdentity> = {},
+): AdminIdentity => ({
+  actor: { id, role, address },
+  role,
+  scopes: undefined,
+  networks: undefined,
+  expiresAt: undefined,
+  secret: undefined,
+  ...more,
+});
+
+async function ofToken(
+  sent: string,
+  request: IncomingMessage,
+  options: IdentifyOptions,
+): Promise<AdminIdentity | undefined> {
+  const { admin, bootstrap, now, objects } = options;
+  const address = addressOf(request);
+  if (admin.token && isSame(sent, admin.token.reveal()))
+    return identityOf('admin.token', admin.role, address, { secret: sent });
+  if (sent.startsWith('ghb_')) {
+    const isOpen =
+      isLoopback(address) && objects && !hasAdmin((await objects()).tokens(), now) && bootstrap.accepts(sent);
+    return isOpen ? identityOf('bootstrap', 'admin', address, { secret: sent, only: 'tokens.create' }) : undefined;
+  }
+  if (!sent.startsWith('gha_') || !objects) return undefined;
+  // Found by its digest: how long that takes says nothing about other tokens.
+  const token = (await objects()).tokenOf(digestOf(sent));
+  return token && ofStored(token, { sent, address, now });
+}
+
+function ofStored(
+  token: Entity,
+  { sent, address, now }: { sent: string; address: string; now: number },
+): AdminIdentity {
+  const { role, networks, scopes } = tokenDoc(token);
+  const expiresAt = token.digests[0]?.validTo ?? 0;
+  if (now >= expiresAt) throw unauthorized('The token has expired.');
+  if (networks && !createNetworkTest(networks)(address))
+    throw new ApiProblem('forbidden', 'The token may not be used from this address.');
+  return identityOf(`token:${token.id}`, role, address, { scopes, networks, expiresAt, secret: sent });
+}
+
+export interface TokenDoc {
+  readonly role: Role;
+  readonly networks?: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+/** A document that this API has not written gives the least rights. */
+export function tokenDoc({ doc: { role, networks, scopes } }: Pick<Entity, 'doc'>): TokenDoc {
+  const texts = (value: unknown): readonly string[] | undefined =>
+    Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
+  const [ofNetworks, ofScopes] = [texts(networks), texts(scopes)];
+  return {
+    role: isRole(role) ? role : 'viewer',
+    ...(ofNetworks && { networks: ofNetworks }),
+    ...(ofScopes && { scopes: ofScopes }),
+  };
+}
+
+/** A token that may create others is valid. */
+export const hasAdmin = (tokens: readonly Entity[], now: number): boolean =>
+  tokens.some((token) => tokenDoc(token).role === 'admin' && (token.digests[0]?.validTo ?? 0) > now);

@@ -1,0 +1,185 @@
+import type { Logger } from 'pino';
+import type { AlertKind } from './alert.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Families } from '../../core/record/metrics/open-families.ts';
+import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
+import type { Upstream } from '../../core/upstream/index.ts';
+import { version } from '../../core/kernel/version.ts';
+import { signedHeaders } from './signature.ts';
+import { messageOf } from '../../plugin/thrown.ts';
+
+/** Pauses before the tries after the first: six tries within an hour. */
+export const PAUSES_MS: readonly number[] = [15_000, 60_000, 4 * 60_000, 14 * 60_000, 40 * 60_000];
+const TRY_MS = 10_000;
+/** Tries at the same time: one slow answer does not hold up the next event. */
+const MAX_RUNNING = 4;
+/** Events that wait or are being sent. */
+const MAX_QUEUED = 1000;
+/** At the end of the process, the events that are left get one more try within this time. */
+const LAST_MS = 2000;
+/** The most bytes of an answer that are read. */
+const MAX_ANSWER = 16 * 1024;
+
+export interface WebhookTools {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly families: Pick<Families, 'webhookTries' | 'webhookDeadLetters' | 'webhookQueue'>;
+  readonly exchange: Upstream['exchange'];
+}
+
+/** An event as it is sent, at each try the same. */
+export interface WebhookEvent {
+  readonly id: string;
+  readonly body: string;
+}
+
+interface Job {
+  readonly event: WebhookEvent;
+  tries: number;
+  /** Set while it waits for its next try. */
+  stopTimer: (() => void) | undefined;
+}
+
+type LostBy = 'tries' | 'queue_full' | 'removed' | 'shutdown';
+
+/** Delivers events to one webhook, in memory. Nothing waits for it. */
+export class Webhook {
+  readonly #tools: WebhookTools;
+  #settings: WebhookSettings;
+  readonly #jobs = new Set<Job>();
+  readonly #ready: Job[] = [];
+  #running = 0;
+  #closed = false;
+
+  constructor(settings: WebhookSettings, tools: WebhookTools) {
+    this.#settings = settings;
+    this.#tools = tools;
+    const { webhookTries, webhookQueue } = tools.families;
+    webhookQueue.set({ webhook: settings.id }, 0);
+    for (const result of ['success', 'failure']) webhookTries.declare({ webhook: settings.id, result });
+  }
+
+  /** Applies to later tries. */
+  apply(settings: WebhookSettings): void {
+    this.#settings = settings;
+  }
+
+  takes(nodes: readonly string[], kind: AlertKind): boolean {
+    const { kinds, nodes: wanted } = this.#settings;
+    return kinds.has(kind) && (!wanted || nodes.some((node) => wanted.has(node)));
+  }
+
+  send(event: WebhookEvent): void {
+    const job: Job = { event, tries: 0, stopTimer: undefined };
+    if (this.#closed) return this.#lose(job, 'shutdown', undefined);
+    if (this.#jobs.size >= MAX_QUEUED) return this.#lose(job, 'queue_full', undefined);
+    this.#jobs.add(job);
+    this.#count();
+    this.#ready.push(job);
+    this.#run();
+  }
+
+  /** Drops the events that wait, at once. */
+  remove(): void {
+    this.#closed = true;
+    for (const job of this.#jobs) this.#lose(job, 'removed', undefined);
+  }
+
+  /** Tries the events that are left once more, for a bounded time. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const left = [...this.#jobs].filter(({ stopTimer }) => stopTimer !== undefined);
+    for (const { stopTimer } of left) stopTimer?.();
+    const waiting = [...left, ...this.#ready.splice(0)];
+    const last = Promise.all(waiting.map((job) => this.#try(job, LAST_MS)));
+    await Promise.race([last, this.#tools.clock.sleep(waiting.length > 0 || this.#running > 0 ? LAST_MS : 0)]);
+    for (const job of this.#jobs) this.#lose(job, 'shutdown', undefined);
+  }
+
+  #run(): void {
+    while (this.#running < MAX_RUNNING && this.#ready.length > 0) {
+      const job = this.#ready.shift()!;
+      this.#running += 1;
+      void this.#try(job, TRY_MS).finally(() => {
+        this.#running -= 1;
+        this.#run();
+      });
+    }
+  }
+
+  /** Never rejects. */
+  async #try(job: Job, timeoutMs: number): Promise<void> {
+    const failure = await this.#post(job.event, timeoutMs);
+    const { families, clock } = this.#tools;
+    families.webhookTries.add({ webhook: this.#settings.id, result: failure === undefined ? 'success' : 'failure' });
+    // The event was dropped meanwhile.
+    if (!this.#jobs.has(job)) return;
+    job.tries += 1;
+    if (failure === undefined) return this.#drop(job);
+    const pause = PAUSES_MS[job.tries - 1];
+    if (pause === undefined) return this.#lose(job, 'tries', failure);
+    if (this.#closed) return this.#lose(job, 'shutdown', failure);
+    job.stopTimer = clock.after(pause, () => {
+      job.stopTimer = undefined;
+      this.#ready.push(job);
+      this.#run();
+    });
+  }
+
+  /** The reason why the event was not delivered. A redirect is not followed: it would send the event to a host that the settings do not name. */
+  async #post({ id, body }: WebhookEvent, timeoutMs: number): Promise<string | undefined> {
+    const { clock, exchange } = this.#tools;
+    const { url, secret, allowInsecure } = this.#settings;
+    const key = signingKey(secret);
+    if (!key) return 'the secret has a wrong form';
+    try {
+      const { status } = await exchange({
+        url: url.reveal(),
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': `gatehouse/${version().version}`,
+          ...signedHeaders(id, clock.wall(), body, key),
+        },
+        body,
+        maxBytes: MAX_ANSWER,
+        connections: MAX_RUNNING,
+        allowInsecure,
+        timeoutMs,
+      });
+      return status >= 200 && status < 300 ? undefined : `HTTP ${status}`;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  #drop(job: Job): void {
+    this.#jobs.delete(job);
+    this.#count();
+  }
+
+  /** The log has the whole event, so that an alert is never lost without a trace. */
+  #lose(job: Job, reason: LostBy, failure: string | undefined): void {
+    job.stopTimer?.();
+    this.#drop(job);
+    const { id } = this.#settings;
+    const { log, families } = this.#tools;
+    families.webhookDeadLetters.add({ webhook: id, reason });
+    const { event, tries } = job;
+    log.error(
+      {
+        webhook: id,
+        event: JSON.parse(event.body) as object,
+        reason,
+        tries,
+        ...(failure !== undefined && { failure }),
+      },
+      'an alert could not be delivered to its webhook',
+    );
+  }
+
+  #count(): void {
+    this.#tools.families.webhookQueue.set({ webhook: this.#settings.id }, this.#jobs.size);
+  }
+}

@@ -1,0 +1,42 @@
+import { PriceList } from '../../prices/price-list.ts';
+import type { UnknownPrice } from '../../prices/priced-place.ts';
+import { compilePrices } from '../../settings/prices.ts';
+import { comparePrices } from './compare.ts';
+import { readPrices, type PricesOptions } from './read.ts';
+
+const REASONS: Readonly<Record<UnknownPrice, string>> = {
+  model: 'no price is known',
+  date: 'no price is known for this day',
+  tier: 'no price is known for this tier',
+  kind: 'no price of input or output is known',
+};
+
+interface CheckPricesOptions extends PricesOptions {
+  /** A file with another table of prices, to compare with the shipped one. */
+  readonly against?: string | undefined;
+}
+
+/**
+ * `gatehouse prices check`. Exit code 0: every model that the catalog lists has a price, and no price differs from the other table; 1:
+ * otherwise, or errors in the settings or the table; 2: the folder does not exist.
+ */
+export async function checkPricesCommand(options: CheckPricesOptions): Promise<0 | 1 | 2> {
+  const { day, out, against } = options;
+  const settings = await readPrices(options);
+  if (typeof settings === 'number') return settings;
+  if (against !== undefined) return comparePrices(settings.priceTable, { ...options, file: against });
+  const list = new PriceList(compilePrices(settings.prices), settings.priceTable);
+  let unknown = 0;
+  for (const { slug, provider, models = [] } of settings.catalog.providers)
+    for (const model of models.filter((name) => !name.includes('*'))) {
+      const place = { entry: slug, provider, model, region: undefined, geo: undefined, day };
+      const cost = list.cost({ input: 1, output: 0, total: 1 }, place);
+      if (typeof cost === 'number') continue;
+      unknown += 1;
+      out(`@${slug}/${model}: ${REASONS[cost]}\n`);
+    }
+  const ended = settings.prices.prices.filter(({ until }) => until !== undefined && until < day);
+  for (const { model, until } of ended) out(`prices.yaml: the rule of ${model} ended on ${until}\n`);
+  if (unknown === 0) out(`prices.yaml: ${settings.prices.prices.length} rules; every listed model has a price\n`);
+  return unknown === 0 ? 0 : 1;
+}

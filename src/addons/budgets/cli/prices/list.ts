@@ -1,0 +1,73 @@
+import type { PriceRule } from '../../../../../schemas/types.generated.ts';
+import { matches } from '../../prices/model-pattern.ts';
+import { usdOf } from '../../prices/money.ts';
+import type { PriceRow } from '../../prices/rates.ts';
+import { readPrices, type PricesOptions } from './read.ts';
+
+interface ListPricesOptions extends PricesOptions {
+  readonly format: 'table' | 'json';
+  /** Default: all. */
+  readonly model: string | undefined;
+}
+
+/** `gatehouse prices list`. Exit code 0: listed; 1: errors in the settings; 2: the folder does not exist. */
+export async function listPricesCommand(options: ListPricesOptions): Promise<0 | 1 | 2> {
+  const { format, model: pattern = '*', day, out } = options;
+  const settings = await readPrices(options);
+  if (typeof settings === 'number') return settings;
+  const rules = settings.prices.prices.filter(({ model }) => matches(pattern, model) || matches(model, pattern));
+  const rows = settings.priceTable
+    .list()
+    .flatMap(({ provider, model, row }) => (matches(pattern, model) ? [shownRow(provider, model, row, day)] : []));
+  if (format === 'json') {
+    out(`${JSON.stringify({ as_of: settings.priceTable.asOf, rules, shipped: rows }, null, 2)}\n`);
+    return 0;
+  }
+  if (rules.length > 0) out(`prices.yaml, the first rule that fits is in force:\n${rules.map(ruleText).join('')}\n`);
+  out(`shipped, as of ${settings.priceTable.asOf}, USD per million tokens on ${day}, not warranted:\n`);
+  out(table([['PROVIDER', 'MODEL', 'INPUT', 'CACHED', 'OUTPUT', 'LONG', 'NEXT'], ...rows.map(cellsOf)]));
+  return 0;
+}
+
+/** Null: unknown, or there is none. */
+interface ShownRow {
+  readonly provider: string;
+  readonly model: string;
+  readonly input: number | null;
+  readonly cached: number | null;
+  readonly output: number | null;
+  /** Longer prompts have other prices. */
+  readonly long_over: number | null;
+  /** The next day with other prices. */
+  readonly next: string | null;
+}
+
+function shownRow(provider: string, model: string, { steps }: PriceRow, day: string): ShownRow {
+  const step = steps.findLast(({ from }) => from <= day);
+  const usd = (pico: number | undefined): number | null => (pico === undefined ? null : usdOf(pico, 1e6));
+  return {
+    provider,
+    model,
+    input: usd(step?.prices.input),
+    cached: usd(step?.prices.cached),
+    output: usd(step?.prices.output),
+    long_over: step?.long?.over ?? null,
+    next: steps.find(({ from }) => from > day)?.from ?? null,
+  };
+}
+
+const cellsOf = (row: ShownRow): readonly string[] => Object.values(row).map((value) => String(value ?? '-'));
+
+function ruleText({ model, entry, provider, region, tier, from, until, usd, factor }: PriceRule): string {
+  const where = Object.entries({ entry, provider, region, tier, from, until }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} ${value}`],
+  );
+  const prices = Object.entries({ ...usd, ...(factor !== undefined && { factor }) });
+  return `  ${[model, ...where].join(', ')}: ${prices.map(([kind, price]) => `${kind} ${price}`).join(', ')}\n`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../../../../plugin/index.ts';
+import type { AuditPart, KnownRow } from '../../store/audit.ts';
+import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
+import { openStore } from '../../state/open-store.ts';
+import { copyStore, restoreStore } from '../../store/sqlite/store-copy.ts';
+import { ACTOR } from './actor.ts';
+import { onStore, withReader, type ExitCode, type StateOptions } from './read.ts';
+
+type CopyOptions = StateOptions & { readonly copy: string };
+
+/** `gatehouse state backup DIR`: copies the store, which may be in use, to a new folder. */
+export const backupCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
+  onStore(options, async ({ folder }): Promise<ExitCode> => {
+    const copy = resolve(options.copy);
+    await copyStore(folder, copy);
+    const { version, changed } = withReader(copy, (store) => store.load());
+    options.out(`${copy}: version ${version}, ${changed.length} objects\n`);
+    return 0;
+  });
+
+const LOST =
+  'gatehouse: changes after the backup are lost: a key that was revoked since then is valid again until you revoke it again\n';
+
+/** `gatehouse state restore DIR`: puts a backup where the settings have no store, and checks that it opens with their keys. */
+export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
+  onStore(options, async ({ folder, state }): Promise<ExitCode> => {
+    restoreStore(resolve(options.copy), folder);
+    const store = await openStore(state, systemClock);
+    try {
+      const verdict = await store.audit.verify();
+      await store.audit.add({ action: 'restore', kind: 'store', id: folder }, ACTOR);
+      const { version, changed } = await store.entities.load(0);
+      options.out(`${folder}: version ${version}, ${changed.length} objects\n`);
+      options.err(LOST);
+      if (!verdict.intact)
+        options.err(`gatehouse: the audit of the backup was changed: row ${verdict.at}: ${verdict.reason}\n`);
+      return verdict.intact ? 0 : 1;
+    } finally {
+      await store.close();
+    }
+  });
+
+export interface VerifyOptions extends StateOptions {
+  /** The last row at some time. */
+  readonly head: KnownRow | undefined;
+}
+
+/** `gatehouse state verify`: checks the chain of the audit. Exit code 1: a row was changed, removed or swapped. */
+export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
+  onStore(options, ({ folder, state }) => {
+    const { head, out, err } = options;
+    const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
+    const verdict = withReader(folder, (store) => store.verifyAudit(ring, head));
+    if (!verdict.intact) {
+      err(`audit: row ${verdict.at}: ${verdict.reason}\n`);
+      return 1;
+    }
+    out(`audit: ${verdict.rows} rows, intact; the last row is ${verdict.seq}:${verdict.head}\n`);
+    for (const part of verdict.parts) out(`rows ${part.from} to ${part.to}: ${PROOFS[part.proof](part.key)}\n`);
+    const last = verdict.parts.at(-1);
+    if (last?.proof === 'none' && ring.names.length > 0)
+      out('no row has a key yet, although state.encryption_keys has one: the next row of the gateway will\n');
+    if (last && !head) out(WITHOUT_HEAD);
+    return 0;
+  });
+
+/** The claim that the hashes of a part support. */
+const PROOFS: Readonly<Record<AuditPart['proof'], (key?: string) => string>> = {
+  none: () =>
+    'no key: no row was changed by mistake, but all of them may have been replaced with write access to the store. With state.encryption_keys, later rows have a key',
+  key: (key) => `the key ${key}: only a holder of state.encryption_keys can have written them`,
+  unknown_key: () => 'not verifiable: state.encryption_keys has no such key, so these rows prove nothing',
+};
+
+const WITHOUT_HEAD =
+  'This does not show whether later rows were removed: compare with --head SEQ:HASH, a last row that was noted outside the store, as the log has it\n';

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileServerSettings } from '../../../../core/settings/compile/server-settings.ts';
+import { loadSettings, type LoadResult } from '../../../../core/settings/read/load.ts';
+import type { Environment } from '../../../../core/settings/read/references.ts';
+import { nameOf, type StoredObjects } from '../../../../core/settings/read/stored-objects.ts';
+import { diskFiles } from '../../../../core/settings/source/files.ts';
+
+/**
+ * Reads a folder of settings and checks it against the objects of its state store, as a start does. Without the store on this machine, the
+ * files are checked alone. A store that cannot be read becomes a warning: only a start may bring its tables to this release.
+ */
+export async function loadWithStore(dir: string, env: Environment): Promise<LoadResult> {
+  const loaded = await loadSettings(dir, { env });
+  const folder = loaded.settings && compileServerSettings(loaded.settings.server).state?.folder;
+  if (folder === undefined || !existsSync(join(folder, 'state.db'))) return loaded;
+  try {
+    const objects = await objectsIn(folder);
+    return await loadSettings(dir, { env, files: { ...diskFiles, stored: () => objects } });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `the objects of the state store were not checked: ${why}`;
+    loaded.reporter('server.yaml')({ path: ['state'], message, severity: 'warning' });
+    return loaded;
+  }
+}
+
+async function objectsIn(folder: string): Promise<StoredObjects> {
+  const [{ withReader }, { readEntities }] = await Promise.all([
+    import('./read.ts'),
+    import('../../state/stored-entities.ts'),
+  ]);
+  const objects = await readEntities(withReader(folder, (store) => store.load().changed));
+  return { known: true, objects: new Map(objects.map((one) => [nameOf(one), one])) };
+}

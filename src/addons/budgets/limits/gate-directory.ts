@@ -1,0 +1,113 @@
+import { matches } from '../prices/model-pattern.ts';
+import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts';
+import type { Gate, GateDirectory, Limited, Refs } from './gate.ts';
+import type { Limits } from '../../../core/tenants/tree.ts';
+
+/** A gate and the limits that it is to have. */
+export interface ListedGate {
+  readonly gate: Gate;
+  readonly limits: Limits;
+}
+
+/** By name of the gate. */
+export type ListedGates = ReadonlyMap<string, ListedGate>;
+
+/** All gates of a process. */
+export interface GateTable {
+  /** The gate of that name, or a new one, which is in use only after `use` or `useChanged`. */
+  find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate;
+  /** Applies the limits of a whole directory. */
+  use(listed: ListedGates): void;
+  /** Applies limits that have changed. @param left names of gates that no node has any more */
+  useChanged(changed: ListedGates, left: readonly string[]): void;
+}
+
+/** The gates of one node. */
+interface NodeGates {
+  readonly names: readonly string[];
+  readonly whole: Gate | undefined;
+  readonly byModel: readonly Gate[];
+}
+
+const NONE: readonly Gate[] = [];
+
+export class NodeGateDirectory implements GateDirectory {
+  readonly #table: GateTable;
+  readonly #byRef: ShardedMap<NodeGates>;
+  readonly #use: () => void;
+  // The paths of keys are the same lists for as long as the nodes are in force.
+  readonly #known = new WeakMap<Refs, readonly Gate[]>();
+
+  private constructor(table: GateTable, byRef: ShardedMap<NodeGates>, use: () => void) {
+    this.#table = table;
+    this.#byRef = byRef;
+    this.#use = use;
+  }
+
+  static of(table: GateTable, nodes: readonly Limited[]): NodeGateDirectory {
+    const listed = new Map<string, ListedGate>();
+    const byRef = new ShardedChanges(new ShardedMap<NodeGates>());
+    enter(table, nodes, { byRef, listed });
+    return new NodeGateDirectory(table, byRef.done(), () => table.use(listed));
+  }
+
+  with(nodes: readonly Limited[], before: readonly Limited[]): GateDirectory {
+    const table = this.#table;
+    const had = before.some(({ ref }) => this.#byRef.has(ref));
+    if (!had && nodes.every(({ limits }) => !limits)) return new NodeGateDirectory(table, this.#byRef, () => {});
+    const listed = new Map<string, ListedGate>();
+    const byRef = new ShardedChanges(this.#byRef);
+    const names = before.flatMap(({ ref }) => byRef.get(ref)?.names ?? []);
+    for (const { ref } of before) byRef.delete(ref);
+    enter(table, nodes, { byRef, listed });
+    const left = names.filter((name) => !listed.has(name));
+    return new NodeGateDirectory(table, byRef.done(), () => table.useChanged(listed, left));
+  }
+
+  use(): void {
+    this.#use();
+  }
+
+  whole(path: Refs): readonly Gate[] {
+    let found = this.#known.get(path);
+    if (!found) this.#known.set(path, (found = path.flatMap(({ ref }) => this.#byRef.get(ref)?.whole ?? NONE)));
+    return found;
+  }
+
+  one(ref: string): Gate | undefined {
+    return this.#byRef.get(ref)?.whole;
+  }
+
+  ofModel(refs: Refs, model: string, full: string): readonly Gate[] {
+    let found: Gate[] | undefined;
+    for (const { ref } of refs)
+      for (const gate of this.#byRef.get(ref)?.byModel ?? NONE)
+        if (matches(gate.pattern, model) || matches(gate.pattern, full)) (found ??= []).push(gate);
+    return found ?? NONE;
+  }
+}
+
+interface Entered {
+  readonly byRef: ShardedChanges<NodeGates>;
+  readonly listed: Map<string, ListedGate>;
+}
+
+function enter(table: GateTable, nodes: readonly Limited[], { byRef, listed }: Entered): void {
+  const gateOf = (of: Limited, models: string | undefined, limits: Limits): [string, Gate] => {
+    const name = models === undefined ? of.ref : `${of.ref} ${models}`;
+    const gate = table.find(name, of, models, limits);
+    listed.set(name, { gate, limits });
+    return [name, gate];
+  };
+  for (const of of nodes) {
+    if (!of.limits) continue;
+    const { models, ...own } = of.limits;
+    const whole = hasLimit(own) ? gateOf(of, undefined, own) : undefined;
+    const byModel = models.map((one) => gateOf(of, one.pattern, one.limits));
+    const names = [...(whole ? [whole] : []), ...byModel].map(([name]) => name);
+    byRef.set(of.ref, { names, whole: whole?.[1], byModel: byModel.map(([, gate]) => gate) });
+  }
+}
+
+const hasLimit = ({ requests, tokens, concurrency }: Limits): boolean =>
+  requests !== undefined || tokens !== undefined || concurrency !== undefined;

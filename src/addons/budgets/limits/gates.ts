@@ -1,0 +1,176 @@
+import type { Clock, LimitKind } from '../../../plugin/index.ts';
+import { AddressGates } from './address-gates.ts';
+import { Gate, type GateDirectory, type Limited } from './gate.ts';
+import { NodeGateDirectory, type ListedGates } from './gate-directory.ts';
+
+/** A limit that is used up. */
+export interface Refusal {
+  readonly gate: Gate;
+  readonly limit: LimitKind;
+  /** Exact for rates. */
+  readonly retryAfterMs: number;
+}
+
+/** The end of another request makes room. When it comes is unknown. */
+const FULL_RETRY_MS = 1000;
+
+/** The places and the estimate of tokens that a request has taken of the gates that it passed. */
+export class Ticket {
+  readonly gates: readonly Gate[];
+  /** The estimate that was taken from the rates of tokens. Undefined: none was. */
+  tokens: number | undefined;
+  isOpen = true;
+
+  constructor(gates: readonly Gate[]) {
+    this.gates = gates;
+  }
+}
+
+/**
+ * The gates of all nodes; they outlive snapshots, so that a reload keeps what is used and who is inside. Every process counts for
+ * itself: each has an equal part of a limit. Bounded by the nodes of the settings.
+ */
+export class Gates {
+  /** Requests without a valid key. */
+  readonly addresses: AddressGates;
+  readonly #clock: Pick<Clock, 'now'>;
+  #gates = new Map<string, Gate>();
+  /** Gates that no node has any more and that are still used. */
+  readonly #left = new Set<string>();
+  #processes = 1;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+    this.addresses = new AddressGates(clock);
+  }
+
+  get size(): number {
+    return this.#gates.size;
+  }
+
+  /** Applies an equal part of every limit. @param processes the number of processes that share the limits */
+  share(processes: number): void {
+    if (processes < 1 || processes === this.#processes) return;
+    this.#processes = processes;
+    const now = this.#clock.now();
+    for (const gate of this.#gates.values()) gate.change(gate.limits, processes, now);
+  }
+
+  /** Nothing changes until the directory is used: these settings may be refused. */
+  directory(nodes: readonly Limited[]): GateDirectory {
+    return NodeGateDirectory.of(
+      {
+        find: (name, of, models, limits) => this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes),
+        use: (listed) => this.#use(listed),
+        useChanged: (changed, left) => this.#useChanged(changed, left),
+      },
+      nodes,
+    );
+  }
+
+  #use(listed: ListedGates): void {
+    const now = this.#clock.now();
+    const kept = new Map<string, Gate>();
+    for (const [name, { gate, limits }] of listed) {
+      gate.change(limits, this.#processes, now);
+      kept.set(name, gate);
+    }
+    // Settings that return to a node find what is used of it, and who is still inside.
+    this.#left.clear();
+    for (const [name, gate] of this.#gates)
+      if (!kept.has(name) && !gate.isUnused(now)) {
+        kept.set(name, gate);
+        this.#left.add(name);
+      }
+    this.#gates = kept;
+  }
+
+  #useChanged(changed: ListedGates, left: readonly string[]): void {
+    const now = this.#clock.now();
+    for (const [name, { gate, limits }] of changed) {
+      gate.change(limits, this.#processes, now);
+      this.#gates.set(name, gate);
+      this.#left.delete(name);
+    }
+    for (const name of left) this.#left.add(name);
+    for (const name of this.#left) {
+      if (this.#gates.get(name)?.isUnused(now) === false) continue;
+      this.#gates.delete(name);
+      this.#left.delete(name);
+    }
+  }
+
+  /** The refusal that a request would get now. */
+  refusal(gates: readonly Gate[]): Refusal | undefined {
+    const now = this.#clock.now();
+    let refusal: Refusal | undefined;
+    for (const gate of gates) {
+      if (gate.running >= gate.most) refusal = later(refusal, gate, 'concurrency', FULL_RETRY_MS);
+      const wait = gate.requests?.waitFor(1, now) ?? 0;
+      if (wait > 0) refusal = later(refusal, gate, 'requests', wait);
+    }
+    return refusal;
+  }
+
+  /** The refusal that an estimate of tokens would get now. */
+  tokensRefusal(gates: readonly Gate[], estimate: number): Refusal | undefined {
+    const now = this.#clock.now();
+    let refusal: Refusal | undefined;
+    for (const gate of gates) {
+      const wait = gate.tokens?.waitFor(estimate, now) ?? 0;
+      if (wait > 0) refusal = later(refusal, gate, 'tokens', wait);
+    }
+    return refusal;
+  }
+
+  /** Takes a request and a place from each gate, or from none. */
+  enter(gates: readonly Gate[]): Ticket | Refusal {
+    const refusal = this.refusal(gates);
+    if (refusal) return refusal;
+    const now = this.#clock.now();
+    for (const gate of gates) {
+      gate.running += 1;
+      gate.requests?.take(1, now);
+    }
+    return new Ticket(gates);
+  }
+
+  /** Takes an estimate of tokens from each gate. A refusal gives back what the request had taken, its place too. */
+  takeTokens(ticket: Ticket, estimate: number): Refusal | undefined {
+    const refusal = this.tokensRefusal(ticket.gates, estimate);
+    const now = this.#clock.now();
+    if (refusal) {
+      this.#close(ticket);
+      for (const gate of ticket.gates) gate.requests?.correct(-1, now);
+      return refusal;
+    }
+    ticket.tokens = estimate;
+    for (const gate of ticket.gates) gate.tokens?.take(estimate, now);
+    return undefined;
+  }
+
+  /**
+   * Gives the places back and corrects the estimate. Only the first call counts.
+   * @param tokens what was used; undefined: unknown, the estimate counts
+   * @param cached those of them that the provider read from its cache
+   */
+  leave(ticket: Ticket, tokens: number | undefined, cached = 0): void {
+    if (!ticket.isOpen) return;
+    this.#close(ticket);
+    if (tokens === undefined || ticket.tokens === undefined) return;
+    const more = tokens - ticket.tokens;
+    const now = this.#clock.now();
+    for (const gate of ticket.gates) gate.tokens?.correct(more - (gate.limits.leavesOutCached ? cached : 0), now);
+  }
+
+  #close(ticket: Ticket): void {
+    ticket.isOpen = false;
+    for (const gate of ticket.gates) gate.running -= 1;
+  }
+}
+
+export const isRefusal = (one: Ticket | Refusal): one is Refusal => !(one instanceof Ticket);
+
+/** The refusal with the longer wait: before its end the request would be refused again. */
+const later = (before: Refusal | undefined, gate: Gate, limit: LimitKind, retryAfterMs: number): Refusal =>
+  before && before.retryAfterMs >= retryAfterMs ? before : { gate, limit, retryAfterMs };

@@ -1,0 +1,400 @@
+import {
+  MAX_NANO,
+  type Boot,
+  type Counters,
+  type CounterState,
+  type Grant,
+  type LeaseId,
+  type LeaseState,
+} from '../store/counters.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { Account, AccountBook, AccountRules } from './accounts.ts';
+import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
+import type { RoomSource } from './reservations.ts';
+import type { Budget } from '../../../core/tenants/tree.ts';
+
+/** Reports are sent this often. */
+const REPORT_MS = 1000;
+/** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
+const AGAIN_MS = 1000;
+/** Reports without a reserve after which an idle lease goes back, so that other processes can use it. */
+const IDLE_REPORTS = 10;
+/**
+ * Reports after which an idle lease goes back while the store is slow. It is kept this long because the next request would wait for a new
+ * one. If another process could not get as much, it goes back after `IDLE_REPORTS`.
+ */
+const IDLE_REPORTS_SLOW = 300;
+/** Asks, reports and leases of one call to the store. */
+const MAX_BATCH = 1000;
+/** Requests that wait for an answer. */
+const MAX_WAITING = 10_000;
+/**
+ * The number of timers that make up the wait for an answer, one after the other. A stalled event loop runs its timers before it reads
+ * the answers that came meanwhile. With a single timer, a stall would end waits whose answer has arrived.
+ */
+const WAIT_STEPS = 5;
+
+/** The lease of an account: the slice of its budget that this process may spend. */
+interface Slice {
+  lease: LeaseId;
+  /** What the store has of `used`. */
+  reported: number;
+  /** `used` when the last report left. */
+  usedBefore: number;
+  readonly pace: Pace;
+  /** Reports since the account was used. */
+  idle: number;
+  /** The last grant: at half of it, the process asks for more. */
+  grant: number;
+  /** Monotonic milliseconds before which an account without room is not asked for again. */
+  askAgainAt: number;
+}
+
+export interface LeasesOptions {
+  readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
+  readonly boot: Boot;
+  readonly clock: Clock;
+  /** Called when the store fails, and when it answers again. */
+  readonly onStore: (failure: Error | undefined) => void;
+  /** A lease was declared lost: the process did not report for too long. */
+  readonly onLost: (account: Account) => void;
+  /** An account has a lease now. */
+  readonly onLeased?: ((account: Account) => void) | undefined;
+}
+
+/**
+ * Leases of this process: it reserves within the store's grants, asks for more ahead, and reports totals each second. After
+ * each grant `spent + leased + unreconciled <= cap` holds in the store, and at each reserve `used + held <= granted` here. So the
+ * overspending of a cap is at most the cost beyond their reserves of the requests that were in flight when their process reserved last.
+ */
+export class Leases implements AccountRules, RoomSource {
+  readonly #options: LeasesOptions;
+  readonly #slices = new Map<Account, Slice>();
+  /** The account that counts on each lease. */
+  readonly #owners = new Map<LeaseId, Account>();
+  /** Accounts that need room, with the smallest useful grant and the sum of all needs. */
+  readonly #wanted = new Map<Account, { least: number; sum: number }>();
+  /** Retired accounts without open holds. */
+  readonly #done = new Set<Account>();
+  readonly #waiting: (() => void)[] = [];
+  /** Those whose questions are being answered: a question that comes later is for the next call. */
+  readonly #answering: (() => void)[] = [];
+  #book: AccountBook | undefined;
+  #batch = 0;
+  #live = 1;
+  readonly #answerTime = new AnswerTime();
+  #running: Promise<void> | undefined;
+  #isReportDue = false;
+  #stopTimer: (() => void) | undefined;
+  /** The store failed: monotonic milliseconds before which it is not asked again. */
+  #failedUntil: number | undefined;
+  #closed = false;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  /** @param book the accounts of the process, which use these leases as their rules */
+  start(book: AccountBook): void {
+    this.#book = book;
+    this.#schedule();
+  }
+
+  readonly leased = true;
+
+  limitOf(): number {
+    return 0;
+  }
+
+  opened(account: Account): void {
+    this.#slices.set(account, {
+      lease: 0,
+      reported: 0,
+      usedBefore: 0,
+      pace: new Pace(),
+      idle: 0,
+      grant: 0,
+      askAgainAt: -Infinity,
+    });
+    // Until the store answers, this process assumes that the whole cap is free.
+    account.free = account.budget.amount;
+  }
+
+  retired(account: Account): void {
+    this.#wanted.delete(account);
+    if (account.holds === 0) this.drained(account);
+  }
+
+  drained(account: Account): void {
+    this.#done.add(account);
+  }
+
+  low(account: Account, need: number): boolean {
+    const slice = this.#slices.get(account);
+    if (!slice || account.retired) return false;
+    const { room } = account;
+    if (room >= need && room >= slice.grant / 2) return false;
+    const now = this.#options.clock.now();
+    if (now < (this.#failedUntil ?? 0)) return false;
+    // If the store had no room to grant, later requests do not repeat the question before `askAgainAt`.
+    if (now < slice.askAgainAt && account.budget.hard && need > room + account.free) return false;
+    const least = Math.max(1, need - room);
+    const wanted = this.#wanted.get(account);
+    if (!wanted) this.#wanted.set(account, { least, sum: least });
+    else {
+      wanted.least = Math.min(wanted.least, least);
+      wanted.sum += need;
+    }
+    this.#run();
+    return true;
+  }
+
+  /** The store did not answer the last question. */
+  get isDown(): boolean {
+    return this.#failedUntil !== undefined;
+  }
+
+  /** Resolves when the store has answered the questions asked so far or has failed to, or after `ms`. A stall of the process does not count. */
+  answered(ms: number): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve();
+    const { clock } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let cancel: () => void;
+    const wait = (steps: number): void => {
+      cancel = clock.after(ms / WAIT_STEPS, () => (steps > 1 ? wait(steps - 1) : resolve()));
+    };
+    wait(WAIT_STEPS);
+    this.#waiting.push(() => {
+      cancel();
+      resolve();
+    });
+    return promise;
+  }
+
+  /** Reports the used totals and gives every lease back. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopTimer?.();
+    await this.#running;
+    for (const account of this.#slices.keys()) this.#done.add(account);
+    await this.#work().catch((error: unknown) => this.#fail(error));
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    this.#stopTimer = this.#options.clock.after(REPORT_MS, () => {
+      this.#isReportDue = true;
+      this.#run();
+      this.#schedule();
+    });
+  }
+
+  /** One question to the store at a time: answers cannot overtake each other. */
+  #run(): void {
+    if (this.#running || this.#closed) return;
+    this.#running = Promise.resolve()
+      .then(() => this.#work())
+      .then(
+        () => this.#recovered(),
+        (error: unknown) => this.#fail(error),
+      )
+      .finally(() => {
+        this.#running = undefined;
+        const answered = this.#answering.splice(0);
+        if (this.#wanted.size > 0) this.#run();
+        else answered.push(...this.#waiting.splice(0));
+        for (const resolve of answered) resolve();
+      });
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isReportDue || this.#done.size > 0) await this.#report();
+    // Leases go back before new ones are taken. The store has one lease per process and counter: otherwise a new account would get the
+    // lease of the account that it replaces.
+    await this.#giveBack();
+    await this.#take();
+  }
+
+  #recovered(): void {
+    if (this.#failedUntil === undefined) return;
+    this.#failedUntil = undefined;
+    this.#options.onStore(undefined);
+  }
+
+  /** Requests use the leases that the process has until nothing of them is left. The timer asks the store again. */
+  #fail(error: unknown): void {
+    const failure = error instanceof Error ? error : new Error(String(error));
+    if (this.#failedUntil === undefined) this.#options.onStore(failure);
+    this.#failedUntil = this.#options.clock.now() + AGAIN_MS;
+    // A later request of each account asks again.
+    this.#wanted.clear();
+  }
+
+  async #take(): Promise<void> {
+    const { counters, boot, clock } = this.#options;
+    const asked = [...this.#wanted].slice(0, MAX_BATCH);
+    for (const [account] of asked) this.#wanted.delete(account);
+    this.#answering.push(...this.#waiting.splice(0));
+    if (asked.length === 0) return;
+    this.#batch += 1;
+    const asks = asked.map(([account, need]) => this.#askOf(account, need));
+    const { grants, live } = await this.#timed(() => this.#repeated(() => counters.take(asks, boot, this.#batch)));
+    this.#live = Math.max(1, live);
+    for (const [index, [account]] of asked.entries()) {
+      const grant = grants[index];
+      const state = grant?.leases[0];
+      if (grant && state) this.#granted(account, grant, state, clock.now());
+    }
+  }
+
+  /** A lost answer would leave its grant unused: the same batch again returns the same answer. */
+  async #repeated<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch {
+      return question();
+    }
+  }
+
+  async #timed<T>(question: () => Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    const from = clock.now();
+    const answer = await question();
+    this.#answerTime.note(clock.now() - from);
+    return answer;
+  }
+
+  #askOf(account: Account, { least, sum }: { readonly least: number; readonly sum: number }) {
+    const { budget, free } = account;
+    const need = Math.min(MAX_NANO, Math.ceil(least));
+    const ahead = this.#slices.get(account)?.pace.ahead ?? 0;
+    const { isSlow } = this.#answerTime;
+    const want = wantOf({ free, live: this.#live, need, sum, ahead, hard: budget.hard, isSlow });
+    return { path: [refOf(account)], caps: [budget.hard ? budget.amount : undefined], need, want };
+  }
+
+  #granted(account: Account, { granted }: Grant, state: LeaseState, now: number): void {
+    const slice = this.#slices.get(account);
+    if (!slice) return;
+    const owner = this.#owners.get(state.lease);
+    if (owner && owner !== account) {
+      // The lease of an account that this one has replaced, which counts on it until its requests have ended.
+      slice.askAgainAt = now + AGAIN_MS;
+      return;
+    }
+    if (slice.lease !== 0 && state.lease !== 0 && state.lease !== slice.lease) {
+      // The lease was lost or ended between two reports: what is held on it stays on it.
+      this.#lose(account);
+      return;
+    }
+    if (state.lease !== 0) {
+      slice.lease = state.lease;
+      this.#noteLease(account, state.lease);
+      this.#owners.set(state.lease, account);
+    }
+    account.limit = state.granted;
+    if (granted > 0) Object.assign(slice, { grant: granted, idle: 0 });
+    else slice.askAgainAt = now + AGAIN_MS;
+    this.#learn(account, slice, state.counter);
+    if (granted > 0) this.#askForMore(account);
+  }
+
+  /** A lease whose size was chosen before the store became slow grows to its share at once. */
+  #askForMore(account: Account): void {
+    const { free, room, budget, retired } = account;
+    if (!this.#answerTime.isSlow || !budget.hard || retired) return;
+    if (room < 0 || room >= shareOf({ free, live: this.#live })) return;
+    if (!this.#wanted.has(account)) this.#wanted.set(account, { least: 1, sum: 1 });
+  }
+
+  #noteLease(account: Account, lease: LeaseId): void {
+    if (account.lease === lease) return;
+    account.lease = lease;
+    this.#options.onLeased?.(account);
+  }
+
+  /** Notes the free room and the spending of other processes, as the store has them. */
+  #learn(account: Account, slice: Slice, counter: CounterState | undefined): void {
+    if (!counter) return;
+    const { spent, leased, unreconciled } = counter;
+    account.free = Math.max(0, account.budget.amount - spent - leased - unreconciled);
+    account.others = Math.max(0, spent - slice.reported) + unreconciled;
+  }
+
+  /**
+   * Sends the totals that have changed. Any report renews all leases. Each tenth report has the totals of idle leases too, because its
+   * answer says how much of the budget is free, and `#isKept` decides by that.
+   */
+  async #report(): Promise<void> {
+    const { counters, boot } = this.#options;
+    const changed = [...this.#slices].filter(
+      ([account, slice]) =>
+        slice.lease !== 0 && (account.used !== slice.reported || (slice.idle > 0 && slice.idle % IDLE_REPORTS === 0)),
+    );
+    if (changed.length === 0 && this.#slices.size > 0) await counters.report([], boot);
+    for (let from = 0; from < changed.length; from += MAX_BATCH) {
+      const part = changed.slice(from, from + MAX_BATCH);
+      const used = part.map(([account, { lease }]) => ({ lease, usedTotal: account.used }));
+      const states = await this.#timed(() => counters.report(used, boot));
+      for (const [index, [account, slice]] of part.entries()) {
+        const state = states[index];
+        if (state) this.#reported(account, slice, state, used[index]!.usedTotal);
+      }
+    }
+    if (!this.#isReportDue) return;
+    this.#isReportDue = false;
+    for (const [account, slice] of this.#slices) {
+      slice.pace.note(account.used + account.held);
+      slice.idle = account.used === slice.usedBefore && account.holds === 0 ? slice.idle + 1 : 0;
+      slice.usedBefore = account.used;
+      if (slice.idle > IDLE_REPORTS && slice.lease !== 0 && !account.retired && !this.#isKept(account, slice))
+        this.#book?.renew(account);
+    }
+  }
+
+  /** An idle lease stays while the store is slow and each other process could get as much. */
+  #isKept({ room, free }: Account, { idle }: Slice): boolean {
+    return this.#answerTime.isSlow && idle <= IDLE_REPORTS_SLOW && room * this.#live <= free;
+  }
+
+  #reported(account: Account, slice: Slice, state: LeaseState, usedTotal: number): void {
+    slice.reported = usedTotal;
+    this.#learn(account, slice, state.counter);
+    if (state.state === 'live') account.limit = state.granted;
+    else if (!account.retired) this.#lose(account);
+  }
+
+  /** Open holds stay with the old lease, which still takes reports; new requests get a new one. */
+  #lose(account: Account): void {
+    this.#options.onLost(account);
+    this.#book?.renew(account);
+  }
+
+  #isReported(account: Account): boolean {
+    const slice = this.#slices.get(account);
+    return !slice || slice.lease === 0 || slice.reported === account.used;
+  }
+
+  async #giveBack(): Promise<void> {
+    const { counters, boot } = this.#options;
+    // An account that has settled since its last report waits for the next one: the store frees everything that was not reported.
+    const done = [...this.#done].filter((account) => this.#isReported(account));
+    const leases = done.flatMap((account) => {
+      const lease = this.#slices.get(account)?.lease ?? 0;
+      return lease === 0 ? [] : [lease];
+    });
+    for (let from = 0; from < leases.length; from += MAX_BATCH)
+      await counters.giveBack(leases.slice(from, from + MAX_BATCH), boot);
+    for (const lease of leases) this.#owners.delete(lease);
+    for (const account of done) {
+      account.returned = true;
+      this.#done.delete(account);
+      this.#slices.delete(account);
+    }
+  }
+}
+
+const refOf = ({ budget, span }: { readonly budget: Budget; readonly span: { readonly start: number } }) => ({
+  node: budget.id,
+  period: span.start,
+});

@@ -1,0 +1,179 @@
+import type { Budget } from '../../../core/tenants/tree.ts';
+
+/** The settings of a budget that decide its periods. */
+export type PeriodRule = Pick<Budget, 'period' | 'timeZone' | 'dayOfMonth'>;
+
+/** A span of wall clock time: `start <= t < end`. */
+export interface Span {
+  /** 0 for a budget without periods. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const WITHOUT_PERIODS: Span = { start: 0, end: Infinity };
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Starts that are worked out at load, so that no request pays for them. */
+const AHEAD_MS = 400 * DAY_MS;
+/** Zones are between 12 hours behind UTC and 14 ahead of it; Manila and Alaska were further away once. */
+const WIDEST_MS = 16 * 3_600_000;
+/** A zone has at most some starts at a time; rules and zones come from the settings, which a reload may change often. */
+const MAX_TABLES = 1000;
+
+/** The local days with which the periods of a calendar begin. */
+interface Calendar {
+  /** Usual length. */
+  readonly ms: number;
+  /** A first day that is surely not after the day. It may be a period before the day's own. */
+  before(day: LocalDate, dayOfMonth: number): LocalDate;
+  /** The first day of the period after the one that begins with the day. */
+  after(first: LocalDate, dayOfMonth: number): LocalDate;
+}
+
+const CALENDARS: Readonly<Record<Exclude<Budget['period'], 'hour' | 'total'>, Calendar>> = {
+  day: {
+    ms: DAY_MS,
+    before: ({ year, month, day }) => dateOf(year, month, day - 1),
+    after: ({ year, month, day }) => dateOf(year, month, day + 1),
+  },
+  // From Monday on, as in ISO 8601.
+  week: {
+    ms: 7 * DAY_MS,
+    before: ({ year, month, day }) => dateOf(year, month, day - 7 - ((weekday(year, month, day) + 6) % 7)),
+    after: ({ year, month, day }) => dateOf(year, month, day + 7),
+  },
+  month: {
+    ms: 31 * DAY_MS,
+    before: ({ year, month }, dayOfMonth) => dateOf(year, month - 1, dayOfMonth),
+    after: ({ year, month }, dayOfMonth) => dateOf(year, month + 1, dayOfMonth),
+  },
+};
+
+/** 0: Sunday. */
+const weekday = (year: number, month: number, day: number): number =>
+  new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+
+/**
+ * The periods of budgets. The start of a period is a pure function of the rule and the time, and a part of a counter's key: nothing
+ * is ever reset, so that no reset can be missed or doubled.
+ */
+export class PeriodTable {
+  readonly #rule: PeriodRule;
+  readonly #calendar: Calendar | undefined;
+  readonly #dates: (moment: number) => LocalDate;
+  /** Ascending. */
+  #starts: readonly number[];
+
+  constructor(rule: PeriodRule, from: number) {
+    this.#rule = rule;
+    this.#dates = localDates(rule.timeZone);
+    this.#calendar = rule.period === 'hour' || rule.period === 'total' ? undefined : CALENDARS[rule.period];
+    this.#starts = this.#calendar ? this.#startsAround(from, this.#calendar) : [];
+  }
+
+  /** The period that a moment is in. */
+  at(moment: number): Span {
+    const calendar = this.#calendar;
+    if (calendar) return find(this.#starts, moment) ?? this.#further(moment, calendar);
+    if (this.#rule.period === 'total') return WITHOUT_PERIODS;
+    // Hours are those of UTC: the clocks of a few zones change by half an hour, and an hour of theirs would have 30 or 90 minutes.
+    const start = moment - (moment % HOUR_MS);
+    return { start, end: start + HOUR_MS };
+  }
+
+  #further(moment: number, calendar: Calendar): Span {
+    this.#starts = this.#startsAround(moment, calendar);
+    return find(this.#starts, moment)!;
+  }
+
+  /** From the last start before the moment to the first one more than 400 days after it. */
+  #startsAround(moment: number, { ms, before, after }: Calendar): readonly number[] {
+    const { dayOfMonth } = this.#rule;
+    const starts: number[] = [];
+    let date = before(this.#dates(moment), dayOfMonth);
+    for (;;) {
+      const start = firstInstant(date, this.#dates, (starts.at(-1) ?? 0) + ms);
+      // A day that a zone left out has the start of the day after it.
+      if (starts.at(-1) !== start) starts.push(start);
+      if (start > moment + AHEAD_MS) return starts;
+      date = after(date, dayOfMonth);
+    }
+  }
+}
+
+const tables = new Map<string, PeriodTable>();
+
+/** Budgets with one rule have one table. */
+export function periodsOf({ period, timeZone, dayOfMonth }: PeriodRule, now: number): PeriodTable {
+  const key = `${period} ${timeZone} ${dayOfMonth}`;
+  const known = tables.get(key);
+  if (known) return known;
+  if (tables.size >= MAX_TABLES) tables.clear();
+  const table = new PeriodTable({ period, timeZone, dayOfMonth }, now);
+  tables.set(key, table);
+  return table;
+}
+
+/** Undefined when the moment is outside the starts. */
+function find(starts: readonly number[], moment: number): Span | undefined {
+  let low = 0;
+  let high = starts.length - 1;
+  if (high < 1 || moment < starts[low]! || moment >= starts[high]!) return undefined;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= moment) low = middle;
+    else high = middle;
+  }
+  return { start: starts[low]!, end: starts[high]! };
+}
+
+/** A day of the Gregorian calendar. */
+interface LocalDate {
+  readonly year: number;
+  /** 1 to 12. */
+  readonly month: number;
+  readonly day: number;
+}
+
+/** Midnight of the day, were the zone UTC. It orders days. */
+const utcOf = ({ year, month, day }: LocalDate): number => Date.UTC(year, month - 1, day);
+
+/** Month 13 is January of the next year, day 0 the last of the month before. */
+function dateOf(year: number, month: number, day: number): LocalDate {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}
+
+/** Node 24 has no Temporal: Intl is the only source of the rules of zones. */
+function localDates(timeZone: string): (moment: number) => LocalDate {
+  const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+  });
+  return (moment) => {
+    const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]));
+    return { year: parts['year']!, month: parts['month']!, day: parts['day']! };
+  };
+}
+
+/**
+ * The first instant at which the zone's day is `date` or later. It is searched: a day may begin at 01:00, as in Santiago when summer
+ * time begins, and a zone may leave a day out, as Apia did on 2011-12-30.
+ *
+ * @param guess right for most days, which saves their search
+ */
+function firstInstant(date: LocalDate, dates: (moment: number) => LocalDate, guess: number): number {
+  const wanted = utcOf(date);
+  const hasBegun = (moment: number): boolean => utcOf(dates(moment)) >= wanted;
+  if (Math.abs(guess - wanted) < WIDEST_MS && hasBegun(guess) && !hasBegun(guess - 1)) return guess;
+  let before = wanted - WIDEST_MS;
+  let begun = wanted + WIDEST_MS;
+  while (begun - before > 1) {
+    const middle = Math.floor((before + begun) / 2);
+    if (hasBegun(middle)) begun = middle;
+    else before = middle;
+  }
+  return begun;
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { createExplainer, questionOf } from '../../../explain/explain/explain.testkit.ts';
+import { GatewayError, type AttemptBudget, type RequestBudgets } from '../../../../plugin/index.ts';
+import { createAttempt, createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
+import budget from './index.ts';
+
+const KEY = 'gatehouse-test-key-0123456789';
+const CLAUDE = { slug: 'claude', provider: 'anthropic', api_key: '${env:NONE:-upstream-secret-key}' };
+
+const explainerOf = (budgets: readonly object[] | undefined, server: object = {}) =>
+  createExplainer({
+    server: { default_config: 'prod', ...server },
+    catalog: { providers: [CLAUDE] },
+    keys: { keys: [{ id: 'search', key: `\${env:NONE:-${KEY}}`, ...(budgets && { budgets }) }] },
+    gateway: { prod: { provider: '@claude', override_params: { model: 'claude-sonnet-4-5' } } },
+  });
+
+const question = (max: number) =>
+  questionOf({ json: { model: 'any', max_tokens: max }, headers: { authorization: `Bearer ${KEY}` } });
+
+describe('explain', () => {
+  it('shows what would be reserved, of which budgets', async () => {
+    const explainer = explainerOf([
+      { cap: '5 USD', period: 'month' },
+      { cap: '9000 tokens', period: 'day', models: ['claude-*'] },
+      { cap: '1 tokens', period: 'day', models: ['gpt-*'] },
+    ]);
+    const { steps } = await explainer.observe(question(1000));
+    expect(steps.find(({ place }) => place.plugin === budget)?.words?.does).toMatch(
+      /^reserves 0\.015\d+ USD and 10\d\d tokens of key:search:month:usd; key:search:day:tokens:claude-\*, with an answer of at most 1000 tokens$/,
+    );
+  });
+
+  it('shows a request that no budget can cover as refused, at every call', async () => {
+    const explainer = explainerOf([{ cap: '0.02 USD', period: 'month' }]);
+    const codes: unknown[] = [];
+    for (const max of [1000, 1000, 1000, 2000])
+      codes.push((await explainer.observe(question(max))).exchange.error?.code === 'budget_exceeded');
+    expect(codes).toEqual([false, false, false, true]);
+  });
+});
+
+describe('the plan of a chain', () => {
+  it('has no such plugin where nothing has a budget', async () => {
+    const { steps } = await explainerOf(undefined).observe(question(1000));
+    expect(steps.map(({ place }) => place.plugin.name)).not.toContain('budget');
+  });
+});
+
+describe('the plugin', () => {
+  const note: AttemptBudget = { counted: ['team:search:month:usd'], usd: 5, tokens: undefined, output: 10, warned: [] };
+  const run = (reserve: RequestBudgets['reserve'], options: Readonly<Record<string, unknown>> = {}) => {
+    const exchange = createExchange();
+    const attempt = createAttempt(exchange);
+    return runPlugin(budget, { exchange, attempt, options, needs: { budgets: { reserve, preview() {} } } });
+  };
+
+  it('hands its options to the budgets, and sends what they admit', async () => {
+    const seen: unknown[] = [];
+    const admit: RequestBudgets['reserve'] = (_, attempt, rules) => {
+      seen.push(rules);
+      attempt.budget = note;
+      return undefined;
+    };
+    await run(admit);
+    await run(admit, { reserve: 'typical', unknown_price: { input: 1, output: 2 }, on_overrun: 'cut' });
+    expect(seen).toEqual([
+      { reserve: 'bound', unknownPrice: 'refuse', onOverrun: 'continue' },
+      { reserve: 'typical', unknownPrice: { input: 1, output: 2 }, onOverrun: 'cut' },
+    ]);
+  });
+
+  it('sends nothing that they refuse', async () => {
+    const refusal = new GatewayError('budget_exceeded', 'no');
+    await expect(run(() => Promise.reject(refusal))).rejects.toBe(refusal);
+  });
+});

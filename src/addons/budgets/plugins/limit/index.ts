@@ -1,0 +1,32 @@
+import { definePlugin, type AppliedLimit } from '../../../../plugin/index.ts';
+
+/** Refuses requests beyond the rate of requests and the concurrency of their key, its team and its organization. */
+export default definePlugin({
+  name: 'limit',
+  level: 'entry',
+  options: { type: 'object', additionalProperties: false, properties: {} },
+  needs: ['gates'],
+  requires: ['caller'],
+  provides: ['limits'],
+  // Lists, files and kept responses cost nothing upstream.
+  idleFor: (operation) => operation?.task === undefined,
+  explain({ exchange: { limits } }) {
+    const applied = limits?.applied.filter(({ limit }) => limit !== 'tokens') ?? [];
+    if (applied.length === 0) return undefined;
+    return { does: applied.map(describeLimit).join(', '), details: { limits: applied } };
+  },
+  create: ({ host: { gates } }) => ({
+    step({ exchange }) {
+      const refusal = gates.enter(exchange);
+      if (refusal) throw refusal;
+      return undefined;
+    },
+  }),
+});
+
+const PERIODS: Readonly<Record<number, string>> = { 1000: 's', 60_000: 'min', 3_600_000: 'h' };
+
+/** `team search: requests 600/min`. A dry run can not know the state of the limits of another process. */
+export function describeLimit({ node, id, limit, count, perMs }: AppliedLimit): string {
+  return `${node} ${id}: ${limit} ${count}${perMs === undefined ? '' : `/${PERIODS[perMs] ?? `${perMs}ms`}`}`;
+}

@@ -1,0 +1,297 @@
+import type { Signals, Usage } from '../../../formats/events.ts';
+import type {
+  Attempt,
+  EmbeddingCall,
+  ErrorCode,
+  Exchange,
+  ModelTask,
+  ReplyEnd,
+  TryRecord,
+} from '../../../plugin/index.ts';
+import type { Nano } from '../prices/money.ts';
+import { believedUsage } from '../prices/believed-usage.ts';
+import type { PriceList } from '../prices/price-list.ts';
+import type { UnknownPrice } from '../prices/priced-place.ts';
+import { endOfAttempt } from '../../../core/record/attempt-end.ts';
+import { placeOf, priceOf } from './cost-place.ts';
+import { deliveredOf, estimatedUsage, isUndelivered } from './estimated-usage.ts';
+
+/**
+ * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
+ * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
+ * was sent.
+ */
+export const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
+
+/** `usage`: the upstream does not say what was used, and bytes do not tell. */
+export const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const satisfies readonly (
+  | UnknownPrice
+  | 'usage'
+)[];
+type UnknownCost = (typeof UNKNOWN_COSTS)[number];
+
+/** The cost of an attempt, or of one of its tries. Of the two first values, one is undefined. */
+export interface RecordedCost {
+  readonly nano: Nano | undefined;
+  /** Why the cost is unknown; it is not 0. */
+  readonly unknown: UnknownCost | undefined;
+  readonly source: (typeof COST_SOURCES)[number];
+  /** What the reply of a cache would have cost. */
+  readonly saved: Nano | undefined;
+}
+
+interface AttemptCosts {
+  /** Undefined where nothing was sent, or the upstream refused: providers charge for no such request. */
+  readonly cost: RecordedCost | undefined;
+  /** Of the tries before, whose replies were lost. */
+  readonly lost: readonly RecordedCost[];
+}
+
+/** How an attempt ended, for its cost. */
+interface CostBasis {
+  readonly errorCode: ErrorCode | undefined;
+  /** Wall clock. */
+  readonly receivedAt: number;
+}
+
+const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
+/** Providers charge nothing for the task. */
+export const isFree = (task: ModelTask | undefined): boolean => FREE.has(task);
+
+/** Tasks whose tokens can be estimated by bytes. */
+const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
+const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
+
+const NONE: readonly never[] = [];
+export const NO_COSTS: AttemptCosts = { cost: undefined, lost: NONE };
+
+type Priced = (usage: Usage) => Nano | UnknownPrice;
+
+export function recordCosts(
+  exchange: Exchange,
+  attempt: Attempt,
+  prices: PriceList,
+  { errorCode, receivedAt }: CostBasis,
+): AttemptCosts {
+  const { resolved, tries } = attempt;
+  const task = exchange.operation?.task;
+  if (!resolved || resolved.estimatesTokens || isFree(task)) return NO_COSTS;
+  const priced: Priced = (usage) =>
+    priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
+  if (tries.length === 0)
+    return errorCode === undefined
+      ? { cost: costOfCached(attempt, priced, exchange.request.bodyBytes), lost: NONE }
+      : NO_COSTS;
+  const sent = { attempt, task, bytes: exchange.request.bodyBytes, errorCode, priced };
+  if (tries.length === 1) return { cost: costOfLast(tries[0]!, sent), lost: NONE };
+  const calls = callsOf(tries);
+  const lost = tries
+    .filter((one) => isLost(one, tries, errorCode))
+    .map((one) => estimated({ one, signals: one.signals, calls }, sent));
+  if (calls > 1 && errorCode !== undefined) return { cost: undefined, lost };
+  return { cost: costOfLast(tries.at(-1)!, sent), lost };
+}
+
+/** The calls of a batch; 1 without a batch. */
+const callsOf = (tries: readonly TryRecord[]): number => tries.reduce((most, { call }) => Math.max(most, call + 1), 1);
+
+/** A try that another one followed, and each try of a batch that failed as a whole. */
+function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCode | undefined): boolean {
+  const last = tries.findLast(({ call }) => call === one.call);
+  return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one);
+}
+
+/**
+ * Providers charge for no request that they refused, nor for one that they did not get. A connection that broke before a reply may have
+ * brought it to them.
+ */
+const mayCost = ({ status, sentAt }: TryRecord): boolean =>
+  status === undefined ? sentAt !== undefined : status < 400;
+
+function costOfCached(attempt: Attempt, priced: Priced, bytes: number): RecordedCost | undefined {
+  if (!FROM_CACHE.has(attempt.cache)) return undefined;
+  const usage = believedUsage(attempt, attempt.signals, bytes);
+  const whole = usage && priced(usage);
+  return { nano: 0, unknown: undefined, source: 'cache', saved: typeof whole === 'number' ? whole : undefined };
+}
+
+interface SentRequest extends Pick<CostBasis, 'errorCode'> {
+  readonly attempt: Attempt;
+  readonly task: ModelTask | undefined;
+  readonly bytes: number;
+  readonly priced: Priced;
+}
+
+function costOfLast(last: TryRecord, sent: SentRequest): RecordedCost | undefined {
+  if (!mayCost(last)) return undefined;
+  const usage = reportedUsage(sent.attempt, sent);
+  if (usage) return costOf(usage, 'reported', sent.priced);
+  return estimated({ one: last, signals: sent.attempt.signals, calls: 1 }, sent);
+}
+
+/** A try without the whole count of the upstream. */
+interface Uncounted {
+  readonly one: TryRecord;
+  readonly signals: Signals | undefined;
+  /** The try sent one of so many calls. */
+  readonly calls: number;
+}
+
+function estimated({ one, signals, calls }: Uncounted, { attempt, task, bytes, priced }: SentRequest): RecordedCost {
+  const counted = believedUsage(attempt, signals, bytes);
+  if (counted && signals?.failure?.isCounted) return costOf(counted, 'reported', priced);
+  const reserve = reservedFor(attempt, calls);
+  if (reserve !== undefined && (isUndelivered(one, signals) || (signals?.usage && !counted))) return atReserve(reserve);
+  if (BY_BYTES.has(task))
+    return costOf(estimatedUsageOf(one, signals, { attempt, task, bytes: bytes / calls }), 'estimated', priced);
+  // Without a budget, an unknown cost says more than the most that a complete reply can cost.
+  if (reserve !== undefined && attempt.budget?.usd !== undefined) return atReserve(reserve);
+  return { nano: undefined, unknown: 'usage', source: 'estimated', saved: undefined };
+}
+
+/** Undefined where nothing was reserved, or the price is not known. */
+const reservedFor = ({ reserve }: Attempt, calls: number): Nano | undefined =>
+  reserve?.isPriced ? Math.ceil(reserve.amounts.usd / calls) : undefined;
+
+const atReserve = (nano: Nano): RecordedCost => ({ nano, unknown: undefined, source: 'estimated', saved: undefined });
+
+/** The upstream's usage of a complete reply, or of one that it reports as failed. */
+function reportedUsage(
+  attempt: Attempt,
+  { errorCode, bytes }: Pick<SentRequest, 'errorCode' | 'bytes'>,
+): Usage | undefined {
+  const { signals } = attempt;
+  const isWhole = (signals?.ended && errorCode === undefined) || signals?.failure?.isCounted;
+  return isWhole ? believedUsage(attempt, signals, bytes) : undefined;
+}
+
+function estimatedUsageOf(
+  { bytesIn }: TryRecord,
+  signals: Signals | undefined,
+  { attempt, task, bytes }: Pick<SentRequest, 'attempt' | 'task' | 'bytes'>,
+): Usage {
+  const { reply, outbound, reserve } = attempt;
+  const stream = reply?.stream ?? outbound?.stream ?? false;
+  const hasOutput = task !== 'embeddings';
+  const delivered = hasOutput ? deliveredOf({ signals, stream, bytesIn, longest: reserve?.mostOutput }) : 0;
+  return estimatedUsage({ bytes, counted: believedUsage(attempt, signals, bytes), delivered });
+}
+
+/**
+ * The usage of an attempt that is booked. In place of a report that cannot be true it is the reserve, or the estimate by bytes where
+ * nothing was reserved.
+ */
+export function bookedUsage(exchange: Exchange, attempt: Attempt): Usage | undefined {
+  const { signals, tries, reserve } = attempt;
+  const bytes = exchange.request.bodyBytes;
+  const believed = believedUsage(attempt, signals, bytes);
+  const last = tries.at(-1);
+  if (believed || !signals?.usage || !last) return believed;
+  if (!reserve) return estimatedUsageOf(last, signals, { attempt, task: exchange.operation?.task, bytes });
+  const { prompt, answers } = reserve;
+  return { input: prompt, output: answers, total: prompt + answers };
+}
+
+function costOf(usage: Usage, source: RecordedCost['source'], priced: Priced): RecordedCost {
+  const cost = priced(usage);
+  return typeof cost === 'number'
+    ? { nano: cost, unknown: undefined, source, saved: undefined }
+    : { nano: undefined, unknown: cost, source, saved: undefined };
+}
+
+/** The cost of a call for the vectors of a semantic cache; undefined for one that was not sent, or refused. */
+export function costOfVectors(
+  call: EmbeddingCall | undefined,
+  prices: PriceList,
+  receivedAt: number,
+): RecordedCost | undefined {
+  if (!call?.sent) return undefined;
+  const { slug, sent } = call;
+  const { bytes, answered } = sent;
+  const priced: Priced = (usage) => priceOf(prices, usage, placeOf({ slug, ...sent }, usage, answered, receivedAt));
+  if (call.tokens === undefined)
+    return costOf(estimatedUsage({ bytes, counted: undefined, delivered: 0 }), 'estimated', priced);
+  const usage = { input: call.tokens, output: 0, total: call.tokens };
+  return costOf(usage, call.result === 'success' ? 'reported' : 'estimated', priced);
+}
+
+/** What an attempt cost all in all, for what was reserved for it. */
+export interface SettledCost {
+  /** `unknown` is not 0: `reason` says why. */
+  readonly nano: Nano | 'unknown';
+  readonly reason: UnknownCost | undefined;
+  /** none: nothing was sent, the upstream refused, or the reply is that of a cache. estimated: a part of it is. */
+  readonly source: 'reported' | 'estimated' | 'none';
+  /** Of the last try: as reported, else estimated; undefined where neither is possible, so that the reserve counts. */
+  readonly usage: Usage | undefined;
+}
+
+/**
+ * The amount that settles the reservation of an attempt: the cost of its tries and of its call for vectors. Synchronous; the same amount is in
+ * the record.
+ */
+export function settledCost(
+  exchange: Exchange,
+  attempt: Attempt,
+  prices: PriceList,
+  { end, receivedAt }: { readonly end: ReplyEnd; readonly receivedAt: number },
+): SettledCost {
+  const { errorCode } = endOfAttempt(exchange, attempt, end);
+  const { cost, lost } = recordCosts(exchange, attempt, prices, { errorCode, receivedAt });
+  const vectors = costOfVectors(attempt.semantic?.embedding, prices, receivedAt);
+  const all = [cost, ...lost, vectors].filter((one) => one !== undefined && one.source !== 'cache');
+  if (all.length === 0) return { nano: 0, reason: undefined, source: 'none', usage: undefined };
+  const source = all.every((one) => one?.source === 'reported') ? 'reported' : 'estimated';
+  const reason = all.find((one) => one?.unknown)?.unknown;
+  const nano = reason === undefined ? sum(all, 'nano')! : 'unknown';
+  return { nano, reason, source, usage: settledUsage(exchange, attempt, errorCode) };
+}
+
+function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode | undefined): Usage | undefined {
+  const { signals, tries } = attempt;
+  const task = exchange.operation?.task;
+  const bytes = exchange.request.bodyBytes;
+  const believed = believedUsage(attempt, signals, bytes);
+  // In place of counts that cannot be true, the reserve counts.
+  const isDoubted = signals?.usage !== undefined && !believed;
+  if (isDoubted || !BY_BYTES.has(task) || reportedUsage(attempt, { errorCode, bytes })) return believed;
+  const last = tries.at(-1);
+  if (!last || isUndelivered(last, signals)) return undefined;
+  return estimatedUsageOf(last, signals, { attempt, task, bytes });
+}
+
+/** Each cost of an attempt, that of its call for vectors among them. */
+export interface CostsOfAttempt {
+  readonly cost: RecordedCost | undefined;
+  readonly lostCosts: readonly RecordedCost[];
+  readonly semantic?: { readonly embedding: { readonly cost: RecordedCost | undefined } | undefined } | undefined;
+}
+
+const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (RecordedCost | undefined)[] => [
+  cost,
+  ...lostCosts,
+  semantic?.embedding?.cost,
+];
+
+/** Most requests have one attempt with one cost, which needs no list (0.4 µs a request). */
+function isOneCost(attempts: readonly CostsOfAttempt[]): boolean {
+  const only = attempts[0];
+  return attempts.length === 1 && only!.lostCosts.length === 0 && !only!.semantic?.embedding;
+}
+
+/** The sum of what is known; undefined without any known cost. */
+export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
+  isOneCost(attempts) ? attempts[0]!.cost?.[which] : sum(attempts.flatMap(costsOf), which);
+
+/** Why a part of the cost is unknown. */
+export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
+  isOneCost(attempts) ? attempts[0]!.cost?.unknown : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
+
+function sum(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
+  let total: Nano | undefined;
+  for (const cost of costs) {
+    const nano = cost?.[which];
+    if (nano !== undefined) total = (total ?? 0) + nano;
+  }
+  return total;
+}

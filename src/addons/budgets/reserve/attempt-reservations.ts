@@ -1,0 +1,234 @@
+import type { Account } from '../limits/accounts.ts';
+import type { BudgetAccounting } from '../limits/budget-accounting.ts';
+import { amountIn, type Amounts, type HoldId, type ReservationRefusal } from '../limits/reservations.ts';
+import type { Budget, NodePath, NodeTree } from '../../../core/tenants/tree.ts';
+import type {
+  Attempt,
+  AttemptBudget,
+  BudgetRules,
+  Caller,
+  Exchange,
+  GatewayError,
+  ReplyEnd,
+  RequestBudgets,
+  ResolvedTarget,
+} from '../../../plugin/index.ts';
+import { believedUsage } from '../prices/believed-usage.ts';
+import { comparedName, matches } from '../prices/model-pattern.ts';
+import { placeOf, priceOf } from '../record/cost-place.ts';
+import { isFree, settledCost } from '../record/recorded-cost.ts';
+import type { LedgerRow } from '../store/ledger.ts';
+import type { RequestLedger } from '../ledger/request-ledger.ts';
+import {
+  amountsOf,
+  AttemptEstimator,
+  nameOfModel,
+  type AttemptEstimate,
+  type EstimatorSetup,
+} from './attempt-estimate.ts';
+import { spentHeaders } from './budget-headers.ts';
+import { refusalError } from './budget-refusal.ts';
+import { answerLimitOf } from './request-size.ts';
+import { watchStream, type Overrun } from './overrun.ts';
+import { unsettledRow } from './unsettled-row.ts';
+
+export interface AttemptReservationsSetup extends EstimatorSetup {
+  readonly tree: NodeTree;
+  readonly accounting: BudgetAccounting;
+  /** Requests that fit into no lease, while the store does not answer: `state.when_down.budgets`. */
+  readonly whenDown: 'refuse' | 'allow';
+  readonly onRefused: (refusal: ReservationRefusal) => void;
+  /** A stream costs more than its reserve. */
+  readonly onOverrun: (what: Overrun) => void;
+  /** Follows what is sent. Undefined: there is no state store. */
+  readonly ledger?: RequestLedger | undefined;
+}
+
+/** A hold is settled at its reserve when nothing settled it so long after the deadline of its attempt. */
+const LATE_MS = 60_000;
+/** A request waits so long for an answer of the store that would give it room. */
+const ROOM_MS = 250;
+
+const NONE: readonly Budget[] = [];
+
+/** One attempt and what is to be reserved for it. */
+interface Job {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly budgets: readonly Budget[];
+  readonly estimate: AttemptEstimate;
+  readonly onOverrun: BudgetRules['onOverrun'];
+}
+
+interface Ended {
+  readonly hold: HoldId;
+  readonly end: ReplyEnd;
+  readonly receivedAt: number;
+}
+
+/** Reserves what attempts can cost, and settles what they have cost. */
+export class AttemptReservations implements RequestBudgets {
+  readonly #setup: AttemptReservationsSetup;
+  readonly #estimator: AttemptEstimator;
+  /** The budgets of each path: the same list for all requests of a key. */
+  readonly #budgets = new WeakMap<NodePath, readonly Budget[]>();
+
+  constructor(setup: AttemptReservationsSetup) {
+    this.#setup = setup;
+    this.#estimator = new AttemptEstimator(setup);
+  }
+
+  reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined {
+    const { ledger } = this.#setup;
+    const job = this.#jobOf(exchange, attempt, rules);
+    if (!job) return undefined;
+    const refusal = this.#hold(job);
+    if (!refusal) return ledger?.written();
+    const answered =
+      refusal.why === 'unavailable' && refusal.account ? this.#setup.accounting.answered(ROOM_MS) : undefined;
+    if (!answered) throw this.#refused(job, refusal);
+    return answered.then(() => {
+      const { accounting, whenDown } = this.#setup;
+      const again = this.#hold(job, whenDown === 'allow' && accounting.storeIsDown);
+      if (again) throw this.#refused(job, again);
+      return ledger?.written();
+    });
+  }
+
+  preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void {
+    const job = this.#jobOf(exchange, attempt, rules);
+    if (!job) return;
+    const accounts = this.#setup.accounting.accountsOf(job.budgets);
+    const { amounts } = job.estimate;
+    const over = accounts.find(({ budget }) => budget.hard && amountIn(amounts, budget) > budget.amount);
+    if (over) throw this.#errorOf(job, { why: 'exceeded', account: over, amount: amountIn(amounts, over.budget) });
+  }
+
+  /** The amounts to reserve, also noted in the attempt. Undefined: there are none, and no ledger follows the attempt. */
+  #jobOf(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Job | undefined {
+    const { resolved, outbound } = attempt;
+    if (attempt.budget || !resolved || !outbound || isUnpaid(exchange, attempt)) return undefined;
+    const budgets = this.#budgetsFor(exchange, resolved);
+    const { ledger } = this.#setup;
+    if (budgets.length === 0 && !ledger) return undefined;
+    const inUsd = budgets.find(({ unit }) => unit === 'usd');
+    const estimate = this.#estimator.estimate(exchange, attempt, { inUsd, hasLedger: ledger !== undefined, rules });
+    if (budgets.length > 0) attempt.budget = noteOf(exchange, this.#setup.accounting.accountsOf(budgets), estimate);
+    return { exchange, attempt, budgets, estimate, onOverrun: rules.onOverrun };
+  }
+
+  #budgetsFor({ caller }: Exchange, resolved: ResolvedTarget): readonly Budget[] {
+    if (!caller) return NONE;
+    const all = this.#budgetsOf(caller);
+    if (all.every(({ models }) => models === undefined)) return all;
+    return all.filter(({ models }) => models === undefined || models.some((pattern) => isFor(pattern, resolved)));
+  }
+
+  #budgetsOf(caller: Caller): readonly Budget[] {
+    const path = this.#setup.tree.pathOf(caller);
+    let budgets = this.#budgets.get(path);
+    if (!budgets) this.#budgets.set(path, (budgets = path.flatMap((node) => node.budgets)));
+    return budgets;
+  }
+
+  /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
+  #hold(job: Job, whileDown = false): ReservationRefusal | undefined {
+    const { accounting, clock, ledger } = this.#setup;
+    const { exchange, attempt, budgets, estimate } = job;
+    const { amounts } = estimate;
+    const until = attempt.deadline + LATE_MS;
+    const hold = accounting.newHold();
+    const accounts = accounting.accountsOf(budgets);
+    if (accounts.length > 0) {
+      // The ledger has no place for what the request costs, and without it the cap would count too little.
+      if (ledger?.isFull && budgets.some(({ hard }) => hard)) return NO_ROOM;
+      const refusal = accounting.reservations.reserve({ hold, accounts, amounts, until, whileDown });
+      if (refusal) return refusal;
+    }
+    attempt.reserve = estimate;
+    const receivedAt = clock.wall();
+    if (attempt.outbound?.stream && accounts.length > 0) this.#watch(job, hold, receivedAt);
+    ledger?.send({ hold, accounts, amounts, row: this.#unsettledRow(job, receivedAt), until });
+    exchange.onEnd((end) => this.#settle(job, { hold, end, receivedAt }));
+    return undefined;
+  }
+
+  /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
+  #watch(job: Job, hold: HoldId, receivedAt: number): void {
+    const { accounting, onOverrun } = this.#setup;
+    const { exchange, attempt, estimate } = job;
+    const { amounts, prompt, answers, mostOutput } = estimate;
+    const prices = this.#setup.prices.at(exchange.startedAt);
+    const resolved = attempt.resolved!;
+    attempt.watch = watchStream({
+      bytes: exchange.request.bodyBytes,
+      usageOf: (signals) => believedUsage(attempt, signals, exchange.request.bodyBytes),
+      held: amounts,
+      covered: { prompt, output: answers },
+      mostOutput,
+      amountsOf: (usage, answered) =>
+        amountsOf(estimate, priceOf(prices, usage, placeOf(resolved, usage, answered, receivedAt)), usage),
+      grow: (by) => accounting.reservations.grow(hold, by),
+      onOverrun: job.onOverrun,
+      report: onOverrun,
+    });
+  }
+
+  #unsettledRow({ exchange, attempt, estimate }: Job, at: number): LedgerRow {
+    return unsettledRow(exchange, attempt, { estimate, prices: this.#setup.prices.at(exchange.startedAt), at });
+  }
+
+  /** By the costs that the record of the request has. */
+  #settle({ exchange, attempt, estimate }: Job, { hold, end, receivedAt }: Ended): void {
+    const { accounting, prices, learned, ledger } = this.#setup;
+    const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });
+    // Nothing was sent, or the provider refused.
+    const isFreed = cost.source === 'none';
+    const amounts = isFreed ? NOTHING : amountsOf(estimate, cost.nano, cost.usage);
+    if (isFreed) accounting.reservations.release(hold);
+    else accounting.reservations.settle(hold, amounts);
+    ledger?.settle(hold, amounts);
+    const usage = cost.source === 'reported' ? cost.usage : undefined;
+    if (attempt.resolved && usage)
+      learned.add({ key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) }, estimate.textBytes, usage);
+  }
+
+  #refused(job: Job, refusal: ReservationRefusal): GatewayError {
+    this.#setup.onRefused(refusal);
+    return this.#errorOf(job, refusal);
+  }
+
+  #errorOf({ exchange, attempt, estimate }: Job, refusal: ReservationRefusal): GatewayError {
+    const { output, openEnded } = estimate;
+    const limit = openEnded ? answerLimitOf(exchange, attempt) : undefined;
+    return refusalError(exchange, refusal, { output, limit, wall: this.#setup.clock.wall() });
+  }
+}
+
+const NOTHING: Amounts = { usd: 0, tokens: 0 };
+const NO_ROOM: ReservationRefusal = { why: 'unavailable', account: undefined, amount: 0 };
+
+/** Providers charge nothing for it, or nothing is sent. */
+const isUnpaid = ({ operation }: Exchange, { resolved, outbound }: Attempt): boolean =>
+  isFree(operation?.task) || outbound?.answer !== undefined || resolved?.estimatesTokens === true;
+
+function isFor(pattern: string, { slug, model }: ResolvedTarget): boolean {
+  const name = comparedName(model);
+  return matches(pattern, name) || matches(pattern, `@${comparedName(slug)}/${name}`);
+}
+
+function noteOf(exchange: Exchange, accounts: readonly Account[], { amounts, output }: AttemptEstimate): AttemptBudget {
+  const has = (unit: Budget['unit']): boolean => accounts.some(({ budget }) => budget.unit === unit);
+  return {
+    counted: accounts.map(({ budget }) => budget.name),
+    usd: has('usd') ? amounts.usd : undefined,
+    tokens: has('tokens') ? amounts.tokens : undefined,
+    output,
+    warned: accounts
+      .filter(({ budget, used, held, others }) => {
+        return !budget.hard && used + held + others + amountIn(amounts, budget) > budget.amount;
+      })
+      .map(({ budget }) => budget.name),
+    headers: spentHeaders(exchange, accounts),
+  };
+}

@@ -1,0 +1,145 @@
+import type {
+  Budget,
+  GatewayKey,
+  KeysFile,
+  PricesFile,
+  ServerFile,
+  TeamsFile,
+} from '../../../../schemas/types.generated.ts';
+import { parseCap } from '../limits/amounts.ts';
+import type { Report } from '../../../plugin/index.ts';
+import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
+import { countedBy } from '../../../core/settings/compile/teams.ts';
+import type { JsonPath } from '../../../core/settings/read/pointer.ts';
+import {
+  nameOf,
+  type StoredBudget,
+  type StoredKey,
+  type StoredObject,
+  type StoredObjects,
+} from '../../../core/settings/read/stored-objects.ts';
+
+interface CheckedFiles {
+  readonly keys: KeysFile | undefined;
+  readonly teams: TeamsFile | undefined;
+  readonly prices: PricesFile | undefined;
+  readonly server: ServerFile | undefined;
+}
+
+/** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
+export function checkStored(stored: StoredObjects, files: CheckedFiles, reporter: (name: string) => Report): void {
+  if (stored.objects.size === 0) return;
+  const digests = new Set((files.keys?.keys ?? []).flatMap(digestsOf));
+  const checks = new Checks(stored, digests);
+  for (const [index, key] of (files.keys?.keys ?? []).entries())
+    checks.key(key, ['keys', index], reporter('keys.yaml'));
+  for (const [index, { id }] of (files.prices?.prices ?? []).entries())
+    if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
+  for (const [index, { id }] of (files.server?.alerts?.webhooks ?? []).entries())
+    checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
+  for (const [kind, ref] of [
+    ['organizations', 'organization'],
+    ['teams', 'team'],
+  ] as const)
+    for (const [id, node] of Object.entries(files.teams?.[kind] ?? {}))
+      checks.node(
+        { name: nameOf({ kind, id }), ref: `${ref}:${id}`, what: `${ref} "${id}"`, on: 'key', ...node },
+        [kind, id],
+        reporter('teams.yaml'),
+      );
+}
+
+/** A node of a file. */
+interface FileNode {
+  readonly name: string;
+  readonly ref: string;
+  readonly what: string;
+  readonly on?: 'key';
+  readonly budgets?: readonly Budget[];
+  readonly limits?: object;
+}
+
+class Checks {
+  readonly #objects: StoredObjects['objects'];
+  readonly #byDigest: ReadonlyMap<string, StoredKey>;
+  /** By node. */
+  readonly #budgets: ReadonlyMap<string, readonly StoredBudget[]>;
+  readonly #limits: ReadonlyMap<string, StoredObject>;
+
+  /** @param digests of the files: most keys of a store have none of them */
+  constructor({ objects }: StoredObjects, digests: ReadonlySet<string>) {
+    this.#objects = objects;
+    const byDigest = new Map<string, StoredKey>();
+    const budgets: StoredBudget[] = [];
+    const limits = new Map<string, StoredObject>();
+    for (const one of objects.values())
+      if (one.kind === 'keys') {
+        for (const { digest } of one.value.digests) if (digests.has(digest)) byDigest.set(digest, one);
+      } else if (one.kind === 'budgets' && one.problem === undefined) budgets.push(one);
+      else if (one.kind === 'limits') limits.set(one.value.node, one);
+    this.#byDigest = byDigest;
+    this.#budgets = Map.groupBy(budgets, ({ value }) => value.node);
+    this.#limits = limits;
+  }
+
+  named(kind: 'prices' | 'alerts', id: string, path: JsonPath, report: Report): void {
+    const twin = this.#objects.get(nameOf({ kind, id }));
+    const what = kind === 'prices' ? 'price' : 'webhook';
+    if (twin)
+      report({ path, message: `${what} "${id}" is also in the store ${writtenBy(twin)}: remove one of the two` });
+  }
+
+  key(key: GatewayKey, path: JsonPath, report: Report): void {
+    const { id } = key;
+    this.node(
+      { ...key, name: nameOf({ kind: 'keys', id }), ref: `key:${id}`, what: `key "${id}"` },
+      path,
+      report,
+      'id',
+    );
+    if (this.#objects.has(nameOf({ kind: 'keys', id }))) return;
+    const same = digestsOf(key)
+      .map((digest) => this.#byDigest.get(digest))
+      .find((one) => one !== undefined);
+    if (same) report({ path, message: `"${id}" is the same key as "${same.id}" in the store ${writtenBy(same)}` });
+  }
+
+  /** @param field names the object inside of its entry */
+  node({ name, ref, what, on, budgets = [], limits }: FileNode, path: JsonPath, report: Report, field?: string): void {
+    const twin = this.#objects.get(name);
+    if (twin)
+      report({
+        path: field === undefined ? path : [...path, field],
+        ...(on && { on }),
+        message: `${what} is also in the store ${writtenBy(twin)}: remove one of the two`,
+      });
+    const stored = new Map((this.#budgets.get(ref) ?? []).map((one) => [countedOf(one.value), one]));
+    for (const [index, budget] of budgets.entries()) {
+      const same = stored.get(countedOf(budget));
+      if (same)
+        report({
+          path: [...path, 'budgets', index],
+          message: `the budget "${same.id}" in the store ${writtenBy(same)} counts the same: remove one of the two`,
+        });
+    }
+    const other = this.#limits.get(ref);
+    if (limits && other)
+      report({
+        path: [...path, 'limits'],
+        on: 'key',
+        message: `${what} also has limits in the store ${writtenBy(other)}: remove one of the two`,
+      });
+  }
+}
+
+/** Undefined for a cap that cannot be read, which another check reports. */
+function countedOf(budget: Budget): string | undefined {
+  try {
+    return countedBy(budget, parseCap(budget.cap));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const writtenBy = ({ by, at }: StoredObject): string => `(by ${by}, ${new Date(at).toISOString().slice(0, 10)})`;

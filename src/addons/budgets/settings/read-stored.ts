@@ -1,0 +1,145 @@
+import type { ErrorObject } from 'ajv';
+import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../../../schemas/types.generated.ts';
+import type { Problem, Report } from '../../../plugin/index.ts';
+import { checkKeys } from '../../../core/settings/checks/keys.ts';
+import { checkNetworks } from '../../../core/settings/checks/networks.ts';
+import { checkPrices } from './check-prices.ts';
+import { checkTeams } from '../../../core/settings/checks/teams.ts';
+import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
+import { packageSchemas, type Schemas } from '../../../core/settings/read/schemas.ts';
+import {
+  SEALED_OF_ALERTS,
+  STORED_KINDS,
+  type StoredDigest,
+  type StoredKind,
+  type StoredObject,
+} from '../../../core/settings/read/stored-objects.ts';
+
+/** An object as a store has it. */
+export interface StoredEntity {
+  readonly kind: string;
+  readonly id: string;
+  readonly doc: Readonly<Record<string, unknown>>;
+  readonly digests: readonly StoredDigest[];
+  readonly version: number;
+  readonly updatedBy: string;
+  readonly updatedAt: number;
+}
+
+/** Undefined: settings do not consist of this kind. */
+export function readStored({
+  kind,
+  id,
+  doc,
+  digests,
+  version,
+  updatedBy: by,
+  updatedAt: at,
+}: StoredEntity): StoredObject | undefined {
+  if (!isStoredKind(kind)) return undefined;
+  const problem = problemOf(kind, id, doc);
+  const own = { id, by, at, version, ...(problem !== undefined && { problem }) };
+  // The schema of its kind has just been applied to the document.
+  const value = (problem === undefined ? doc : {}) as object;
+  if (kind === 'keys') return { ...own, kind, value: { entry: { ...value, id }, digests } };
+  if (kind === 'budgets' || kind === 'limits') return { ...own, kind, value: { node: nodeOf(doc), ...value } as never };
+  return { ...own, kind, value } as StoredObject;
+}
+
+const isStoredKind = (kind: string): kind is StoredKind => (STORED_KINDS as readonly string[]).includes(kind);
+
+const nodeOf = ({ node }: StoredEntity['doc']): string => (typeof node === 'string' ? node : '');
+
+/** The `node` of budgets and limits: kind and id of an organization, team or key. */
+export const NODE_REF = /^(?:organization|team|key):[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * Why a document is not valid for its kind; undefined: it is. Documents of keys, teams and organizations are the entries of keys.yaml
+ * and teams.yaml without their ids; those of budgets and limits have a `node` too; those of prices are rules of prices.yaml, those of alerts
+ * webhooks of server.yaml without what is sealed. What a document refers to may be missing: it may come or go at any time.
+ */
+export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']): string | undefined {
+  const schemas = packageSchemas();
+  switch (kind) {
+    case 'keys':
+      return problemOfKey(schemas, { ...doc, id });
+    case 'organizations':
+    case 'teams':
+      return problemOfNode(schemas, kind, id, doc);
+    case 'prices':
+      return problemOfPrice(schemas, { ...doc, id });
+    case 'alerts':
+      return problemOfAlert(schemas, { ...doc, id });
+    case 'budgets':
+    case 'limits': {
+      const { node, ...rest } = doc;
+      if (typeof node !== 'string' || !NODE_REF.test(node))
+        return '`node` names an organization, a team or a key, such as team:search';
+      return problemOfNode(schemas, 'teams', 'node', kind === 'budgets' ? { budgets: [rest] } : { limits: rest });
+    }
+  }
+}
+
+/** Any digest: those of a store are beside the document. */
+const DIGEST = `sha256:${'0'.repeat(64)}`;
+
+function problemOfKey(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {
+  for (const name of ['digest', 'key', 'previous'])
+    if (Object.hasOwn(doc, name)) return `\`${name}\` is no field of a key in a store`;
+  const file = { keys: [{ ...doc, digest: DIGEST }] };
+  const [broken] = schemas.validate('keys', file);
+  if (broken) return wordsOf(broken);
+  const [key] = (file as unknown as KeysFile).keys as [GatewayKey];
+  const configIds = [...(key.configs ?? []), ...(key.default_config === undefined ? [] : [key.default_config])];
+  return firstError((report) => {
+    for (const check of [checkKeys, checkTeams, checkNetworks]) check({ ...NOTHING, configIds }).key?.(key, report);
+  });
+}
+
+function problemOfNode(
+  schemas: Schemas,
+  kind: 'organizations' | 'teams',
+  id: string,
+  doc: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const file = { [kind]: { [id]: doc } };
+  const [broken] = schemas.validate('teams', file);
+  if (broken) return wordsOf(broken);
+  const { organization: _, ...node } = (file as unknown as Required<TeamsFile>)[kind][id] as Team;
+  return firstError((report) => checkTeams(NOTHING).organization?.(node, report));
+}
+
+function problemOfPrice(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {
+  const file = { prices: [doc] };
+  const [broken] = schemas.validate('prices', file);
+  if (broken) return wordsOf(broken);
+  const [rule] = (file as unknown as PricesFile).prices;
+  return firstError((report) => checkPrices(NOTHING).price?.(rule!, report));
+}
+
+function problemOfAlert(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {
+  for (const name of SEALED_OF_ALERTS) if (Object.hasOwn(doc, name)) return `\`${name}\` is sealed beside the document`;
+  const webhooks = [{ ...doc, ...Object.fromEntries(SEALED_OF_ALERTS.map((name) => [name, 'sealed'])) }];
+  const [broken] = schemas.validate('server', { alerts: { webhooks } });
+  return broken && wordsOf(broken);
+}
+
+const wordsOf = ({ instancePath, message = 'is not valid' }: ErrorObject): string =>
+  `${instancePath.split('/').slice(3).join('.')} ${message}`.trim();
+
+/** Names are not checked. */
+const NOTHING: CheckedSettings = {
+  server: undefined,
+  catalog: undefined,
+  keys: undefined,
+  gateway: new Map(),
+  configIds: [],
+  now: 0,
+};
+
+function firstError(check: (report: Report) => void): string | undefined {
+  const problems: Problem[] = [];
+  check((problem) => void problems.push(problem));
+  const first = problems.find(({ severity }) => severity !== 'warning');
+  return first && `${first.path.length > 0 ? `${first.path.join('.')}: ` : ''}${first.message}`;
+}

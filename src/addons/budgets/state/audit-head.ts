@@ -1,0 +1,64 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../../plugin/index.ts';
+import type { KnownRow } from '../store/audit.ts';
+import type { StoreHandle } from './store-handle.ts';
+
+const LOOK_MS = 3_600_000;
+
+export interface AuditHeadSetup {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Pick<Logger, 'info' | 'error'>;
+  readonly state: StoreHandle;
+}
+
+/**
+ * Writes the hash of the last audit row to the log at the start and each hour in which there are new rows. The chain of hashes does not show
+ * that its last rows were removed; a hash that is kept elsewhere does. The gateway compares with the one before, too.
+ */
+export class AuditHead {
+  readonly #setup: AuditHeadSetup;
+  #last: KnownRow | undefined;
+  #isStopped = false;
+  #stopTimer = (): void => {};
+
+  constructor(setup: AuditHeadSetup) {
+    this.#setup = setup;
+  }
+
+  start(): void {
+    void this.#look().finally(() => {
+      if (!this.#isStopped) this.#stopTimer = this.#setup.clock.after(LOOK_MS, () => this.start());
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopTimer();
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const { log, state } = this.#setup;
+    try {
+      const audit = state.store?.audit;
+      if (!audit) return;
+      const [row] = await audit.rows({ limit: 1 });
+      const known = this.#last;
+      const before =
+        known && row && row.seq > known.seq ? (await audit.rows({ before: known.seq + 1, limit: 1 }))[0] : row;
+      if (known && !isKept(known, row, before))
+        log.error(known, 'rows of the audit were removed: this one was the last, and is gone or has another hash');
+      if (!row || (row.seq === known?.seq && row.hash === known.hash)) return;
+      this.#last = { seq: row.seq, hash: row.hash };
+      log.info(this.#last, 'the last row of the audit');
+    } catch (err) {
+      log.error({ err }, 'the last row of the audit could not be read');
+    }
+  }
+}
+
+/** @param before the last row up to the known one. Without it, the known one was dropped with all older rows, as retention does. */
+function isKept(known: KnownRow, last: KnownRow | undefined, before: KnownRow | undefined): boolean {
+  if (!last || last.seq < known.seq) return false;
+  return before === undefined || (before.seq === known.seq && before.hash === known.hash);
+}

@@ -1,0 +1,100 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../../plugin/index.ts';
+import type { StateSettings } from '../settings/state.ts';
+import { STORED_KINDS } from '../../../core/settings/read/stored-objects.ts';
+import type { Entity, Version } from '../store/entities.ts';
+import { StateFailure } from '../store/failures.ts';
+import type { SnapshotFiles } from '../store/snapshot-files.ts';
+import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
+import { nextTurn } from './stored-entities.ts';
+
+/** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
+const REFRESH_MS = 60_000;
+/** Objects of one piece of the text. */
+const PIECE = 500;
+
+interface Setup {
+  readonly settings: StateSettings;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'error'>;
+}
+
+/** Keeps the last contents of a store on disk, behind the store's answers: no caller waits for the disk. */
+export class StoreSnapshots {
+  readonly #files: SnapshotFiles;
+  readonly #setup: Setup;
+  /** The text of each object. Most objects do not change between two snapshots. */
+  readonly #texts = new WeakMap<Entity, string>();
+  #wanted: { readonly version: Version; readonly at: number; readonly entities: readonly Entity[] } | undefined;
+  #last = { version: -1, at: -Infinity };
+  #writing: Promise<void> = Promise.resolve();
+  readonly #run = oneAtATime(() => this.#write());
+
+  constructor(files: SnapshotFiles, setup: Setup) {
+    this.#files = files;
+    this.#setup = setup;
+  }
+
+  /** Throws when the store went back: keys that were revoked since would be valid again. */
+  checkVersion(version: Version): void {
+    const seen = Math.max(this.#last.version, this.#files.newest());
+    if (version < seen)
+      throw new StateFailure(
+        'rolled_back',
+        `the store has version ${version}, and this gateway has seen version ${seen}: keys that were revoked since would be valid again. \`gatehouse state accept-rollback\` accepts that`,
+      );
+  }
+
+  write(version: Version, entities: ReadonlyMap<string, Entity>): void {
+    const at = this.#setup.clock.wall();
+    if (version === this.#last.version && at - this.#last.at < REFRESH_MS) return;
+    this.#last = { version, at };
+    this.#wanted = { version, at, entities: [...entities.values()].filter(({ kind }) => KINDS.has(kind)) };
+    this.#writing = this.#run();
+  }
+
+  /** Resolves when nothing is being written. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
+  /** The newest that is not too old. */
+  read(): { readonly at: number; readonly entities: readonly Entity[] } | undefined {
+    const { clock, settings } = this.#setup;
+    const found = this.#files.read(clock.wall() - settings.whenDown.maxAgeMs);
+    // Written by this class, and signed.
+    const lines = found?.text.split('\n').filter((line) => line !== '') ?? [];
+    return found && { at: found.at, entities: lines.map((line) => JSON.parse(line) as Entity) };
+  }
+
+  async #write(): Promise<void> {
+    const wanted = this.#wanted;
+    this.#wanted = undefined;
+    if (!wanted) return;
+    try {
+      const { version, at, entities } = wanted;
+      const pieces: string[] = [];
+      for (let from = 0; from < entities.length; from += PIECE) {
+        if (from > 0) await nextTurn();
+        pieces.push(
+          entities
+            .slice(from, from + PIECE)
+            .map((entity) => `${this.#textOf(entity)}\n`)
+            .join(''),
+        );
+      }
+      await this.#files.write({ version, at, pieces });
+    } catch (err) {
+      this.#setup.log.error({ err }, 'the snapshot of the state store could not be written');
+    }
+  }
+
+  #textOf(entity: Entity): string {
+    let text = this.#texts.get(entity);
+    if (text === undefined) this.#texts.set(entity, (text = JSON.stringify(entity)));
+    return text;
+  }
+}
+
+/** Kinds of objects that requests need. */
+const KINDS: ReadonlySet<string> = new Set(STORED_KINDS);

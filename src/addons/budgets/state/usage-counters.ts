@@ -1,0 +1,88 @@
+import type { CounterSource } from '../limits/budget-accounting.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { Boot, Counters, LostLease } from '../store/counters.ts';
+import type { Ledger } from '../store/ledger.ts';
+import { MemoryAudit } from '../store/memory/audit.ts';
+import { MemoryCounters } from '../store/memory/counters.ts';
+import type { StateStore } from '../store/store.ts';
+import { requireStore, type StoreHandle } from './store-handle.ts';
+
+/** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
+export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
+
+/** Periods that began longer ago are forgotten: the longest is a month, and a request ends within a day. */
+const FORGET_MS = 40 * 86_400_000;
+const TIDY_MS = 10_000;
+
+export interface UsageCountersSetup {
+  readonly clock: Clock;
+  /** Processes ended with room that they had not reported. */
+  readonly onLost: (leases: readonly LostLease[]) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** The usage counters of budgets for all processes of a gateway: in the state store, else in the memory of this process. */
+export class UsageCounters {
+  readonly #setup: UsageCountersSetup;
+  readonly #state: StoreHandle | undefined;
+  readonly #memory: CounterPorts;
+  #stopTimer = (): void => {};
+
+  /** @param state undefined: the settings have no state store */
+  constructor(setup: UsageCountersSetup, state: StoreHandle | undefined) {
+    this.#setup = setup;
+    this.#state = state;
+    this.#memory = { counters: new MemoryCounters(setup.clock, new MemoryAudit(setup.clock)) };
+  }
+
+  /** Undefined while the state store does not answer. */
+  get ports(): CounterPorts | undefined {
+    return this.#state ? this.#state.store : this.#memory;
+  }
+
+  /** Ends leases of processes that no longer report, and forgets old periods, from now on. */
+  start(): void {
+    this.#stopTimer = this.#setup.clock.after(TIDY_MS, () => {
+      void this.#tidy().catch(this.#setup.onFailure);
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#stopTimer();
+  }
+
+  /** A process has ended: what it had leased and not reported counts as spent, because it may have been. */
+  ended(boot: Boot['id']): void {
+    void this.#reap(boot).catch(this.#setup.onFailure);
+  }
+
+  async #tidy(): Promise<void> {
+    await this.#reap();
+    await this.ports?.counters.forget(this.#setup.clock.wall() - FORGET_MS);
+  }
+
+  async #reap(boot?: Boot['id']): Promise<void> {
+    const { clock, onLost } = this.#setup;
+    const lost = (await this.ports?.counters.reap(clock.wall(), boot)) ?? [];
+    const leases = lost.filter(({ rest }) => rest > 0);
+    if (leases.length > 0) onLost(leases);
+  }
+}
+
+/** The ledger of a process that has the state store itself. */
+export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
+  async append(rows) {
+    return requireStore(state).ledger.append(rows);
+  },
+});
+
+/** The counters of a process that has the state store itself. */
+export function countersOf(state: StoreHandle): CounterSource['counters'] {
+  const counters = (): Counters => requireStore(state).counters;
+  return {
+    take: async (...args) => counters().take(...args),
+    report: async (...args) => counters().report(...args),
+    giveBack: async (...args) => counters().giveBack(...args),
+  };
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../../../plugin/index.ts';
+import type { Audit } from '../audit.ts';
+import type { Counters, CounterRef, CounterState } from '../counters.ts';
+import type { Entities, Version } from '../entities.ts';
+import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
+import { rowsAsText } from '../rules/row-cells.ts';
+import type { StateStore } from '../store.ts';
+import type { EngineOptions } from './engine.ts';
+import type { LedgerPlace } from './ledger.ts';
+import { ReadingThread } from './reading-thread.ts';
+import { StoreThread } from './store-thread.ts';
+
+/** Opens a store in a folder: a thread of its own, which is the folder's only owner, and another one for long reads. */
+export async function openSqliteStore(
+  options: Omit<EngineOptions, 'now' | 'onlyReads'>,
+  clock: Clock,
+): Promise<StateStore> {
+  const all = { ...options, now: clock.wall() };
+  const thread = await StoreThread.open(all, clock);
+  const reader = new ReadingThread(all, clock);
+  return {
+    entities: entitiesOf(thread),
+    counters: countersOf(thread),
+    ledger: ledgerOf(thread, reader),
+    audit: auditOf(thread, reader),
+    idempotency: {
+      find: (actor, key) => thread.call('findAnswer', actor, key),
+      keep: (answer) => thread.call('keepAnswer', answer),
+    },
+    backup: (folder) => thread.call('backup', folder),
+    close: async () => {
+      await reader.close();
+      await thread.close();
+    },
+  };
+}
+
+/** All writes of the store go through this process, so it hints at them itself. */
+function entitiesOf(thread: StoreThread): Entities {
+  const watchers = new Set<(version: Version) => void>();
+  return {
+    load: (since) => thread.call('load', since),
+    async write(changes, by) {
+      const version = await thread.call('write', changes, by);
+      for (const watcher of watchers) watcher(version);
+      return version;
+    },
+    unseal: (ref, field) => thread.call('unseal', ref, field),
+    watch(hint) {
+      watchers.add(hint);
+      return () => void watchers.delete(hint);
+    },
+    seen: (uses) => thread.call('seen', uses),
+    lastUses: (keyIds) => thread.call('lastUses', keyIds),
+  };
+}
+
+const countersOf = (thread: StoreThread): Counters => ({
+  take: (requests, by, batch) => thread.call('take', requests, by, batch),
+  report: (used, by) => thread.call('report', used, by),
+  giveBack: (leases, by) => thread.call('giveBack', leases, by),
+  reap: (now, boot) => thread.call('reap', now, boot),
+  adjust: (adjustment, by) => thread.call('adjust', adjustment, by),
+  read: (counters) => thread.call('read', counters),
+  notify: (counter, bit) => thread.call('notify', counter, bit),
+  all: () => allCounters(thread),
+  forget: (periodStart) => thread.call('forget', periodStart),
+});
+
+async function* allCounters(thread: StoreThread): AsyncIterable<readonly CounterState[]> {
+  let last: CounterRef | undefined;
+  for (;;) {
+    const piece = await thread.call('countersAfter', last);
+    if (piece.length === 0) return;
+    yield piece;
+    last = piece.at(-1);
+  }
+}
+
+const ledgerOf = (thread: StoreThread, reader: ReadingThread): Ledger => ({
+  append: (rows) => thread.call('append', rowsAsText(rows)),
+  rollups: (query) => reader.call('rollups', query),
+  rows: (query) => rowsOf(reader, query),
+  dropBefore: (day) => thread.call('dropBefore', day),
+  foldOldest: (day) => thread.call('foldOldest', day),
+  forgetSums: (day) => thread.call('forgetSums', day),
+  days: () => thread.call('days'),
+});
+
+async function* rowsOf(reader: ReadingThread, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+  let place: LedgerPlace | undefined;
+  do {
+    const { rows, next } = await reader.call('rowsAfter', query, place);
+    if (rows.length > 0) yield rows;
+    place = next;
+  } while (place);
+}
+
+const auditOf = (thread: StoreThread, reader: ReadingThread): Audit => ({
+  add: (event, by) => thread.call('addAudit', event, by),
+  rows: (query) => reader.call('auditRows', query),
+  verify: (known) => reader.call('verifyAudit', known),
+  dropBefore: (at, by) => thread.call('dropAudit', at, by),
+});

@@ -1,0 +1,173 @@
+import type { Clock } from '../../plugin/index.ts';
+import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import type { FolderRead, SettingsFiles } from '../../core/settings/source/files.ts';
+import type { JsonPath } from '../../core/settings/read/pointer.ts';
+import { loadSettings, type LoadResult } from '../../core/settings/read/load.ts';
+import { checkTests } from './check-tests.ts';
+import { compare } from './compare.ts';
+import type { Mismatch } from './differences.ts';
+import { namesIn } from './names.ts';
+import type { CaseOutcome } from './outcome.ts';
+import { readTests, type TestFile } from './read-tests.ts';
+import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
+import { requestsOf, type FullCase } from './case-requests.ts';
+import { type RunnerSetup } from './runner.ts';
+import { messageOf } from '../../plugin/thrown.ts';
+
+export interface TestRun {
+  /** Folder of the settings. */
+  readonly folder: string;
+  /** Must return the same contents throughout: `OnceFiles`. */
+  readonly files: SettingsFiles;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Returns the outcome of each request, up to one that does not end. */
+  readonly runCase: (setup: RunnerSetup, testCase: FullCase) => Promise<readonly CaseOutcome[]>;
+  /** Runs only cases with this text in `FILE: NAME`, ignoring case. */
+  readonly filter?: string | undefined;
+  /** Stop after the first failed case. */
+  readonly bail: boolean;
+  /** Called when all files are read, before any case runs. */
+  readonly onRead?: (warnings: readonly Diagnostic[]) => void;
+  readonly onResult: (result: CaseResult) => void;
+  /** Called before each case; false stops the run. */
+  readonly mayGoOn?: () => boolean;
+}
+
+/** Runs all cases of all files, one after the other. */
+export async function runTests(run: TestRun): Promise<TestsEnd> {
+  const { folder, files } = run;
+  const tests = await readTests(folder, files);
+  const diagnostics = sortDiagnostics([
+    ...tests.diagnostics,
+    ...(await mistakesAround(tests.files, { folder, files })),
+  ]);
+  run.onRead?.(diagnostics.filter((one) => !isError(one)));
+  if (tests.paths.length === 0) return nothing(folder, files);
+  if (diagnostics.some(isError)) return { kind: 'broken', diagnostics: diagnostics.filter(isError) };
+  const setups = new Map(tests.files.map(({ env }) => [keyOf(env), { configs: folder, files, env }]));
+  const cases = tests.files.flatMap((file) => {
+    const setup = setups.get(keyOf(file.env))!;
+    return file.cases.map((testCase, index) => ({ setup, file, testCase, index }));
+  });
+  const chosen = cases.filter(({ file, testCase }) => isSelected(`${file.path}: ${testCase.name}`, run.filter));
+  if (chosen.length > 0) return runAll(chosen, run);
+  const message = `none of the ${cases.length} cases in ${folder} has ${JSON.stringify(run.filter)} in its name or file`;
+  return { kind: 'nothing', message };
+}
+
+const isError = ({ severity }: Diagnostic): boolean => severity === 'error';
+
+const isSelected = (text: string, filter: string | undefined): boolean =>
+  filter === undefined || text.toLowerCase().includes(filter.toLowerCase());
+
+async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> {
+  const listed = await files.list(folder);
+  const none = `there are no tests in ${folder}: tests of gateway/NAME.yaml belong in gateway/NAME.test.yaml`;
+  return { kind: 'nothing', message: 'names' in listed ? none : noFolder(folder, listed) };
+}
+
+export const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
+  'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
+
+/** Errors of the settings in the tests' environments, and names in the tests that the settings do not have. */
+async function mistakesAround(
+  tests: readonly TestFile[],
+  { folder, files }: Pick<TestRun, 'folder' | 'files'>,
+): Promise<readonly Diagnostic[]> {
+  // Without a valid test file, the settings' own errors are still reported.
+  const envs = tests.length > 0 ? tests.map(({ env }) => env) : [{}];
+  const loads = new Map<string, LoadResult>();
+  for (const env of envs) {
+    const key = keyOf(env);
+    if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, fakeMissing: true }));
+  }
+  // `gatehouse validate` reports the other warnings.
+  const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
+    folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
+  );
+  const misnamed = tests.map(async (file) => {
+    const { settings } = loads.get(keyOf(file.env))!;
+    return settings ? checkTests(file, await namesIn(settings, files)) : [];
+  });
+  return [...mistakes, ...(await Promise.all(misnamed)).flat()];
+}
+
+/** Files that would be skipped silently. */
+const MEANT_AS_TESTS = /\.tests?\.ya?ml$/i;
+
+const keyOf = (env: TestFile['env']): string => JSON.stringify(Object.entries(env));
+
+interface Chosen {
+  /** Shared by all cases with the same variables, so that the settings are read once per set of variables. */
+  readonly setup: RunnerSetup;
+  readonly file: TestFile;
+  readonly testCase: FullCase;
+  readonly index: number;
+}
+
+async function runAll(chosen: readonly Chosen[], run: TestRun): Promise<TestsEnd> {
+  const began = run.clock.now();
+  const results: CaseResult[] = [];
+  try {
+    for (const one of chosen) {
+      if (run.mayGoOn?.() === false || (run.bail && results.some(hasFailed))) break;
+      const result = await runOne(one, run);
+      results.push(result);
+      run.onResult(result);
+    }
+  } catch (error) {
+    if (error instanceof SettingsRefused) return { kind: 'broken', diagnostics: error.diagnostics };
+    throw error;
+  }
+  return { kind: 'ran', results, notRun: chosen.length - results.length, ms: run.clock.now() - began };
+}
+
+async function runOne(chosen: Chosen, run: TestRun): Promise<CaseResult> {
+  const { file, testCase, index } = chosen;
+  const began = run.clock.now();
+  const { step, mismatches } = await firstMismatches(chosen, run);
+  return {
+    file: file.path,
+    name: testCase.name,
+    place: file.placeOf(['cases', index, 'name']),
+    failures: mismatches.map(({ path, ...mismatch }): Failure => {
+      const at = [...step, ...(path.length > 0 ? ['expect', ...path] : besideExpect(testCase, step))];
+      const what = pathText(path.length > 0 ? [...step, ...path] : step);
+      return { ...file.placeOf(['cases', index, ...at]), what, ...mismatch };
+    }),
+    ms: run.clock.now() - began,
+  };
+}
+
+/** An error of the case itself points at its `upstream`. */
+function besideExpect(testCase: FullCase, [, index]: JsonPath): JsonPath {
+  const stepAt = typeof index === 'number' ? testCase.next?.[index] : testCase;
+  if (stepAt?.upstream) return ['upstream'];
+  return stepAt === testCase ? ['name'] : [];
+}
+
+interface Mismatches {
+  /** Path of the request in its case: empty, or `next[0]`. */
+  readonly step: JsonPath;
+  readonly mismatches: readonly Mismatch[];
+}
+
+/** The mismatches of the first failing request; later ones are its consequences. */
+async function firstMismatches({ setup, testCase }: Chosen, { runCase }: TestRun): Promise<Mismatches> {
+  try {
+    const outcomes = await runCase(setup, testCase);
+    for (const [index, { expect }] of requestsOf(testCase).entries()) {
+      const outcome = outcomes[index];
+      const mismatches = outcome ? compare(expect, outcome) : [{ path: [], message: NOT_MADE }];
+      if (mismatches.length > 0) return { step: index === 0 ? [] : ['next', index - 1], mismatches };
+    }
+    return { step: [], mismatches: [] };
+  } catch (error) {
+    if (error instanceof SettingsRefused) throw error;
+    // Other cases can still run.
+    const message = `the case could not be run: ${messageOf(error)}`;
+    return { step: [], mismatches: [{ path: [], message }] };
+  }
+}
+
+const NOT_MADE = 'the request was not sent: the previous one did not end';

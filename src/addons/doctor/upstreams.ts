@@ -1,0 +1,140 @@
+import { compileCatalog, type CatalogEntry } from '../../core/catalog/catalog.ts';
+import { withinTime } from '../../core/compose/time-limit.ts';
+import { messageOf } from '../../plugin/thrown.ts';
+import { systemClock } from '../../plugin/index.ts';
+import type { Environment } from '../../core/settings/read/references.ts';
+import type { Settings } from '../../core/settings/read/load.ts';
+import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
+import { MemoryTokenStore } from '../../core/memory/tokens.ts';
+import { createUpstream, type Lookup, type OutboundWay } from '../../core/upstream/index.ts';
+import type { Upstream } from '../../core/upstream/types.ts';
+import { createProbe } from '../../core/upstream/probe.ts';
+import { proveCredentials } from './prove.ts';
+import { error, ok, skipped, warning, type Finding } from './finding.ts';
+
+export interface UpstreamChecks {
+  readonly settings: Settings;
+  readonly outbound: OutboundWay;
+  readonly env: Environment;
+  readonly timeoutMs: number;
+  /** Sends each provider the cheapest call that proves the credentials of its entry. */
+  readonly probes: boolean;
+  /** Default: the system's resolver. */
+  readonly lookup?: Lookup | undefined;
+}
+
+/** One model of each kind: where a provider is depends on the model for some of them. */
+const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
+const MAX_SKEW_MS = 30_000;
+
+/** Fetches access tokens and connects to each provider, all at the same time. Without `probes` it sends no request. */
+export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly Finding[]> {
+  const { settings, outbound, env, timeoutMs, probes, lookup } = checks;
+  const upstream = createUpstream({ clock: systemClock, ...(lookup && { lookup }) });
+  upstream.apply(outbound);
+  const skews: number[] = [];
+  const catalog = compileCatalog(settings.catalog, {
+    async upstreamExchange(request) {
+      const reply = await upstream.exchange({ ...request, timeoutMs: Math.min(request.timeoutMs, timeoutMs) });
+      // A Date has whole seconds.
+      const theirs = Date.parse(reply.headers['date'] ?? '');
+      if (!Number.isNaN(theirs)) skews.push(systemClock.wall() - theirs);
+      return reply;
+    },
+    clock: systemClock,
+    tokens: new MemoryTokenStore(systemClock),
+    tokenFetched() {},
+    env,
+    tokenUris: new Set(compileServerSettings(settings.server).egress.tokenUris),
+    // The settings check has reported them.
+    report() {},
+  });
+  const isSimulator = ({ provider }: CatalogEntry): boolean =>
+    settings.catalog.providers.some(
+      (one) => one.slug === provider.slug && one.provider === 'simulator' && !one.base_url,
+    );
+  const entries = catalog.entries.filter((entry) => !isSimulator(entry));
+  const probe = createProbe({ clock: systemClock, outbound, lookup, timeoutMs });
+  try {
+    const found = await Promise.all([
+      ...entries.map((entry) => checkCredentials(entry, timeoutMs, probes ? upstream : undefined)),
+      ...[...originsOf(entries)].map(([url, { allowInsecure, slugs }]) =>
+        checkAddress(url, slugs, () => probe({ url, allowInsecure })),
+      ),
+    ]);
+    return [...found, clockFinding(skews)];
+  } finally {
+    await upstream.close();
+  }
+}
+
+async function checkCredentials(
+  { provider }: CatalogEntry,
+  timeoutMs: number,
+  probed: Pick<Upstream, 'exchange'> | undefined,
+): Promise<Finding> {
+  const check = `credentials @${provider.slug}`;
+  let credentials: Readonly<Record<string, string>>;
+  try {
+    if (provider.usesCallersToken) return skipped(check, 'callers bring their own token');
+    const authorized = Promise.resolve(provider.authorize({ upstreamToken: undefined }));
+    credentials = await withinTime(authorized, timeoutMs, systemClock);
+  } catch (failure) {
+    return error(check, messageOf(failure));
+  }
+  if (probed) return proveCredentials({ check, provider, credentials }, probed.exchange.bind(probed), timeoutMs);
+  if (provider.tokenKey !== undefined) return ok(check, 'an access token was fetched');
+  return ok(check, 'given; none was sent: --probe shows whether the provider accepts them');
+}
+
+interface ReachedOrigin {
+  readonly allowInsecure: boolean;
+  readonly slugs: string[];
+}
+
+function originsOf(entries: readonly CatalogEntry[]): ReadonlyMap<string, ReachedOrigin> {
+  const origins = new Map<string, ReachedOrigin>();
+  for (const { provider } of entries) {
+    const slug = `@${provider.slug}`;
+    for (const url of new Set(SAMPLES.flatMap((model) => originOf(provider, model)))) {
+      const known = origins.get(url);
+      if (known) known.slugs.push(slug);
+      else origins.set(url, { allowInsecure: provider.allowInsecure, slugs: [slug] });
+    }
+  }
+  return origins;
+}
+
+/** Empty for a model that the entry does not serve. */
+function originOf(provider: CatalogEntry['provider'], model: string): readonly string[] {
+  try {
+    return [provider.locate(model, { task: 'generate', stream: false }).origin];
+  } catch {
+    return [];
+  }
+}
+
+async function checkAddress(
+  url: string,
+  slugs: readonly string[],
+  probe: () => Promise<{ readonly isProxied: boolean }>,
+): Promise<Finding> {
+  const check = `address ${url}`;
+  try {
+    const { isProxied } = await probe();
+    return ok(check, `${slugs.join(', ')}: reached${isProxied ? ' through the proxy' : ''}, nothing sent`);
+  } catch (failure) {
+    return error(check, `${slugs.join(', ')}: ${messageOf(failure)}`);
+  }
+}
+
+function clockFinding(skews: readonly number[]): Finding {
+  const [skew] = skews;
+  if (skew === undefined) return skipped('clock', 'no token endpoint has answered, whose Date could be compared');
+  const seconds = Math.round(Math.abs(skew) / 1000);
+  if (Math.abs(skew) <= MAX_SKEW_MS) return ok('clock', `within ${seconds} s of a token endpoint`);
+  return warning(
+    'clock',
+    `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} a token endpoint: tokens and certificates are refused when the clock is wrong`,
+  );
+}

@@ -1,0 +1,58 @@
+import { OpenSockets } from '../../responses/websockets/open-sockets.ts';
+import { builtinPlugins } from '../../../../plugins/index.ts';
+import { ModelLabels } from '../../../core/catalog/model-labels.ts';
+import { PluginRegistry } from '../../../core/http/chain/registry.ts';
+import { systemClock } from '../../../plugin/index.ts';
+import type { LoadResult } from '../../../core/settings/read/load.ts';
+import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
+import { MemoryResponses } from '../../responses/store/responses.ts';
+import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
+import { createLogger } from '../../../core/record/log/logger.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
+import { Gates } from '../../budgets/limits/gates.ts';
+import { InFlight } from '../../../core/http/gateway/admission/in-flight.ts';
+import { ignorePluginFaults } from '../../../core/http/gateway/plugin-faults.ts';
+import { leftRunning } from './left-running.ts';
+import { loadPluginModules } from '../../../core/compose/plugin-modules.ts';
+import { compileSnapshot } from '../../../core/compose/snapshot.ts';
+
+/**
+ * Compiles settings as a start does, to find their mistakes; opens nothing and does not listen. Separate from serving
+ * code, so that a checking command does not load it.
+ */
+export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
+  const plugins = await leftRunning(() => compileOnce(loaded, configs));
+  for (const plugin of plugins)
+    loaded.reporter('server.yaml')({
+      path: ['plugins'],
+      on: 'key',
+      severity: 'warning',
+      message: `the plugin "${plugin}" leaves a timer or a connection behind, which each reload would add to: end it in \`host.onClose\`, or \`unref()\` it`,
+    });
+}
+
+async function compileOnce(loaded: LoadResult, configs: string): Promise<void> {
+  const clock = systemClock;
+  const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
+  const snapshot = await compileSnapshot(loaded, {
+    clock,
+    // Nothing is opened, so entries do not read the environment.
+    env: {},
+    log: createLogger({ level: 'silent' }),
+    random: Math.random,
+    upstream: NO_UPSTREAM,
+    tokens: NO_TOKENS,
+    replies: new MemoryReplyStores({ clock }),
+    health: new MemoryHealthStore({ clock }),
+    responses: new MemoryResponses(clock),
+    inFlight: new InFlight(),
+    gates: new Gates(clock),
+    sockets: new OpenSockets(),
+    tokenFetched() {},
+    recorder: NO_RECORDER,
+    labels: new ModelLabels(),
+    pluginFault: ignorePluginFaults,
+    registry,
+  });
+  await snapshot?.close();
+}

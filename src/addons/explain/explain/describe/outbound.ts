@@ -1,0 +1,215 @@
+import type { OutboundExplanation, HeaderExplanation, FieldSource } from '../../explanation/explanation.ts';
+import { parseReplyText } from '../../../../formats/json/rounding.ts';
+import type { Observation, SeenAttempt, OutboundOrigins } from '../observation.ts';
+import { originsOf, catalogSlug, unique } from './outbound-fields.ts';
+import { mayHoldCredential } from '../../../../core/settings/checks/forward-headers.ts';
+import { SECRET } from '../../run/calls.ts';
+import { maskedHeader } from './masks.ts';
+import { catalogSource, configSource, pluginSource } from './places.ts';
+import { entryOf } from '../../../../core/catalog/catalog-target.ts';
+import { valueAt } from '../../../../core/settings/read/pointer.ts';
+
+/** Describes the outbound request with the sources of its parts. */
+export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
+  const { outbound, calls } = one;
+  if (!outbound || outbound.answer) return undefined;
+  const origins = originsOf(seen, one);
+  return {
+    method: calls[0]?.request.method ?? 'POST',
+    url: outbound.origin + outbound.path,
+    urlSources: urlSources(seen, one, origins),
+    headers: describeHeaders(seen, one, origins),
+    body: describeBody(outbound.body.toString()),
+    bytes: Buffer.byteLength(outbound.body),
+    calls: outbound.batch?.bodies.length ?? 1,
+    stream: outbound.stream,
+    fields: origins.fields,
+    ...(origins.fieldsUpTo !== undefined && { fieldsUpTo: origins.fieldsUpTo }),
+  };
+}
+
+/**
+ * Parses the body; a number with many digits becomes an object that only `JSON.stringify` reads. Returns text that is
+ * not JSON unchanged.
+ */
+function describeBody(text: string): unknown {
+  try {
+    return parseReplyText(text);
+  } catch {
+    return text;
+  }
+}
+
+type Described = Pick<HeaderExplanation, 'source' | 'also' | 'allowedBy'>;
+
+/** In the order of encoding: request headers, then credentials. */
+function describeHeaders(
+  seen: Observation,
+  one: SeenAttempt,
+  { headers: origins }: OutboundOrigins,
+): readonly HeaderExplanation[] {
+  const {
+    outbound,
+    calls: [call],
+  } = one;
+  if (!outbound) return [];
+  const credentials = call?.credentials ?? [];
+  const open = Object.entries(outbound.headers).filter(([name]) => !credentials.includes(name));
+  return [
+    ...open.map(([name, value]) => ({
+      name,
+      // A `headers` entry of the catalog that should have been in `secret_headers`.
+      value: mayHoldCredential(name) ? maskedHeader(value) : value,
+      ...(byPlugin(seen, one, name, value) ?? openSource(seen, one, name, origins.get(name) ?? [])),
+    })),
+    ...credentials.map((name) => ({
+      name,
+      value: maskedHeader(call?.request.headers[name] ?? ''),
+      source: credentialSource(seen, one, name),
+    })),
+    ...unknownCredential(seen, one),
+  ];
+}
+
+/** The plugin that set a header of the encoded request, or the header of the client's request that it comes from. */
+function byPlugin(seen: Observation, { sentHeaders }: SeenAttempt, name: string, value: string): Described | undefined {
+  const setter = sentHeaders.setterOf(name, value) ?? seen.requestHeaders.setterOf(name, value);
+  return setter && { source: pluginSource(seen, setter) };
+}
+
+function openSource(seen: Observation, one: SeenAttempt, name: string, origins: readonly FieldSource[]): Described {
+  const { attempt, resolved } = one;
+  if (name === 'content-type')
+    return {
+      source: { kind: 'gateway', what: one.attempt.outbound?.form ? 'the body is a form' : 'the body is JSON' },
+    };
+  const [first, ...others] = [...origins, ...providerSource(seen, one, name)];
+  if (!first) return { source: { kind: 'gateway', what: `required by ${resolved?.format ?? 'the provider'}` } };
+  const index = attempt.target.forwardHeaders.indexOf(name);
+  const isCallers = [first, ...others].some((source) => source.kind === 'header' && source.name === name);
+  const allowedBy =
+    isCallers && index >= 0 ? configSource(seen, attempt.target.path, ['forward_headers', index]) : undefined;
+  return { source: first, ...(others.length > 0 && { also: others }), ...(allowedBy && { allowedBy }) };
+}
+
+/** The setting of the catalog entry, or the provider itself. */
+function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly FieldSource[] {
+  const { resolved } = one;
+  if (resolved?.headers[name] === undefined) return [];
+  const slug = catalogSlug(one);
+  const settings = OF_SETTINGS[name] ?? [];
+  const source =
+    settings.map((key) => catalogSource(seen, slug, [key])).find((found) => found !== undefined) ??
+    namedIn(seen, slug, 'headers', name);
+  return [source ?? { kind: 'gateway', what: `required by ${resolved.provider}` }];
+}
+
+/** Settings of catalog entries that are sent in headers; the first existing one counts. */
+const OF_SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  'openai-organization': ['organization'],
+  'openai-project': ['project'],
+  'x-goog-user-project': ['project_id', 'credentials_json', 'credentials'],
+};
+
+/** The source of a header in a map whose keys may have any case. */
+function namedIn(
+  seen: Observation,
+  slug: string,
+  key: 'headers' | 'secret_headers',
+  name: string,
+): FieldSource | undefined {
+  const entry = seen.settings.catalog.providers.find((one) => one.slug === slug);
+  const written = entry && key in entry ? Object.keys(Reflect.get(entry, key) ?? {}) : [];
+  const title = written.find((one) => one.toLowerCase() === name);
+  return title === undefined ? undefined : catalogSource(seen, slug, [key, title]);
+}
+
+const CREDENTIALS = ['api_key', 'service_account', 'credentials_json', 'credentials'];
+
+/** The setting of the credential, or the caller's header. */
+function credentialSource(seen: Observation, one: SeenAttempt, name: string): FieldSource {
+  const slug = catalogSlug(one);
+  const set =
+    namedIn(seen, slug, 'secret_headers', name) ??
+    CREDENTIALS.map((key) => catalogSource(seen, slug, [key])).find((source) => source !== undefined);
+  if (set) return set;
+  return seen.exchange.upstreamToken
+    ? { kind: 'header', name: 'authorization' }
+    : { kind: 'gateway', what: `written for ${one.resolved?.provider ?? 'the provider'}` };
+}
+
+/** The attempt reached sending, but only a serving gateway can fetch its credential. */
+function unknownCredential(seen: Observation, one: SeenAttempt): readonly HeaderExplanation[] {
+  if (one.calls.length > 0 || !one.supposed) return [];
+  return [{ name: 'authorization', value: `Bearer ${SECRET}`, source: credentialSource(seen, one, 'authorization') }];
+}
+
+/** Settings of a catalog entry that may be part of its URLs. */
+const IN_ADDRESSES = [
+  ['base_url'],
+  ['region'],
+  ['count_tokens_region'],
+  ['project_id'],
+  ['service_account', 'project_id'],
+  ['api_version'],
+];
+
+function urlSources(seen: Observation, one: SeenAttempt, { model, stream }: OutboundOrigins): readonly FieldSource[] {
+  const { resolved } = one;
+  if (!resolved) return [];
+  const slug = catalogSlug(one);
+  const ofEntry = IN_ADDRESSES.flatMap((keys) => {
+    const source = isPartOf(one, settingOf(seen, slug, keys)) ? catalogSource(seen, slug, keys) : undefined;
+    return source ? [source] : [];
+  });
+  const named = ofPlace(seen, one);
+  const [host] = [...ofEntry, ...named];
+  return unique([
+    ...(host ? [] : [{ kind: 'gateway', what: `address of ${resolved.provider}` } as const]),
+    ...ofEntry,
+    ...named,
+    ...(isPartOf(one, resolved.model) ? model : []),
+    ...(dependsOnStream(seen, one) ? stream : []),
+  ]);
+}
+
+const settingOf = ({ settings }: Observation, slug: string, keys: readonly string[]): unknown =>
+  valueAt(
+    settings.catalog.providers.find((entry) => entry.slug === slug),
+    keys,
+  );
+
+/** Whether a setting is the URL's beginning, a part of its host, or a segment of its path. */
+function isPartOf({ outbound }: SeenAttempt, setting: unknown): boolean {
+  if (typeof setting !== 'string' || setting === '' || !outbound) return false;
+  const { origin, path } = outbound;
+  if (setting.includes('://')) return (origin + path).startsWith(setting.replace(/\/+$/, ''));
+  const parts = path.split(/[/:?&=]/);
+  return parts.includes(setting) || parts.includes(encodeURIComponent(setting)) || HOST_PART(setting).test(origin);
+}
+
+const HOST_PART = (setting: string): RegExp => new RegExp(`[/.]${RegExp.escape(setting)}[-.]`);
+
+/** Sources of a destination that the request itself names. */
+function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly FieldSource[] {
+  if (catalogSlug(one) !== '') return [];
+  const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
+    (name) => request.header(name) !== undefined,
+  );
+  return names.map((name) => ({ kind: 'header', name: request.headerName(name) }));
+}
+
+/** Whether the URL depends on streaming, as in some APIs. */
+function dependsOnStream({ exchange }: Observation, { resolved, outbound }: SeenAttempt): boolean {
+  const entry = resolved && entryOf(resolved);
+  if (!entry || !outbound?.stream) return false;
+  const task = exchange.operation?.task ?? 'generate';
+  try {
+    const [stream, whole] = [true, false].map(
+      (how) => entry.provider.locate(resolved.model, { task, stream: how }).path,
+    );
+    return stream !== whole;
+  } catch {
+    return false;
+  }
+}

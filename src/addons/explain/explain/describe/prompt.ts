@@ -1,0 +1,67 @@
+import type { Explanation, FieldSource, PromptExplanation } from '../../explanation/explanation.ts';
+import { isObject, type Edit } from '../../../../plugin/index.ts';
+import type { JsonPath } from '../../../../core/settings/read/pointer.ts';
+import type { DryRun } from '../../run/dry-run.ts';
+import { inFile, ownSource } from './places.ts';
+
+/** Whether the prompt of this request made the edit. */
+export const isOfPrompt = ({ exchange: { prompt } }: DryRun, { source }: Pick<Edit, 'source'>): boolean =>
+  prompt !== undefined && source === `prompts/${prompt.id}.yaml ${prompt.version}`;
+
+/** The line of the prompt's file that sets a field of the chat request. */
+export function promptSource(seen: DryRun, [key = '', ...inner]: JsonPath): FieldSource | undefined {
+  const version = versionOf(seen);
+  if (!version) return undefined;
+  if (key === 'messages' && version.file.text !== undefined) return sourceAt(seen, ['text']);
+  const isParameter = version.file.parameters !== undefined && Object.hasOwn(version.file.parameters, key);
+  return sourceAt(seen, isParameter ? ['parameters', key, ...inner] : Object.hasOwn(version.file, key) ? [key] : []);
+}
+
+/** The line of one message. */
+export function messageSource(seen: DryRun, index: number): FieldSource | undefined {
+  const version = versionOf(seen);
+  return version && sourceAt(seen, version.file.text === undefined ? ['messages', index] : ['text']);
+}
+
+/** Empty for a request without a prompt. */
+export function describePrompt(seen: DryRun): Pick<Explanation, 'prompt'> {
+  const { prompt: used, request, config } = seen.exchange;
+  const version = versionOf(seen);
+  if (!used || !version) return {};
+  const place = sourceAt(seen, []);
+  const pinned = config?.prompts?.has(used.id) ? ownSource(seen, 'config', ['prompts', used.id]) : undefined;
+  const prompt: PromptExplanation = {
+    id: used.id,
+    version: used.version,
+    digest: version.file.digest,
+    at: place.at,
+    asked: request.params['prompt'] ?? '',
+    ...(pinned && { pinned }),
+    messages: messagesOf(seen),
+  };
+  return { prompt };
+}
+
+function messagesOf(seen: DryRun): PromptExplanation['messages'] {
+  const { body } = seen.exchange.request;
+  const edit = body?.edits.findLast(
+    ({ path, source }) => path.join('.') === 'messages' && isOfPrompt(seen, { source }),
+  );
+  if (!edit || !Array.isArray(edit.value)) return [];
+  return edit.value.filter(isObject).map((message, index) => ({
+    role: String(message['role']),
+    content: message['content'],
+    at: sourceAt(seen, versionOf(seen)?.file.text === undefined ? ['messages', index] : ['text']).at,
+  }));
+}
+
+function versionOf({ exchange: { prompt }, settings }: DryRun) {
+  const file = prompt && settings.prompts.get(prompt.id)?.versions[String(prompt.version)];
+  return prompt && file ? { id: prompt.id, number: prompt.version, file } : undefined;
+}
+
+/** @param path inside the version */
+function sourceAt(seen: DryRun, path: JsonPath): Extract<FieldSource, { kind: 'settings' }> {
+  const { id = '', version = 0 } = seen.exchange.prompt ?? {};
+  return inFile(seen.loaded, `prompts/${id}.yaml`, ['versions', String(version), ...path]);
+}

@@ -1,0 +1,319 @@
+import { OpenSockets } from '../../responses/websockets/open-sockets.ts';
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import { builtinPlugins } from '../../../../plugins/index.ts';
+import { ModelLabels } from '../../../core/catalog/model-labels.ts';
+import { PluginRegistry } from '../../../core/http/chain/registry.ts';
+import { noReply } from '../../../core/http/chain/instance.ts';
+import type { Explanation } from '../explanation/explanation.ts';
+import { toGatewayError, type Clock, type Exchange, type Target } from '../../../plugin/index.ts';
+import type { SettingsFiles } from '../../../core/settings/source/files.ts';
+import { loadSettings, type LoadResult, type Settings } from '../../../core/settings/read/load.ts';
+import type { Environment } from '../../../core/settings/read/references.ts';
+import { compileServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
+import { MemoryResponses } from '../../responses/store/responses.ts';
+import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
+import type { HealthStore, ReplyStores, ResponseStore } from '../../../core/memory/ports.ts';
+import { HttpExchange } from '../../../core/http/gateway/exchange.ts';
+import { Gates } from '../../budgets/limits/gates.ts';
+import { InFlight } from '../../../core/http/gateway/admission/in-flight.ts';
+import { answerByStatus } from '../../../core/http/gateway/koa-reply.ts';
+import { ignorePluginFaults } from '../../../core/http/gateway/plugin-faults.ts';
+import { loadPluginModules } from '../../../core/compose/plugin-modules.ts';
+import { compileSnapshot, type Snapshot } from '../../../core/compose/snapshot.ts';
+import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
+import { inSlices } from './in-slices.ts';
+import { inboundContext, routed } from './inbound.ts';
+import { type Observation, type PluginStep, ExplainedRun } from './observation.ts';
+import { ExplainHangs } from './explain-hangs.ts';
+import type { ExplainQuestion } from './question.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
+import { fakeMissing } from './fakes.ts';
+import { dryRunOf } from '../run/dry-run.ts';
+import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
+import { describeRun } from './describe/index.ts';
+import { findOrigins } from './describe/outbound-fields.ts';
+import { replyHeaders } from './header-watch.ts';
+import { watchPlugins } from './watch.ts';
+import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import type { FrozenResponses } from './kept-responses.ts';
+import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
+
+export interface ExplainerSetup {
+  /** Folder of the settings. */
+  readonly configs: string;
+  readonly env: Environment;
+  /** The settings files, as they were when the settings were loaded or as they are now. */
+  readonly files: SettingsFiles;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Replaces secrets that are missing on this machine by fakes, with a note. Default: they are errors. */
+  readonly fakeMissing?: boolean;
+  /** Health of the gateway's targets. Default: all are healthy. */
+  readonly health?: Pick<HealthStore, 'peek'>;
+  /** The gateway's reply cache. Default: empty. */
+  readonly replies?: ReplyStores;
+  /** The responses that the gateway keeps. Default: none. */
+  readonly responses?: ResponseStore;
+  /** The gateway's limits of rates. Default: nothing is used of them. */
+  readonly gates?: Gates;
+  /** The plugins in use with these settings. Default: loaded from the modules now. */
+  readonly registry?: PluginRegistry;
+}
+
+/** Settings compiled for explain, not for serving. */
+interface Compiled {
+  readonly clock: FrozenClock;
+  readonly asking: Asking;
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly snapshot: Snapshot;
+  readonly listed: readonly ListedPlugin[];
+}
+
+/** State of the current question; there is one at a time. */
+interface Asking {
+  draws: readonly number[];
+  supposed: Supposed | undefined;
+  health: FrozenHealth | undefined;
+  found: FrozenResponses | undefined;
+  limited: ExplainQuestion['limited'];
+}
+
+/** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
+const RUN_LIMIT_MS = 5_000;
+
+/**
+ * Explains a request by a dry run: through the same chains, compiled by the same code from the same files, with fakes
+ * for everything that leaves the process. Compiles the settings separately, on the first question; the serving snapshot
+ * is not involved. Opens no socket.
+ */
+export class Explainer {
+  readonly #setup: ExplainerSetup;
+  readonly #inFlight = new InFlight();
+  readonly #runs = new WeakMap<Exchange, ExplainedRun>();
+  #compiled: Promise<Compiled> | undefined;
+  #busy: Promise<unknown> = Promise.resolve();
+
+  constructor(setup: ExplainerSetup) {
+    this.#setup = setup;
+  }
+
+  /**
+   * Rejects with SettingsRefused and ExplainHangs. Runs in slices, so that the process continues to serve requests.
+   */
+  explain(question: ExplainQuestion): Promise<Explanation> {
+    return this.#inTurn(async () => {
+      const seen = await this.#observe(question);
+      await inSlices(findOrigins(seen), this.#setup.clock);
+      // The request fails at each target, so that all are seen. Plugins set headers of a reply if there is one.
+      const isSent = seen.attempts.some(({ supposed }) => supposed);
+      return describeRun(seen, isSent ? await this.#observe(question, { answers: true }) : seen);
+    });
+  }
+
+  /** The observation itself, with the objects of the request path. */
+  observe(question: ExplainQuestion): Promise<Observation> {
+    return this.#inTurn(() => this.#observe(question));
+  }
+
+  /** Runs one question at a time, because they share plugin instances with state. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#busy.then(work);
+    this.#busy = done.catch(() => {});
+    return done;
+  }
+
+  /** Releases the plugins' resources. */
+  async close(): Promise<void> {
+    await this.#busy;
+    const compiled = await this.#compiled?.catch(() => undefined);
+    await compiled?.snapshot.close();
+  }
+
+  async #observe(question: ExplainQuestion, { answers = false } = {}): Promise<Observation> {
+    const { clock: real } = this.#setup;
+    const moment = question.at ?? { now: real.now(), wall: real.wall() };
+    const compiled = await (this.#compiled ??= this.#compile(moment.wall));
+    const { clock, asking, loaded, settings, snapshot, listed } = compiled;
+    clock.stand(moment);
+    asking.draws = question.draws ?? [];
+    asking.health = question.health;
+    asking.found = question.found;
+    asking.limited = question.limited;
+    const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
+    const { ctx, exchange } = arrived(supposed ? withKey(question, supposed.key, snapshot) : question, compiled);
+    const run = new ExplainedRun(exchange, { ...question, answers }, (target) =>
+      this.#healthOf(asking, exchange, target),
+    );
+    this.#runs.set(exchange, run);
+    if (question.continues !== undefined)
+      exchange.kept = { keeps: false, continues: question.continues, references: 0 };
+    await this.#run(compiled, ctx, run);
+    const status = exchange.error?.clientStatus ?? exchange.reply?.status ?? 0;
+    const dryRun = dryRunOf({
+      exchange,
+      loaded,
+      settings,
+      calls: run.calls,
+      end: { state: 'complete', status, bytes: 0, error: undefined },
+      times: { endedAt: clock.now(), receivedAt: clock.wall() },
+    });
+    return {
+      ...dryRun,
+      question,
+      server: snapshot.server,
+      headerNames: snapshot.headerNames,
+      prices: snapshot.prices.current,
+      supposedCaller: supposed?.how,
+      steps: run.steps,
+      listed,
+      attempts: dryRun.attempts.map((one) => ({ ...run.notesOf(one.attempt), ...one })),
+      requestHeaders: run.requestHeaders,
+      reply: {
+        headers: replyHeaders({ exchange, attempt: undefined, response: ctx.response }),
+        marks: run.replyHeaders,
+      },
+      notes: [
+        ...fakedNames(loaded),
+        ...expired(question, settings, clock.wall()),
+        ...elsewhere(question, exchange),
+        ...run.notes,
+      ],
+    };
+  }
+
+  /** Runs the chains. Rejects only with ExplainHangs. */
+  async #run({ clock, snapshot }: Compiled, ctx: Koa.Context, { exchange, steps }: ExplainedRun): Promise<void> {
+    this.#inFlight.enter({ exchange, res: ctx.res, refused: false, settle() {} });
+    clock.freeze();
+    const hangs = Promise.withResolvers<never>();
+    // Not `withinTime`, which would keep a stopping gateway alive for a question.
+    const giveUp = this.#setup.clock.after(RUN_LIMIT_MS, () => hangs.reject(this.#abandon(snapshot, steps)));
+    try {
+      await Promise.race([snapshot.entry(Object.assign(ctx, { exchange, attempt: undefined })), hangs.promise]);
+      if (!exchange.reply) answerByStatus(ctx.response);
+      if (!exchange.reply) throw noReply(exchange);
+    } catch (thrown) {
+      if (thrown instanceof ExplainHangs) throw thrown;
+      exchange.error = toGatewayError(thrown);
+    } finally {
+      giveUp();
+      clock.thaw();
+      this.#inFlight.leave(exchange);
+    }
+  }
+
+  /**
+   * A hanging plugin may continue at any time and must not affect another question, so the next one compiles new
+   * chains.
+   */
+  #abandon(snapshot: Snapshot, steps: readonly PluginStep[]): ExplainHangs {
+    this.#compiled = undefined;
+    void snapshot.close().catch(() => {});
+    const hangs = steps.findLast(({ running }) => running)?.place.instance ?? 'unknown';
+    return new ExplainHangs(`The plugin "${hangs}" did not end within ${RUN_LIMIT_MS / 1000} s.`);
+  }
+
+  async #compile(wall: number): Promise<Compiled> {
+    const { configs, env, files, log, clock: real } = this.#setup;
+    const clock = new FrozenClock(real);
+    clock.stand({ now: real.now(), wall });
+    const asking: Asking = { draws: [], supposed: undefined, health: undefined, found: undefined, limited: undefined };
+    const loaded = await loadSettings(configs, {
+      env,
+      files,
+      now: wall,
+      fakeMissing: this.#setup.fakeMissing ?? false,
+    });
+    const { settings } = loaded;
+    if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
+    const registry =
+      this.#setup.registry ??
+      (await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock: real }));
+    const listed: ListedPlugin[] = [];
+    const snapshot = await compileSnapshot(loaded, {
+      clock,
+      env,
+      log,
+      random: () => draw(asking),
+      upstream: NO_UPSTREAM,
+      tokens: NO_TOKENS,
+      replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
+      health: new MemoryHealthStore({ clock }),
+      responses: this.#setup.responses ?? new MemoryResponses(clock),
+      gates: this.#setup.gates ?? new Gates(clock),
+      inFlight: this.#inFlight,
+      sockets: new OpenSockets(),
+      tokenFetched() {},
+      recorder: NO_RECORDER,
+      labels: new ModelLabels(),
+      registry,
+      pluginFault: ignorePluginFaults,
+      watch: {
+        instantiate: watchPlugins(
+          (exchange) => this.#runOf(exchange),
+          (place) => {
+            if (place.file === 'server.yaml') listed.push(place);
+          },
+        ),
+        separate: true,
+        grant: fakeMissing({
+          clock,
+          server: compileServerSettings(settings.server),
+          runOf: (exchange) => this.#runOf(exchange),
+          supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
+          health: this.#healthIn(asking),
+          found: () => asking.found,
+          limited: () => asking.limited,
+          knowsResponses: this.#setup.responses !== undefined,
+        }),
+      },
+    });
+    if (!snapshot) throw new SettingsRefused(loaded.diagnostics);
+    return { clock, asking, loaded, settings, snapshot, listed };
+  }
+
+  #runOf(exchange: Exchange): ExplainedRun {
+    return this.#runs.get(exchange)!;
+  }
+
+  #healthOf(asking: Asking, exchange: Exchange, target: Target): HealthThen {
+    const { config } = exchange;
+    return (config && this.#healthIn(asking)(config, target, exchange)) ?? WELL;
+  }
+
+  #healthIn(asking: Asking): ReadHealth {
+    return (config, target, exchange) => {
+      if (asking.health) return asking.health.get(target.path);
+      return this.#setup.health?.peek(config, target, exchange);
+    };
+  }
+}
+
+/** Koa's context of a question, and its exchange. */
+function arrived(question: ExplainQuestion, { snapshot, clock }: Compiled) {
+  const ctx = inboundContext(question);
+  const { operation, params, format, refusal } = routed(ctx);
+  const { id } = question;
+  const exchange = new HttpExchange(ctx.req, { operation, clientFormat: format, params, snapshot, clock, id });
+  exchange.error = refusal;
+  return { ctx, exchange };
+}
+
+function draw(asking: Asking): number {
+  const [next = 0, ...others] = asking.draws;
+  if (others.length > 0) asking.draws = others;
+  return next;
+}
+
+/** A note when the question has no client address. */
+const elsewhere = ({ remoteAddress }: ExplainQuestion, { error, request }: Exchange): readonly string[] =>
+  error?.code === 'network_not_allowed' && remoteAddress === undefined
+    ? [`explained as a request from ${request.remoteAddress}; the network of a key given by id is not checked`]
+    : [];
+
+/** One note for all fakes. */
+const fakedNames = ({ fakedNames: names }: LoadResult): readonly string[] =>
+  names.length === 0 ? [] : [`replaced by fakes because not set here: ${names.join(', ')}`];

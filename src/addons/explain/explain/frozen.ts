@@ -1,0 +1,96 @@
+import type {
+  Exchange,
+  GatewayConfig,
+  HealthDirectory,
+  Target,
+  TargetHealth,
+  Cancellation,
+  Clock,
+} from '../../../plugin/index.ts';
+import { targetsOf } from '../../../core/memory/ports.ts';
+
+/** A clock that stands still: a dry run happens at one point in time. */
+export class FrozenClock implements Clock {
+  readonly #real: Clock;
+  #moment = { now: 0, wall: 0 };
+  #frozen = false;
+
+  constructor(real: Clock) {
+    this.#real = real;
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  /** Lets time pass for plugins that are started and closed. */
+  thaw(): void {
+    this.#frozen = false;
+  }
+
+  stand(moment: { readonly now: number; readonly wall: number }): void {
+    this.#moment = moment;
+  }
+
+  now(): number {
+    return this.#moment.now;
+  }
+
+  wall(): number {
+    return this.#moment.wall;
+  }
+
+  /** Real time, for the limit on plugins that start too slowly. */
+  after(ms: number, task: () => void): () => void {
+    return this.#real.after(ms, task);
+  }
+
+  /**
+   * A dry run does not wait. A sleep that serves as a limit must still end after the awaited work, hence
+   * `setImmediate`.
+   */
+  sleep(ms: number, cancellation?: Cancellation): Promise<void> {
+    return this.#frozen ? new Promise((resolve) => void setImmediate(resolve)) : this.#real.sleep(ms, cancellation);
+  }
+}
+
+/** Health of a target at one point in time. */
+export type HealthThen = Pick<TargetHealth, 'state' | 'retryAt' | 'admits'>;
+
+/** Health of the targets of one config at one point in time, by path. A missing target was healthy. */
+export type FrozenHealth = ReadonlyMap<string, HealthThen>;
+
+export const WELL: HealthThen = { state: 'closed', retryAt: 0, admits: true };
+
+/** @param exchange see `HealthDirectory` */
+export type ReadHealth = (
+  config: GatewayConfig,
+  target: Target,
+  exchange: Exchange | undefined,
+) => HealthThen | undefined;
+
+/** The health of a config's targets, without healthy ones. */
+export function freezeHealth(
+  config: GatewayConfig,
+  read: (config: GatewayConfig, target: Target) => HealthThen | undefined,
+): FrozenHealth {
+  return new Map(
+    targetsOf(config.route).flatMap((target) => {
+      const health = read(config, target);
+      if (!health || health.state === 'closed') return [];
+      const { state, retryAt, admits } = health;
+      return [[target.path, { state, retryAt, admits }] as const];
+    }),
+  );
+}
+
+/** Health that is read and never written: an assumed failure is no evidence about a target. */
+export const readOnlyHealth = (read: ReadHealth): HealthDirectory => ({
+  of(config, target, exchange) {
+    // Copied one by one: a breaker's fields are getters, which a spread omits.
+    const { state, retryAt, admits } = read(config, target, exchange) ?? WELL;
+    // Without an enforced breaker, health is only reported.
+    const probe = target.breaker.enforced && state !== 'closed' && admits;
+    return { state, retryAt, admits, begin: () => ({ probe, succeeded() {}, failed() {}, abandoned() {} }) };
+  },
+});

@@ -1,0 +1,169 @@
+import type { PriceList } from '../../budgets/prices/price-list.ts';
+import type { FieldExplanation, FieldSource } from '../explanation/explanation.ts';
+import type {
+  Attempt,
+  CachedReply,
+  GatewayConfig,
+  GatewayError,
+  Outbound,
+  PluginWords,
+  RequestBody,
+  ResolvedTarget,
+  Exchange,
+  Target,
+} from '../../../plugin/index.ts';
+import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import type { HeaderNames } from '../../../core/http/gateway/header-names.ts';
+import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
+import type { DryAttempt, DryRun } from '../run/dry-run.ts';
+import { type NextAfter, nextAfterOf } from './example-failures.ts';
+import type { ExplainQuestion } from './question.ts';
+import type { DryCall } from '../run/calls.ts';
+import type { HealthThen } from './frozen.ts';
+import { HeaderMarks } from './header-marks.ts';
+
+/** The dry run of a question, with what only explain notes of it. */
+export interface Observation extends DryRun {
+  readonly question: ExplainQuestion;
+  readonly server: ServerSettings;
+  readonly headerNames: HeaderNames;
+  readonly prices: PriceList;
+  /** How the caller was determined without a key in the headers. */
+  readonly supposedCaller: 'named' | 'unknown' | undefined;
+  /** The reached plugins, in order. */
+  readonly steps: readonly PluginStep[];
+  /** The plugins of the server's chains, in listed order. */
+  readonly listed: readonly ListedPlugin[];
+  readonly attempts: readonly SeenAttempt[];
+  /** The headers of the client's request that plugins set. */
+  readonly requestHeaders: HeaderMarks;
+  readonly reply: SeenReply;
+  readonly notes: readonly string[];
+}
+
+/** The headers of the reply at the end of the chains. */
+export interface SeenReply {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly marks: HeaderMarks;
+}
+
+/** One plugin that a request reached. */
+export interface PluginStep {
+  readonly place: ListedPlugin;
+  /** False: explain skipped it. */
+  readonly run: boolean;
+  /** Set in the attempt chain. */
+  readonly attempt: Attempt | undefined;
+  /** It has not ended. */
+  running: boolean;
+  words: PluginWords | undefined;
+  /** The error that it threw itself, not an error of a later plugin. */
+  refused: GatewayError | undefined;
+}
+
+export interface SeenAttempt extends DryAttempt, AttemptNotes {}
+
+/**
+ * Notes on one run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they
+ * are captured before.
+ */
+export interface AttemptNotes {
+  readonly attempt: Attempt;
+  readonly config: GatewayConfig;
+  body: RequestBody;
+  /** The encoded body of `outbound`: `body` with inlined media. */
+  written: RequestBody | undefined;
+  resolved: ResolvedTarget | undefined;
+  outbound: Outbound | undefined;
+  /** The headers of `outbound` that plugins set after it was encoded. */
+  readonly sentHeaders: HeaderMarks;
+  /** Undefined when no cache was looked up. */
+  cache: SeenCache | undefined;
+  /** Sources of the outbound request; undefined until they are determined. */
+  origins: OutboundOrigins | undefined;
+  /** The assumed failure, so that `route` tries the next target; undefined when the attempt was rejected earlier. */
+  supposed: GatewayError | undefined;
+  readonly health: HealthThen;
+  readonly nextAfter: NextAfter;
+}
+
+/** The sources of an outbound request. */
+export interface OutboundOrigins {
+  readonly fields: readonly FieldExplanation[];
+  /** Set when lists are longer than this: `fields` covers their first elements only. */
+  readonly fieldsUpTo: number | undefined;
+  /** By header name; empty for a header that does not depend on the request. */
+  readonly headers: ReadonlyMap<string, readonly FieldSource[]>;
+  /** Sources of the model's name. */
+  readonly model: readonly FieldSource[];
+  /** Sources of the stream flag. */
+  readonly stream: readonly FieldSource[];
+}
+
+/** A cache look-up and its result. */
+export interface SeenCache {
+  readonly key: string;
+  /** The parts of the key, without secrets. */
+  readonly parts: Readonly<Record<string, unknown>>;
+  /** The caller forces a new reply. */
+  readonly refresh: boolean;
+  /** The cached reply, if it is fresh and can be rendered in the requested form. */
+  readonly kept: CachedReply | undefined;
+}
+
+/** The collected observations of one request. */
+export class ExplainedRun {
+  readonly steps: PluginStep[] = [];
+  readonly notes: string[] = [];
+  /** In order. */
+  readonly calls: DryCall[] = [];
+  readonly requestHeaders = new HeaderMarks();
+  readonly replyHeaders = new HeaderMarks();
+  readonly #attempts = new Map<Attempt, AttemptNotes>();
+  readonly exchange: Exchange;
+  /** The failures of the attempts of a request that was served. */
+  readonly failures: ExplainQuestion['failures'];
+  /** True: the first request that is sent gets an empty reply, in place of a failure. */
+  readonly answers: boolean;
+  readonly #healthOf: (target: Target) => HealthThen;
+
+  constructor(
+    exchange: Exchange,
+    { failures, answers = false }: Pick<ExplainQuestion, 'failures'> & { readonly answers?: boolean },
+    healthOf: (target: Target) => HealthThen,
+  ) {
+    this.exchange = exchange;
+    this.failures = failures;
+    this.answers = answers;
+    this.#healthOf = healthOf;
+  }
+
+  /** The known failure of an attempt. */
+  failureOf({ number }: Attempt): GatewayError | undefined {
+    return this.failures?.[number];
+  }
+
+  notesOf(attempt: Attempt): AttemptNotes {
+    let notes = this.#attempts.get(attempt);
+    if (!notes) this.#attempts.set(attempt, (notes = this.#begin(attempt)));
+    return notes;
+  }
+
+  #begin(attempt: Attempt): AttemptNotes {
+    const { state, retryAt, admits } = this.#healthOf(attempt.target);
+    return {
+      attempt,
+      config: this.exchange.config!,
+      body: attempt.body,
+      written: undefined,
+      resolved: attempt.resolved,
+      outbound: attempt.outbound,
+      sentHeaders: new HeaderMarks(),
+      cache: undefined,
+      origins: undefined,
+      supposed: undefined,
+      health: { state, retryAt, admits },
+      nextAfter: nextAfterOf(this.exchange, attempt),
+    };
+  }
+}

@@ -1,0 +1,185 @@
+import { type Caller, GatewayError, type Secret, nearest, type Clock } from '../../../plugin/index.ts';
+import { readMoment } from '../../../plugin/units.ts';
+import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
+import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import type { FrozenHealth } from './frozen.ts';
+import type { FrozenResponses } from './kept-responses.ts';
+import { isUtf8 } from 'node:buffer';
+import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
+
+/** A request to explain. */
+export interface ExplainQuestion {
+  readonly method: string;
+  /** Path with query. */
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Names of the files of a form, whose text fields are the body as JSON. Default: `file`. */
+  readonly files?: readonly string[] | undefined;
+  /** Credentials that were removed from the headers but occur in the body. */
+  readonly secrets?: readonly Secret[];
+  /** The caller, when no key in the headers identifies it: the id of a key of keys.yaml, or a known caller. */
+  readonly as?: string | Caller | undefined;
+  readonly remoteAddress?: string;
+  /** Default: the id in `x-request-id`, or a new one. */
+  readonly id?: string | undefined;
+  /** Random numbers, 0 ≤ x < 1, one for each draw of a load balance; the last one repeats. Default: 0. */
+  readonly draws?: readonly number[] | undefined;
+  /** Time of the request. Default: now. */
+  readonly at?: { readonly now: number; readonly wall: number } | undefined;
+  /** Failures of the attempts, in order. A missing one is assumed to fail so that the next target is tried. */
+  readonly failures?: readonly (GatewayError | undefined)[] | undefined;
+  /** Health of the targets at that time. Default: current health. */
+  readonly health?: FrozenHealth | undefined;
+  /** The kept responses that the request found at that time. Default: what is kept now. */
+  readonly found?: FrozenResponses | undefined;
+  /** The refusal of the request by a limit of its caller at that time; null: none refused it. Default: the limits as they are now. */
+  readonly limited?: GatewayError | null | undefined;
+  /** Id of the kept response that the request continued: `body` has the whole input already. */
+  readonly continues?: string | undefined;
+}
+
+/** A question as the admin listener receives it: plain values that any process can answer. */
+export interface QuestionBody {
+  readonly method: string;
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Text of the client's body, as written in the question. */
+  readonly body: string;
+  /** Id of a key. */
+  readonly key?: string;
+  readonly draws?: readonly number[];
+  /** Milliseconds since 1970. */
+  readonly at?: number;
+}
+
+/** An invalid question. */
+export class BadQuestion extends Error {
+  override readonly name = 'BadQuestion';
+}
+
+const NAMES = ['method', 'path', 'headers', 'body', 'key', 'draws', 'at'];
+const MAX_DRAWS = 64;
+const MAX_PATH = 8 * 1024;
+
+type Limits = Pick<ServerSettings['limits'], 'json' | 'header'>;
+
+/** Throws BadQuestion. Unknown fields are rejected: ignoring one would answer another question. */
+export function readQuestion(bytes: Buffer, limits: Limits): QuestionBody {
+  if (!isUtf8(bytes)) throw new BadQuestion('The question is not UTF-8 text.');
+  const spans = outlineOf(bytes, limits.json);
+  const unknown = [...spans.keys()].find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new BadQuestion(unknownName(unknown));
+  const value = (name: string): unknown => {
+    const span = spans.get(name);
+    return span && JSON.parse(bytes.toString('utf8', span.from, span.to));
+  };
+  const method = readMethod(value('method'));
+  const [key, draws, at] = [readKey(value('key')), readDraws(value('draws')), readAt(value('at'))];
+  return {
+    method,
+    path: readPath(value('path')),
+    headers: readHeaders(value('headers'), limits.header),
+    body: readBody(bytes, spans, method),
+    ...(key !== undefined && { key }),
+    ...(draws !== undefined && { draws }),
+    ...(at !== undefined && { at }),
+  };
+}
+
+export const toQuestion = ({ body, key, at, ...rest }: QuestionBody, clock: Clock): ExplainQuestion => ({
+  ...rest,
+  body: Buffer.from(body),
+  as: key,
+  at: at === undefined ? undefined : { now: clock.now(), wall: at },
+});
+
+function outlineOf(bytes: Buffer, limits: JsonLimits): TopLevel {
+  try {
+    // One level deeper than a request may be, because the question contains the request's body.
+    return scanTopLevel(bytes, { ...limits, depth: limits.depth + 1 });
+  } catch (error) {
+    if (error instanceof GatewayError) throw new BadQuestion(error.message);
+    throw error;
+  }
+}
+
+function unknownName(name: string): string {
+  const meant = nearest(name, NAMES);
+  const hint = meant === undefined ? ' The client’s request belongs in `body`.' : ` Did you mean \`${meant}\`?`;
+  return `\`${name.slice(0, 100)}\`: allowed fields: ${NAMES.join(', ')}.${hint}`;
+}
+
+function readMethod(value: unknown = 'POST'): string {
+  if (typeof value === 'string' && METHODS.includes(value)) return value;
+  throw new BadQuestion('`method` must be an HTTP method such as POST.');
+}
+
+function readPath(value: unknown = '/v1/chat/completions'): string {
+  if (typeof value === 'string' && value.length <= MAX_PATH && /^\/[\x21-\x7e]*$/.test(value)) return value;
+  throw new BadQuestion('`path` must begin with a slash and contain no spaces, such as /v1/chat/completions.');
+}
+
+function readHeaders(value: unknown = {}, limit: number): Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new BadQuestion('`headers` must be an object of strings.');
+  const headers: Record<string, string> = {};
+  let bytes = 0;
+  for (const [written, text] of Object.entries(value)) {
+    const name = written.toLowerCase();
+    if (typeof text !== 'string' || !isHeader(name, text))
+      throw new BadQuestion(`\`headers\`: ${JSON.stringify(written.slice(0, 100))} is not a valid header.`);
+    if (Object.hasOwn(headers, name)) throw new BadQuestion(`\`headers\`: \`${name}\` occurs twice.`);
+    bytes += name.length + text.length;
+    headers[name] = text;
+  }
+  if (bytes > limit) throw new BadQuestion(`\`headers\` exceed ${limit} bytes (limits.header).`);
+  return headers;
+}
+
+function isHeader(name: string, value: string): boolean {
+  // Assigning `__proto__` would change the object instead of adding a header.
+  if (name === '__proto__') return false;
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** For these methods a missing body is a mistake. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** The body's JSON as written, not re-serialized: numbers beyond 2 ** 53 stay unchanged. */
+function readBody(bytes: Buffer, spans: TopLevel, method: string): string {
+  const span = spans.get('body');
+  if (!span) {
+    if (!WITH_BODY.has(method)) return '';
+    throw new BadQuestion('`body` is required: the client’s body, as JSON.');
+  }
+  const text = bytes.toString('utf8', span.from, span.to);
+  return span.kind === 'string' ? String(JSON.parse(text)) : text;
+}
+
+function readKey(value: unknown): string | undefined {
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value;
+  throw new BadQuestion('`key` must be the id of a key in keys.yaml.');
+}
+
+function readDraws(value: unknown): readonly number[] | undefined {
+  if (value === undefined) return undefined;
+  const isDraw = (one: unknown): one is number => typeof one === 'number' && one >= 0 && one < 1;
+  if (Array.isArray(value) && value.length > 0 && value.length <= MAX_DRAWS && value.every(isDraw)) return value;
+  throw new BadQuestion(`\`draws\` must be a list of 1 to ${MAX_DRAWS} numbers x, 0 ≤ x < 1.`);
+}
+
+function readAt(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const moment = typeof value === 'string' ? readMoment(value) : undefined;
+  if (moment !== undefined) return moment;
+  throw new BadQuestion('`at` must be a time such as 2026-01-01T12:00:00Z.');
+}

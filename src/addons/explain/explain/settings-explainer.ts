@@ -1,0 +1,96 @@
+import type { Explanation } from '../explanation/explanation.ts';
+import {
+  sentFiles,
+  withStoredObjects,
+  type ReadPlaces,
+  type SettingsFiles,
+} from '../../../core/settings/source/files.ts';
+import type { StoredObjects } from '../../../core/settings/read/stored-objects.ts';
+import type { Explainer, ExplainerSetup } from './explainer.ts';
+import type { ExplainQuestion } from './question.ts';
+import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+
+interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {
+  /** The objects of the state store, as they are now: earlier ones are not kept. */
+  readonly stored?: (() => StoredObjects | undefined) | undefined;
+}
+
+/** The files that a load has read. */
+interface ReadFiles {
+  readonly contents: ReadPlaces;
+}
+
+/**
+ * Explains requests by one version of the settings, from the texts that were read for it, whatever the disk contains
+ * now. Reference-counted: held by the snapshot of these settings and by stored requests that ran on them. It compiles
+ * on the first question. Once its settings are replaced it keeps nothing compiled, because there may be a hundred such
+ * versions.
+ */
+export class SettingsExplainer {
+  readonly #setup: SettingsExplainerSetup;
+  #files: SettingsFiles;
+  #explainer: Explainer | undefined;
+  /** What the explainer was made with. */
+  #stored: StoredObjects | undefined;
+  #holders = 1;
+  #retired = false;
+
+  /** Its creator holds it until its settings are replaced. */
+  constructor(setup: SettingsExplainerSetup, files: ReadFiles) {
+    this.#setup = setup;
+    this.#files = filesOf(files);
+  }
+
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  release(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.#discard();
+  }
+
+  /** Called when its settings are replaced; releases the creator's hold. */
+  retire(): void {
+    this.#retired = true;
+    this.#discard();
+    this.release();
+  }
+
+  /** The files were rewritten with the same content, but lines may have moved. */
+  readAgain(files: ReadFiles): void {
+    this.#files = filesOf(files);
+    this.#discard();
+  }
+
+  /** Rejects with SettingsRefused and UnknownKey. */
+  async explain(question: ExplainQuestion): Promise<Explanation> {
+    this.hold();
+    try {
+      // A serving process has this code once it has explained something.
+      const { Explainer: Loaded } = await import('./explainer.ts');
+      const stored = this.#setup.stored?.();
+      if (stored !== this.#stored) this.#discard();
+      this.#stored = stored;
+      const files = stored ? withStoredObjects(this.#files, () => stored) : this.#files;
+      this.#explainer ??= new Loaded({ ...this.#setup, files });
+      return await this.#explainer.explain(question);
+    } catch (error) {
+      // An explainer remembers a failed compilation; the next question needs a new one.
+      if (error instanceof SettingsRefused) this.#discard();
+      throw error;
+    } finally {
+      // `close` waits for concurrent questions.
+      if (this.#retired) this.#discard();
+      this.release();
+    }
+  }
+
+  #discard(): void {
+    // Plugins of this explainer may fail to close; no request depends on them.
+    void this.#explainer?.close().catch(() => {});
+    this.#explainer = undefined;
+  }
+}
+
+const filesOf = ({ contents }: ReadFiles): SettingsFiles => sentFiles(() => contents);

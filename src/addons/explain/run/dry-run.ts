@@ -1,0 +1,46 @@
+import type { Attempt, Exchange } from '../../../plugin/index.ts';
+import { recordOf } from '../../../core/record/make-record.ts';
+import type { RecordEnd } from '../../../core/record/attempt-end.ts';
+import type { RecordedAttempt, RecordTimes, RequestRecord } from '../../../core/record/record.ts';
+import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
+import type { DryCall } from './calls.ts';
+
+/**
+ * What became of a request in a dry run: the record that a serving gateway makes of it, and beside it what a record
+ * leaves out because it is stored. Explanations and the outcomes of config tests are views of this value. A fact that
+ * the record has is read from the record.
+ */
+export interface DryRun {
+  readonly record: RequestRecord;
+  /** The request after its run: bodies, headers, messages of errors. */
+  readonly exchange: Exchange;
+  /** The settings that it ran on, and their files. */
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly attempts: readonly DryAttempt[];
+}
+
+export interface DryAttempt {
+  readonly attempt: Attempt;
+  /** The same attempt in the record. */
+  readonly recorded: RecordedAttempt;
+  /** In order, including retries. Empty when the attempt was rejected before anything was sent. */
+  readonly calls: readonly DryCall[];
+}
+
+interface DryRunParts extends Pick<DryRun, 'exchange' | 'loaded' | 'settings'> {
+  readonly end: RecordEnd;
+  readonly times: RecordTimes;
+  /** All calls of the request, in order. */
+  readonly calls: readonly DryCall[];
+}
+
+export function dryRunOf({ exchange, loaded, settings, end, times, calls }: DryRunParts): DryRun {
+  const record = recordOf(exchange, end, times);
+  const attempts = exchange.attempts.map((attempt, index) => ({
+    attempt,
+    recorded: record.attempts[index]!,
+    calls: calls.filter((call) => call.attempt === attempt),
+  }));
+  return { record, exchange, loaded, settings, attempts };
+}

@@ -1,0 +1,52 @@
+import type { Operation } from '../../../plugin/index.ts';
+
+const BOUNDARY = 'gatehouse-dry-run-form';
+export const FORM_TYPE = 'multipart/form-data';
+const FORM = /^multipart\/form-data\s*(?:;|$)/i;
+
+/** The request of a dry run. */
+interface Written {
+  readonly operation: Pick<Operation, 'task' | 'body'> | undefined;
+  /** Its Content-Type. */
+  readonly type: string | undefined;
+  /** Names of its files. */
+  readonly files?: readonly string[] | undefined;
+}
+
+/**
+ * A multipart form with the fields of a JSON object, for a dry run: its request has the type of a form, and its text fields as JSON. The
+ * files are placeholders. A body of another type stays as it is, since the gateway refuses it.
+ */
+export function formOfFields(
+  body: Buffer,
+  { operation, type = '', files = ['file'] }: Written,
+): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> } | undefined {
+  if (operation?.task === undefined || operation.body !== 'multipart' || !FORM.test(type)) return undefined;
+  const fields = objectIn(body.toString());
+  if (!fields) return undefined;
+  const part = (disposition: string, value: string): string =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`;
+  const parts = Object.entries(fields).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .map((one: unknown) => part(`name="${encoded(name)}"`, typeof one === 'string' ? one : JSON.stringify(one))),
+  );
+  const sent = files.map((name) => part(`name="${encoded(name)}"; filename="file"`, ''));
+  const form = Buffer.from(`${parts.join('')}${sent.join('')}--${BOUNDARY}--\r\n`);
+  const headers = {
+    'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`,
+    'content-length': String(form.length),
+  };
+  return { body: form, headers };
+}
+
+const encoded = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import type { FileService, StoredFile } from '../../plugin/index.ts';
+import type { FileSource } from './file-store.ts';
+import { createdAt, isFileId } from './file-ids.ts';
+import { PieceSource } from './piece-source.ts';
+
+/** One white pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
+
+const NEW_ID = `file-gh${'0'.repeat(32)}`;
+
+interface StandInSetup {
+  readonly url: string | undefined;
+  readonly inlineBytes: number;
+  /** Start of the address of each file, for a store in a bucket. */
+  readonly uri: string | undefined;
+}
+
+/**
+ * The files of a dry run, which reads no store: every id exists, as one white pixel where a part holds an image and as an empty PDF
+ * elsewhere.
+ */
+export function fakeFiles({ url, inlineBytes, uri }: StandInSetup): FileService & FileSource {
+  const fileOf = (id: string, media: string): StoredFile => {
+    const isImage = media === 'image';
+    const filename = isImage ? 'pixel.png' : 'empty.pdf';
+    const mime = isImage ? 'image/png' : 'application/pdf';
+    const created = createdAt(id);
+    return {
+      id,
+      filename,
+      mime,
+      bytes: contentOf(mime).length,
+      purpose: 'user_data',
+      createdAt: created,
+      expiresAt: created,
+      ...(uri !== undefined && { uri: `${uri}${id}.${isImage ? 'png' : 'pdf'}` }),
+    };
+  };
+  const contentOf = (mime: string): Buffer => (mime === 'image/png' ? PIXEL : PDF);
+  return {
+    url,
+    inlineBytes,
+    isFileId,
+    upload: () => Promise.resolve(fileOf(NEW_ID, 'document')),
+    inPieces: {
+      begin: () => Promise.resolve(NEW_ID),
+      add: (_, id, { last }) => Promise.resolve(last ? fileOf(id, 'document') : 0),
+      received: () => Promise.resolve(0),
+      cancel: () => Promise.resolve(),
+    },
+    list: () => Promise.resolve({ files: [], hasMore: false }),
+    find: (_: unknown, id: string, media: string = 'document') => Promise.resolve(fileOf(id, media)),
+    content: (_, { mime }) => new PieceSource(onePiece(contentOf(mime))),
+    readWhole: (_, { mime }) => Promise.resolve(contentOf(mime)),
+    remove: () => Promise.resolve(),
+  };
+}
+
+async function* onePiece(piece: Buffer): AsyncIterable<Buffer> {
+  yield piece;
+}

@@ -1,0 +1,215 @@
+import {
+  announcedBytes,
+  GatewayError,
+  type Exchange,
+  type FileLimits,
+  type FileQuery,
+  type FileService,
+  type GatewayContext,
+  type StoredFile,
+  type UploadsInPieces,
+} from '../../plugin/index.ts';
+import type { FileEntry, FileSource } from './file-store.ts';
+import { isFileId, ownerOf } from './file-ids.ts';
+import { PieceReceiver } from './piece-receiver.ts';
+import { receiveFile } from './receive-file.ts';
+import { PieceSource } from './piece-source.ts';
+import { storeFailure } from './store-failure.ts';
+import type { FileServiceSetup } from './setup.ts';
+
+const notFound = (id: string): GatewayError =>
+  new GatewayError('file_not_found', `There is no file ${JSON.stringify(id.slice(0, 100))}, or it has expired.`);
+
+const noUpload = (id: string): GatewayError =>
+  new GatewayError('file_not_found', `There is no upload ${JSON.stringify(id.slice(0, 100))}, or it has expired.`, {
+    param: 'upload_id',
+  });
+
+/** The files of callers in a store, within the limits of their keys. */
+export class StoredFiles implements FileService, FileSource {
+  readonly #setup: FileServiceSetup;
+  readonly #pieces: PieceReceiver;
+
+  constructor(setup: FileServiceSetup) {
+    this.#setup = setup;
+    this.#pieces = new PieceReceiver(setup);
+  }
+
+  get url(): string | undefined {
+    return this.#setup.settings.url;
+  }
+
+  get inlineBytes(): number {
+    return this.#setup.settings.inlineBytes;
+  }
+
+  isFileId(text: string): boolean {
+    return isFileId(text);
+  }
+
+  upload(ctx: GatewayContext): Promise<StoredFile> {
+    return this.#receive(ctx, async (owner) => {
+      const present = () => this.#live(owner);
+      const file = await receiveFile(ctx, { ...this.#setup, owner, limits: this.#limits(ctx.exchange), present });
+      this.#setup.changed(1, file.bytes);
+      return file;
+    });
+  }
+
+  readonly inPieces: UploadsInPieces = {
+    begin: (exchange, file) =>
+      guarded(async () => {
+        const owner = ownerOf(keyOf(exchange));
+        const present = () => this.#live(owner);
+        return this.#pieces.begin({ owner, limits: this.#limits(exchange), present }, file);
+      }),
+    add: (ctx, id, piece) =>
+      this.#receive(ctx, async (owner) => {
+        const present = () => this.#live(owner);
+        const of = { owner, limits: this.#limits(ctx.exchange), present };
+        const added = isFileId(id) ? await this.#pieces.add(ctx, of, { ...piece, id }) : undefined;
+        // Its client may have missed the reply to the last piece.
+        if (added === undefined) return this.#finished(ctx.exchange, id);
+        if (typeof added !== 'number') this.#setup.changed(1, added.bytes);
+        return added;
+      }),
+    received: (exchange, id) =>
+      guarded(async () => {
+        const { store, clock } = this.#setup;
+        const owner = ownerOf(keyOf(exchange));
+        const bytes = isFileId(id) ? await store.received(owner, id, clock.wall()) : undefined;
+        return bytes ?? this.#finished(exchange, id);
+      }),
+    cancel: (exchange, id) =>
+      guarded(async () => {
+        const owner = ownerOf(keyOf(exchange));
+        if (!isFileId(id) || !(await this.#pieces.cancel(owner, id))) throw noUpload(id);
+      }),
+  };
+
+  async list(exchange: Exchange, query: FileQuery): ReturnType<FileService['list']> {
+    const owner = ownerOf(keyOf(exchange));
+    const { store } = this.#setup;
+    return guarded(async () => {
+      const { page, hasMore } = pageOf(await this.#live(owner), query);
+      // One after another: a page of thousands must not occupy all file descriptors.
+      const files: StoredFile[] = [];
+      for (const entry of page) {
+        exchange.cancellation.throwIfCancelled();
+        const file = await store.details(owner, entry);
+        if (file) files.push(file);
+      }
+      return { files, hasMore };
+    });
+  }
+
+  find(exchange: Exchange, id: string): Promise<StoredFile>;
+  find(keyId: string | undefined, id: string): Promise<StoredFile>;
+  async find(of: Exchange | string | undefined, id: string): Promise<StoredFile> {
+    const owner = ownerOf(keyOf(of));
+    const file = isFileId(id) ? await guarded(() => this.#setup.store.find(owner, id)) : undefined;
+    if (!file || file.expiresAt <= this.#setup.clock.wall()) throw notFound(id);
+    return file;
+  }
+
+  content(exchange: Exchange, file: StoredFile): PieceSource {
+    return new PieceSource(this.#setup.store.read(ownerOf(keyOf(exchange)), file));
+  }
+
+  async readWhole(keyId: string | undefined, file: StoredFile): Promise<Buffer> {
+    return guarded(async () => {
+      // Allocated once: joining pieces would need the memory twice.
+      const whole = Buffer.alloc(file.bytes);
+      let at = 0;
+      for await (const piece of this.#setup.store.read(ownerOf(keyOf(keyId)), file)) {
+        if (at + piece.length > whole.length)
+          throw new Error(`the stored file ${file.id} is longer than its listing says`);
+        at += piece.copy(whole, at);
+      }
+      return whole.subarray(0, at);
+    });
+  }
+
+  async remove(exchange: Exchange, id: string): Promise<void> {
+    const { bytes } = await this.find(exchange, id);
+    const owner = ownerOf(keyOf(exchange));
+    if (!(await guarded(() => this.#setup.store.remove(owner, id)))) throw notFound(id);
+    this.#setup.arrivals.removed(owner, id);
+    this.#setup.changed(-1, bytes);
+  }
+
+  /** Runs while a request brings a file, or a piece of one. */
+  async #receive<T>(ctx: GatewayContext, work: (owner: string) => Promise<T>): Promise<T> {
+    const { uploads, settings } = this.#setup;
+    const owner = ownerOf(keyOf(ctx.exchange));
+    const end = uploads.begin(owner, settings.uploads);
+    try {
+      const refusal = this.#reserveUpload(ctx);
+      if (refusal) throw refusal;
+      return await work(owner);
+    } catch (error) {
+      throw storeFailure(error);
+    } finally {
+      end();
+    }
+  }
+
+  /** The file of an upload in pieces that has ended. */
+  async #finished(exchange: Exchange, id: string): Promise<StoredFile> {
+    return this.find(exchange, id).catch((error: unknown) => {
+      throw error instanceof GatewayError && error.code === 'file_not_found' ? noUpload(id) : error;
+    });
+  }
+
+  #limits({ caller }: Exchange): FileLimits {
+    return { ...this.#setup.settings.limits, ...caller?.files };
+  }
+
+  /** A form that is smaller than a piece fills only a part of its memory. */
+  #reserveUpload({ exchange, req }: GatewayContext): GatewayError | undefined {
+    const { store, reserve } = this.#setup;
+    const bytes = Math.min(store.uploadBytes, announcedBytes(req) ?? Infinity);
+    return bytes > 0 ? reserve(exchange, bytes) : undefined;
+  }
+
+  async #live(owner: string): Promise<readonly FileEntry[]> {
+    const now = this.#setup.clock.wall();
+    const entries = await this.#setup.store.entries(owner);
+    return entries.filter(({ expiresAt }) => expiresAt > now);
+  }
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw storeFailure(error);
+  }
+}
+
+/** Files belong to a key, so a chain without `auth` cannot have any. */
+function keyOf(of: Exchange | string | undefined): string {
+  const keyId = typeof of === 'object' ? of.caller?.keyId : of;
+  if (keyId !== undefined) return keyId;
+  throw new GatewayError(
+    'missing_api_key',
+    'Files belong to a gateway key, and this request has none: send it in `x-gateway-api-key`.',
+  );
+}
+
+/** @param entries in the order of their ids */
+function pageOf(
+  entries: readonly FileEntry[],
+  { purpose, limit, after, before, newestFirst }: FileQuery,
+): { readonly page: readonly FileEntry[]; readonly hasMore: boolean } {
+  const ordered = newestFirst ? entries.toReversed() : entries;
+  const isBehind = (id: string, cursor: string): boolean => (newestFirst ? id < cursor : id > cursor);
+  const rest = ordered.filter(
+    (entry) =>
+      (purpose === undefined || entry.purpose === purpose) &&
+      (after === undefined || isBehind(entry.id, after)) &&
+      (before === undefined || (entry.id !== before && !isBehind(entry.id, before))),
+  );
+  const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit);
+  return { page, hasMore: rest.length > page.length };
+}

@@ -1,0 +1,60 @@
+import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
+import { gemini } from '../../formats/gemini/index.ts';
+import { openaiChat } from '../../formats/openai-chat/index.ts';
+import type { Operation } from '../../plugin/index.ts';
+
+const OF_GATEWAY = { task: undefined, format: openaiChat, validate: () => undefined } as const;
+
+const LIST = '/v1/files';
+const ONE = '/v1/files/{id}';
+
+/** https://platform.openai.com/docs/api-reference/files */
+const ofOpenAi: readonly Operation[] = [
+  { ...OF_GATEWAY, id: 'files.create', method: 'POST', path: LIST, body: 'multipart', semconvName: 'create_file' },
+  { ...OF_GATEWAY, id: 'files.list', method: 'GET', path: LIST, semconvName: 'list_files' },
+  { ...OF_GATEWAY, id: 'files.retrieve', method: 'GET', path: ONE, semconvName: 'retrieve_file' },
+  { ...OF_GATEWAY, id: 'files.content', method: 'GET', path: `${ONE}/content`, semconvName: 'download_file' },
+  { ...OF_GATEWAY, id: 'files.delete', method: 'DELETE', path: ONE, semconvName: 'delete_file' },
+];
+
+/**
+ * Anthropic's API has the same paths: https://platform.claude.com/docs/en/api/files-create. Its SDKs send `anthropic-version` with
+ * every request and `anthropic-beta` with those of the beta client (docs/protocols/files.md#anthropic).
+ */
+const ofAnthropic = (['anthropic-version', 'anthropic-beta'] as const).flatMap((header) =>
+  ofOpenAi.map((operation): Operation => ({ ...operation, header, format: anthropicMessages })),
+);
+
+const OF_GOOGLE = { task: undefined, format: gemini, validate: () => undefined } as const;
+const VERSION = '{version:v1beta|v1|v1alpha}';
+
+/**
+ * Google's: https://ai.google.dev/api/files. Its clients upload in two steps to a path of their own (docs/protocols/files.md#google).
+ * `/v1/files` is OpenAI's path too: Google's clients send their key, or their name.
+ */
+const ofGoogle: readonly Operation[] = [
+  {
+    ...OF_GOOGLE,
+    id: 'files.create',
+    method: 'POST',
+    path: `/upload/${VERSION}/files`,
+    body: 'multipart',
+    semconvName: 'create_file',
+  },
+  ...(['x-goog-api-key', 'x-goog-api-client'] as const).flatMap((header) =>
+    ofOpenAi
+      .filter(({ id }) => ['files.list', 'files.retrieve', 'files.delete'].includes(id))
+      .map((operation): Operation => ({ ...operation, header, format: gemini })),
+  ),
+  { ...OF_GOOGLE, id: 'files.list', method: 'GET', path: '/{version:v1beta|v1alpha}/files', semconvName: 'list_files' },
+  ...(['GET', 'DELETE'] as const).map((method): Operation => ({
+    ...OF_GOOGLE,
+    id: method === 'GET' ? 'files.retrieve' : 'files.delete',
+    method,
+    path: '/{version:v1beta|v1alpha}/files/{id}',
+    semconvName: method === 'GET' ? 'retrieve_file' : 'delete_file',
+  })),
+];
+
+/** Files that callers upload, to name them in later requests. The gateway answers these operations itself. */
+export const files: readonly Operation[] = [...ofOpenAi, ...ofAnthropic, ...ofGoogle];

@@ -1,0 +1,207 @@
+import {
+  announcedBytes,
+  bodyPieces,
+  GatewayError,
+  PIECE_UNIT,
+  type AnnouncedFile,
+  type FileLimits,
+  type FilePiece,
+  type GatewayContext,
+  type StoredFile,
+} from '../../plugin/index.ts';
+import type { ContinuedUpload, FileEntry } from './file-store.ts';
+import type { ArrivingUpload } from './arrivals.ts';
+import { newFileId } from './file-ids.ts';
+import { cleanName } from './file-name.ts';
+import { admitFile, FileQuota } from './file-quota.ts';
+import { checkType, HEAD_BYTES } from './file-type.ts';
+import type { FileServiceSetup } from './setup.ts';
+
+const RETRY_AFTER_MS = 1000;
+
+interface Owned {
+  readonly owner: string;
+  readonly limits: FileLimits;
+  /** Reads the owner's files. */
+  readonly present: () => Promise<readonly FileEntry[]>;
+}
+
+/** Failures that a further request cannot mend. */
+const FINAL: ReadonlySet<string> = new Set([
+  'file_too_large',
+  'file_quota_exceeded',
+  'unsupported_media_type',
+  'invalid_value',
+]);
+
+/** Uploads whose bytes come in several requests. The store has all of their state: any process may get the next piece. */
+export class PieceReceiver {
+  readonly #setup: FileServiceSetup;
+  /** The latest beginning of each owner that begins an upload. */
+  readonly #beginnings = new Map<string, Promise<unknown>>();
+
+  constructor(setup: FileServiceSetup) {
+    this.#setup = setup;
+  }
+
+  /** One after another for each owner: each counts those before it. */
+  async begin(of: Owned, file: AnnouncedFile): Promise<string> {
+    const { owner } = of;
+    const before = this.#beginnings.get(owner) ?? Promise.resolve();
+    const beginning = before.then(() => this.#begin(of, file));
+    const settled = beginning.then(ignore, ignore).then(() => {
+      if (this.#beginnings.get(owner) === settled) this.#beginnings.delete(owner);
+    });
+    this.#beginnings.set(owner, settled);
+    return beginning;
+  }
+
+  async #begin({ owner, limits, present }: Owned, file: AnnouncedFile): Promise<string> {
+    const { store, clock, arrivals, settings } = this.#setup;
+    const id = newFileId(clock.wall());
+    // The id is new.
+    const arrival = arrivals.enter(owner, id)!;
+    try {
+      const [files, unfinished] = [await present(), await store.unfinished(owner)];
+      if (unfinished.length >= settings.unfinished) throw tooManyUnfinished(unfinished.length);
+      await arrival.count(() => Promise.resolve([...files, ...unfinished]));
+      new FileQuota(limits, files.length, arrival).check(file.bytes ?? 0);
+      await store.beginInPieces(owner, id, { filename: cleanName(file.filename), declared: file.declared });
+      return id;
+    } finally {
+      arrival.end();
+    }
+  }
+
+  /** Undefined: there is no such upload. */
+  async add(
+    ctx: GatewayContext,
+    owned: Owned,
+    piece: FilePiece & { readonly id: string },
+  ): Promise<StoredFile | number | undefined> {
+    checkUnit(ctx, piece.last);
+    const arrival = this.#setup.arrivals.enter(owned.owner, piece.id);
+    if (!arrival) throw busy();
+    try {
+      return await this.#add(ctx, owned, { ...piece, arrival });
+    } finally {
+      arrival.end();
+    }
+  }
+
+  async #add(
+    ctx: GatewayContext,
+    owned: Owned,
+    { id, offset, last, arrival }: FilePiece & { readonly id: string; readonly arrival: ArrivingUpload },
+  ): Promise<StoredFile | number | undefined> {
+    const { store, clock } = this.#setup;
+    const upload = await store.resume(owned.owner, id, clock.wall());
+    if (upload === undefined) return undefined;
+    if (upload === 'busy') throw busy();
+    const piece = new Piece(upload);
+    const suspend = async (): Promise<number> => (arrival.kept = await piece.suspend());
+    const discard = async (): Promise<void> => {
+      arrival.kept = 0;
+      await upload.discard();
+    };
+    try {
+      arrival.bytes = upload.received;
+      if (offset !== upload.received) throw wrongOffset(offset, upload.received);
+      const present = await owned.present();
+      await arrival.count(async () => [...present, ...(await store.unfinished(owned.owner))]);
+      const quota = new FileQuota(owned.limits, present.length, arrival);
+      quota.take(upload.received + (announcedBytes(ctx.req) ?? 0));
+      await piece.receive(ctx, quota, this.#setup);
+      if (!last) return await suspend();
+      const file = await this.#publish(piece, owned);
+      arrival.kept = file.bytes;
+      return file;
+    } catch (error) {
+      const isFinal = error instanceof GatewayError && FINAL.has(error.code) && error.param !== OFFSET;
+      await (isFinal ? discard() : suspend().catch(discard));
+      throw error;
+    }
+  }
+
+  /** False: there is no such upload. */
+  async cancel(owner: string, id: string): Promise<boolean> {
+    const { store, clock } = this.#setup;
+    const upload = await store.resume(owner, id, clock.wall());
+    if (upload === 'busy') throw busy();
+    await upload?.discard();
+    if (upload) this.#setup.arrivals.removed(owner, id);
+    return upload !== undefined;
+  }
+
+  #publish({ upload, head, bytes }: Piece, { limits }: Owned): Promise<StoredFile> {
+    if (bytes === 0) throw new GatewayError('invalid_value', 'The file is empty.', { param: 'file' });
+    const { filename, declared } = upload;
+    const mime = checkType(head, { filename, declared, purpose: 'user_data' });
+    const expiresAt = this.#setup.clock.wall() + limits.ttlMs;
+    const details = { filename, mime, purpose: 'user_data', expiresAt } as const;
+    return upload.publish(details, (sizes) => admitFile(limits, sizes));
+  }
+}
+
+const busy = (): GatewayError =>
+  new GatewayError('busy', 'Another request is bringing a piece of this upload.', { retryAfterMs: RETRY_AFTER_MS });
+
+const tooManyUnfinished = (uploads: number): GatewayError =>
+  new GatewayError(
+    'file_quota_exceeded',
+    `This key has ${uploads} unfinished uploads (files.unfinished_uploads). Finish or cancel some; one without progress ends after an hour.`,
+  );
+
+const ignore = (): void => {};
+
+const OFFSET = 'x-goog-upload-offset';
+
+const wrongOffset = (offset: number, received: number): GatewayError =>
+  new GatewayError('invalid_value', `The offset is ${offset}, but ${received} bytes of the file are stored.`, {
+    param: OFFSET,
+  });
+
+function checkUnit({ req }: GatewayContext, last: boolean): void {
+  const length = announcedBytes(req) ?? 0;
+  if (last || length % PIECE_UNIT === 0) return;
+  throw new GatewayError(
+    'invalid_value',
+    `Every piece except the last must be a multiple of ${PIECE_UNIT} bytes, and this one has ${length}.`,
+    { param: 'content-length' },
+  );
+}
+
+/** The part of an upload that one request brings. */
+class Piece {
+  readonly upload: ContinuedUpload;
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #headBytes: number;
+  /** Bytes of the file so far. */
+  bytes: number;
+
+  constructor(upload: ContinuedUpload) {
+    this.upload = upload;
+    this.bytes = upload.received;
+    this.#headBytes = upload.head.copy(this.#head);
+  }
+
+  get head(): Buffer {
+    return this.#head.subarray(0, this.#headBytes);
+  }
+
+  suspend(): Promise<number> {
+    return this.upload.suspend(this.head);
+  }
+
+  async receive(ctx: GatewayContext, quota: FileQuota, { clock, settings }: FileServiceSetup): Promise<void> {
+    const { idleMs } = settings;
+    const read = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
+    for (let piece = await read(); piece; piece = await read()) {
+      ctx.exchange.request.bodyBytes += piece.length;
+      this.bytes += piece.length;
+      quota.take(this.bytes);
+      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
+      await this.upload.write(piece);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { GatewayError } from '../../plugin/index.ts';
+
+/** Errors of a file system, by their code. */
+const DISK: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', 'its disk is full'],
+  ['EDQUOT', 'its quota is used up'],
+  ['EROFS', 'its folder is read-only'],
+  ['EACCES', 'the gateway may not use its folder'],
+  ['EPERM', 'the gateway may not use its folder'],
+  ['EMFILE', 'the process has no file descriptor left'],
+  ['ENFILE', 'the machine has no file descriptor left'],
+  ['EIO', 'its disk failed'],
+]);
+
+/** An error of a store for the caller. Messages of the system name paths, so only the cause, for the log, has them. */
+export function storeFailure(error: unknown): unknown {
+  if (error instanceof GatewayError || !(error instanceof Error) || !('code' in error)) return error;
+  const why = DISK.get(String(error.code));
+  if (why === undefined && !('syscall' in error)) return error;
+  return new GatewayError('file_store_failed', `The store of files cannot be used: ${why ?? String(error.code)}.`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,174 @@
+import type { FormatName } from '../../formats/conversation.ts';
+import { parseReplyText } from '../../formats/json/rounding.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { replaceAt, type IsStored, type FileReference } from '../../formats/media/remote-media.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type RequestBody,
+  type ResolvedTarget,
+  type SentFile,
+  type StoredFile,
+} from '../../plugin/index.ts';
+import type { FileSource } from './file-store.ts';
+
+export interface StoredFilesSetup {
+  readonly files: FileSource;
+  /** Counts bytes among those of the requests in flight, or returns the refusal. They are released with the exchange. */
+  readonly reserve: (exchange: Exchange, bytes: number) => GatewayError | undefined;
+}
+
+/** What all ids have in common: a body without it names no stored file. */
+const ID_START = Buffer.from('file-gh');
+
+/**
+ * Replaces the stored files that a request names by what its target takes: the file's own address in Cloud Storage for Gemini on Vertex
+ * AI, else the bytes. Undefined when it names none.
+ */
+export function placeStoredFiles(
+  exchange: Exchange,
+  attempt: Attempt,
+  resolved: ResolvedTarget,
+  setup: StoredFilesSetup,
+): Promise<RequestBody> | undefined {
+  const { body } = attempt;
+  if (body.edits.length === 0 && !body.original.includes(ID_START)) return undefined;
+  const client = exchange.operation?.format;
+  const found = client?.storedMedia?.(body.json(), recogniser(setup.files)) ?? [];
+  if (found.length === 0) return undefined;
+  return place(found, { exchange, attempt, resolved, setup });
+}
+
+/** An id, or the configured address with an id behind it. */
+function recogniser({ url, isFileId }: FileSource): IsStored {
+  return (text) => isFileId(idOf(text, url));
+}
+
+function idOf(text: string, url: string | undefined): string {
+  if (url === undefined || !text.startsWith(`${url}/`)) return text;
+  const rest = text.slice(url.length + 1);
+  // The address of a file's content, and an extension after the id: some clients need one to infer a type.
+  return rest.replace(/\/content$/, '').replace(/\.[A-Za-z0-9]{1,8}$/, '');
+}
+
+interface Placing {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly resolved: ResolvedTarget;
+  readonly setup: StoredFilesSetup;
+}
+
+/** A part with its file, and how it reaches the target. */
+interface Placed {
+  readonly part: FileReference;
+  readonly file: StoredFile;
+  readonly way: SentFile['way'];
+}
+
+async function place(found: readonly FileReference[], placing: Placing): Promise<RequestBody> {
+  const { attempt, exchange, resolved } = placing;
+  const placed = await findFiles(found, placing);
+  const contents = await readInline(placed, placing);
+  const { body } = attempt;
+  // Numbers beyond 2 ** 53 must be written again unchanged where no decoder reads them.
+  const written = exchange.operation?.format.name === resolved.format ? parseExact(body) : body.json();
+  const edited = new Map<string, unknown>();
+  for (const { part, file, way } of placed) {
+    const value = way === 'uri' ? part.link(file.uri!, file.mime) : part.embed(contents.get(file.id)!);
+    if (value === undefined) throw notInlinable(part, `is ${file.mime}, which this part cannot hold`);
+    const [key, ...path] = part.path;
+    edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
+  }
+  attempt.storedFiles = placed.map(toSentFile);
+  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'files' })));
+}
+
+const toSentFile = ({ part, file: { id, bytes, mime, uri }, way }: Placed): SentFile => ({
+  id,
+  bytes,
+  mime,
+  param: part.param,
+  way,
+  uri,
+});
+
+async function findFiles(found: readonly FileReference[], placing: Placing): Promise<readonly Placed[]> {
+  const { exchange, resolved, setup } = placing;
+  const files = new Map<string, StoredFile>();
+  const placed: Placed[] = [];
+  for (const part of found) {
+    const id = idOf(part.url, setup.files.url);
+    let file = files.get(id);
+    if (!file) files.set(id, (file = await find(id, part, placing)));
+    placed.push({ part, file, way: file.uri !== undefined && readsBuckets(resolved) ? 'uri' : 'inline' });
+  }
+  exchange.cancellation.throwIfCancelled();
+  return placed;
+}
+
+async function find(id: string, part: FileReference, { exchange, setup }: Placing): Promise<StoredFile> {
+  try {
+    return await setup.files.find(exchange.caller?.keyId, id, part.media);
+  } catch (error) {
+    // The same error as that of the file's own address, with the place in the body.
+    if (error instanceof GatewayError && error.code === 'file_not_found')
+      throw new GatewayError(error.code, `\`${part.param}\`: ${error.message}`, { param: part.param, cause: error });
+    throw error;
+  }
+}
+
+/** Only Gemini on Vertex AI reads objects of Cloud Storage (docs/protocols/files.md#cloud-storage). */
+const readsBuckets = ({ format, host }: ResolvedTarget): boolean => format === 'gemini' && host === 'vertex';
+
+/** Reads each file once, one after another. Their sum is checked before any is read. */
+async function readInline(placed: readonly Placed[], placing: Placing): Promise<ReadonlyMap<string, Content>> {
+  const { exchange, resolved, setup, attempt } = placing;
+  const { files, reserve } = setup;
+  const contents = new Map<string, Content>();
+  const inline = placed.filter(({ way }) => way === 'inline');
+  let total = 0;
+  // A file that two parts name is sent twice.
+  for (const { part, file } of inline) {
+    total += file.bytes;
+    if (total > files.inlineBytes) throw notInlinable(part, tooLarge(file, total, files.inlineBytes));
+  }
+  const refused = total > 0 ? reserve(exchange, base64Length(total)) : undefined;
+  if (refused) throw refused;
+  for (const { file } of inline) {
+    if (contents.has(file.id)) continue;
+    attempt.cancellation.throwIfCancelled();
+    const data = await files.readWhole(exchange.caller?.keyId, file);
+    contents.set(file.id, { mime: inlineType(file.mime, resolved.format), data, name: file.filename });
+  }
+  return contents;
+}
+
+interface Content {
+  readonly mime: string;
+  readonly data: Buffer;
+  readonly name: string;
+}
+
+const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
+
+function tooLarge(file: StoredFile, total: number, limit: number): string {
+  const subject =
+    total === file.bytes ? `is a file of ${file.bytes} bytes` : `brings the files of this request to ${total} bytes`;
+  return `${subject}, and at most ${limit} bytes can be sent inline (files.inline_bytes). Larger files reach Gemini on Vertex AI where the gateway stores files in Google Cloud Storage (files.gcs)`;
+}
+
+/** Claude reads any text as plain text (docs/protocols/anthropic-messages.md#sources). */
+const inlineType = (mime: string, format: FormatName): string =>
+  format === 'anthropic-messages' && isText(mime) ? 'text/plain' : mime;
+
+const isText = (mime: string): boolean => mime.startsWith('text/') || /^application\/(?:json|jsonl|xml)$/.test(mime);
+
+const notInlinable = ({ param }: FileReference, why: string): GatewayError =>
+  new GatewayError('file_not_inlinable', `\`${param}\` ${why}.`, { param });
+
+/** Parses without rounding, as the caller's numbers are written. */
+function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
+  const json = parseReplyText(body.encode().toString('utf8'));
+  return isObject(json) ? json : {};
+}

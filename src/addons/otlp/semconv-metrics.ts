@@ -1,0 +1,268 @@
+import type { Usage } from '../../formats/events.ts';
+import { CounterFamily, HistogramFamily } from '../../core/record/metrics/families.ts';
+import { DURATION_BUCKETS, type MetricSpec } from '../../core/record/metrics/metric-spec.ts';
+import type { RecordedAttempt, RequestRecord } from '../../core/record/record.ts';
+import { METRIC_ATTRIBUTE, SEMCONV_METRIC, SPAN } from '../../core/record/semconv.ts';
+import { METHODS } from '../../core/record/fields/span-fields.ts';
+import { isFromCache } from '../../core/record/traces/spans.ts';
+import type { Semconv } from './otel-settings.ts';
+
+type SemconvLabels = Readonly<Record<string, string>>;
+type AddValue = (labels: SemconvLabels, value: number) => void;
+type SemconvSpec = MetricSpec & { readonly type: 'counter' | 'histogram'; readonly unit: string };
+
+/** A metric and what it counts. */
+interface Row {
+  /** Undefined: the conventions have only `earlier`. */
+  readonly latest?: SemconvSpec;
+  /** Its names in v1.41. */
+  readonly earlier?: readonly SemconvSpec[];
+  readonly count: (attempt: RecordedAttempt, labels: SemconvLabels, note: AddValue) => void;
+  /** Operations that generate texts, or all others. Default: both. */
+  readonly of?: 'inference' | 'others';
+}
+
+/** The conventions' 14 bounds of durations. */
+const SECONDS = DURATION_BUCKETS.slice(0, 14);
+const TOKENS = Array.from({ length: 14 }, (_, index) => 4 ** index);
+const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+
+/** The conventions' operations with a duration of their own; `gen_ai.client.operation.duration` is that of the others. */
+const INFERENCE: ReadonlySet<string> = new Set(['chat', 'text_completion', 'generate_content']);
+
+const MODEL = [SPAN.operationName, SPAN.providerName, SPAN.requestModel];
+
+const seconds = (name: string, help: string, buckets: readonly number[], ...more: readonly string[]): SemconvSpec => ({
+  type: 'histogram',
+  name,
+  help,
+  unit: 's',
+  labels: [...MODEL, ...more],
+  buckets,
+});
+const tokens = (name: string, help: string): SemconvSpec => ({
+  type: 'counter',
+  name,
+  help,
+  unit: '{token}',
+  labels: [...MODEL, METRIC_ATTRIBUTE.modality],
+});
+const tokensOfCall = (name: string, help: string, ...more: readonly string[]): SemconvSpec => ({
+  type: 'histogram',
+  name,
+  help,
+  unit: '{token}',
+  labels: [...MODEL, SPAN.errorType, ...more],
+  buckets: TOKENS,
+});
+
+const OPERATION_DURATION = seconds(
+  SEMCONV_METRIC.operationDuration,
+  'Duration of operations.',
+  SECONDS,
+  SPAN.errorType,
+);
+const SERVER_DURATION = seconds(SEMCONV_METRIC.serverDuration, 'Duration of calls.', SECONDS, SPAN.errorType);
+const TOKEN_USAGE = tokensOfCall(SEMCONV_METRIC.tokenUsage, 'Tokens of calls.', METRIC_ATTRIBUTE.tokenType);
+
+const countDuration: Row['count'] = ({ durationMs, errorType }, labels, note) =>
+  note({ ...labels, [SPAN.errorType]: errorType }, durationMs / 1000);
+
+const countFirstChunk: Row['count'] = ({ stream, answered, firstContentMs }, labels, note) => {
+  if (stream && answered && firstContentMs !== undefined) note(labels, firstContentMs / 1000);
+};
+
+const countPerToken: Row['count'] = ({ stream, outcome, firstContentMs, tries, usage }, labels, note) => {
+  const last = tries.at(-1);
+  const more = (usage?.output ?? 0) - 1;
+  if (!stream || outcome !== 'success' || firstContentMs === undefined || !last || more < 1) return;
+  note(labels, (last.durationMs - firstContentMs) / 1000 / more);
+};
+
+/** Callers pay for the attempt that answered. Transcriptions count seconds, not tokens. */
+const usageOf = ({ answered, usage }: RecordedAttempt): Usage | undefined =>
+  answered && usage?.seconds === undefined ? usage : undefined;
+
+/** Counts tokens by modality: what is no image and no sound is text. */
+const countModalities =
+  (
+    read: (usage: Usage) => {
+      readonly all?: number | undefined;
+      readonly image?: number | undefined;
+      readonly audio?: number | undefined;
+    },
+  ): Row['count'] =>
+  (attempt, labels, note) => {
+    const usage = usageOf(attempt);
+    if (!usage) return;
+    const { all = 0, image = 0, audio = 0 } = read(usage);
+    const parts = { text: all - image - audio, image, audio };
+    for (const [modality, value] of Object.entries(parts))
+      if (value > 0) note({ ...labels, [METRIC_ATTRIBUTE.modality]: modality }, value);
+  };
+
+/** Vendors do not say which modality cached tokens have. */
+const countUnknown =
+  (read: (usage: Usage) => number | undefined): Row['count'] =>
+  (attempt, labels, note) => {
+    const usage = usageOf(attempt);
+    const value = usage && read(usage);
+    if (value) note({ ...labels, [METRIC_ATTRIBUTE.modality]: 'unknown' }, value);
+  };
+
+const countOfCall =
+  (type: 'input' | 'output'): Row['count'] =>
+  (attempt, labels, note) => {
+    const value = usageOf(attempt)?.[type];
+    const all = { ...labels, [SPAN.errorType]: attempt.errorType, [METRIC_ATTRIBUTE.tokenType]: type };
+    if (value !== undefined) note(all, value);
+  };
+
+/** Every metric of attempts. `time_per_output_chunk` is missing: the gateway does no work for each chunk. */
+const ROWS: readonly Row[] = [
+  {
+    of: 'inference',
+    latest: seconds(SEMCONV_METRIC.inferenceDuration, 'Duration of inference calls.', SECONDS, SPAN.errorType),
+    earlier: [OPERATION_DURATION, SERVER_DURATION],
+    count: countDuration,
+  },
+  { of: 'others', latest: OPERATION_DURATION, earlier: [SERVER_DURATION], count: countDuration },
+  {
+    of: 'inference',
+    latest: seconds(SEMCONV_METRIC.firstChunk, 'Streams: from the start of the call until its first content.', SECONDS),
+    earlier: [
+      seconds(
+        SEMCONV_METRIC.earlierFirstChunk,
+        'Streams: from the start of the call until its first content.',
+        SECONDS,
+      ),
+      seconds(
+        SEMCONV_METRIC.serverFirstToken,
+        'Streams: from the start of the call until its first content.',
+        FIRST_TOKEN,
+      ),
+    ],
+    count: countFirstChunk,
+  },
+  {
+    of: 'inference',
+    earlier: [
+      seconds(SEMCONV_METRIC.serverPerToken, 'Streams: time for each output token after the first.', PER_TOKEN),
+    ],
+    count: countPerToken,
+  },
+  {
+    latest: tokens(SEMCONV_METRIC.inputTokens, 'Input tokens, cached ones included.'),
+    count: countModalities(({ input, inputImage, inputAudio }) => ({
+      all: input,
+      image: inputImage,
+      audio: inputAudio,
+    })),
+  },
+  {
+    latest: tokens(SEMCONV_METRIC.outputTokens, 'Output tokens, reasoning included.'),
+    count: countModalities(({ output, outputImage, outputAudio }) => ({
+      all: output,
+      image: outputImage,
+      audio: outputAudio,
+    })),
+  },
+  {
+    latest: tokens(SEMCONV_METRIC.cacheReadTokens, 'Input tokens that the provider read from its cache.'),
+    count: countUnknown(({ cacheRead }) => cacheRead),
+  },
+  {
+    latest: tokens(SEMCONV_METRIC.cacheWriteTokens, 'Input tokens that the provider wrote to its cache.'),
+    count: countUnknown(({ cacheWrite }) => cacheWrite),
+  },
+  {
+    latest: tokens(SEMCONV_METRIC.reasoningTokens, 'Output tokens of reasoning.'),
+    count: countUnknown(({ reasoning }) => reasoning),
+  },
+  {
+    latest: tokensOfCall(SEMCONV_METRIC.operationInput, 'Input tokens of one call.'),
+    earlier: [TOKEN_USAGE],
+    count: countOfCall('input'),
+  },
+  {
+    latest: tokensOfCall(SEMCONV_METRIC.operationOutput, 'Output tokens of one call.'),
+    earlier: [TOKEN_USAGE],
+    count: countOfCall('output'),
+  },
+];
+
+/** Their own bounds end at 10 s, which generations pass. */
+const HTTP_DURATION: SemconvSpec = {
+  type: 'histogram',
+  name: SEMCONV_METRIC.httpDuration,
+  help: 'Duration of HTTP requests.',
+  unit: 's',
+  labels: [SPAN.httpMethod, SPAN.urlScheme, SPAN.httpRoute, SPAN.httpStatus, SPAN.errorType],
+  buckets: DURATION_BUCKETS,
+};
+
+type SemconvFamily = CounterFamily<string> | HistogramFamily<string>;
+
+/**
+ * The metrics of OpenTelemetry's conventions, counted of records like all others. They are exported by OTLP only, and
+ * beside Gatehouse's own.
+ */
+export class SemconvMetrics {
+  readonly #http: SemconvFamily;
+  readonly #byName = new Map<string, SemconvFamily>();
+  readonly #counts: readonly { readonly row: Row; readonly note: AddValue }[];
+
+  constructor(semconv: Semconv) {
+    this.#http = this.#open(HTTP_DURATION);
+    this.#counts = ROWS.flatMap((row) => {
+      const specs = [...(row.latest ? [row.latest] : []), ...(semconv === 'both' ? (row.earlier ?? []) : [])];
+      if (specs.length === 0) return [];
+      const families = specs.map((spec) => this.#open(spec));
+      const note: AddValue = (labels, value) => {
+        for (const family of families) family.add(labels, value);
+      };
+      return { row, note };
+    });
+  }
+
+  get families(): readonly SemconvFamily[] {
+    return [...this.#byName.values()];
+  }
+
+  /** Rows may share a metric. */
+  #open(spec: SemconvSpec): SemconvFamily {
+    const known = this.#byName.get(spec.name);
+    if (known) return known;
+    // Beyond the maximum number of label sets, values count under `__other__`.
+    const family = spec.type === 'counter' ? new CounterFamily(spec, () => {}) : new HistogramFamily(spec, () => {});
+    this.#byName.set(spec.name, family);
+    return family;
+  }
+
+  count(record: RequestRecord): void {
+    this.#http.add(httpLabels(record), record.durationMs / 1000);
+    for (const attempt of record.attempts) {
+      const { place, counted, estimated } = attempt;
+      const operation = record.semconvName;
+      if (!place || operation === undefined || !counted || estimated || isFromCache(attempt)) continue;
+      const labels = {
+        [SPAN.operationName]: operation,
+        [SPAN.providerName]: place.semconvName,
+        [SPAN.requestModel]: place.modelLabel,
+      };
+      const kind = INFERENCE.has(operation) ? 'inference' : 'others';
+      for (const { row, note } of this.#counts)
+        if (row.of === undefined || row.of === kind) row.count(attempt, labels, note);
+    }
+  }
+}
+
+const httpLabels = ({ method, route, status, outcome, errorType }: RequestRecord): SemconvLabels => ({
+  [SPAN.httpMethod]: METHODS.has(method) ? method : '_OTHER',
+  [SPAN.urlScheme]: 'http',
+  [SPAN.httpRoute]: route ?? '',
+  // A client that disconnected got no status.
+  [SPAN.httpStatus]: outcome === 'aborted' ? '' : String(status),
+  [SPAN.errorType]: errorType,
+});

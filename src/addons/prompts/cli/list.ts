@@ -1,0 +1,53 @@
+import type { CompiledPrompt } from '../compile.ts';
+import { readPrompts, type PromptsOptions } from './read.ts';
+
+/** `gatehouse prompts list`. Exit code 0: listed; 1: errors in the prompts; 2: the folder does not exist. */
+export async function listPromptsCommand(
+  options: PromptsOptions & { readonly format: 'table' | 'json' },
+): Promise<0 | 1 | 2> {
+  const { dir, format, out } = options;
+  const read = await readPrompts(options);
+  if (typeof read === 'number') return read;
+  const rows = [...read.library.prompts.values()].flatMap(rowsOf);
+  if (format === 'json') out(`${JSON.stringify(rows, null, 2)}\n`);
+  else if (rows.length === 0) out(`${dir}/prompts has no prompts\n`);
+  else out(table([['PROMPT', 'STATE', 'LABELS', 'MODEL', 'VARIABLES'], ...rows.map(cellsOf)]));
+  return 0;
+}
+
+interface ShownVersion {
+  readonly prompt: string;
+  readonly version: number;
+  readonly released: boolean;
+  readonly labels: readonly string[];
+  readonly model: string | null;
+  readonly variables: readonly string[];
+}
+
+const rowsOf = ({ id, versions, labels }: CompiledPrompt): readonly ShownVersion[] =>
+  [...versions.values()].map(({ number, file, variables }, index) => ({
+    prompt: id,
+    version: number,
+    released: file.digest !== undefined,
+    labels: [
+      ...[...labels].flatMap(([label, of]) => (of === number ? [label] : [])),
+      ...(index === versions.size - 1 ? ['latest'] : []),
+    ],
+    model: file.model ?? null,
+    variables: [...variables.keys()],
+  }));
+
+const cellsOf = ({ prompt, version, released, labels, model, variables }: ShownVersion): readonly string[] =>
+  [
+    `${prompt}@${version}`,
+    released ? 'released' : 'draft',
+    labels.join(', ') || '-',
+    model ?? '-',
+    variables.join(', ') || '-',
+  ].map((cell) => cell.replaceAll(/\p{Cc}/gu, '\uFFFD'));
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}

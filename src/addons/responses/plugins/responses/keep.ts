@@ -1,0 +1,72 @@
+import {
+  idIn,
+  placesIn,
+  type Exchange,
+  type MaybePromise,
+  type NewResponse,
+  type Reply,
+  type ResponseService,
+} from '../../../../plugin/index.ts';
+import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
+
+/** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */
+export function keepReply(
+  reply: Reply,
+  exchange: Exchange,
+  service: ResponseService,
+  input: () => Buffer,
+): MaybePromise<void> {
+  if (reply.status !== 200) return undefined;
+  const isOwn = isWritten(exchange);
+  const keep: Keep = (response) => {
+    const found = isOwn ? writtenPlaces(response) : passedPlaces(response);
+    return found && service.keep(exchange, { ...found, response, input: input() });
+  };
+  const { body, stream } = reply;
+  if (Buffer.isBuffer(body)) {
+    const response = stream ? lastResponse(body) : body;
+    return response && keep(response);
+  }
+  reply.body = stream
+    ? new KeptStream(body, { exchange, keep, isWritten: isOwn })
+    : new KeptPlainBody(body, service.maxBytes, keep);
+  return undefined;
+}
+
+type Places = Pick<NewResponse, 'id' | 'items'>;
+
+/**
+ * The ids of a response that the gateway has written. Its items are in the family of its id, and few responses are read again, so a look-up
+ * finds the ids of a short one.
+ */
+function writtenPlaces(response: Buffer): Places | undefined {
+  if (response.length > LONG) return placesIn(response);
+  const id = idIn(response);
+  return id === undefined ? undefined : { id, items: undefined };
+}
+
+/** Bytes that are read through for an item. */
+const LONG = 16 * 1024;
+
+function passedPlaces(response: Buffer): Places | undefined {
+  const places = isJson(response) ? placesIn(response) : undefined;
+  return places && ENDED.has(places.status) ? places : undefined;
+}
+
+/** The gateway has written the reply itself, from that of another API, so it is JSON. */
+function isWritten({ attempts, operation }: Exchange): boolean {
+  const format = attempts.at(-1)?.resolved?.format;
+  return format !== undefined && format !== operation?.format.name;
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A response in the background ends at the upstream only: the gateway would keep its beginning. */
+const ENDED: ReadonlySet<string> = new Set(['completed', 'incomplete', 'failed', 'cancelled']);

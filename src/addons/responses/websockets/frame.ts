@@ -1,0 +1,49 @@
+import { spliceTexts } from '../../../plugin/edits.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import { scanTopLevel, type FieldSpan, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
+
+/** A JSON object whose top-level values are read and replaced in place. */
+export interface Frame {
+  readonly bytes: Buffer;
+  readonly topLevel: TopLevel;
+}
+
+/** Undefined for bytes that are no JSON object within the limits. */
+export function readFrame(bytes: Buffer, limits: JsonLimits): Frame | undefined {
+  try {
+    return { bytes, topLevel: scanTopLevel(bytes, limits) };
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
+/** A top-level value as JSON text. */
+export function jsonOf({ bytes, topLevel }: Frame, name: string): string | undefined {
+  const span = topLevel.get(name);
+  return span && bytes.toString('utf8', span.from, span.to);
+}
+
+/** A top-level string. */
+export function textOf(frame: Frame, name: string): string | undefined {
+  const span = frame.topLevel.get(name);
+  return span?.kind === 'string' ? (JSON.parse(jsonOf(frame, name)!) as string) : undefined;
+}
+
+export const isFalse = (frame: Frame, name: string): boolean => jsonOf(frame, name) === 'false';
+
+/** @param texts JSON texts of top-level values; undefined: without the value */
+export const withTexts = ({ bytes, topLevel }: Frame, texts: ReadonlyMap<string, string | undefined>): Buffer =>
+  spliceTexts(bytes, topLevel, texts);
+
+/** The items of an input as JSON texts between commas; undefined for an input of another type. */
+export function itemsOf(frame: Frame): string | undefined {
+  const span: FieldSpan | undefined = frame.topLevel.get('input');
+  if (!span) return '';
+  const json = jsonOf(frame, 'input')!;
+  if (span.kind === 'string') return `{"type":"message","role":"user","content":${json}}`;
+  return span.kind === 'array' ? json.slice(1, -1).trim() : undefined;
+}
+
+/** Lists of items, one after the other. */
+export const joinItems = (...lists: readonly string[]): string => lists.filter((list) => list !== '').join(',');

@@ -1,0 +1,76 @@
+import { NoAnswer, type Channel } from './ipc.ts';
+import type { ExplainOutcome, ExplainSource } from '../explain/explain/explain-service.ts';
+
+/**
+ * A worker compiles its settings again for its first explanation, and a large request takes seconds. Less than the
+ * listener's limit (30 s).
+ */
+const EXPLAIN_LIMIT_MS = 25_000;
+/** Each worker that is not busy knows at once whether it keeps the request. */
+const LOOK_UP_LIMIT_MS = 1_000;
+
+interface ExplainWorker {
+  readonly worker: { readonly id: number };
+  readonly channel: Pick<Channel, 'ask'>;
+}
+
+const busy = (message: string): ExplainOutcome => ({ refused: { code: 'busy', message } });
+
+/**
+ * Explains through the workers: a hypothetical request by any worker, a served request by the worker that served it.
+ * The explanation names the worker.
+ */
+export function explainedBy(serving: () => readonly ExplainWorker[]): ExplainSource {
+  let turn = 0;
+  return {
+    explain(args) {
+      const members = serving();
+      const member = members[(turn += 1) % members.length];
+      if (!member) return Promise.resolve(busy('No worker serves.'));
+      return orBusy(async () => by(member, await member.channel.ask('explain', args, EXPLAIN_LIMIT_MS)));
+    },
+    explained: (id) =>
+      orBusy(async () => {
+        const member = await keeperOf(id, serving());
+        const outcome = await member?.channel.ask('explained', { id }, EXPLAIN_LIMIT_MS);
+        return member && outcome && by(member, outcome);
+      }),
+  };
+}
+
+/**
+ * Undefined only if all workers answered that they do not keep the request. Rejects with NoAnswer if one did not
+ * answer.
+ */
+async function keeperOf(id: string, members: readonly ExplainWorker[]): Promise<ExplainWorker | undefined> {
+  try {
+    return await Promise.any(members.map((member) => ifKept(member, id)));
+  } catch (error) {
+    const silent = error instanceof AggregateError && error.errors.find((one) => !(one instanceof NotKept));
+    if (silent) throw silent;
+    return undefined;
+  }
+}
+
+class NotKept extends Error {}
+
+async function ifKept(member: ExplainWorker, id: string): Promise<ExplainWorker> {
+  if (await member.channel.ask('keeps', { id }, LOOK_UP_LIMIT_MS)) return member;
+  throw new NotKept();
+}
+
+/**
+ * Turns a missing answer into 503: a worker that hangs or exits is soon replaced, so the question is not at fault and
+ * nothing needs logging.
+ */
+async function orBusy<O>(ask: () => Promise<O>): Promise<O | ExplainOutcome> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof NoAnswer) return busy('A worker does not answer.');
+    throw error;
+  }
+}
+
+const by = ({ worker }: ExplainWorker, outcome: ExplainOutcome): ExplainOutcome =>
+  outcome.explanation ? { explanation: { ...outcome.explanation, worker: worker.id } } : outcome;

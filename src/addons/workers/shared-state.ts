@@ -1,0 +1,113 @@
+import type { Clock } from '../../plugin/index.ts';
+import type { Boot } from '../budgets/store/counters.ts';
+import { StateFailure } from '../budgets/store/failures.ts';
+import { storeUnavailable } from '../budgets/state/store-handle.ts';
+import type { UsageCounters, CounterPorts } from '../budgets/state/usage-counters.ts';
+import {
+  NoAnswer,
+  type SharedCall,
+  type SharedCalls,
+  type StateAnswer,
+  type StateQuestion,
+  type ToPrimary,
+  type ToWorker,
+} from './ipc.ts';
+import { OpenQuestions } from './open-questions.ts';
+import { messageOf } from '../../plugin/thrown.ts';
+
+type StateRequest = Extract<ToPrimary, { readonly type: 'state' }>;
+type StateReply = Extract<ToWorker, { readonly type: 'state' }>;
+
+/**
+ * The worker's side: the primary has the state store. A call without an answer is `unavailable`; as every call of these ports, it may be
+ * repeated.
+ */
+export class SharedState implements SharedCalls {
+  readonly #send: (message: StateRequest) => void;
+  readonly #questions: OpenQuestions<StateAnswer>;
+
+  constructor(send: (message: StateRequest) => void, clock: Clock) {
+    this.#send = send;
+    this.#questions = new OpenQuestions(clock);
+  }
+
+  readonly take: SharedCalls['take'] = (...args) => this.#ask('take', args);
+  readonly report: SharedCalls['report'] = (...args) => this.#ask('report', args);
+  readonly giveBack: SharedCalls['giveBack'] = (...args) => this.#ask('giveBack', args);
+  readonly read: SharedCalls['read'] = (...args) => this.#ask('read', args);
+  readonly notify: SharedCalls['notify'] = (...args) => this.#ask('notify', args);
+  readonly append: SharedCalls['append'] = (...args) => this.#ask('append', args);
+  readonly seen: SharedCalls['seen'] = (...args) => this.#ask('seen', args);
+
+  receive({ id, answer }: StateReply): void {
+    this.#questions.settle(id, { answer });
+  }
+
+  async #ask<Call extends SharedCall>(
+    call: Call,
+    args: Parameters<SharedCalls[Call]>,
+  ): Promise<Awaited<ReturnType<SharedCalls[Call]>>> {
+    const question: StateQuestion = { call, args };
+    const answer = await this.#questions
+      .ask(call, (id) => this.#send({ type: 'state', id, question }))
+      .catch((error: unknown) => {
+        throw error instanceof NoAnswer ? new StateFailure('unavailable', error.message, { cause: error }) : error;
+      });
+    if (!answer.failed) return answer.value as Awaited<ReturnType<SharedCalls[Call]>>;
+    const { code, message } = answer.failed;
+    throw code ? new StateFailure(code, message) : new Error(message);
+  }
+}
+
+/** The only calls that a worker may make: a process that serves requests does not write settings. */
+const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = {
+  take: 'counters',
+  report: 'counters',
+  giveBack: 'counters',
+  read: 'counters',
+  notify: 'counters',
+  append: 'ledger',
+  seen: 'entities',
+};
+
+/** The primary's side. */
+export class StateAnswers {
+  readonly #usageCounters: UsageCounters;
+  /** The process that each worker is, as the counters know it. */
+  readonly #boots = new Map<number, Boot['id']>();
+
+  constructor(usageCounters: UsageCounters) {
+    this.#usageCounters = usageCounters;
+  }
+
+  async answer(worker: number, { id, question }: StateRequest): Promise<StateReply> {
+    const boot = bootIn(question);
+    if (boot !== undefined) this.#boots.set(worker, boot);
+    return { type: 'state', id, answer: await answerOf(question, this.#usageCounters.ports) };
+  }
+
+  ended(worker: number): void {
+    const boot = this.#boots.get(worker);
+    this.#boots.delete(worker);
+    if (boot !== undefined) this.#usageCounters.ended(boot);
+  }
+}
+
+const OF_PROCESSES: ReadonlySet<SharedCall> = new Set(['take', 'report', 'giveBack']);
+
+const bootIn = ({ call, args }: StateQuestion): Boot['id'] | undefined =>
+  OF_PROCESSES.has(call) ? (args[1] as Boot).id : undefined;
+
+async function answerOf({ call, args }: StateQuestion, ports: CounterPorts | undefined): Promise<StateAnswer> {
+  try {
+    // The worker has the same types: SharedCalls.
+    const port = ports?.[PORTS[call]] as unknown as
+      | Record<SharedCall, (...values: readonly unknown[]) => Promise<unknown>>
+      | undefined;
+    if (!port) throw storeUnavailable();
+    return { value: await port[call](...args) };
+  } catch (error) {
+    const code = error instanceof StateFailure ? error.code : undefined;
+    return { failed: { code, message: messageOf(error) } };
+  }
+}

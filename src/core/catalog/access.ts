@@ -1,0 +1,81 @@
+import type { Caller } from '../../plugin/index.ts';
+import { FieldRules } from './fields/field-rules.ts';
+import { AliasNames } from './alias-names.ts';
+import { Globs } from './globs.ts';
+
+/** The permissions of a key, compiled. A missing list allows everything. */
+export class Access {
+  readonly #providers: Globs | undefined;
+  /** Patterns that begin with `@`, which are matched against `@slug/model`. */
+  readonly #placedModels: Globs | undefined;
+  readonly #bareModels: Globs | undefined;
+  /** Aliases that the key lists by name, and names of wildcards. */
+  readonly #aliases: ReadonlySet<string>;
+  readonly #names: Names;
+
+  /** Undefined: every field may be sent. */
+  readonly fields: FieldRules | undefined;
+
+  /** The name of an alias in `models` allows the alias alone, not a model of the same name at an entry. */
+  constructor(
+    { providers, models: listed, fields }: Pick<Caller, 'providers' | 'models' | 'fields'>,
+    aliases: Names = NO_ALIASES,
+  ) {
+    const models = listed?.filter((name) => !isAlias(name, aliases));
+    this.#aliases = new Set(listed?.filter((name) => isAlias(name, aliases)));
+    this.#names = aliases;
+    this.fields = fields && new FieldRules(fields, 'This key');
+    this.#providers = providers && new Globs(providers);
+    this.#placedModels = models && new Globs(models.filter((pattern) => pattern.startsWith('@')));
+    this.#bareModels = models && new Globs(models.filter((pattern) => !pattern.startsWith('@')));
+  }
+
+  /** False: every model may be used. */
+  get limitsModels(): boolean {
+    return this.#bareModels !== undefined;
+  }
+
+  /** True when the key lists the name, or the wildcard that it fits. Another pattern lists no alias. */
+  allowsAlias(name: string): boolean {
+    if (this.#aliases.size === 0) return false;
+    return this.#aliases.has(name) || this.#aliases.has(this.#names.find(name)?.listed ?? name);
+  }
+
+  /** @param name `@slug`, or a provider's name for a request without the catalog */
+  allowsProvider(name: string): boolean {
+    return !this.#providers || this.#providers.matches(name);
+  }
+
+  /** @param place `@slug`; undefined without the catalog */
+  allowsModel(place: string | undefined, model: string): boolean {
+    if (!this.#bareModels || !this.#placedModels) return true;
+    return this.#bareModels.matches(model) || (place !== undefined && this.#placedModels.matches(`${place}/${model}`));
+  }
+}
+
+type Names = Pick<AliasNames<unknown>, 'find'>;
+const NO_ALIASES: Names = new AliasNames([]);
+
+/** `*` in a list of models stands for all models, whatever the aliases are. */
+function isAlias(name: string, aliases: Names): boolean {
+  const found = name === '*' ? undefined : aliases.find(name);
+  return found !== undefined && (found.listed === name || !name.includes('*'));
+}
+
+const EVERYTHING = new Access({ providers: undefined, models: undefined });
+const known = new WeakMap<Caller, Access>();
+
+/**
+ * A caller is the key's entry in the snapshot, the same object for every request, so its patterns are compiled once.
+ * @param aliases those of the catalog, which is part of the same snapshot
+ */
+export function accessOf(caller: Caller | undefined, aliases: Names): Access {
+  // No caller: the operator has taken `auth` out of the entry chain.
+  if (!caller) return EVERYTHING;
+  let access = known.get(caller);
+  if (!access) {
+    access = new Access(caller, aliases);
+    known.set(caller, access);
+  }
+  return access;
+}

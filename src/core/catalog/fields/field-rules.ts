@@ -1,0 +1,134 @@
+import type { FieldSettings } from '../../../plugin/index.ts';
+import type { FieldTable } from '../../../formats/fields/field-table.ts';
+import { chatFields } from '../../../formats/fields/field-tables.ts';
+import { SAME_SERVERS, SHARED_CREDENTIALS } from '../../../formats/fields/shared-credentials.ts';
+import { objectRules, type ObjectRules } from './object-rules.ts';
+import { toSnake } from '../../../formats/json/field-names.ts';
+import {
+  innerPlaces,
+  ITEM,
+  readFieldPath,
+  exactName,
+  looseName,
+  treeOf,
+  withSynonyms,
+  type FieldPath,
+  type FieldNode,
+} from './field-path.ts';
+import type { Fields } from '../../../../schemas/types.generated.ts';
+
+/** Rules for the bodies of one API. */
+export interface CompiledRules {
+  readonly denied: FieldNode;
+  /** Names that are refused at any depth, in the form of `looseName`. */
+  readonly deniedAnywhere: ReadonlySet<string>;
+  /** Undefined: every field that is not denied passes. */
+  readonly allowed: FieldNode | undefined;
+  readonly allowedAnywhere: ReadonlySet<string>;
+  /** Objects with arbitrary keys of the caller. */
+  readonly freeMaps: FieldNode;
+  /** How a key is compared with names that pass, and with names that are refused. One that is longer than every name stays as it is. */
+  readonly exact: (key: string) => string;
+  readonly loose: (key: string) => string;
+  /** Undefined: ids of the vendor's objects pass. */
+  readonly objects: ObjectRules | undefined;
+  /** Undefined: `gs://` addresses pass. */
+  readonly buckets: readonly string[] | undefined;
+}
+
+/** The field rules of one key or one catalog entry. Compiled once for each operation's fields. */
+export class FieldRules {
+  /** The owner of the rules, as the subject of a message: `This key`, `@openai`. */
+  readonly owner: string;
+  readonly #settings: FieldSettings;
+  readonly #compiled = new Map<FieldTable, CompiledRules>();
+  /** For requests that leave with the caller's own token: the account behind it is not the gateway's. */
+  readonly ofOwnAccount: FieldRules;
+
+  constructor({ vendorObjects, ...settings }: FieldSettings, owner: string) {
+    this.#settings = vendorObjects ? { ...settings, vendorObjects } : settings;
+    this.owner = owner;
+    this.ofOwnAccount = vendorObjects ? new FieldRules(settings, owner) : this;
+  }
+
+  /** @param table the fields of the operation. Default: those of chat completions. */
+  for(table: FieldTable = chatFields): CompiledRules {
+    let compiled = this.#compiled.get(table);
+    if (!compiled) this.#compiled.set(table, (compiled = compile(this.#settings, table)));
+    return compiled;
+  }
+}
+
+function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
+  const { preset, deny = [], allow, mediaBuckets } = settings;
+  const denied = withServers(read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]));
+  // A request without a model has no target. `models` restricts which models pass.
+  const allowed = allow && read([...allow, 'model']).filter((path) => !isNestedBody(path, table));
+  let longest = 0;
+  const noting =
+    (nameOf: (key: string) => string) =>
+    (key: string): string => {
+      const name = nameOf(key);
+      longest = Math.max(longest, name.length);
+      return name;
+    };
+  const nameOf = exactName(table);
+  const exact = noting(nameOf);
+  const loose = noting(looseName);
+  const placed = (paths: readonly FieldPath[]) =>
+    // `**.max_tokens` covers the parameter under its other names, too.
+    paths.flatMap(({ keys, anywhere }) => withSynonyms(keys, table).slice(anywhere ? 1 : 0));
+  const anywhere = (paths: readonly FieldPath[], nameOf: (key: string) => string) =>
+    new Set(paths.flatMap(({ keys, anywhere: any }) => (any ? nameOf(keys[0]!) : [])));
+  const objects = objectRules(settings, table, loose);
+  return {
+    objects,
+    denied: treeOf(placed(denied), loose),
+    deniedAnywhere: anywhere(denied, loose),
+    allowed: allowed && treeOf(placed(allowed), exact),
+    allowedAnywhere: anywhere(allowed ?? [], exact),
+    freeMaps: treeOf(
+      read(table.freeMaps).flatMap(({ keys }) => [keys, ...innerPlaces(table).map((place) => [...place, ...keys])]),
+      exact,
+    ),
+    // A key is no shorter as an exact name, and what is left of one beside its underscores is as long as its folding.
+    exact: (key) => (key.length > longest ? key : nameOf(key)),
+    loose: (key) => looseName(key, longest),
+    buckets: mediaBuckets ?? (preset === 'shared_credentials' || objects?.kinds.has('files') ? [] : undefined),
+  };
+}
+
+/** A name of the object around a nested body allows none of the fields inside: they are named as at the top level. */
+const isNestedBody = ({ keys: [key = '', ...inner] }: FieldPath, { nested = [] }: FieldTable): boolean =>
+  inner.every((one) => one === ITEM) && nested.some(({ at }) => toSnake(at.split(ITEM, 1)[0]!) === toSnake(key));
+
+/** A rule for the MCP servers of one API holds for those of all. */
+const withServers = (paths: readonly FieldPath[]): readonly FieldPath[] => [
+  ...paths,
+  ...paths.flatMap(({ keys }) => {
+    const last = keys.findLast((key) => key !== ITEM) ?? '';
+    const others = SERVERS.get(looseName(last)) ?? [];
+    return read(others);
+  }),
+];
+
+const SERVERS = new Map([...SAME_SERVERS].map(([name, others]) => [looseName(name), others]));
+
+/** Ignores invalid paths: they are reported when the settings are checked. */
+const read = (texts: readonly string[]): FieldPath[] =>
+  texts.flatMap((text) => {
+    const path = readFieldPath(text);
+    return 'message' in path ? [] : path;
+  });
+
+export const compileFields = (file: Fields | undefined): FieldSettings | undefined =>
+  file && {
+    preset: file.preset,
+    deny: file.deny,
+    allow: file.allow,
+    mediaBuckets: file.media_buckets,
+    vendorObjects: passingKinds(file.vendor_objects),
+  };
+
+const passingKinds = (setting: Fields['vendor_objects']): FieldSettings['vendorObjects'] =>
+  typeof setting === 'object' ? setting : setting === 'refuse' ? [] : undefined;

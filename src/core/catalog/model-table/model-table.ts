@@ -1,0 +1,45 @@
+import { UNKNOWN_MOST, type MostUsage } from '../../../formats/counts.ts';
+import type { ModelLimits } from '../../../formats/format.ts';
+import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { ROWS, type Capability } from './table.generated.ts';
+
+export type { Capability } from './table.generated.ts';
+
+/** Limits in tokens, and capabilities; undefined: unknown. */
+export interface KnownModel {
+  readonly context: number | undefined;
+  readonly maxInput: number | undefined;
+  readonly maxOutput: number | undefined;
+  readonly capabilities: readonly Capability[];
+}
+
+const MODELS: ReadonlyMap<string, KnownModel> = new Map(
+  ROWS.flatMap(([providers, names, context, input, maxOutput, capabilities]) => {
+    const model: KnownModel = { context, maxInput: input ?? context, maxOutput, capabilities };
+    return providers
+      .split(' ')
+      .flatMap((provider) => names.split(' ').map((name): [string, KnownModel] => [`${provider}/${name}`, model]));
+  }),
+);
+
+/** Undefined for a model that the table does not have under this name, or without its version. */
+export function knownModel(provider: string, model: string): KnownModel | undefined {
+  return MODELS.get(`${provider}/${model}`) ?? MODELS.get(`${provider}/${withoutVersion(model)}`);
+}
+
+/** Undefined unless both limits are known. */
+export function modelLimits(provider: string, model: string): ModelLimits | undefined {
+  const { context, maxOutput: output } = knownModel(provider, model) ?? {};
+  return context !== undefined && output !== undefined ? { context, output } : undefined;
+}
+
+/** Output is twice the longest answer in the table: some vendors count thinking besides, which is no longer than the answer. */
+export function mostUsage(provider: string, model: string): MostUsage | undefined {
+  const known = knownModel(provider, model);
+  return (
+    known && {
+      input: known.context ?? UNKNOWN_MOST.input,
+      output: known.maxOutput === undefined ? UNKNOWN_MOST.output : 2 * known.maxOutput,
+    }
+  );
+}

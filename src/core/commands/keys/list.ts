@@ -1,0 +1,158 @@
+import type { Budget, GatewayKey, ModelRateLimits, RateLimits } from '../../../../schemas/types.generated.ts';
+import { looksSecret } from '../../settings/problems/show.ts';
+import { readKeys } from './keys-file.ts';
+import { refuse, type KeysCommandOptions } from './write.ts';
+
+interface ListKeysOptions extends KeysCommandOptions {
+  readonly format: 'table' | 'json';
+}
+
+/** `gatehouse keys list`. Exit code 0: listed; 1: errors in keys.yaml; 2: the folder does not exist. */
+export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 | 2> {
+  const { dir, env, now = Date.now(), format, out } = options;
+  const file = await readKeys(dir, { env, now });
+  if ('diagnostics' in file) return refuse(file, options);
+  const keys = file.keys.map((key) => describeKey(key, now));
+  if (format === 'json') out(`${JSON.stringify(keys, null, 2)}\n`);
+  else if (keys.length === 0) out(`${file.path} has no keys\n`);
+  else
+    out(
+      table([Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((cell) => plain(cell(key, now))))]),
+    );
+  return 0;
+}
+
+/** A key without its secret. Null: no limit, or not set. */
+interface ShownKey {
+  readonly id: string;
+  /** `digest`, `reference` or `clear text`. */
+  readonly given: string;
+  /** The start of the digest, or the source of the key: `env:NAME`. */
+  readonly from: string | null;
+  readonly expires_at: string | null;
+  readonly expired: boolean;
+  /** End of the key that the last rotation replaced. */
+  readonly previous_expires_at: string | null;
+  readonly providers: readonly string[] | null;
+  readonly models: readonly string[] | null;
+  readonly configs: readonly string[] | null;
+  readonly inline_configs: boolean;
+  readonly inline_plugins: boolean;
+  readonly default_config: string | null;
+  readonly networks: readonly string[] | null;
+  /** `team=search` */
+  readonly metadata: readonly string[] | null;
+  readonly team: string | null;
+  /** `requests 600/min` */
+  readonly limits: readonly string[] | null;
+  /** `5 USD per day` */
+  readonly budgets: readonly string[] | null;
+}
+
+/** Enough to distinguish keys. The full digest of a weak key could be searched for. */
+const DIGEST_SHOWN = 'sha256:'.length + 8;
+
+function describeKey(key: GatewayKey, now: number): ShownKey {
+  const { id, expires_at: expiresAt } = key;
+  return {
+    id,
+    ...origin(key),
+    expires_at: expiresAt ?? null,
+    expired: expiresAt !== undefined && Date.parse(expiresAt) <= now,
+    previous_expires_at: key.previous?.expires_at ?? null,
+    providers: shown(key.providers),
+    models: shown(key.models),
+    configs: shown(key.configs),
+    inline_configs: key.inline_configs ?? false,
+    inline_plugins: key.inline_plugins ?? false,
+    default_config: key.default_config === undefined ? null : concealed(key.default_config),
+    networks: shown(key.networks),
+    metadata: key.metadata ? Object.entries(key.metadata).map(([name, value]) => concealed(`${name}=${value}`)) : null,
+    team: key.team === undefined ? null : concealed(key.team),
+    limits: key.limits ? limitsOf(key.limits) : null,
+    budgets: key.budgets?.map(budgetText) ?? null,
+  };
+}
+
+function limitsOf({ models = {}, ...own }: RateLimits): readonly string[] {
+  const texts = ({ tokens, ...rest }: ModelRateLimits): readonly string[] =>
+    Object.entries({ ...rest, ...(tokens && { tokens: typeof tokens === 'string' ? tokens : tokens.rate }) }).map(
+      ([name, value]) => `${name} ${value}`,
+    );
+  const ofModels = Object.entries(models).flatMap(([model, limits]) =>
+    texts(limits).map((text) => `${text} of ${concealed(model)}`),
+  );
+  return [...texts(own), ...ofModels];
+}
+
+const budgetText = ({ cap, period, models }: Budget): string =>
+  `${cap} ${period === 'total' ? 'in total' : `per ${period}`}${models ? ` of ${models.map(concealed).join(' or ')}` : ''}`;
+
+function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
+  if (digest !== undefined) return { given: 'digest', from: `${digest.slice(0, DIGEST_SHOWN)}…` };
+  return key?.source === undefined ? { given: 'clear text', from: null } : { given: 'reference', from: key.source };
+}
+
+/** Hides a key that was pasted into the wrong field. */
+const concealed = (name: string): string => (looksSecret(name) ? '[secret]' : name);
+
+const shown = (names: readonly string[] | undefined): readonly string[] | null => names?.map(concealed) ?? null;
+
+const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> = {
+  ID: ({ id }) => id,
+  KEY: ({ given, from }) => (from === null ? given : `${given} ${from}`),
+  EXPIRES: expiry,
+  PROVIDERS: ({ providers }) => list(providers),
+  MODELS: ({ models }) => list(models),
+  CONFIGS: ({ configs, inline_configs: inline }) => list(configs && inline ? [...configs, '(inline)'] : configs),
+  'DEFAULT CONFIG': ({ default_config: config }) => config ?? '-',
+  NETWORKS: ({ networks }) => list(networks),
+  TEAM: ({ team }) => team ?? '-',
+  LIMITS: ({ limits }) => limits?.join(', ') ?? '-',
+  BUDGETS: ({ budgets }) => budgets?.join(', ') ?? '-',
+};
+
+const list = (names: readonly string[] | null): string => {
+  if (names === null) return 'all';
+  return names.length === 0 ? 'none' : names.join(', ');
+};
+
+/** Replaces control characters, which would move the cursor of a terminal. */
+const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\uFFFD');
+
+function expiry({ expires_at: at, expired, previous_expires_at: previous }: ShownKey, now: number): string {
+  const own = at === null ? 'never' : endOfKey(at, expired, now);
+  return previous === null ? own : `${own}; previous key ${endOfKey(previous, Date.parse(previous) <= now, now)}`;
+}
+
+function endOfKey(at: string, expired: boolean, now: number): string {
+  const day = new Date(at).toISOString().slice(0, 10);
+  return `${day} (${expired ? 'expired' : `in ${span(Date.parse(at) - now)}`})`;
+}
+
+const SPANS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** Rounded down, in the largest unit that fits at least once, so that a key never seems to live longer than it does. */
+function span(milliseconds: number): string {
+  const [unit, size] = SPANS.find(([, size]) => milliseconds >= size) ?? ['second', 1000];
+  const count = Math.floor(milliseconds / size);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

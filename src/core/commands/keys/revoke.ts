@@ -1,0 +1,34 @@
+import { nearest } from '../../../plugin/index.ts';
+import { commentAbove, removeEntry } from './edit-keys.ts';
+import type { Output } from '../output.ts';
+import { readKeys, type ReadKeys } from './keys-file.ts';
+import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
+
+/**
+ * `gatehouse keys revoke`. Exit code 0: the entry was removed; 1: nothing was changed; 2: the folder does not exist.
+ */
+export async function revokeKeyCommand(id: string, options: KeysCommandOptions): Promise<0 | 1 | 2> {
+  const { dir, env, now = Date.now(), out } = options;
+  const file = await readKeys(dir, { env, now });
+  if ('diagnostics' in file) return refuse(file, options);
+  const index = indexOfKey(file, id, options);
+  if (index === -1) return 1;
+  const comment = commentAbove(file.text, index);
+  if (!(await writeKeys(file, removeEntry(file.text, index), options))) return 1;
+  out(`Removed \`${id}\` from ${file.path}.\n`);
+  if (comment !== undefined)
+    out(`The comment above it remains (line ${comment}): remove it too if it is about this key.\n`);
+  out(whatNext(file, dir));
+  return 0;
+}
+
+/** The index of a key's entry. -1: there is none, and an error with the nearest id is printed. */
+export function indexOfKey({ keys, path }: ReadKeys, id: string, { err }: Output): number {
+  const ids = keys.map((key) => key.id);
+  const index = ids.indexOf(id);
+  if (index !== -1) return index;
+  const suggestion = nearest(id, ids);
+  const hint = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
+  err(`${path} has no key with the id ${JSON.stringify(id)}${hint}\n`);
+  return -1;
+}

@@ -1,0 +1,79 @@
+import { nearest } from '../../plugin/index.ts';
+import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/read/schema-files.ts';
+import { alternatives } from '../settings/problems/show.ts';
+import type { Output } from './output.ts';
+import { valueAt } from '../settings/read/pointer.ts';
+import { OWN_KEYWORDS } from '../settings/read/settings-ajv.ts';
+
+/** `gatehouse schema`. Exit code 2: unknown kind of file. */
+export function schemaCommand(kind: string, { out, err }: Output): 0 | 2 {
+  if (isSchemaName(kind)) {
+    out(schemaText(kind));
+    return 0;
+  }
+  const suggestion = nearest(kind, SCHEMA_NAMES);
+  const hint = suggestion === undefined ? `give ${alternatives(SCHEMA_NAMES)}` : `did you mean "${suggestion}"?`;
+  err(`gatehouse: there is no schema ${JSON.stringify(kind)}; ${hint}\n`);
+  return 2;
+}
+
+export const schemaText = (name: SchemaName): string => `${JSON.stringify(bundleSchema(name), null, 2)}\n`;
+
+const isSchemaName = (name: string): name is SchemaName => SCHEMA_NAMES.some((one) => one === name);
+
+/**
+ * Bundles a settings schema into one document: definitions from other files are copied into its `definitions` under
+ * names such as `server.timeouts` (its own names have no dot). JSON Schema would also allow embedding whole documents
+ * by `$id`, but editors resolve such references over the network.
+ */
+export function bundleSchema(name: SchemaName, read: (name: SchemaName) => Schema = readSchema): Schema {
+  const schema = read(name);
+  const home = String(schema['$id']);
+  const foreign = new Map<string, unknown>();
+  const include = (address: string): string => {
+    const [, file = '', definition = ''] = ADDRESS.exec(address) ?? [];
+    const id = `${file}.${definition}`;
+    if (!foreign.has(id)) {
+      // Set before its own references are followed: they may lead back here.
+      foreign.set(id, null);
+      const found = valueAt(read(toName(file, address)), ['definitions', definition]);
+      if (found === undefined) throw new Error(`${home} refers to ${address}, which does not exist.`);
+      foreign.set(id, localise(found, { home, include }));
+    }
+    return `#/definitions/${id}`;
+  };
+  const bundled = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, localise(value, { home, include })]),
+  );
+  return { ...bundled, definitions: { ...Object(bundled['definitions']), ...Object.fromEntries(foreign) } };
+}
+
+const ADDRESS = /\/([a-z-]+)\.json#\/definitions\/([^/]+)$/;
+
+/** The gateway's own keywords: a strict validator would refuse the schema, others would ignore them. */
+const NOT_SHOWN: readonly string[] = [...OWN_KEYWORDS, 'discriminator'];
+
+interface Bundling {
+  readonly home: string;
+  readonly include: (address: string) => string;
+}
+
+function localise(value: unknown, bundling: Bundling): unknown {
+  if (Array.isArray(value)) return value.map((item) => localise(item, bundling));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !NOT_SHOWN.includes(key))
+      .map(([key, inner]) => {
+        if (key !== '$ref' || typeof inner !== 'string') return [key, localise(inner, bundling)];
+        const { home, include } = bundling;
+        return [key, inner.startsWith(home) ? inner.slice(home.length) : include(inner)];
+      }),
+  );
+}
+
+function toName(file: string, address: string): SchemaName {
+  const found = SCHEMA_NAMES.find((name) => name === file && name !== 'test');
+  if (found) return found;
+  throw new Error(`${address} is not a settings schema.`);
+}

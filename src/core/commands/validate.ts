@@ -1,0 +1,48 @@
+import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import { loadWithStore } from '../../addons/budgets/cli/state/load-with-store.ts';
+
+/** A check beyond the files: it compiles something and reports problems through the result. */
+export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
+
+export interface ValidateOptions {
+  readonly dir: string;
+  readonly format: DiagnosticFormat;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly out: (text: string) => void;
+  /** Run in order, even after semantic errors, so that one run reports everything. */
+  readonly passes?: readonly ValidationPass[];
+}
+
+/** `gatehouse validate`. Exit code 0: valid, perhaps with warnings; 1: errors; 2: the folder does not exist. */
+export async function validateCommand({ dir, format, env, out, passes = [] }: ValidateOptions): Promise<0 | 1 | 2> {
+  const result = await loadWithStore(dir, env);
+  if (result.settings) for (const pass of passes) await pass(result.settings, result);
+  out(formatDiagnostics(result.diagnostics, format));
+  if (format === 'pretty')
+    out(`${summary(result, dir)}${result.folderExists && !result.settings && passes.length > 0 ? INCOMPLETE : ''}\n`);
+  if (!result.folderExists) return 2;
+  return result.ok ? 0 : 1;
+}
+
+/** States that the list of problems is incomplete. */
+const INCOMPLETE = '; plugins, credentials and tests are checked once these are fixed';
+
+function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string {
+  const found = (['error', 'warning'] as const).flatMap((severity) => {
+    const number = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+    return number === 0 ? [] : [count(number, severity)];
+  });
+  if (!ok || !settings) return `${dir}: ${found.join(', ')}`;
+  const { catalog, keys, gateway } = settings;
+  const sizes = [
+    count(catalog.providers.length, 'provider'),
+    count(keys.keys.length, 'key'),
+    count(gateway.size, 'gateway config'),
+  ];
+  return `${dir}: valid (${[...sizes, ...found].join(', ')})`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,100 @@
+import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.ts';
+import type { Address } from '../http/listener/listeners.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { Environment } from '../settings/read/references.ts';
+import { shellWord } from './output.ts';
+import { headerPrefixes, HOST_VARIABLE } from '../settings/compile/server-settings.ts';
+import { isLoopback } from '../settings/compile/networks.ts';
+
+/**
+ * The key of the sample settings. It is public, and limited to loopback and the simulator. No other key is ever
+ * printed.
+ */
+const DEMO_KEY = 'gatehouse-demo-key';
+
+interface Started {
+  readonly data: Address;
+  readonly status: Address;
+  readonly admin: Address | undefined;
+  readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
+}
+
+/** The text for a new user: the addresses, who can reach them, and a curl line to paste. */
+export function welcome({ data, status, admin, settings }: Started, env: Environment = {}): string {
+  const { catalog, keys, server } = settings;
+  // The demo key may use the simulator only.
+  const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
+  const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
+  const [prefix] = headerPrefixes(server);
+  const reported = admin ? `; request records (/admin/v1/requests) on ${admin.url}` : '';
+  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${reported}
+${reach({ data, status, server, env })}
+Try it:
+
+  curl ${shellWord(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'
+
+`;
+}
+
+/** Replaces an any-address by loopback: not every system can connect to 0.0.0.0. */
+function reachable({ host, port, url }: Address): string {
+  if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
+  return host === '::' ? `http://[::1]:${port}` : url;
+}
+
+function body(entry: CatalogEntry | undefined): string {
+  return JSON.stringify({
+    model: `@${entry?.slug ?? 'SLUG'}/${model(entry)}`,
+    // Claude requires a limit; other models accept one.
+    ...(entry?.provider !== 'simulator' && { max_tokens: 1000 }),
+    messages: [{ role: 'user', content: 'Hello' }],
+  });
+}
+
+function model(entry: CatalogEntry | undefined): string {
+  const listed = entry?.models?.find((name) => !/[*']/.test(name));
+  if (listed !== undefined) return listed;
+  return entry?.provider === 'simulator' && !entry.models ? 'demo' : 'MODEL';
+}
+
+interface OpenListeners {
+  readonly data: Address;
+  readonly status: Address;
+  readonly server: ServerFile;
+  readonly env: Environment;
+}
+
+/**
+ * Describes which machines can reach the listeners, with a sentence for each that differs. The admin listener has its
+ * own rules.
+ */
+function reach({ data, status, server, env }: OpenListeners): string {
+  const [ofData, ofStatus] = [reachOf(data.host), reachOf(status.host)];
+  const reported =
+    ofData === ofStatus
+      ? [`Requests and status: reachable from ${ofData}.`]
+      : [`Requests: reachable from ${ofData}.`, `Status: reachable from ${ofStatus}.`];
+  const isClosed = [data, status].every(({ host }) => isLoopback(host));
+  const hint = `To open both, set ${HOST_VARIABLE}=0.0.0.0, or name a host in server.yaml.`;
+  return [...reported, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...ignoredHostVariable(server, env)].join(
+    ' ',
+  );
+}
+
+/** @param host an address on which the gateway listens */
+function reachOf(host: string): string {
+  if (isLoopback(host)) return 'this machine only';
+  if (host === '0.0.0.0') return 'every machine that has a route to this one (IPv4)';
+  // A dual-stack socket also accepts IPv4.
+  if (host === '::') return 'every machine that has a route to this one (IPv4 and IPv6)';
+  return `every machine that has a route to ${host}`;
+}
+
+function ignoredHostVariable({ listen, status }: ServerFile, env: Environment): readonly string[] {
+  const wanted = env[HOST_VARIABLE]?.trim();
+  if (!wanted) return [];
+  const named = Object.entries({ listen, status }).filter(([, at]) => at?.host !== undefined && at.host !== wanted);
+  return named.map(
+    ([name, at]) => `${HOST_VARIABLE} has no effect on \`${name}\`: server.yaml sets the host ${at?.host}.`,
+  );
+}

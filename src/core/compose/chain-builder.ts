@@ -1,0 +1,246 @@
+import type { Logger } from 'pino';
+import {
+  checkChain,
+  createChain,
+  type ChainItem,
+  type CheckedChain,
+  type ListChecks,
+  type CompiledChain,
+  type PluginPlace,
+} from '../http/chain/compile.ts';
+import type { Chain, Guard } from '../http/chain/instance.ts';
+import { providedBy, type OuterChain } from '../http/chain/provided.ts';
+import type { PluginRegistry } from '../http/chain/registry.ts';
+import {
+  nearest,
+  type Capabilities,
+  type CapabilityName,
+  type Clock,
+  type Host,
+  type CreatedPlugin,
+  type Plugin,
+  type PluginLevel,
+  type Report,
+} from '../../plugin/index.ts';
+import type { LoadResult } from '../settings/read/load.ts';
+import { readOptions } from '../settings/compile/plugin-options.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
+import { PLUGIN_LIMIT_MS, PluginResources } from './plugin-resources.ts';
+import { TimeLimitPassed, withinTime } from './time-limit.ts';
+
+/** A list of plugins and its place in the settings. */
+export interface ChainPlace {
+  readonly level: PluginLevel;
+  readonly file: string;
+  readonly path: readonly (string | number)[];
+  readonly items: readonly ChainItem[];
+  /** The indexes of `items` in the written list. Default: 0, 1, 2 … */
+  readonly indexes?: CheckedChain['source']['indexes'];
+  /** Names that the outer chains provide. */
+  readonly provided?: readonly string[];
+}
+
+/** Stands in for a chain that did not compile. */
+export const noChain: Chain = () => Promise.resolve();
+
+export const outerEntry = (server: ServerSettings): OuterChain => ({ items: server.chains.entry, runner: 'configs' });
+
+/** A chain of server.yaml. */
+export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPlace => ({
+  level,
+  file: 'server.yaml',
+  path: ['chains', level],
+  items: server.chains[level],
+});
+
+/** A plugin and its place in the settings. */
+export interface ListedPlugin extends PluginPlace {
+  readonly file: string;
+}
+
+/**
+ * Hooks for observed chains (explain, config tests, Server-Timing). Without them nothing is added to the path of a
+ * request.
+ */
+export interface Watch {
+  /** Creates a plugin's middleware or step, wrapped or replaced. */
+  readonly instantiate?: (
+    place: ListedPlugin,
+    create: () => CreatedPlugin | Promise<CreatedPlugin>,
+  ) => CreatedPlugin | Promise<CreatedPlugin>;
+  /** Replaces the capabilities that plugins are granted. */
+  readonly grant?: (granted: Partial<Capabilities>) => Partial<Capabilities>;
+  /** Compiles equal lists of configs and targets separately, so that every plugin has a place of its own. */
+  readonly separate?: boolean;
+}
+
+/** The parts of the process that chains are built with. */
+interface ChainBuilderTools {
+  readonly watch?: Watch | undefined;
+  readonly clock: Clock;
+  /** @param plugin the plugin that draws a number */
+  readonly random: (plugin: string) => number;
+  readonly log: Logger;
+  readonly registry: PluginRegistry;
+  /** `limits.plugin_time`. */
+  readonly pluginMs: number;
+  readonly pluginFault: ReportPluginFailure;
+}
+
+/**
+ * If a plugin does not await its `sleep`, a client disconnect would reject it unhandled and without a plugin's name.
+ */
+const forgivingClock = (clock: Clock): Clock => ({
+  now: () => clock.now(),
+  wall: () => clock.wall(),
+  after: (ms, task) => clock.after(ms, task),
+  sleep(ms, cancellation) {
+    const slept = clock.sleep(ms, cancellation);
+    slept.catch(() => {});
+    return slept;
+  },
+});
+
+/** The name of a chain's file, the reporter of its mistakes, and what holds its plugins. */
+interface CreateOptions {
+  readonly file: string;
+  readonly granted: Partial<Capabilities>;
+  /** Default: released with the snapshot. */
+  readonly resources?: PluginResources;
+  /** Called for each plugin in the order of the chain. */
+  readonly onPlugin?: (place: ListedPlugin) => void;
+}
+
+/** Builds chains for one snapshot and collects the closing tasks of their plugins. */
+export class ChainBuilder {
+  readonly #loaded: LoadResult;
+  readonly #tools: ChainBuilderTools;
+  readonly #own: PluginResources;
+  /** Plugins of the chains that are compiled for single requests. */
+  readonly #others = new Set<PluginResources>();
+  #stalled = false;
+
+  constructor(loaded: LoadResult, tools: ChainBuilderTools) {
+    this.#loaded = loaded;
+    this.#tools = tools;
+    this.#own = new PluginResources(tools);
+  }
+
+  /** Compiles a chain. Every mistake is reported in its file; with any the result is undefined. */
+  async chain(place: ChainPlace, granted: Partial<Capabilities>): Promise<CompiledChain | undefined> {
+    return this.create(this.check(place), { file: place.file, granted });
+  }
+
+  /** @param report default: reports in the file of the place */
+  check({ file, ...place }: ChainPlace, report: Report = this.reporter(file)): CheckedChain {
+    return checkChain({ ...place, report }, this.checks);
+  }
+
+  async create(
+    chain: CheckedChain,
+    { file, granted, resources = this.#own, onPlugin }: CreateOptions,
+  ): Promise<CompiledChain | undefined> {
+    // The settings are already invalid: a plugin that hangs in every gateway config is awaited only once.
+    if (this.#stalled) return undefined;
+    const { watch } = this.#tools;
+    return createChain(chain, {
+      ...this.checks,
+      host: (plugin, instance) => this.#host({ plugin, instance, resources }, watch?.grant?.(granted) ?? granted),
+      instantiate: (place, create) => {
+        const listed = { ...place, file };
+        onPlugin?.(listed);
+        return watch?.instantiate ? watch.instantiate(listed, create) : create();
+      },
+      inTime: (work) => this.#inTime(work, resources),
+      guard: this.#guard,
+    });
+  }
+
+  /** The tools that check a list of plugins. */
+  get checks(): ListChecks {
+    return { registry: this.#tools.registry, readOptions, nearest };
+  }
+
+  get #guard(): Guard {
+    const { clock, pluginMs, pluginFault } = this.#tools;
+    return { clock, pluginMs, onFault: pluginFault };
+  }
+
+  get isValid(): boolean {
+    return this.#loaded.ok;
+  }
+
+  get log(): Logger {
+    return this.#tools.log;
+  }
+
+  /** Whether equal lists share one chain. */
+  get shares(): boolean {
+    return this.#tools.watch?.separate !== true;
+  }
+
+  reporter(file: string): Report {
+    return this.#loaded.reporter(file);
+  }
+
+  /** The names that reach a chain through the given outer chains. */
+  providedTo(level: PluginLevel, ...outer: readonly OuterChain[]): readonly string[] {
+    return providedBy(outer, level, this.#tools.registry);
+  }
+
+  #host(
+    { plugin, instance, resources }: { plugin: Plugin; instance: string; resources: PluginResources },
+    granted: Partial<Capabilities>,
+  ): Host<CapabilityName> {
+    const { clock, random } = this.#tools;
+    const capabilities = Object.fromEntries(
+      plugin.needs.map((need) => {
+        const capability = granted[need];
+        if (capability === undefined) throw new Error(`"${need}" is not available in the ${plugin.level} chain`);
+        return [need, capability];
+      }),
+    );
+    const isBuiltin = this.#tools.registry.get(plugin.name)?.builtin ?? false;
+    const host = {
+      clock: isBuiltin ? clock : forgivingClock(clock),
+      random: () => random(plugin.name),
+      log: resources.logFor(instance),
+      onClose: (task: () => void | Promise<void>) => resources.onClose(instance, task),
+    };
+    // The plugin's type restricts it to the capabilities it named in `needs`.
+    return { ...capabilities, ...host } as unknown as Host<CapabilityName>;
+  }
+
+  setLogLevel(level: ServerSettings['telemetry']['log']['level']): void {
+    this.#own.setLogLevel(level);
+  }
+
+  async #inTime<T>(work: Promise<T>, resources: PluginResources): Promise<T> {
+    try {
+      return await withinTime(work, PLUGIN_LIMIT_MS, this.#tools.clock);
+    } catch (error) {
+      // A chain that is compiled for a request must not affect others.
+      if (error instanceof TimeLimitPassed && resources === this.#own) this.#stalled = true;
+      throw error;
+    }
+  }
+
+  /** Resources of a chain that may be released before the snapshot is. */
+  newResources(): PluginResources {
+    const resources = new PluginResources(this.#tools);
+    this.#others.add(resources);
+    return resources;
+  }
+
+  async release(resources: PluginResources): Promise<void> {
+    this.#others.delete(resources);
+    await resources.close();
+  }
+
+  /** All closing tasks share one time limit, because a reload and a stop wait for them. */
+  async close(): Promise<void> {
+    const end = this.#tools.clock.now() + PLUGIN_LIMIT_MS;
+    for (const resources of [...this.#others, this.#own]) await resources.close(end);
+  }
+}

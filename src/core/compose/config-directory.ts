@@ -1,0 +1,101 @@
+import { namesOf } from '../http/chain/plugin-list.ts';
+import { currentWork } from '../../plugin/plugin-work.ts';
+import {
+  GatewayError,
+  type Capabilities,
+  type ConfigDirectory,
+  type GatewayConfig,
+  type GatewayContext,
+} from '../../plugin/index.ts';
+import { filesDisabled } from '../../addons/files/disabled-files.ts';
+import { credentialHeaders } from '../settings/checks/forward-headers.ts';
+import { aliasedModels } from '../settings/compile/aliased-models.ts';
+import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
+import { InlineConfigs } from '../settings/compile/inline-configs.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { noChain, outerEntry, serverChain, type ChainBuilder } from './chain-builder.ts';
+import type { PluginLists } from './plugin-lists.ts';
+
+/**
+ * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
+ * chain, or by the plugin of the request chain that they name; a chain of the settings may lack it.
+ */
+function refuseUnanswered(
+  { exchange: { operation } }: GatewayContext,
+  plugins: ReadonlySet<string>,
+  { files }: ServerSettings,
+): void {
+  if (!operation) return;
+  const { method, path, task, plugin } = operation;
+  if (plugin === undefined ? task !== undefined : plugins.has(plugin)) return;
+  if (operation.id.startsWith('files.') && !files) throw filesDisabled();
+  if (plugin !== undefined)
+    throw new GatewayError(
+      'not_found',
+      `This gateway does not serve ${method} ${path} here: the request chain has no plugin "${plugin}", or there are no ${plugin}.`,
+    );
+  throw new GatewayError(
+    'not_found',
+    `This gateway does not serve ${method} ${path}: \`chains.entry\` of server.yaml has no plugin for it.`,
+  );
+}
+
+/** Called when a request's config is known, before its chain runs. */
+export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
+
+interface ConfigTools {
+  readonly granted: Partial<Capabilities>;
+  readonly lists: PluginLists;
+  /** Keys or teams have budgets. */
+  readonly hasBudgets: boolean;
+  /** Undefined: no listener. */
+  readonly onConfig: OnConfig | undefined;
+}
+
+/** Compiles the gateway configs, each with the chains that its `plugins` lists name. */
+export async function compileConfigs(
+  settings: Settings,
+  server: ServerSettings,
+  chainBuilder: ChainBuilder,
+  { granted, lists, hasBudgets, onConfig }: ConfigTools,
+): Promise<ConfigDirectory> {
+  const provided = chainBuilder.providedTo('request', outerEntry(server));
+  const request = serverChain(server, 'request');
+  // Default chains have the plugin only with prompts, so that other gateways do no work for it.
+  const hasPrompts = settings.prompts.size > 0 && settings.server.chains?.request === undefined;
+  const items = hasPrompts ? ['prompts', ...request.items] : request.items;
+  const standard = await chainBuilder.chain({ ...request, items, provided }, granted);
+  const standardChain = { run: standard?.run ?? noChain, pluginNames: namesOf(items) };
+  const configs = new Map<string, GatewayConfig>();
+  const aliases = aliasedModels(settings.catalog);
+  for (const [id, file] of settings.gateway) {
+    const chains = await lists.compile(file, `gateway/${id}.yaml`);
+    configs.set(id, compileGatewayConfig(id, file, { chains, aliases }));
+  }
+  const inline = new InlineConfigs({
+    limit: server.limits.inlineConfig,
+    server: settings.server,
+    hasBudgets,
+    secretHeaders: [...credentialHeaders(settings.catalog.providers).keys()],
+    chains: (file, report) => lists.requested(file, report),
+    aliases,
+    onWarnings: (warnings) => chainBuilder.log.warn({ diagnostics: warnings }, 'an inline config has warnings'),
+  });
+  const run = (config: GatewayConfig, ctx: GatewayContext): Promise<void> => {
+    const work = currentWork();
+    if (work?.exchange === ctx.exchange) work.onHandOver?.();
+    const chain = config.chain ?? standardChain;
+    refuseUnanswered(ctx, chain.pluginNames, server);
+    onConfig?.(config, ctx);
+    return chain.run(ctx);
+  };
+  return {
+    get: (id) => configs.get(id),
+    inline: (json, header, may) => inline.get(json, header, may),
+    ids: [...configs.keys()],
+    fallbackId: server.defaultConfig,
+    direct: compileGatewayConfig('', {}),
+    run,
+  };
+}

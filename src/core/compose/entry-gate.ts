@@ -1,0 +1,65 @@
+import { type Reply, toMiddleware, type GatewayContext, type Middleware } from '../../plugin/index.ts';
+import type { NodeTree } from '../tenants/tree.ts';
+import { responsesSocket } from '../../addons/responses/responses-socket.ts';
+import type { ComposedRateLimits } from '../../addons/budgets/limits/rate-limits.ts';
+import type { Watch } from './chain-builder.ts';
+import type { InFlight } from '../http/gateway/admission/in-flight.ts';
+
+/**
+ * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
+ * when the plugin that identifies the caller calls `next`, and answers handshakes of WebSockets. It is not a plugin of its own, so no plugin list can leave
+ * it out.
+ */
+export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
+  ...watch,
+  instantiate(place, create) {
+    if (!place.plugin.provides.includes('caller')) return watch.instantiate?.(place, create) ?? create();
+    const checked = async (): Promise<Middleware> => counting(withCheck(toMiddleware(await create()), gate), gate);
+    return watch.instantiate?.(place, checked) ?? checked();
+  },
+});
+
+interface EntryGate extends Pick<ComposedRateLimits, 'refuseAddress'> {
+  /** Refuses callers that a plugin has put into a team which does not exist. */
+  readonly tree: Pick<NodeTree, 'pathOf'>;
+  readonly inFlight: Pick<InFlight, 'admit'>;
+  /** Answers the handshake of a WebSocket, or throws its refusal. */
+  readonly answer: (ctx: GatewayContext) => Reply;
+}
+
+/** Counts requests without a valid key by their address, if the settings have a limit for them. */
+function counting(middleware: Middleware, { refuseAddress }: EntryGate): Middleware {
+  if (!refuseAddress) return middleware;
+  return async (ctx, next) => {
+    try {
+      await middleware(ctx, next);
+    } catch (error) {
+      const { caller, request } = ctx.exchange;
+      throw caller ? error : (refuseAddress(request.remoteAddress) ?? error);
+    }
+  };
+}
+
+const withCheck =
+  (middleware: Middleware, { inFlight, answer, tree }: EntryGate): Middleware =>
+  (ctx: GatewayContext, next) =>
+    middleware(ctx, () => {
+      const { exchange } = ctx;
+      const refusal = inFlight.admit(exchange);
+      if (refusal) return refused(refusal);
+      try {
+        if (exchange.caller) tree.pathOf(exchange.caller);
+        if (exchange.operation !== responsesSocket) return next();
+        exchange.reply = answer(ctx);
+        return Promise.resolve();
+      } catch (error) {
+        return refused(error);
+      }
+    });
+
+function refused(reason: unknown): Promise<void> {
+  const rejected = Promise.reject<void>(reason);
+  // Without a handler, a plugin that forgets to await `next` would end the process.
+  rejected.catch(() => {});
+  return rejected;
+}

@@ -1,0 +1,206 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import { isValid, type ChainItem } from '../http/chain/compile.ts';
+import { alwaysIn, hasOptions, keptAs, pluginOf } from '../http/chain/kept-plugins.ts';
+import { divideList, namesOf, type DividedList } from '../http/chain/plugin-list.ts';
+import { Secret, type Capabilities, type NamedChain, type Report } from '../../plugin/index.ts';
+import type { NamedChains, NamedChainsOfList } from '../settings/compile/gateway-config.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import { outerEntry, serverChain, type ChainBuilder, type ChainPlace, type ListedPlugin } from './chain-builder.ts';
+import { ListedChain } from './listed-chain.ts';
+import { RequestedChain, RequestedChains, type CheckedList } from './requested-chains.ts';
+
+interface PluginListTools {
+  readonly server: ServerSettings;
+  readonly granted: { readonly request: Partial<Capabilities>; readonly attempt: Partial<Capabilities> };
+}
+
+/** The chains that the `plugins` lists of configs and targets name. Equal lists share one chain. */
+export class PluginLists {
+  readonly #builder: ChainBuilder;
+  readonly #tools: PluginListTools;
+  readonly #compiled = new Map<string, ListedChain>();
+  readonly #requested: RequestedChains;
+
+  constructor(builder: ChainBuilder, tools: PluginListTools) {
+    this.#builder = builder;
+    this.#tools = tools;
+    this.#requested = new RequestedChains(builder);
+  }
+
+  /** Compiles the lists of a config's file. Every mistake is reported at its place. */
+  async compile(file: GatewayFile, name: string): Promise<NamedChains> {
+    const made = new Map<readonly ChainItem[], NamedChainsOfList>();
+    const report = this.#builder.reporter(name);
+    for (const { items, path, parts } of this.#check(file, name, report)) {
+      const left = LISTED_LEVELS.flatMap((level) => (parts[level] ? this.#leftOut(level, items) : []));
+      if (left.length > 0) report({ path, on: 'key', severity: 'warning', message: leavesOut(left) });
+      made.set(items, { request: await this.#make(parts.request), attempt: await this.#make(parts.attempt) });
+    }
+    return made;
+  }
+
+  /**
+   * Checks the lists of a config that came with a request. Their plugins are created when a request first runs them:
+   * reading a config is synchronous and may be refused later.
+   */
+  requested(file: GatewayFile, report: Report): NamedChains {
+    const made = new Map<readonly ChainItem[], NamedChainsOfList>();
+    const count = [...listsOf(file)].reduce((sum, { items }) => sum + items.length, 0);
+    if (count > MOST_REQUESTED) {
+      report({ path: [], message: `the config lists ${count} plugins; it may list ${MOST_REQUESTED} at most` });
+      return made;
+    }
+    for (const { items, path, parts } of this.#check(file, REQUESTED, report)) {
+      this.#refuseOptions(items, path, report);
+      made.set(items, { request: this.#later(parts.request), attempt: this.#later(parts.attempt) });
+    }
+    if (listedParts(file, this.#builder, this.#tools.server).request) this.#checkServersAttempt(file, report);
+    return made;
+  }
+
+  *#check(file: GatewayFile, name: string, report: Report) {
+    const { server, granted } = this.#tools;
+    for (const { items, path, of } of listsOf(file)) {
+      const { request, attempt } = divideList({ items, path, of }, report, {
+        ...this.#builder.checks,
+        chains: server.chains,
+      });
+      const place = { file: name, path };
+      const entry = outerEntry(server);
+      const parts = {
+        request:
+          request &&
+          this.#part(
+            { ...place, ...request, level: 'request', provided: this.#builder.providedTo('request', entry) },
+            granted.request,
+            report,
+          ),
+        attempt:
+          attempt &&
+          this.#part(
+            { ...place, ...attempt, level: 'attempt', provided: this.#providedToAttempts(file) },
+            granted.attempt,
+            report,
+          ),
+      };
+      yield { items, path, parts };
+    }
+  }
+
+  /**
+   * The plugins of the server's chain that a list drops without saying so. What built-in plugins without options do is for
+   * settings, whose own checks name the plugin; prompts are a setting of the folder.
+   */
+  #leftOut(level: ListedLevel, items: readonly ChainItem[]): readonly string[] {
+    const { registry } = this.#builder.checks;
+    const named = namesOf(items);
+    return this.#tools.server.chains[level].flatMap((entry) => {
+      const { plugin, builtin } = registry.get(pluginOf(entry)) ?? {};
+      const isMissed =
+        plugin && !named.has(plugin.name) && (!builtin || hasOptions(entry) || plugin.name === 'prompts');
+      return isMissed && alwaysIn([entry]).length === 0 ? [plugin.name] : [];
+    });
+  }
+
+  /** A caller must not weaken an entry that it cannot drop. */
+  #refuseOptions(items: readonly ChainItem[], path: WrittenList['path'], report: Report): void {
+    const { request, attempt } = this.#tools.server.chains;
+    for (const [index, item] of items.entries())
+      if (hasOptions(item) && keptAs(item, [...request, ...attempt]))
+        report({
+          path: [...path, index, 'options'],
+          message: `the options of "${pluginOf(item)}" are those of server.yaml, which has \`always: true\` there`,
+        });
+  }
+
+  #part(place: ChainPlace, granted: Partial<Capabilities>, report: Report): CheckedList {
+    return {
+      id: idOf(place.level, place.items),
+      pluginNames: namesOf(place.items),
+      file: place.file,
+      granted,
+      chain: this.#builder.check(place, report),
+    };
+  }
+
+  /** The names that the request chain of a config provides to its attempts. */
+  #providedToAttempts(file: GatewayFile): readonly string[] {
+    const { server } = this.#tools;
+    const items = listedParts(file, this.#builder, server).request?.items ?? server.chains.request;
+    return this.#builder.providedTo('attempt', outerEntry(server), { items, runner: 'attempts' });
+  }
+
+  /** A request chain that came with a request may lack what the server's attempt chain needs. */
+  #checkServersAttempt(file: GatewayFile, report: Report): void {
+    const place = { ...serverChain(this.#tools.server, 'attempt'), provided: this.#providedToAttempts(file) };
+    this.#builder.check(place, ({ message }) => report({ path: ['plugins'], on: 'key', message }));
+  }
+
+  async #make(part: CheckedList | undefined): Promise<ListedChain | undefined> {
+    if (!part) return undefined;
+    const known = this.#builder.shares ? this.#compiled.get(part.id) : undefined;
+    if (known && isValid(part.chain)) return known;
+    const plugins: ListedPlugin[] = [];
+    const { id, chain, file, granted } = part;
+    const made = await this.#builder.create(chain, { file, granted, onPlugin: (place) => void plugins.push(place) });
+    if (!made) return undefined;
+    const listed = new ListedChain(part, made.run, plugins);
+    this.#compiled.set(id, listed);
+    return listed;
+  }
+
+  #later(part: CheckedList | undefined): NamedChain | undefined {
+    if (!part) return undefined;
+    return this.#compiled.get(part.id) ?? this.#requested.chain(part);
+  }
+}
+
+type ListedLevel = 'request' | 'attempt';
+const LISTED_LEVELS: readonly ListedLevel[] = ['request', 'attempt'];
+
+const leavesOut = (plugins: readonly string[]): string => {
+  const names = plugins.map((name) => `"${name}"`).join(' and ');
+  return `this list leaves out ${names}, which the chain of server.yaml has; list ${plugins.length === 1 ? 'it' : 'them'}, or set \`always: true\` there`;
+};
+
+/** The plugins of a chain in order, with their places. Empty for a chain whose plugins have not been created. */
+export const pluginsOf = (chain: NamedChain): readonly ListedPlugin[] =>
+  chain instanceof ListedChain || chain instanceof RequestedChain ? chain.plugins : [];
+
+/** The plugins of all lists in a config sent with a request: each may be a mistake, and is created. */
+const MOST_REQUESTED = 100;
+
+/** The file name in the places of plugins that a config sent with a request lists. */
+const REQUESTED = 'x-gateway-config';
+
+/** The levels that a config's own list names. */
+export const listedParts = (
+  { plugins = [] }: GatewayFile,
+  { checks }: Pick<ChainBuilder, 'checks'>,
+  { chains }: Pick<ServerSettings, 'chains'>,
+): DividedList => divideList({ items: plugins, path: [], of: 'config' }, () => {}, { ...checks, chains });
+
+interface WrittenList {
+  readonly items: readonly ChainItem[];
+  readonly path: readonly (string | number)[];
+  readonly of: 'config' | 'target';
+}
+
+function* listsOf(file: GatewayFile | TargetFile, path: readonly (string | number)[] = []): Generator<WrittenList> {
+  const { plugins: items, targets = [] } = file;
+  if (items) yield { items, path: [...path, 'plugins'], of: path.length === 0 ? 'config' : 'target' };
+  for (const [index, target] of targets.entries()) yield* listsOf(target, [...path, 'targets', index]);
+}
+
+const processKey = randomBytes(32);
+
+/** Explain shows ids, and options may hold secrets: the digest is keyed, so that an id does not reveal them. */
+function idOf(level: string, items: readonly ChainItem[]): string {
+  const text = JSON.stringify([level, items], function (this: Record<string, unknown>, key, value: unknown) {
+    // `value` is what `toJSON` of a secret returns.
+    const own = this[key];
+    return own instanceof Secret ? { secret: own.reveal() } : value;
+  });
+  return createHmac('sha256', processKey).update(text).digest('base64url').slice(0, 16);
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { compose } from '../http/chain/compose.ts';
+import {
+  definePlugin,
+  GatewayError,
+  toMiddleware,
+  type CapabilityName,
+  type CreatedPlugin,
+  type Middleware,
+} from '../../plugin/index.ts';
+import { createContext, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
+import type { ListedPlugin } from './chain-builder.ts';
+import { measuringPlugins, type MeasuredPlugins } from './plugin-metrics.ts';
+
+function placed(instance: string, builtin: boolean, needs: readonly CapabilityName[] = []): ListedPlugin {
+  const plugin = definePlugin({
+    name: instance,
+    level: 'attempt',
+    needs,
+    options: { type: 'object', properties: {} } as const,
+    create: () => () => Promise.resolve(),
+  });
+  return { plugin, builtin, instance, options: {}, path: [], file: 'server.yaml' };
+}
+
+interface Placed {
+  readonly name: string;
+  readonly builtin?: boolean;
+  readonly needs?: readonly CapabilityName[];
+  readonly run: Middleware;
+}
+
+/** Runs a chain of nested plugins, and returns what is reported of them. */
+async function measure(
+  which: MeasuredPlugins,
+  plugins: (clock: ReturnType<typeof createFakeClock>) => readonly Placed[],
+): Promise<readonly string[]> {
+  const clock = createFakeClock();
+  const reported: string[] = [];
+  const watch = measuringPlugins(undefined, which, {
+    clock,
+    reports: {
+      took: (plugin, ms) => void reported.push(`${plugin} took ${ms}`),
+      threw: (plugin, code) => void reported.push(`${plugin} threw ${code}`),
+    },
+  });
+  const instances = await Promise.all(
+    plugins(clock).map(async ({ name, builtin = false, needs, run }) => {
+      const create = (): CreatedPlugin => run;
+      const created = watch?.instantiate ? await watch.instantiate(placed(name, builtin, needs), create) : create();
+      return { name, repeats: false, builtin, middleware: toMiddleware(created) };
+    }),
+  );
+  await compose(instances, 'entry')(createContext(createExchange())).catch(() => {});
+  return reported;
+}
+
+const waiting =
+  (clock: ReturnType<typeof createFakeClock>, ms: number): Middleware =>
+  async (_, next) => {
+    await clock.advance(ms);
+    await next();
+  };
+
+describe('the metrics of plugins', () => {
+  it.each([
+    ['external', ['own took 3']],
+    ['all', ['inner took 40', 'own took 3']],
+    ['off', []],
+  ] as const)('measure %s plugins, each without those after it', async (which, expected) => {
+    const reported = await measure(which, (clock) => [
+      { name: 'own', run: waiting(clock, 3) },
+      { name: 'route', builtin: true, needs: ['attempts'], run: waiting(clock, 5) },
+      { name: 'inner', builtin: true, run: waiting(clock, 40) },
+    ]);
+    // The time of `route`, which is not measured, is in the plugin's `next`.
+    expect(reported).toEqual(expected);
+  });
+
+  it('count an error for the plugin that threw it, by the code that the client gets', async () => {
+    const reported = await measure('external', (clock) => [
+      { name: 'outer', run: waiting(clock, 1) },
+      { name: 'guard', run: () => Promise.reject(new GatewayError('invalid_value', 'refused')) },
+    ]);
+    expect(reported).toEqual(['guard threw invalid_value', 'guard took 0', 'outer took 1']);
+  });
+
+  it('count what is no error of the gateway as internal_error', async () => {
+    const reported = await measure('external', () => [
+      {
+        name: 'broken',
+        run: async (_, next) => {
+          await next();
+          throw new TypeError('x is undefined');
+        },
+      },
+    ]);
+    expect(reported).toEqual(['broken threw internal_error', 'broken took 0']);
+  });
+});

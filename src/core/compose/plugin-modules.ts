@@ -1,0 +1,161 @@
+import { statSync } from 'node:fs';
+import { createRequire, registerHooks, type ResolveHookSync } from 'node:module';
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runAs, type PluginWork } from '../../plugin/plugin-work.ts';
+import type { PluginRegistry } from '../http/chain/registry.ts';
+import { moduleFile } from '../kernel/package-root.ts';
+import { messageOf } from '../../plugin/thrown.ts';
+import type { Clock, Plugin } from '../../plugin/index.ts';
+import type { LoadResult } from '../settings/read/load.ts';
+import { ownImport, ownModule, type PluginModule } from './plugin-owners.ts';
+import { withinTime } from './time-limit.ts';
+
+/** Limit for importing a module with all its imports and its top-level await: as long as for a plugin's `create`. */
+const IMPORT_LIMIT_MS = 10_000;
+
+/**
+ * Imports the modules that `server.yaml` lists and registers their plugins. Failures are reported at the line of the
+ * module.
+ */
+export async function loadPluginModules(
+  builtins: PluginRegistry,
+  loaded: LoadResult,
+  { folder, clock }: { readonly folder: string; readonly clock: Clock },
+): Promise<PluginRegistry> {
+  const report = loaded.reporter('server.yaml');
+  offerPluginApi();
+  let registry = builtins;
+  for (const [index, specifier] of (loaded.settings?.server.plugins ?? []).entries()) {
+    const path = ['plugins', index];
+    try {
+      const url = locate(specifier, folder);
+      const module = ownModule(url, specifier);
+      const plugins = toPlugins(
+        await withinTime(
+          runAs(workOf(module), () => import(url)),
+          IMPORT_LIMIT_MS,
+          clock,
+        ),
+      );
+      module.name = plugins.map(({ name }) => name).join(', ');
+      const { registry: extended, taken } = registry.extend(plugins);
+      for (const name of taken) report({ path, message: `another plugin already has the name "${name}"` });
+      registry = extended;
+    } catch (error) {
+      report({ path, ...failureOf(error, specifier, folder) });
+    }
+  }
+  return registry;
+}
+
+/** A name without `./` is that of a package. */
+function failureOf(error: unknown, specifier: string, folder: string): { message: string; suggestion?: string } {
+  const isUnknown = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+  if (!isUnknown || isLocal(specifier)) return { message: `cannot load ${specifier}: ${messageOf(error)}` };
+  if (versionOf(resolve(folder, specifier)) === '')
+    return {
+      message: `cannot load ${specifier}: no package of this name is installed at the settings folder or above it`,
+    };
+  const message = `cannot load ${specifier}: this is the name of a package; the path of a file begins with \`./\``;
+  return { message, suggestion: `./${specifier}` };
+}
+
+const API = pathToFileURL(moduleFile('src/plugin/index')).href;
+const TESTING = pathToFileURL(moduleFile('src/plugin/testing/index')).href;
+
+/** The names of the plugin API: that of the published package, and a shorter one. */
+const PLUGIN_API: ReadonlyMap<string, string> = new Map(
+  ['gatehouse-gateway', 'gatehouse'].flatMap((name) => [
+    [`${name}/plugin`, API],
+    [`${name}/plugin/testing`, TESTING],
+  ]),
+);
+let offered = false;
+
+/**
+ * Resolves the plugin API in a plugin to that of the running gateway. By Node's own rules it is not found from a
+ * settings folder outside the package or in a checkout without a build, and elsewhere it may be another copy.
+ */
+function offerPluginApi(): void {
+  if (offered) return;
+  offered = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = PLUGIN_API.get(specifier);
+      return url === undefined ? followed(specifier, context, next) : { url, shortCircuit: true };
+    },
+  });
+}
+
+/** Reads the name late: timers of the module still run once its plugins' names are known. */
+const workOf = (module: PluginModule): PluginWork => ({
+  givenUp: false,
+  get plugin() {
+    return module.name;
+  },
+});
+
+/** A plugin owns the files it imports, so that the log can name the plugin for unhandled errors from them. */
+const followed: ResolveHookSync = (specifier, context, next) => {
+  const resolved = next(specifier, context);
+  ownImport(specifier, resolved.url, context.parentURL);
+  return resolved;
+};
+
+/** The current version of each local module. A package's modules do not change until a restart. */
+export function moduleVersions(specifiers: readonly string[], folder: string): ReadonlyMap<string, string> {
+  const paths = specifiers.filter(isLocal).map((specifier) => resolve(folder, specifier));
+  return new Map(paths.map((path) => [path, versionOf(path)]));
+}
+
+const isLocal = (specifier: string): boolean => specifier.startsWith('.') || isAbsolute(specifier);
+
+/** Empty if the file is missing or unreadable: the import reports that. */
+function versionOf(path: string): string {
+  try {
+    const { mtimeNs, size } = statSync(path, { bigint: true });
+    return `${mtimeNs}-${size}`;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * The URL to import. Node caches a module, or its failure, by URL for the life of the process, so only a new URL loads
+ * changed code. Each version ever loaded stays in memory, and snapshots with an old version keep using it. Files that
+ * the module imports are not reloaded, because their URLs do not change. CommonJS files are not reloaded either,
+ * because Node caches them by path.
+ */
+function locate(specifier: string, folder: string): string {
+  if (isLocal(specifier)) {
+    const path = resolve(folder, specifier);
+    const url = pathToFileURL(path);
+    const version = versionOf(path);
+    if (version !== '') url.search = `version=${version}`;
+    return url.href;
+  }
+  return pathToFileURL(createRequire(resolve(folder, 'server.yaml')).resolve(specifier)).href;
+}
+
+function toPlugins(module: unknown): readonly Plugin[] {
+  const exported: unknown =
+    typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+  const plugins = [exported].flat();
+  if (plugins.length > 0 && plugins.every(isPlugin)) return plugins;
+  throw new Error('its default export is not a plugin made by definePlugin');
+}
+
+/** True for a result of definePlugin. A hand-made object may lack the lists that definePlugin fills in. */
+function isPlugin(value: unknown): value is Plugin {
+  if (typeof value !== 'object' || value === null) return false;
+  const has = (key: string): unknown => Reflect.get(value, key);
+  const lists = ['needs', 'requires', 'provides'].every((key) => Array.isArray(has(key)));
+  return (
+    lists &&
+    typeof has('name') === 'string' &&
+    typeof has('level') === 'string' &&
+    typeof has('create') === 'function' &&
+    typeof has('options') === 'object'
+  );
+}

@@ -1,0 +1,96 @@
+import { fileURLToPath } from 'node:url';
+import { types } from 'node:util';
+import { currentWork } from '../../plugin/plugin-work.ts';
+import { GatewayError } from '../../plugin/index.ts';
+
+/** A file of an external plugin. Keyed by path: all loaded versions of a file are one. */
+interface Owned {
+  /** The module that owns the file. Its plugin names are known only after it has loaded. */
+  readonly module: PluginModule;
+  /** The file belongs to a package, which other plugins may use too. */
+  readonly shared: boolean;
+}
+
+/** A module of server.yaml's `plugins`. */
+export interface PluginModule {
+  /** The names of its plugins, or the module specifier until those are known. */
+  name: string;
+}
+
+/** Limit of tracked files: a plugin may have many dependencies. Files beyond it have no owner. */
+const MAX_FILES = 20_000;
+
+/** Node keeps modules for the life of the process, so this map does too. */
+const owners = new Map<string, Owned>();
+
+/** The gateway's file that calls into plugins, a chunk with a hash in the bundle. In a stack, the frames below it are callers of the gateway. */
+const BOUNDARY = /\/watched-link(?:-[\w-]+)?\.[jt]s$/;
+
+/** Registers a plugin module at this URL, ignoring the query. */
+export function ownModule(url: string, name: string): PluginModule {
+  const module: PluginModule = { name };
+  own(url, { module, shared: false });
+  return module;
+}
+
+/** Registers a resolved module as part of the plugin that imports it. */
+export function ownImport(specifier: string, url: string, parent: string | undefined): void {
+  const owner = parent === undefined ? undefined : owners.get(pathOf(parent) ?? '');
+  if (!owner) return;
+  const isOwnFile = /^(?:\.{0,2}\/|file:|#)/.test(specifier);
+  const known = owners.get(pathOf(url) ?? '');
+  if (!known) own(url, { module: owner.module, shared: owner.shared || !isOwnFile });
+}
+
+function own(url: string, owned: Owned): void {
+  const path = pathOf(url);
+  if (path !== undefined && (owners.has(path) || owners.size < MAX_FILES)) owners.set(path, owned);
+}
+
+function pathOf(url: string): string | undefined {
+  try {
+    return url.startsWith('file:') ? fileURLToPath(url) : url.startsWith('/') ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The external plugin that caused an uncaught error, found by the files in its stack. If the stack names neither a
+ * plugin file nor a gateway file above the boundary, it is the plugin whose callback ran: a plugin may throw values
+ * without a stack.
+ */
+export function pluginOf(error: unknown): string | undefined {
+  const paths = stackPaths(error);
+  const end = paths.findIndex((path) => BOUNDARY.test(path));
+  const above = (end < 0 ? paths : paths.slice(0, end)).map((path) => owners.get(path));
+  const own = above.find((owned) => owned?.shared === false);
+  const running = currentWork()?.plugin;
+  if (own) return nameWithin(own.module, running);
+  // The end of a request (a client disconnect) reaches a plugin as a rejection without a frame in that plugin's files.
+  if (!types.isProxy(error) && error instanceof GatewayError) return running;
+  if (paths.some((path) => !owners.has(path))) return undefined;
+  return running;
+}
+
+/** A module may hold several plugins. The one whose code runs is named if it is one of them. */
+const nameWithin = ({ name }: PluginModule, running: string | undefined): string =>
+  running !== undefined && name.split(', ').includes(running) ? running : name;
+
+/** Files in an error's stack, from the top, without Node's own. */
+function stackPaths(error: unknown): readonly string[] {
+  return stackOf(error)
+    .split('\n')
+    .flatMap((line) => /^\s+at (?:.* \()?(?:async )?(.+?)(?:\?[^?]*)?:\d+:\d+\)?$/.exec(line)?.[1] ?? [])
+    .flatMap((place) => pathOf(place) ?? []);
+}
+
+/** `stack` may have any type, and reading it may throw. */
+function stackOf(error: unknown): string {
+  try {
+    const stack: unknown = !types.isProxy(error) && error instanceof Error ? error.stack : undefined;
+    return typeof stack === 'string' ? stack : '';
+  } catch {
+    return '';
+  }
+}

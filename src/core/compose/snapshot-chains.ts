@@ -1,0 +1,142 @@
+import { createAliasDirectory } from '../catalog/alias-directory.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { createModelDirectory } from '../catalog/model-directory.ts';
+import { createTargetResolver } from '../catalog/target-resolver.ts';
+import type { CompiledChain } from '../http/chain/compile.ts';
+import { openaiChat } from '../../formats/openai-chat/index.ts';
+import {
+  NO_TURNS,
+  type RequestBudgets,
+  type MediaInliner,
+  type RequestLimits,
+  type Sender,
+} from '../../plugin/index.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { ReplyStore, SnapshotHealth } from '../memory/ports.ts';
+import { createAttemptRunner } from '../http/gateway/attempts.ts';
+import { embeddings } from '../operations/embeddings.ts';
+import { createReplyCache } from '../translate/cached-replies.ts';
+import { createSemanticCache } from '../../addons/semantic-cache/semantic-cache.ts';
+import { compileConfigs } from './config-directory.ts';
+import type { ComposedFiles } from '../../addons/files/compose-files.ts';
+import { createPromptDirectory } from '../../addons/prompts/prompt-directory.ts';
+import { composeResponses } from '../../addons/responses/compose-responses.ts';
+import { createMediaInliner } from '../translate/inline-media.ts';
+import { gatedSender } from '../send/gated-sender.ts';
+import { createSender } from '../send/send.ts';
+import type { ComposedRateLimits } from '../../addons/budgets/limits/rate-limits.ts';
+import type { Tenancy } from './tenancy.ts';
+import { createTranslator } from '../translate/translator.ts';
+import { noChain, outerEntry, serverChain, ChainBuilder } from './chain-builder.ts';
+import { listedParts, PluginLists } from './plugin-lists.ts';
+import type { InFlight } from '../http/gateway/admission/in-flight.ts';
+import type { Shared } from './shared.ts';
+
+/** The inputs of the chains of a snapshot. */
+export interface ChainParts {
+  readonly server: ServerSettings;
+  readonly tenancy: Tenancy;
+  readonly hasBudgets: boolean;
+  readonly budgets: RequestBudgets;
+  readonly catalog: Catalog;
+  readonly files: ComposedFiles;
+  readonly chainBuilder: ChainBuilder;
+  readonly shared: Shared;
+  readonly replies: ReplyStore;
+  readonly health: SnapshotHealth;
+  readonly rateLimits: ComposedRateLimits;
+}
+
+/** Compiles all chains. Returns the entry chain, which leads to the others. */
+export async function compileChains(settings: Settings, parts: ChainParts): Promise<CompiledChain | undefined> {
+  const { server, tenancy, catalog, files, chainBuilder, shared, replies, health, rateLimits } = parts;
+  const { clock } = shared;
+  const targets = createTargetResolver(catalog, { labels: shared.labels });
+
+  const base = {
+    translate: createTranslator(clock, server.limits.holdBytes),
+    targets,
+    defaultFormat: openaiChat,
+    limits: requestLimits(settings, server, shared.inFlight),
+    gates: rateLimits.gates,
+    turns: shared.turns ?? NO_TURNS,
+    recorder: shared.recorder,
+  };
+  const media = composeMedia(files, shared);
+  const send = composeSender(shared, server, rateLimits);
+  const semantic = createSemanticCache(replies.texts, {
+    targets,
+    translate: base.translate,
+    send,
+    operation: embeddings,
+    clock,
+  });
+  const grantedToAttempts = {
+    ...base,
+    send,
+    media,
+    cache: createReplyCache(replies, clock),
+    semantic,
+    budgets: parts.budgets,
+  };
+  const attemptChain = await chainBuilder.chain(
+    { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
+    grantedToAttempts,
+  );
+  const attempts = createAttemptRunner({
+    chain: attemptChain?.run ?? noChain,
+    clock,
+    timeouts: server.timeouts,
+  });
+  const granted = { ...base, attempts, health, prompts: createPromptDirectory(settings) };
+  const configs = await compileConfigs(settings, server, chainBuilder, {
+    granted,
+    lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
+    hasBudgets: parts.hasBudgets,
+    onConfig: shared.onConfig?.(server),
+  });
+  health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
+  const models = createModelDirectory(catalog, configs, targets);
+  const aliases = createAliasDirectory(catalog.aliases);
+  const responses = composeResponses(server, shared.responses);
+  const grantedToEntry = { ...base, aliases, keys: tenancy.keys, configs, models, files: files.service, responses };
+  return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
+}
+
+function composeMedia({ source }: ComposedFiles, { clock, log, upstream, inFlight }: Shared): MediaInliner {
+  const stored = source && { files: source, reserve: inFlight.reserve.bind(inFlight) };
+  return createMediaInliner({ download: upstream.download, clock, log, stored });
+}
+
+function composeSender(
+  { upstream, clock, inFlight }: Shared,
+  { limits }: ServerSettings,
+  { needs, gates }: ComposedRateLimits,
+): Sender {
+  const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
+  return needs.targets ? gatedSender(sender, gates) : sender;
+}
+
+const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({
+  body: limits.body,
+  form: limits.form,
+  json: limits.json,
+  builtInOnly: (settings.server.plugins ?? []).length === 0,
+  reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
+});
+
+/**
+ * The names that every request chain provides which may run the server's attempt chain: the server's own, and those of
+ * configs that do not name an attempt chain for all of their targets.
+ */
+function providedToAttempts(settings: Settings, server: ServerSettings, chainBuilder: ChainBuilder): string[] {
+  const own = [...settings.gateway.values()].flatMap((file) => {
+    const { request, attempt } = listedParts(file, chainBuilder, server);
+    return request && !attempt ? [request.items] : [];
+  });
+  const [first = [], ...others] = [server.chains.request, ...own].map((items) =>
+    chainBuilder.providedTo('attempt', outerEntry(server), { items, runner: 'attempts' }),
+  );
+  return first.filter((name) => others.every((names) => names.includes(name)));
+}

@@ -1,0 +1,191 @@
+import type { PricesFile } from '../../../schemas/types.generated.ts';
+import { compileCatalog } from '../catalog/catalog.ts';
+import type { Chain } from '../http/chain/instance.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import { withStoredPrices } from '../settings/read/stored-objects.ts';
+import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
+import { CostHeader } from '../../addons/budgets/record/cost-header.ts';
+import { PriceList } from '../../addons/budgets/prices/price-list.ts';
+import { PricesInForce } from '../../addons/budgets/prices/prices-in-force.ts';
+import { compilePrices } from '../../addons/budgets/settings/prices.ts';
+import { mayStoreBudgets } from '../../addons/budgets/settings/owned-kinds.ts';
+import { createNetworkTest } from '../settings/compile/networks.ts';
+import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
+import type { ProviderEntry } from '../providers/provider.ts';
+import { composeFiles } from '../../addons/files/compose-files.ts';
+import { HeaderNames } from '../http/gateway/header-names.ts';
+import { composeBudgets, withBudget } from '../../addons/budgets/reserve/index.ts';
+import type { PathSettings } from '../http/gateway/path-settings.ts';
+import { measuringPlugins } from './plugin-metrics.ts';
+import { composeRateLimits, withLimitPlugins } from '../../addons/budgets/limits/rate-limits.ts';
+import { PluginTimes, timingSources } from './server-timing.ts';
+import { composeTenancy, type Tenancy } from './tenancy.ts';
+import { TimeLimitPassed, withinTime } from './time-limit.ts';
+import { ChainBuilder } from './chain-builder.ts';
+import { answerHandshake } from '../../addons/responses/websockets/handshake.ts';
+import { admitting } from './entry-gate.ts';
+import type { Shared } from './shared.ts';
+import { compileChains, type ChainParts } from './snapshot-chains.ts';
+
+/** The compiled settings, immutable. A request keeps the snapshot it began with. */
+export interface Snapshot extends PathSettings {
+  readonly server: ServerSettings;
+  /** The metadata that metrics have as labels. */
+  metadataLabels(): readonly MetadataLabel[];
+  /** The organizations, teams and keys. The state store changes them while the chains stay. */
+  readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
+  readonly prices: PricesInForce;
+  /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
+  readonly tokenKeys: ReadonlySet<string>;
+  /**
+   * Opens the catalog's entries; awaited before the snapshot goes live.
+   * @param which filters the entries. Default: all.
+   */
+  open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
+  /** Runs the closing tasks of its plugins. */
+  close(): Promise<void>;
+}
+
+/** Limit for opening all entries together: some retry a metadata server that is still starting. */
+const OPEN_LIMIT_MS = 45_000;
+
+/**
+ * Compiles settings. Every problem is reported in `loaded`; with an error among them the result is undefined. Does no
+ * I/O of its own; plugins may.
+ */
+export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
+  const { settings } = loaded;
+  if (!settings) return undefined;
+  const governance = composeGovernance(loaded, settings, shared);
+  const { server, rateLimits } = governance;
+  const catalog = compileCatalog(settings.catalog, {
+    upstreamExchange: shared.upstream.exchange,
+    clock: shared.clock,
+    tokens: shared.tokens,
+    tokenFetched: shared.tokenFetched,
+    env: shared.env,
+    tokenUris: new Set(server.egress.tokenUris),
+    report: loaded.reporter('catalog.yaml'),
+  });
+  const sources = timingSources(settings);
+  const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
+  const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, {
+    clock: shared.clock,
+    reports: shared.pluginReports,
+  });
+  const watch = admitting(
+    {
+      inFlight: shared.inFlight,
+      tree: governance.tenancy.tree,
+      answer: (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets),
+      refuseAddress: rateLimits.refuseAddress,
+    },
+    pluginTimes ? pluginTimes.around(measuring) : measuring,
+  );
+  const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
+  const replies = shared.replies.prepare(server.cache);
+  const { clock, upstream } = shared;
+  const files = composeFiles(server, {
+    catalog,
+    clock,
+    upstream,
+    state: shared.files,
+    // A file may take minutes: its uploads have a bound and a limit of time of their own.
+    reserve: (exchange, bytes) => shared.inFlight.reserve(exchange, bytes, { kept: true }),
+  });
+  const compilation = {
+    ...governance,
+    catalog,
+    files,
+    chainBuilder,
+    shared,
+    replies,
+    pluginTimes,
+    health: shared.health.directory(),
+  };
+  try {
+    const entry = await compileChains(settings, compilation);
+    if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
+  } catch (error) {
+    await chainBuilder.close();
+    throw error;
+  }
+  await chainBuilder.close();
+  return undefined;
+}
+
+/** The inputs of a snapshot, besides its entry chain. */
+interface Compilation extends ChainParts {
+  readonly prices: PricesInForce;
+  readonly pluginTimes: PluginTimes | undefined;
+}
+
+function createSnapshot(loaded: LoadResult, settings: Settings, parts: Compilation, entry: Chain): Snapshot {
+  const { server, tenancy, catalog, chainBuilder, shared } = parts;
+  return {
+    hash: settings.hash,
+    server,
+    metadataLabels: () => tenancy.metadataLabels(),
+    tenancy,
+    prices: parts.prices,
+    costHeader: new CostHeader(parts.prices),
+    headerNames: new HeaderNames(server.headerPrefixes),
+    isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
+    entry,
+    pluginTimes: parts.pluginTimes,
+    // Some keys are known only after `open`.
+    get tokenKeys() {
+      return new Set(catalog.entries.flatMap(({ provider }) => provider.tokenKey ?? []));
+    },
+    async open(which) {
+      chainBuilder.setLogLevel(server.telemetry.log.level);
+      await openCatalog(catalog.open(which), loaded, shared.clock);
+      shared.replies.use(parts.replies);
+      shared.files?.use(parts.files.store);
+      shared.responses.apply(server.responses);
+      tenancy.catchUp(shared.stored?.());
+      shared.budgets?.use(tenancy.tree);
+      parts.health.use();
+      parts.rateLimits.use();
+    },
+    close() {
+      shared.onClose?.();
+      return chainBuilder.close();
+    },
+  };
+}
+
+async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Clock): Promise<void> {
+  try {
+    await withinTime(opening, OPEN_LIMIT_MS, clock);
+  } catch (error) {
+    if (error instanceof TimeLimitPassed)
+      loaded.reporter('catalog.yaml')({ path: ['providers'], message: `cannot open these entries: ${error.message}` });
+    throw error;
+  }
+}
+
+/** Keys, limits and budgets, and the default chains with their plugins, if there are any. */
+function composeGovernance(loaded: LoadResult, settings: Settings, shared: Shared) {
+  const { server: file } = settings;
+  const { clock } = shared;
+  const compiled = compileServerSettings(file);
+  const tenancy = composeTenancy(loaded, settings, compiled, shared);
+  const { tree } = tenancy;
+  const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), settings.priceTable);
+  const prices = new PricesInForce(listOf(settings.prices));
+  const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
+  const hasBudgets = tree.hasBudgets || mayStoreBudgets(file);
+  const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
+  const budgets = composeBudgets({ hasBudgets, tree, prices, clock, whenDown, state: shared.budgets });
+  const server = withBudget(withLimitPlugins(compiled, file, rateLimits.needs), file, hasBudgets);
+  tenancy.onChange((changes) => {
+    rateLimits.change(changes);
+    shared.budgets?.change(changes);
+  });
+  tenancy.onPrices(() => {
+    prices.replace(listOf(withStoredPrices(settings.written.prices, tenancy.current.stored)), clock.now());
+  });
+  return { tenancy, hasBudgets, prices, rateLimits, budgets, server };
+}

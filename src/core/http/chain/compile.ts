@@ -1,0 +1,270 @@
+import {
+  isCreated,
+  toMiddleware,
+  type CapabilityName,
+  type CreatedPlugin,
+  type Host,
+  type Plugin,
+  type PluginLevel,
+  type Problem,
+  type Report,
+} from '../../../plugin/index.ts';
+import { messageOf } from '../../../plugin/thrown.ts';
+import { compose } from './compose.ts';
+import type { Chain, Guard, Instance } from './instance.ts';
+import { runForPlugin } from '../../../plugin/plugin-work.ts';
+import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
+
+/** An entry of a chain in the settings: a name, or a name with options. */
+export type ChainItem =
+  | string
+  | {
+      readonly plugin: string;
+      readonly name?: string;
+      readonly options?: Readonly<Record<string, unknown>>;
+      /** In server.yaml: no list of a config or a target drops it. */
+      readonly always?: boolean;
+    };
+
+/** An item that a list does not name: the index of its entry in the chain of server.yaml, which no list drops. */
+export interface Kept {
+  readonly always: number;
+}
+
+export interface CompiledChain {
+  readonly run: Chain;
+  readonly names: readonly string[];
+}
+
+interface ChainSource {
+  readonly level: PluginLevel;
+  readonly items: readonly ChainItem[];
+  /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
+  readonly indexes?: readonly (number | Kept)[] | undefined;
+  /** The path of the list in its file. */
+  readonly path: readonly (string | number)[];
+  readonly report: Report;
+  /** Names that the outer chains provide. */
+  readonly provided?: readonly string[];
+}
+
+/** A plugin and its place, for hooks that observe a chain. */
+export interface PluginPlace {
+  readonly plugin: Plugin;
+  readonly builtin: boolean;
+  /** The name in logs and errors. */
+  readonly instance: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The path in the file that lists it. */
+  readonly path: readonly (string | number)[];
+  /** The index in the chain of server.yaml, where the list at `path` does not name it and must keep it. */
+  readonly always?: number | undefined;
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+type Created = CreatedPlugin | Promise<CreatedPlugin>;
+
+/** Creates a plugin's middleware or step, wrapped or replaced. */
+type Instantiate = (place: PluginPlace, create: () => Created) => Created;
+
+/** What checking a list needs. */
+export interface ListChecks {
+  readonly registry: PluginRegistry;
+  /**
+   * Validates options against a plugin's schema and reports errors. Returns them with the schema's defaults; undefined
+   * if invalid. `trusted`: the schema is the gateway's own.
+   */
+  readonly readOptions: (
+    of: { readonly schema: object; readonly trusted: boolean },
+    options: Options,
+    path: readonly (string | number)[],
+    report: Report,
+  ) => Options | undefined;
+  /** The known name that is nearest to a misspelt one. */
+  readonly nearest: (name: string, names: readonly string[]) => string | undefined;
+}
+
+export interface CompileSetup extends ListChecks {
+  /** Default: calls `create`. */
+  readonly instantiate?: Instantiate | undefined;
+  /** Creates the host for a plugin: the capabilities it may have and its own log. */
+  readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
+  /** Awaits a plugin's `create` with a time limit. */
+  readonly inTime: <T>(work: Promise<T>) => Promise<T>;
+  /** Time limit and fault reports of external plugins. Default: no limit. */
+  readonly guard?: Guard | undefined;
+}
+
+/** `send` and `semantic` send bytes with credentials, and `budgets` spends, so external plugins never get them. */
+const BUILTIN_ONLY: ReadonlySet<CapabilityName> = new Set(['send', 'semantic', 'budgets']);
+
+/** A list whose mistakes have been reported; its plugins have not been created. */
+export interface CheckedChain {
+  readonly source: ChainSource;
+  /** Undefined for an item with a mistake. */
+  readonly items: readonly (CheckedItem | undefined)[];
+}
+
+interface CheckedItem {
+  readonly entry: RegisteredPlugin;
+  readonly place: ItemPlace;
+}
+
+/** Reports every mistake of a list at its place: unknown names, wrong levels and order, options. Creates nothing. */
+export function checkChain(source: ChainSource, setup: ListChecks): CheckedChain {
+  const provided = new Set(source.provided);
+  const items: (CheckedItem | undefined)[] = [];
+  for (const [index, item] of source.items.entries()) {
+    const place = toPlace(item, source.indexes?.[index] ?? index, source.path);
+    const entry = findPlugin(place, source, setup);
+    const missing = entry?.plugin.requires.filter((name) => !provided.has(name)) ?? [];
+    const options = entry && checkPlace(entry, place, missing, { source, setup });
+    items.push(options && { entry, place: { ...place, options } });
+    for (const name of entry?.plugin.provides ?? []) provided.add(name);
+  }
+  return { source, items };
+}
+
+export const isValid = ({ items }: CheckedChain): boolean => !items.includes(undefined);
+
+/** Creates the plugins of a checked chain. Reports those that cannot start; with any mistake the result is undefined. */
+export async function createChain(
+  { source, items }: CheckedChain,
+  setup: CompileSetup,
+): Promise<CompiledChain | undefined> {
+  const instances: (Instance | undefined)[] = [];
+  for (const item of items) instances.push(item && (await createInstance(item.entry, item.place, source, setup)));
+  const whole = instances.filter((instance) => instance !== undefined);
+  return whole.length < instances.length
+    ? undefined
+    : { run: compose(whole, source.level), names: whole.map(({ name }) => name) };
+}
+
+interface ItemPlace {
+  readonly plugin: string;
+  readonly instance: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly path: readonly (string | number)[];
+  /** The path of the plugin's name. */
+  readonly namePath: readonly (string | number)[];
+  readonly always?: number | undefined;
+}
+
+/** Mistakes of an entry that a list must keep are reported at the list. */
+function toPlace(item: ChainItem, index: number | Kept, list: readonly (string | number)[]): ItemPlace {
+  if (typeof index === 'object') return { ...toPlace(item, 0, list), path: list, namePath: list, ...index };
+  const path = [...list, index];
+  if (typeof item === 'string') return { plugin: item, instance: item, options: {}, path, namePath: path };
+  return {
+    plugin: item.plugin,
+    instance: item.name ?? item.plugin,
+    options: item.options ?? {},
+    path,
+    namePath: [...path, 'plugin'],
+  };
+}
+
+export function unknownPlugin(
+  name: string,
+  path: readonly (string | number)[],
+  { registry, nearest }: Pick<ListChecks, 'registry' | 'nearest'>,
+): Problem {
+  const suggestion = nearest(name, registry.names);
+  return { path, message: `unknown plugin "${name}"`, ...(suggestion && { suggestion }) };
+}
+
+function findPlugin(
+  { plugin: name, namePath }: ItemPlace,
+  { level, report }: ChainSource,
+  { registry, nearest }: ListChecks,
+): RegisteredPlugin | undefined {
+  const entry = registry.get(name);
+  if (!entry) {
+    report(unknownPlugin(name, namePath, { registry, nearest }));
+    return undefined;
+  }
+  const { plugin, builtin } = entry;
+  if (plugin.level !== level) {
+    report({
+      path: namePath,
+      message: `plugin "${name}" belongs in the ${plugin.level} chain, this is the ${level} chain`,
+    });
+    return undefined;
+  }
+  const refused = builtin ? undefined : plugin.needs.find((need) => BUILTIN_ONLY.has(need));
+  if (refused) {
+    report({
+      path: namePath,
+      message: `plugin "${name}" needs "${refused}", which external plugins do not get`,
+    });
+    return undefined;
+  }
+  return entry;
+}
+
+interface CheckContext {
+  readonly source: ChainSource;
+  readonly setup: ListChecks;
+}
+
+/**
+ * Returns the validated options; undefined if something is invalid.
+ * @param missing names the plugin requires that no earlier plugin provides
+ */
+function checkPlace(
+  { plugin, builtin }: RegisteredPlugin,
+  place: ItemPlace,
+  missing: readonly string[],
+  { source, setup }: CheckContext,
+): Options | undefined {
+  for (const name of missing)
+    source.report({ path: place.namePath, message: missingMessage(plugin, name, setup.registry) });
+  const of = { schema: plugin.options, trusted: builtin };
+  const options = setup.readOptions(of, place.options, [...place.path, 'options'], source.report);
+  return missing.length === 0 ? options : undefined;
+}
+
+function missingMessage({ name: plugin, level }: Plugin, name: string, registry: PluginRegistry): string {
+  const providers = registry.names
+    .flatMap((other) => registry.get(other)?.plugin ?? [])
+    .filter(({ provides }) => provides.includes(name));
+  const near = providers.find((provider) => provider.level === level);
+  if (near)
+    return `plugin "${plugin}" needs "${name}" from a plugin earlier in the chain; put "${near.name}" before it`;
+  const [far] = providers;
+  const hint = far ? `; "${far.name}" provides it, in the ${far.level} chain` : '';
+  return `plugin "${plugin}" needs "${name}" from a plugin before it${hint}`;
+}
+
+async function createInstance(
+  { plugin, builtin }: RegisteredPlugin,
+  place: ItemPlace,
+  { report }: ChainSource,
+  { host, inTime, guard, instantiate = (_, create) => create() }: CompileSetup,
+): Promise<Instance | undefined> {
+  const { instance, options, path, always } = place;
+  try {
+    const create = (): Created => plugin.create({ options, host: host(plugin, instance) });
+    const made = instantiate({ plugin, builtin, instance, options, path, always }, () =>
+      builtin ? create() : runForPlugin(instance, create),
+    );
+    const created = await inTime(Promise.resolve(made));
+    if (!isCreated(created)) throw new Error('its `create` returned no middleware');
+    return {
+      name: instance,
+      repeats: plugin.repeats,
+      builtin,
+      middleware: toMiddleware(created),
+      ...(builtin && plugin.idleFor && { isIdleFor: (subject: object) => plugin.idleFor!(subject, options) }),
+      ...(builtin && 'step' in created && { step: created }),
+      ...(!builtin && { guard }),
+    };
+  } catch (error) {
+    report({
+      path: place.namePath,
+      message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}`,
+    });
+    return undefined;
+  }
+}

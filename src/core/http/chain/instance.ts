@@ -1,0 +1,116 @@
+import {
+  GatewayError,
+  type Clock,
+  type GatewayContext,
+  type Middleware,
+  type Step,
+  type Attempt,
+  type Exchange,
+} from '../../../plugin/index.ts';
+import { blame } from '../../../plugin/blame.ts';
+
+/** One plugin at its place in a chain. */
+export interface Instance {
+  /** The name in logs and errors. */
+  readonly name: string;
+  readonly repeats: boolean;
+  /** Built-in plugins keep the chain rules and are not watched, which saves 0.7 KB per request. */
+  readonly builtin?: boolean;
+  readonly middleware: Middleware;
+  /** The same as a step; only of built-in plugins. */
+  readonly step?: Step | undefined;
+  /** See `idleFor` of a plugin. */
+  readonly isIdleFor?: ((subject: object) => boolean) | undefined;
+  /** Time limit and fault reports of an external plugin. Undefined: no limit. */
+  readonly guard?: Guard | undefined;
+}
+
+export interface Guard {
+  readonly clock: Clock;
+  /** Time limit until the plugin calls `next`. */
+  readonly pluginMs: number;
+  readonly onFault: (failure: PluginFailure) => void;
+}
+
+/**
+ * timeout: the plugin was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener:
+ * its listener of `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
+ */
+export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
+
+/** A fault of an external plugin, for the log and the metrics. */
+export interface PluginFailure {
+  readonly kind: PluginFailureKind;
+  /** The plugin's name in the settings. */
+  readonly plugin: string;
+  readonly requestId?: string | undefined;
+  readonly error: unknown;
+}
+
+/** What a chain runs with: Koa's context, or a `Scope`. */
+export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
+
+export type Chain = (ctx: ChainContext) => Promise<void>;
+
+/**
+ * What a chain of a served request runs with. Built-in plugins read only the fields of the scope. Koa's context is made
+ * when an external plugin needs it. The context of an attempt has a response of its own, and costs as much as all
+ * built-in plugins of the attempt's chain (measured).
+ */
+export abstract class Scope implements ChainContext {
+  abstract readonly exchange: Exchange;
+  abstract readonly attempt: Attempt | undefined;
+  abstract koa(): GatewayContext;
+}
+
+/** The context for Koa middleware. */
+export const koaContextOf = (ctx: ChainContext): GatewayContext =>
+  // Dry runs have contexts of their own.
+  ctx instanceof Scope ? ctx.koa() : (ctx as GatewayContext);
+
+/** A plugin breaks the rules of a chain. This is a fault of its author, reported with the plugin's name. */
+export class ChainFault extends Error {
+  override readonly name = 'ChainFault';
+}
+
+/** Turns a synchronous throw into a rejection: the caller of `next()` expects a promise. */
+export function started<C>(chain: (ctx: C) => Promise<void>, ctx: C): Promise<void> {
+  try {
+    return chain(ctx);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** The object on which a chain sets its reply. */
+type Holder = Exchange | Attempt;
+
+interface Stop {
+  readonly plugin: string;
+  /** Counts and logs the fault. */
+  readonly report: (error: Error) => void;
+}
+
+const stops = new WeakMap<Holder, Stop>();
+
+/**
+ * Notes that an external plugin returned without a reply and without calling `next()`. A plugin around it may still
+ * reply.
+ */
+export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);
+
+/** The error of a chain that has ended without a reply. */
+export function noReply(holder: Holder): Error {
+  const stop = stops.get(holder);
+  if (!stop)
+    return new GatewayError(
+      'internal_error',
+      'target' in holder
+        ? 'The attempt chain ended without a reply; is `send` in it?'
+        : 'The chain ended without a reply; is `route` in the request chain?',
+    );
+  const { plugin, report } = stop;
+  const error = blame(new ChainFault(`plugin "${plugin}" returned without a reply and without calling next()`), plugin);
+  report(error);
+  return error;
+}

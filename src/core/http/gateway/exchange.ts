@@ -1,0 +1,273 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Format } from '../../../formats/format.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Caller,
+  type ChosenBranch,
+  type ClientCertificate,
+  type Clock,
+  type Exchange,
+  type GatewayConfig,
+  type InboundRequest,
+  type Operation,
+  type PathParams,
+  type ReplyEnd,
+  type RequestBody,
+  type Secret,
+  type SkippedTarget,
+  type TraceContext,
+  type UsedPrompt,
+} from '../../../plugin/index.ts';
+import { isGivenUp } from '../../../plugin/plugin-work.ts';
+import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
+import { readTraceparent } from '../../record/traces/traceparent.ts';
+import { clientAddress } from './client-address.ts';
+import { clientCertificateOf } from './client-certificate.ts';
+import type { InFlightEntry } from './admission/in-flight.ts';
+import type { HeaderNames } from './header-names.ts';
+import { googleKeys } from '../../../plugin/google-keys.ts';
+import { traceId, uuidv7, withoutDashes } from '../../../plugin/ids.ts';
+import { shortList } from '../../../plugin/short-list.ts';
+import type { ExchangeSettings } from './path-settings.ts';
+import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
+import { ReplyHolder } from './reply-holder.ts';
+
+const REQUEST_ID = /^[\w-]{1,128}$/;
+/** 32 hex digits, not all zero (W3C Trace Context, section 3.2.2.3). */
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+
+export interface ExchangeSetup {
+  readonly operation: Operation | undefined;
+  readonly clientFormat: Format | undefined;
+  /** Parameters of the operation's path. */
+  readonly params: PathParams;
+  readonly snapshot: ExchangeSettings;
+  readonly clock: Clock;
+  /** A fixed id, for a request that is explained after it was served. */
+  readonly id?: string | undefined;
+  /** Called when the deadline is set or changes. */
+  readonly onDeadline?: ((deadline: number) => void) | undefined;
+  /** Called when a listener throws. The other listeners still run. */
+  readonly onListenerFault?: ((error: unknown, requestId: string) => void) | undefined;
+}
+
+/** The exchange of one request. It exists from the moment the request's head was read. */
+export class HttpExchange extends ReplyHolder implements Exchange, ListenerFaults {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly settingsHash: string;
+  readonly operation: Operation | undefined;
+  readonly clientFormat: Format | undefined;
+  readonly request: InboundRequest;
+  readonly attempts: Attempt[] = shortList();
+  readonly skipped: SkippedTarget[] = [];
+  readonly conditions: ChosenBranch[] = [];
+  draws: number[] | undefined;
+  explainId: string | undefined;
+  trace: TraceContext;
+  caller: Caller | undefined;
+  upstreamToken: Secret | undefined;
+  config: GatewayConfig | undefined;
+  alias: Exchange['alias'];
+  longContext: Exchange['longContext'];
+  strict: boolean | undefined;
+  strictParams = false;
+  metadata: Readonly<Record<string, string>> = {};
+  labels: Readonly<Record<string, string>> = {};
+  prompt: UsedPrompt | undefined;
+  upload: Exchange['upload'];
+  kept: Exchange['kept'];
+  boundLabels: ReadonlySet<string> | undefined;
+  droppedMetadata: number | undefined;
+  limits: Exchange['limits'];
+  error: GatewayError | undefined;
+  /** Its entry among the requests in flight. */
+  inFlight: InFlightEntry | undefined;
+  #firstListener: EndListener | undefined;
+  #lastListener: EndListener | undefined;
+  #end: ReplyEnd | undefined;
+  #deadline = Infinity;
+  /** Set where the caller chose the id: it may send the same one again. Not private: explain reads through derived objects. */
+  readonly ownReplyId: string | undefined;
+  readonly #cancellation = new GuardedCancellation(this);
+  readonly #onDeadline: ExchangeSetup['onDeadline'];
+  readonly #onListenerFault: ExchangeSetup['onListenerFault'];
+
+  constructor(req: IncomingMessage, setup: ExchangeSetup) {
+    const { operation, clientFormat, params, snapshot, clock, id } = setup;
+    super();
+    const requested = req.headers['x-request-id'];
+    const isUsable =
+      typeof requested === 'string' && REQUEST_ID.test(requested) && !isKey(requested, req.headers, snapshot);
+    this.id = id ?? (isUsable ? requested : uuidv7(clock.wall()));
+    this.ownReplyId = this.id === requested && id === undefined ? withoutDashes(uuidv7(clock.wall())) : undefined;
+    this.startedAt = clock.now();
+    this.#onDeadline = setup.onDeadline;
+    this.#onListenerFault = setup.onListenerFault;
+    this.deadline = this.startedAt + snapshot.server.deadlineMs;
+    this.settingsHash = snapshot.hash;
+    this.operation = operation;
+    this.clientFormat = clientFormat;
+    this.request = new HttpRequest(req, params, { snapshot, exchange: this });
+    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#traceIdHeader(snapshot) ?? traceId() };
+  }
+
+  /**
+   * The trace id from `x-gateway-trace-id`, in W3C's form or as a UUID: a trace that the caller names without taking
+   * part in it.
+   */
+  #traceIdHeader(snapshot: Pick<ExchangeSettings, 'headerNames'>): string | undefined {
+    const requested = this.request.header('trace-id');
+    if (requested === undefined || isKey(requested, this.request.headers, snapshot)) return undefined;
+    const id = requested.replaceAll('-', '').toLowerCase();
+    return TRACE_ID.test(id) ? id : undefined;
+  }
+
+  /** Read-only: assigning to it throws, so no plugin can disconnect the exchange from the client's disconnect. */
+  get cancellation(): GuardedCancellation {
+    return this.#cancellation;
+  }
+
+  get replyId(): string {
+    return this.ownReplyId ?? withoutDashes(this.id);
+  }
+
+  get deadline(): number {
+    return this.#deadline;
+  }
+
+  set deadline(deadline: number) {
+    // A plugin may compute NaN, and a comparison with NaN is never true.
+    if (!Number.isFinite(deadline)) throw new TypeError('exchange.deadline must be a finite number');
+    if (isGivenUp(this)) return;
+    this.#deadline = deadline;
+    this.#onDeadline?.(deadline);
+  }
+
+  protected override get isFenced(): boolean {
+    return isGivenUp(this);
+  }
+
+  /** A listener added after the end runs at once: an attempt that was never awaited must not outlive its request. */
+  onEnd(listener: (end: ReplyEnd) => void): void {
+    const guarded = guardedListener(listener, this);
+    if (this.#end) return guarded(this.#end);
+    const added: EndListener = { listener: guarded, next: undefined };
+    if (this.#lastListener) this.#lastListener.next = added;
+    else this.#firstListener = added;
+    this.#lastListener = added;
+  }
+
+  listenerFailed(error: unknown): void {
+    this.#onListenerFault?.(error, this.id);
+  }
+
+  /** Calls each listener once. A listener that throws does not stop the others. */
+  end(end: ReplyEnd): void {
+    this.#end = end;
+    let one = this.#firstListener;
+    this.#firstListener = this.#lastListener = undefined;
+    for (; one; one = one.next) {
+      try {
+        one.listener(end);
+      } catch (error) {
+        this.listenerFailed(error);
+      }
+    }
+  }
+}
+
+/** A listener, and the one that was added after it. An array takes twice the memory for the two or three of a request. */
+interface EndListener {
+  readonly listener: (end: ReplyEnd) => void;
+  next: EndListener | undefined;
+}
+
+/**
+ * True if the text is one of the caller's keys. Request and trace ids appear in logs, records and replies, so a key
+ * sent as an id by mistake must not be used as one.
+ */
+function isKey(
+  text: string,
+  headers: IncomingMessage['headers'],
+  { headerNames }: Pick<ExchangeSettings, 'headerNames'>,
+): boolean {
+  const keys = [
+    headerNames.read(headers, 'api-key'),
+    headers['x-api-key'],
+    headers.authorization,
+    ...googleKeys(headers),
+  ];
+  return keys.some((key) => key === text || key?.toString().endsWith(` ${text}`));
+}
+
+/**
+ * Drops the headers that `connection` names: they are for this connection alone (RFC 9110, section 7.6.1). They are
+ * dropped before anything reads them, so that conditions, the cache and forwarding see only end-to-end headers. The
+ * framing headers stay: node:http has already read them.
+ */
+function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+  const { connection } = headers;
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return headers;
+  const names = connection.split(',').map((name) => name.trim().toLowerCase());
+  const named = new Set(names.filter((name) => !CONNECTION_HEADERS.has(name)));
+  if (named.size === 0) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !named.has(name)));
+}
+
+interface RequestOf {
+  readonly snapshot: Pick<ExchangeSettings, 'headerNames' | 'isTrustedProxy'>;
+  readonly exchange: Exchange;
+}
+
+class HttpRequest implements InboundRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly params: PathParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly remoteAddress: string;
+  bodyBytes = 0;
+  bodyValidated = false;
+  #body: RequestBody | undefined;
+  readonly #names: HeaderNames;
+  readonly #exchange: Exchange;
+  readonly #socket: Socket;
+
+  constructor(req: IncomingMessage, params: PathParams, { snapshot, exchange }: RequestOf) {
+    const { headerNames, isTrustedProxy } = snapshot;
+    const url = req.url ?? '/';
+    const query = url.indexOf('?');
+    this.method = req.method ?? 'GET';
+    this.path = query < 0 ? url : url.slice(0, query);
+    this.params = params;
+    this.headers = endToEnd(req.headers);
+    const peer = req.socket.remoteAddress ?? '';
+    // Reads the raw headers: a client could hide X-Forwarded-For by naming it in `Connection`.
+    this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
+    this.#names = headerNames;
+    this.#exchange = exchange;
+    this.#socket = req.socket;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificateOf(this.#socket);
+  }
+
+  get body(): RequestBody | undefined {
+    return this.#body;
+  }
+
+  set body(body: RequestBody | undefined) {
+    if (!isGivenUp(this.#exchange)) this.#body = body;
+  }
+
+  header(name: string): string | undefined {
+    return this.#names.read(this.headers, name);
+  }
+
+  headerName(name: string): string {
+    return this.#names.nameFor(this.headers, name);
+  }
+}

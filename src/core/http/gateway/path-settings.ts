@@ -1,0 +1,29 @@
+import type { Chain } from '../chain/instance.ts';
+import type { Exchange } from '../../../plugin/index.ts';
+import type { CostHeader } from '../../../addons/budgets/record/cost-header.ts';
+import type { NetworkTest } from '../../settings/compile/networks.ts';
+import type { HeaderNames } from './header-names.ts';
+
+/** The settings that an exchange needs. */
+export interface ExchangeSettings {
+  readonly hash: string;
+  readonly server: { readonly deadlineMs: number };
+  readonly headerNames: HeaderNames;
+  /** Undefined: no proxy is trusted. */
+  readonly isTrustedProxy?: NetworkTest | undefined;
+}
+
+/** The settings of the request path. A request uses the same ones from beginning to end. */
+export interface PathSettings extends ExchangeSettings {
+  readonly entry: Chain;
+  /** Undefined: no reply carries `Server-Timing`. */
+  readonly pluginTimes: { header(exchange: Exchange): string } | undefined;
+  readonly costHeader: CostHeader;
+}
+
+/** Keeps the settings of one request alive until its reply has ended. */
+export interface Lease {
+  readonly snapshot: PathSettings;
+  /** Called once. */
+  release(): void;
+}

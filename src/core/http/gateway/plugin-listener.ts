@@ -1,0 +1,63 @@
+import { currentWork, runAs } from '../../../plugin/plugin-work.ts';
+import { blame } from '../../../plugin/blame.ts';
+import { Cancellation, type CancelListener, type GatewayError } from '../../../plugin/index.ts';
+
+/** Receives the errors that listeners throw. An error of an external plugin carries that plugin's name (blame.ts). */
+export interface ListenerFaults {
+  listenerFailed(error: unknown): void;
+}
+
+/**
+ * Guards a listener of the plugin that runs now. Its errors reach neither the other listeners nor the calling code,
+ * which may be an event of the client's socket, where an error would end the process. The gateway's own listeners are
+ * returned unchanged.
+ */
+export function guardedListener<T>(listener: (value: T) => void, faults: ListenerFaults): (value: T) => void {
+  const work = currentWork();
+  if (!work) return listener;
+  const report = (thrown: unknown): void => faults.listenerFailed(blame(thrown, work.plugin));
+  return (value) => {
+    try {
+      // An async listener returns a promise, whatever its type says.
+      const result: unknown = runAs(work, () => listener(value));
+      if (result instanceof Promise) result.catch(report);
+    } catch (thrown) {
+      report(thrown);
+    }
+  };
+}
+
+/** The cancellation of a request or an attempt. Its listeners may belong to external plugins. */
+export class GuardedCancellation extends Cancellation {
+  readonly #faults: ListenerFaults;
+  /** The guards of objects that plugins listen with. */
+  #guards: Map<CancelListener, CancelListener> | undefined;
+
+  constructor(faults: ListenerFaults) {
+    super();
+    this.#faults = faults;
+  }
+
+  override onCancel(listener: (reason: GatewayError) => void): () => void {
+    return super.onCancel(guardedListener(listener, this.#faults));
+  }
+
+  override listen(listener: CancelListener): void {
+    if (!currentWork()) return super.listen(listener);
+    const onCancelled = guardedListener((reason: GatewayError) => listener.onCancelled(reason), this.#faults);
+    const guard = { onCancelled };
+    this.#guards ??= new Map();
+    this.#guards.set(listener, guard);
+    super.listen(guard);
+  }
+
+  override unlisten(listener: CancelListener): void {
+    super.unlisten(this.#guards?.get(listener) ?? listener);
+    this.#guards?.delete(listener);
+  }
+
+  /** Creates a cancellation for a part of the same request. */
+  another(): GuardedCancellation {
+    return new GuardedCancellation(this.#faults);
+  }
+}

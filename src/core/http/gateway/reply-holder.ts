@@ -1,0 +1,37 @@
+import { cancelReply, GatewayError, heldReply, type ReplyWithForm, type Reply } from '../../../plugin/index.ts';
+
+const REPLACED = new GatewayError('client_closed', 'Another reply replaced it.');
+const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
+
+/**
+ * Holds a reply until it leaves. Setting another reply cancels the old one. A plugin that wraps the body sets
+ * `reply.body` instead.
+ */
+export abstract class ReplyHolder {
+  #reply: ReplyWithForm | undefined;
+  #sealed = false;
+
+  /** True if the running code belongs to a plugin that has been given up. Such code changes nothing here. */
+  protected abstract get isFenced(): boolean;
+
+  /** A plugin that has been given up gets a copy, which it may change without effect. */
+  get reply(): ReplyWithForm | undefined {
+    const reply = this.#reply;
+    return reply && this.isFenced ? { ...reply, headers: { ...reply.headers } } : reply;
+  }
+
+  set reply(reply: Reply | undefined) {
+    if (this.#sealed || this.isFenced) {
+      cancelReply(reply, TOO_LATE);
+      return;
+    }
+    const old = this.#reply;
+    this.#reply = reply && heldReply(reply);
+    if (old && old.body !== reply?.body) cancelReply(old, REPLACED);
+  }
+
+  /** Fixes the reply: a plugin that forgot to await something must not replace it later. */
+  seal(): void {
+    this.#sealed = true;
+  }
+}

@@ -1,0 +1,127 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openaiChat } from '../../../formats/openai-chat/index.ts';
+import type { GatewayError, Reply, ReplyEnd, Sink } from '../../../plugin/index.ts';
+import { createFakeClock } from '../../../plugin/testing/index.ts';
+import { writeReply } from './reply-writer.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** Sends one request over a raw socket and writes the reply to it. */
+async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_000, more: Reply['headers'] = {}) {
+  const clock = createFakeClock();
+  const ends: ReplyEnd[] = [];
+  let res: ServerResponse | undefined;
+  const server: Server = createServer((_, response) => {
+    res = response;
+    const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json', ...more };
+    const setup = { clock, exchange: { id: 'r', replyId: 'r' }, deadline, format: openaiChat, error: undefined };
+    const whole = { ...reply, headers, status: 200 };
+    const writer = writeReply(response, whole, { ...setup, onEnd: (end) => void ends.push(end) });
+    response.on('close', () => writer.closed());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  closers.push(() => {
+    socket.destroy();
+    server.close();
+  });
+  socket.on('error', () => {});
+  const got = { bytes: 0, text: '' };
+  socket.on('data', (piece: Buffer) => {
+    got.bytes += piece.length;
+    if (got.bytes < 100_000) got.text += piece.toString();
+  });
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  await expect.poll(() => res !== undefined).toBe(true);
+  return { clock, ends, socket, got, written: () => res!.socket?.bytesWritten ?? Infinity };
+}
+
+describe('a reply whose head cannot be written', () => {
+  it.each([true, false])('ends with its connection, and lets go of its source: a stream %s', async (stream) => {
+    const cancelled: string[] = [];
+    const body = { open() {}, pause() {}, resume() {}, cancel: ({ code }: GatewayError) => void cancelled.push(code) };
+    const { ends, socket } = await start({ body, stream }, undefined, { 'x a': 'b' });
+    socket.resume();
+    await expect.poll(() => socket.destroyed).toBe(true);
+    expect(ends).toMatchObject([{ state: 'failed', error: { code: 'internal_error' } }]);
+    expect(cancelled).toEqual(['internal_error']);
+  });
+});
+
+/** More than the buffers of a loopback connection hold. */
+const LARGE = Buffer.alloc(64_000_000, 'x');
+
+/** The client reads until the gateway could write again, then stops. */
+async function readOn({ socket, written }: Awaited<ReturnType<typeof start>>): Promise<void> {
+  const before = written();
+  socket.resume();
+  await expect.poll(() => written() > before, { interval: 1 }).toBe(true);
+  socket.pause();
+}
+
+describe('a large complete reply', () => {
+  it('stays open for a client that reads slowly, as long as it reads', async () => {
+    const place = await start({ body: LARGE, stream: false });
+    for (let round = 0; round < 5; round += 1) {
+      await readOn(place);
+      await place.clock.advance(30_000);
+    }
+    expect(place.ends).toEqual([]);
+    place.socket.resume();
+    await expect.poll(() => place.ends.length).toBe(1);
+    expect(place.ends).toMatchObject([{ state: 'complete', bytes: LARGE.length }]);
+    await expect.poll(() => place.got.bytes).toBeGreaterThan(LARGE.length);
+  });
+
+  it('is cut off from a client that reads nothing for 30 s', async () => {
+    const place = await start({ body: LARGE, stream: false });
+    await readOn(place);
+    await place.clock.advance(30_000);
+    // Bytes read before count for the previous period.
+    await place.clock.advance(29_999);
+    expect(place.ends).toEqual([]);
+    await place.clock.advance(1);
+    await expect.poll(() => place.ends.length).toBe(1);
+    expect(place.ends).toMatchObject([{ state: 'aborted', error: { code: 'client_closed' } }]);
+  });
+
+  it('is cut off from a client that is still reading at the deadline', async () => {
+    const place = await start({ body: LARGE, stream: false }, 30_000);
+    await readOn(place);
+    await place.clock.advance(30_000);
+    await expect.poll(() => place.ends.length).toBe(1);
+    expect(place.ends).toMatchObject([{ state: 'failed', error: { code: 'timeout_request' } }]);
+  });
+});
+
+it('counts the heartbeats of a stream as bytes sent', async () => {
+  let sink: Sink | undefined;
+  const body = { open: (one: Sink) => void (sink = one), pause: () => {}, resume: () => {}, cancel: () => {} };
+  const { clock, ends, socket, got } = await start({ body, stream: true });
+  socket.resume();
+  await clock.advance(30_000);
+  sink!.push(Buffer.from('data: {}\n\n'));
+  sink!.end();
+  await expect.poll(() => ends.length).toBe(1);
+  await expect.poll(() => got.text).toContain('0\r\n\r\n');
+  const heartbeats = got.text.split(openaiChat.heartbeat).length - 1;
+  expect(heartbeats).toBeGreaterThan(0);
+  expect(ends[0]?.bytes).toBe(heartbeats * openaiChat.heartbeat.length + 'data: {}\n\n'.length);
+});
+
+it('ends an endless body at the deadline, not at the next heartbeat', async () => {
+  const body = { open() {}, pause() {}, resume() {}, cancel() {} };
+  const place = await start({ body, stream: true }, 4_000);
+  place.socket.resume();
+  await place.clock.advance(4_050);
+  await expect.poll(() => place.ends.length).toBe(1);
+  expect(place.ends).toMatchObject([
+    { state: 'failed', error: { code: 'timeout_request', message: expect.stringContaining('not complete') } },
+  ]);
+});

@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Koa from 'koa';
+import { Scope } from '../chain/instance.ts';
+import type { Exchange, GatewayContext } from '../../../plugin/index.ts';
+import { answerByStatus } from './koa-reply.ts';
+
+/** A request of a client and the response to it, before the gateway has an exchange for them. */
+export interface Incoming {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Returns Koa's context of both. The scope calls it at most once, and only when something needs the context. */
+  koa(): Koa.Context;
+}
+
+/** The scope of a served request's entry chain and request chain. It makes Koa's context on demand. */
+export class RequestScope extends Scope {
+  readonly exchange: Exchange;
+  readonly attempt = undefined;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly #incoming: Incoming;
+  #koa: GatewayContext | undefined;
+
+  constructor(incoming: Incoming, exchange: Exchange) {
+    super();
+    this.#incoming = incoming;
+    this.exchange = exchange;
+    this.req = incoming.req;
+    this.res = incoming.res;
+  }
+
+  /** The query of the request's URL, without `?`. */
+  get querystring(): string {
+    return this.koa().querystring;
+  }
+
+  override koa(): GatewayContext {
+    return (this.#koa ??= Object.assign(this.#incoming.koa(), { exchange: this.exchange, attempt: undefined }));
+  }
+
+  /** Replies with the status that an external plugin has set, if one has. */
+  answerByStatus(): void {
+    if (this.#koa) answerByStatus(this.#koa.response);
+  }
+}

@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache';
+import { isOfModel, type Clock, type Target, type TargetHealth } from '../../plugin/index.ts';
+import type { HealthSubject, HealthTransition } from './ports.ts';
+import { Breaker } from './breaker.ts';
+import { NarrowHealth } from './narrow-health.ts';
+
+/** Maximum number of models at targets. Callers choose their names, so the least recently used one is evicted. */
+const MAX_MODELS = 2000;
+/** Longer names share a breaker with those that begin alike. */
+const MAX_NAME = 256;
+
+/** Stands for a name that has never answered: a caller may have put anything there. */
+const UNKNOWN_MODEL = '__other__';
+
+interface ModelAtTarget {
+  readonly target: Breaker;
+  readonly model: string;
+  readonly breaker: Breaker;
+  /** False: the name may be one that the upstream does not have. */
+  hasAnswered: boolean;
+}
+
+type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
+
+/**
+ * The health of targets whose model the request names, by model: a model that fails there, or a name that does not exist, takes the target
+ * from no other model.
+ */
+export class ModelHealth {
+  readonly #clock: Clock;
+  readonly #onTransition: OnModelTransition;
+  readonly #models = new LRUCache<string, ModelAtTarget>({ max: MAX_MODELS });
+
+  constructor(clock: Clock, onTransition: OnModelTransition) {
+    this.#clock = clock;
+    this.#onTransition = onTransition;
+  }
+
+  /** The health of a target for the model of this request. */
+  of(breaker: Breaker, target: Target, exchange: HealthSubject | undefined): TargetHealth {
+    const model = target.overrideParams?.model === undefined ? modelOf(target, exchange) : undefined;
+    if (model === undefined) return breaker;
+    const key = `${breaker.id} ${model}`;
+    const { onStatusCodes } = breaker.settings;
+    return new NarrowHealth(breaker, {
+      known: () => this.#models.get(key)?.breaker,
+      open: () => (this.#models.get(key) ?? this.#enter(key, breaker, model)).breaker,
+      takes: (error) => isOfModel(error) && onStatusCodes.has(error.status),
+      isUsed: () => {
+        (this.#models.get(key) ?? this.#enter(key, breaker, model)).hasAnswered = true;
+        return true;
+      },
+    });
+  }
+
+  /** The models at a target that have answered there, and whose breaker is not closed. */
+  troubled(target: Breaker): readonly ModelAtTarget[] {
+    const ofTarget = this.#models.values().filter((one) => one.target === target && one.hasAnswered);
+    return ofTarget.filter(({ breaker }) => breaker.state !== 'closed').toArray();
+  }
+
+  #enter(key: string, target: Breaker, model: string): ModelAtTarget {
+    const breaker = new Breaker(target.settings, this.#clock, (transition) =>
+      this.#onTransition(target, entry.hasAnswered ? model : UNKNOWN_MODEL, transition),
+    );
+    const entry = { target, model, breaker, hasAnswered: false };
+    this.#models.set(key, entry);
+    return entry;
+  }
+}
+
+function modelOf({ defaultParams }: Target, exchange: HealthSubject | undefined): string | undefined {
+  const fallback = defaultParams?.['model'];
+  const model = exchange?.request.body?.string('model') ?? (typeof fallback === 'string' ? fallback : undefined);
+  return exchange && model?.slice(0, MAX_NAME);
+}

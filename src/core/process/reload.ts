@@ -1,0 +1,224 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../plugin/index.ts';
+import { describe, type Diagnostic } from '../settings/problems/diagnostic.ts';
+import type { SettingsFiles } from '../settings/source/files.ts';
+import type { FileObject } from '../settings/read/file-objects.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import { fingerprint, loadSettled } from '../settings/source/load-settled.ts';
+import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import type { Environment } from '../settings/read/references.ts';
+import type { SettingsWatch } from '../settings/source/watch.ts';
+import type { Metrics } from '../record/metrics/registry.ts';
+import type { LiveSnapshot } from '../compose/live-snapshot.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { moduleVersions } from '../compose/plugin-modules.ts';
+import { reportRestartOnly } from './restart-only.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
+import { messageOf } from '../../plugin/thrown.ts';
+
+export type ReloadResult =
+  | {
+      /** unchanged: the files have the settings that already serve. */
+      readonly outcome: 'changed' | 'unchanged';
+      /** Hash of the settings that serve now. */
+      readonly hash: string;
+      readonly warnings: readonly Diagnostic[];
+      /** Changed, added and removed files. */
+      readonly files: readonly string[];
+    }
+  | { readonly outcome: 'refused'; readonly hash: string; readonly diagnostics: readonly Diagnostic[] }
+  /** The gateway is stopping. The current settings serve until it has stopped. */
+  | { readonly outcome: 'ignored'; readonly hash: string };
+
+/** The settings that serve, and their sources. */
+export interface InForce {
+  readonly settings: Settings;
+  readonly warnings: readonly Diagnostic[];
+  readonly files: RecordedFiles;
+  /** The keys, teams and organizations of the files. */
+  readonly objects: readonly FileObject[];
+  /** Plugin modules and the versions of their files, read before the modules were loaded. */
+  readonly modules: ReadonlyMap<string, string>;
+}
+
+export interface ReloadSetup {
+  readonly configs: string;
+  readonly env: Environment;
+  readonly files: SettingsFiles;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly live: LiveSnapshot;
+  /** Undefined in a worker: the primary watches, and logs the warnings for all. */
+  readonly watch: SettingsWatch | undefined;
+  /** Compiles settings as at the start. */
+  readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
+  /** Called when files changed without changing the settings: lines may have moved. */
+  readonly readAgain: (files: RecordedFiles) => void;
+  /** Called when the snapshot has become current, for state outside of it. @param changed files, at most 50 */
+  readonly onSwap: (snapshot: Snapshot, changed: readonly string[]) => void;
+  /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. */
+  readonly onInForce?: ((inForce: InForce) => Promise<void>) | undefined;
+}
+
+/** Lists in log lines are cut to this length. Their total is logged too. */
+const MAX_LISTED = 50;
+
+/** Reloads the settings, completely or not at all. */
+export class Reloader {
+  /** Reloads. Never rejects. A call during a reload gets the result of the next one. */
+  readonly reload: () => Promise<ReloadResult> = oneAtATime(() => this.#run());
+  readonly #setup: ReloadSetup;
+  #inForce: InForce;
+  #fingerprint: string;
+  #stopped = false;
+
+  constructor(setup: ReloadSetup, inForce: InForce) {
+    this.#setup = setup;
+    this.#inForce = inForce;
+    this.#fingerprint = fingerprint(inForce.settings);
+  }
+
+  get inForce(): InForce {
+    return this.#inForce;
+  }
+
+  /** Watches the current files if the settings enable it. */
+  watch(): Promise<void> {
+    return this.#follow(this.#inForce.files);
+  }
+
+  /** Stops reloads. A running reload has no effect either. */
+  stop(): void {
+    this.#stopped = true;
+    this.#setup.watch?.stop();
+  }
+
+  get #hash(): string {
+    return this.#inForce.settings.hash;
+  }
+
+  async #run(): Promise<ReloadResult> {
+    if (this.#stopped) return { outcome: 'ignored', hash: this.#hash };
+    try {
+      const result = await this.#load();
+      if ('warnings' in result) await this.#setup.onInForce?.(this.#inForce);
+      return result;
+    } catch (err) {
+      // Not an error in a file: something could not be opened, or the gateway has a fault.
+      this.#setup.log.error({ err }, 'a reload of the settings failed');
+      const message = `the settings could not be applied: ${messageOf(err)}`;
+      return this.#refuse([{ file: this.#setup.configs, line: 1, column: 1, severity: 'error', message }]);
+    }
+  }
+
+  async #load(): Promise<ReloadResult> {
+    const { configs, env, clock, files: source } = this.#setup;
+    const pauseMs = this.#setup.live.current.server.reload.debounceMs;
+    const { loaded, files } = await loadSettled(configs, {
+      env,
+      clock,
+      pauseMs,
+      files: source,
+      before: this.#inForce.files,
+    });
+    try {
+      return await this.#decide(loaded, files);
+    } finally {
+      // Also follows the files of a refused load: their next change may correct them.
+      if (!this.#stopped) await this.#follow(files);
+    }
+  }
+
+  async #decide(loaded: LoadResult, files: RecordedFiles): Promise<ReloadResult> {
+    const { settings } = loaded;
+    if (!settings) return this.#refuse(loaded.diagnostics);
+    const modules = moduleVersions(settings.server.plugins ?? [], this.#setup.configs);
+    const same = fingerprint(settings) === this.#fingerprint && this.#changedModules(modules).length === 0;
+    if (loaded.ok && same) return this.#keep(loaded, files);
+    reportRestartOnly(this.#inForce.settings.server, settings.server, loaded.reporter('server.yaml'));
+    const snapshot = await this.#setup.compile(loaded, files);
+    if (!snapshot) return this.#refuse(loaded.diagnostics);
+    try {
+      await snapshot.open();
+    } catch (error) {
+      await snapshot.close();
+      // Problems with a place in the files are already reported there.
+      if (loaded.ok) throw error;
+      return this.#refuse(loaded.diagnostics);
+    }
+    if (!this.#stopped) {
+      const read = { warnings: loaded.diagnostics, files, modules, objects: loaded.objects() };
+      return this.#swap(snapshot, settings, read);
+    }
+    await snapshot.close();
+    return { outcome: 'ignored', hash: this.#hash };
+  }
+
+  /** Synchronous to the end, so that no request sees a partial swap. */
+  #swap(snapshot: Snapshot, settings: Settings, read: Omit<InForce, 'settings'>): ReloadResult {
+    const { warnings, files, modules } = read;
+    const changed = [...files.changesSince(this.#inForce.files), ...this.#changedModules(modules)];
+    this.#inForce = { settings, ...read };
+    this.#fingerprint = fingerprint(settings);
+    this.#setup.live.swap(snapshot);
+    this.#setup.onSwap(snapshot, changed.slice(0, MAX_LISTED));
+    this.#succeeded();
+    const { log } = this.#setup;
+    log.info({ config_hash: settings.hash, files: changed.slice(0, MAX_LISTED) }, 'settings reloaded');
+    if (warnings.length > 0 && this.#setup.watch)
+      log.warn({ config_hash: settings.hash, ...listed(warnings) }, 'settings have warnings');
+    return { outcome: 'changed', hash: settings.hash, warnings, files: changed };
+  }
+
+  #changedModules(modules: ReadonlyMap<string, string>): readonly string[] {
+    const before = this.#inForce.modules;
+    const paths = new Set([...before.keys(), ...modules.keys()]);
+    return [...paths].filter((path) => before.get(path) !== modules.get(path));
+  }
+
+  /** Keeps the settings. Places of warnings may have moved, for example by a comment. */
+  #keep(loaded: LoadResult, files: RecordedFiles): ReloadResult {
+    const changed = files.changesSince(this.#inForce.files);
+    const warnings = loaded.diagnostics;
+    this.#inForce = { ...this.#inForce, warnings, files, objects: loaded.objects() };
+    this.#setup.readAgain(files);
+    this.#succeeded();
+    this.#setup.log.info({ config_hash: this.#hash }, 'settings read again: unchanged');
+    return { outcome: 'unchanged', hash: this.#hash, warnings, files: changed };
+  }
+
+  #succeeded(): void {
+    const { hash, catalog } = this.#inForce.settings;
+    this.#setup.metrics.settingsLoaded(
+      hash,
+      catalog.providers.map(({ slug }) => slug),
+    );
+  }
+
+  #refuse(diagnostics: readonly Diagnostic[]): ReloadResult {
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    const [first = this.#setup.configs, ...others] = errors.map(describe);
+    this.#setup.metrics.settingsRefused();
+    this.#setup.log.error(
+      { config_hash: this.#hash, ...listed(diagnostics) },
+      `settings refused, the previous settings still serve: ${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`,
+    );
+    return { outcome: 'refused', hash: this.#hash, diagnostics };
+  }
+
+  async #follow(files: RecordedFiles): Promise<void> {
+    const { watch, live, log } = this.#setup;
+    const { watch: wanted, debounceMs } = live.current.server.reload;
+    if (!watch) return;
+    if (!wanted) return watch.stop();
+    await watch
+      .follow(files, debounceMs)
+      .catch((err: unknown) => log.error({ err }, 'the settings cannot be watched; SIGHUP reloads them'));
+  }
+}
+
+const listed = (diagnostics: readonly Diagnostic[]): object => ({
+  problems: diagnostics.length,
+  diagnostics: diagnostics.slice(0, MAX_LISTED),
+});

@@ -1,0 +1,132 @@
+import type { Server } from 'node:http';
+import { createAdminServer, listenAdmin, type AdminServer } from '../../addons/admin/admin-listener.ts';
+import { createStatusServer } from '../status/status-listener.ts';
+import { applyLimits, createDataServer } from '../http/listener/data-server.ts';
+import type { HandshakeFailure } from '../http/listener/handshakes.ts';
+import { listen, type Address } from '../http/listener/listeners.ts';
+import { applyCertificate } from '../http/listener/secure-server.ts';
+import type { LiveSnapshot } from '../compose/live-snapshot.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
+import type { ExplainSource } from '../../addons/explain/explain/explain-service.ts';
+import { createRequestPath } from '../http/gateway/request-path.ts';
+import type { Settings } from '../settings/read/load.ts';
+import { Certificates } from './certificates.ts';
+import { DrainSteps, type DrainSetup } from './drain.ts';
+import { outboundOf } from './outbound.ts';
+import type { InForce } from './reload.ts';
+import type { Gateway, WorkerPool } from './running-gateway.ts';
+import type { ServeParts } from './serve-parts.ts';
+import type { KeyWatch } from '../../addons/budgets/state/key-watch.ts';
+
+/** Every process creates all three. Its role decides which of them listen. */
+export interface Servers {
+  readonly data: Server;
+  readonly status: Server;
+  readonly admin: AdminServer;
+}
+
+export interface ServerSources {
+  readonly live: LiveSnapshot;
+  readonly workers: WorkerPool | undefined;
+  readonly targets: () => readonly string[];
+  readonly keys: KeyWatch;
+  readonly explains: ExplainSource;
+  /** Called while the listeners serve. */
+  readonly current: () => InForce;
+}
+
+interface Listening {
+  readonly servers: Servers;
+  readonly drained: DrainSetup;
+  readonly certificates: Certificates | undefined;
+}
+
+export function createServers(
+  parts: ServeParts,
+  { live, workers, targets, keys, explains, current }: ServerSources,
+): Listening {
+  const { clock, log, metrics, processState, inForce, state } = parts;
+  const certificates = watchCertificates(parts);
+  const { inFlight, sockets, turns } = processState.shared;
+  const { tls } = inForce.settings;
+  const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
+  const { server: data, pipelines } = createDataServer(
+    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
+    live.current.server,
+    { clock, inFlight, sockets, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
+  );
+  const servers = {
+    data,
+    status: createStatusServer({
+      metrics: workers ?? metrics,
+      clock,
+      host: live.current.server.status.host,
+      targets: async () => [
+        ...(certificates?.lines() ?? []),
+        ...keys.warnings(),
+        ...(await (workers ? workers.targets() : targets())),
+      ],
+      isReady() {
+        const reasons = [
+          ...(inFlight.draining ? ['draining'] : []),
+          ...(workers?.reasons() ?? []),
+          ...(state?.reasons() ?? []),
+        ];
+        return { ready: reasons.length === 0, reasons };
+      },
+    }),
+    admin: createAdminServer({
+      records: workers?.records ?? processState.records,
+      explains: workers?.explains ?? explains,
+      log,
+      state,
+      clock,
+      inForce: current,
+      settings: () => live.current.server,
+      tls: tls.admin,
+    }),
+  };
+  const steps = new DrainSteps(pipelines, clock);
+  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock }, certificates };
+}
+
+/** Opens the listeners of the role: a worker has one, the primary has the others. */
+export async function openListeners(
+  { data, status, admin }: Servers,
+  { snapshot, inForce, role, port }: ServeParts,
+  workers: WorkerPool | undefined,
+): Promise<Pick<Gateway, 'data' | 'status' | 'admin'>> {
+  const { server } = snapshot;
+  const dataAddress = await (workers
+    ? workers.start(inForce)
+    : listen(data, { ...server.listen, port: port ?? server.listen.port }));
+  // The type WorkerGateway hides the two addresses that a worker does not have.
+  if (role.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
+  const statusAddress: Address = await listen(status, server.status);
+  return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
+}
+
+/** The primary watches for its workers. */
+function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
+  if (role.kind === 'worker') return undefined;
+  const certificates = new Certificates(parts);
+  certificates.apply(inForce.settings.tls);
+  return certificates;
+}
+
+/** New settings for sockets: limits, certificates, connections to upstreams. */
+export function applyToNetwork(
+  { upstream, servers, certificates }: Omit<Listening, 'drained'> & Pick<ServeParts, 'upstream'>,
+  { server }: Snapshot,
+  settings: Settings,
+): void {
+  const { tls } = settings;
+  upstream.apply(outboundOf(settings));
+  applyLimits(servers.data, server);
+  applyCertificate(servers.data, tls.data);
+  applyCertificate(servers.admin.server, tls.admin);
+  certificates?.apply(tls);
+}
+
+export const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));

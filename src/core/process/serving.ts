@@ -1,0 +1,213 @@
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { Clock } from '../../plugin/index.ts';
+import { SettingsWatch } from '../settings/source/watch.ts';
+import { drain, type DrainTimes } from './drain.ts';
+import { createExplainService } from '../../addons/explain/explain/explain-service.ts';
+import type { Gateway, WorkerGateway } from './running-gateway.ts';
+import { healthLines } from './health-metrics.ts';
+import { compileWith, type ProcessState } from './process-state.ts';
+import { LiveSnapshot } from '../compose/live-snapshot.ts';
+import { close } from '../http/listener/listeners.ts';
+import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
+import type { ServeParts } from './serve-parts.ts';
+import {
+  applyToNetwork,
+  connectionsOf,
+  createServers,
+  openListeners,
+  type Servers,
+  type ServerSources,
+} from './servers.ts';
+import { KeyWatch } from '../../addons/budgets/state/key-watch.ts';
+import { openUpkeep, type StoreUpkeep } from '../../addons/budgets/state/store-upkeep.ts';
+import { withinTime } from '../compose/time-limit.ts';
+
+/** Starts serving with the first settings and opens the listeners of this process's role. */
+export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
+  const { clock, metrics, processState, role, state } = parts;
+  const { inFlight, responses, pluginFault } = processState.shared;
+  const upkeep = await openUpkeep(parts);
+  const tools = { ...parts, responses, ...upkeep, stored: parts.stored };
+  const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
+  const live = liveSnapshot(parts);
+  const keys = keyWatch(parts, live);
+  const targets = () => healthLines(processState.shared.health.reports());
+  const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
+  const sources = { live, workers, targets, keys, ...explaining, current: (): InForce => reloader.inForce };
+  const { servers, drained, certificates } = createServers(parts, sources);
+  const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
+    takeEffect(parts, upkeep, { snapshot, changed });
+    applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
+  });
+  const release = () => releaseAll(parts, { live, upkeep, tasks: [reloader, certificates, ...upkeep.tasks, keys] });
+  const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
+    metrics.families.draining.set({}, 1);
+    reloader.stop();
+    inFlight.drain();
+    const cut = await (workers ? workers.drain(times) : drain(drained, times));
+    await Promise.all([servers.status, servers.admin.server].map(close));
+    await release();
+    return { cut };
+  });
+  const fail = () => failing(shutDown, live.current.server.drain, clock);
+  // Requests arrive, and plugins run, as soon as a listener is open.
+  parts.onFaults?.({ pluginFault, fail });
+  const addresses = await openListeners(servers, parts, workers).catch(async (error: unknown) => {
+    await Promise.all(Object.values(servers).map(close));
+    await workers?.drain(AT_ONCE);
+    await release();
+    throw error;
+  });
+  if (role.kind !== 'worker') await reloader.watch();
+  const around = (ref: string): readonly string[] => live.current.tenancy.current.around(ref);
+  parts.alerts.start(() => upkeep.usageCounters.ports, { around });
+  if (role.kind !== 'worker') for (const task of [keys, upkeep]) task.start();
+  return {
+    ...addresses,
+    get settings() {
+      return reloader.inForce.settings;
+    },
+    get warnings() {
+      return reloader.inForce.warnings;
+    },
+    metrics,
+    upstream: parts.upstream,
+    state,
+    ...lookUps(processState, servers),
+    targets,
+    ...explaining,
+    shareLimits: (processes) => processState.shared.gates.share(processes),
+    reload: reloader.reload,
+    shutDown,
+    drainStep: (step) => drained.steps.take(step),
+    drain: ({ delay = true } = {}) => shutDown(drainTimes(live.current.server, delay)),
+    close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
+  };
+}
+
+/** Objects of the state store change without a reload: chains, and requests that run, stay as they are. */
+function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts): LiveSnapshot {
+  const live = new LiveSnapshot(snapshot, () => {
+    // Drops what only the old settings used.
+    processState.shared.tokens.retain(live.tokenKeys);
+    upstream.settingsChanged();
+  });
+  if (!stored) return live;
+  live.current.tenancy.catchUp(stored.now);
+  stored.onChange((changes) => {
+    live.current.tenancy.apply(changes);
+    processState.callers.apply(live.current.metadataLabels());
+  });
+  return live;
+}
+
+const keyWatch = (parts: ServeParts, live: LiveSnapshot): KeyWatch =>
+  new KeyWatch({
+    ...parts,
+    tenants: () => live.current.tenancy.current,
+    days: () => live.current.server.alerts.keyExpiry,
+  });
+
+function takeEffect(
+  { stored, processState }: ServeParts,
+  { settingsAudit }: StoreUpkeep,
+  { snapshot, changed }: { readonly snapshot: Snapshot; readonly changed: readonly string[] },
+): void {
+  snapshot.tenancy.catchUp(stored?.now);
+  processState.apply(snapshot);
+  settingsAudit?.reloaded(snapshot.hash, changed);
+}
+
+const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
+  delayMs: delay ? delayMs : 0,
+  timeoutMs,
+  lingerMs: CUT_LINGER_MS,
+});
+
+interface Released {
+  /** Stopped first, in this order. */
+  readonly tasks: readonly ({ stop(): Promise<void> | void } | undefined)[];
+  readonly live: LiveSnapshot;
+  readonly upkeep: StoreUpkeep;
+}
+
+/** Closes everything that the process opened for requests, once none is left. */
+async function releaseAll(
+  { processState, ended, upstream, otel, recordFiles, state, alerts, keyUses }: ServeParts,
+  { tasks, live, upkeep }: Released,
+): Promise<void> {
+  for (const task of tasks) await task?.stop();
+  processState.kept.clear();
+  processState.shared.files?.stop();
+  await live.close();
+  await keyUses?.flush();
+  await upkeep.backups?.stop();
+  await processState.shared.budgets.close();
+  ended.flush();
+  await Promise.all([processState.ledger?.close(), upkeep.spools?.close()]);
+  await alerts.close();
+  await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
+}
+
+const lookUps = (
+  { records, shared: { inFlight } }: ProcessState,
+  { data }: Servers,
+): Pick<WorkerGateway, 'record' | 'records' | 'recordPage' | 'load'> => ({
+  record: (id) => records.find(id),
+  records: (query) => records.list(query),
+  recordPage: (query) => records.page(query),
+  load: async () => ({ requests: inFlight.size, connections: await connectionsOf(data) }),
+});
+
+/** A client whose reply was cut has this long to read the error. */
+const CUT_LINGER_MS = 1000;
+/** Shuts down within a bounded time, whatever hangs. */
+async function failing(
+  shutDown: (times: DrainTimes) => Promise<unknown>,
+  { timeoutMs }: { readonly timeoutMs: number },
+  clock: Clock,
+): Promise<void> {
+  const stopping = shutDown({ delayMs: 0, timeoutMs, lingerMs: CUT_LINGER_MS });
+  await withinTime(stopping, timeoutMs + CUT_LINGER_MS + FAIL_EXTRA_MS, clock);
+}
+
+/** Extra time after the drain for a failing process to write records and spans. */
+const FAIL_EXTRA_MS = 5000;
+const AT_ONCE: DrainTimes = { delayMs: 0, timeoutMs: 0, lingerMs: 0 };
+
+/** Runs the task at the first call. Later calls get the result of the first. */
+function once<A, R>(task: (input: A) => Promise<R>): (input: A) => Promise<R> {
+  let running: Promise<R> | undefined;
+  return (input) => (running ??= task(input));
+}
+
+function createReloader(
+  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
+  { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
+  onSwap: ReloadSetup['onSwap'],
+): Reloader {
+  const watch = new SettingsWatch({
+    clock,
+    watchFolder,
+    onChange: () => void reloader.reload(),
+    onBlind: (folder, err) => log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reloads the settings'),
+  });
+  const setup: ReloadSetup = {
+    configs,
+    env,
+    files: source,
+    clock,
+    log,
+    metrics,
+    live,
+    // A worker's settings come from the primary, which watches them.
+    watch: role.kind === 'worker' ? undefined : watch,
+    compile: (loaded, files) => compileWith(processState, loaded, configs, files),
+    readAgain: (files) => processState.explainers.get(live.current)?.readAgain(files),
+    onSwap,
+    onInForce: workers && ((settled) => workers.spread(settled)),
+  };
+  const reloader = new Reloader(setup, inForce);
+  return reloader;
+}

@@ -1,0 +1,63 @@
+import {
+  UpstreamError,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type GatewayError,
+  type ReplyEnd,
+} from '../../plugin/index.ts';
+
+/** End of a request, or its current state while it runs. */
+export type RecordEnd = Omit<ReplyEnd, 'state'> & { readonly state: ReplyEnd['state'] | 'running' };
+
+/** Failures of a target before any try: no token, no permitted address, no connection. */
+const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
+  'credentials_failed',
+  'egress_refused',
+  'connection_failed',
+  'tls_failed',
+  'timeout_connect',
+  'pool_exhausted',
+  'sockets_exhausted',
+]);
+
+/** No request was sent. */
+export const isUnsent = (errorCode: ErrorCode | undefined): boolean =>
+  errorCode !== undefined && ON_THE_WAY.has(errorCode);
+
+/** How an attempt ended. Both are undefined for one that succeeded. */
+export interface AttemptEnd {
+  readonly error: GatewayError | undefined;
+  readonly errorCode: ErrorCode | undefined;
+}
+
+export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd): AttemptEnd {
+  const isLast = attempt === exchange.attempts.at(-1);
+  const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
+  return { error, errorCode: attempt.error?.code ?? codeWithout(error, isLast, end) };
+}
+
+/**
+ * Errors by which the gateway itself ends a healthy reply: the target has not failed, and the reply is not complete.
+ */
+const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request', 'budget_cut']);
+
+/**
+ * The last attempt produced the reply, so an error of the reply belongs to it, except a plugin's failure after a
+ * complete answer.
+ */
+function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
+  const error = end.error ?? exchange.error;
+  if (!error || !attempt.reply || error instanceof UpstreamError) return error;
+  return isEndedByGateway(error) && !attempt.signals?.ended ? error : undefined;
+}
+
+export function isEndedByGateway(error: GatewayError | undefined): boolean {
+  return error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);
+}
+
+/** The error code of an attempt without its own error. An earlier attempt must have failed. */
+function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
+  if (!isLast) return 'upstream_error';
+  return end.state === 'aborted' ? 'client_closed' : error?.code;
+}

@@ -1,0 +1,32 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { systemClock, type Clock } from '../../../plugin/index.ts';
+import { loggedError } from '../error-fields.ts';
+import { scrub } from '../scrub.ts';
+
+export interface LoggerOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Default: discards all lines. */
+  readonly destination?: DestinationStream;
+  readonly clock?: Clock;
+  /** Number of the worker process, when several processes write to the same output. */
+  readonly worker?: number | undefined;
+}
+
+/**
+ * Creates a logger of JSON lines. No code logs headers or bodies; scrubbing is a safeguard against an object that
+ * contains some.
+ */
+export function createLogger({ level, destination = NOWHERE, worker, clock = systemClock }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: worker === undefined ? null : { worker },
+    timestamp: () => `,"time":"${new Date(clock.wall()).toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { streamWrite: scrub },
+    serializers: { err: loggedError },
+  };
+  return pino(options, destination);
+}
+
+/** pino's default destination opens standard output and adds an exit hook for each logger. */
+const NOWHERE: DestinationStream = { write() {} };

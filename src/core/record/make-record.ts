@@ -1,0 +1,276 @@
+import {
+  retriesOf,
+  type Attempt,
+  type ErrorCode,
+  type Exchange,
+  type GatewayError,
+  type SkippedTarget,
+  type TryRecord,
+} from '../../plugin/index.ts';
+import type { Usage } from '../../formats/events.ts';
+import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
+import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
+import { geoOf } from '../../addons/budgets/record/cost-place.ts';
+import { cut } from './cut.ts';
+import { cacheModeOf, recordSemantic } from './record-semantic.ts';
+import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
+import { RecurringTexts } from './fields/recurring-texts.ts';
+import { metadataOf } from './recorded-metadata.ts';
+import { failureOf } from './recorded-failure.ts';
+import { bookedUsage, costOfVectors, NO_COSTS, recordCosts } from '../../addons/budgets/record/recorded-cost.ts';
+import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
+import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
+import type { RecordEnd } from './attempt-end.ts';
+import { substitutionOf } from './substitution.ts';
+import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
+
+/** nginx's status for a client that disconnected first; never sent. */
+const CLIENT_CLOSED_STATUS = 499;
+
+const NONE: readonly never[] = [];
+
+const recurring = (): RecurringTexts => new RecurringTexts(cut);
+
+/** Texts as they are recorded, by field. They are copies: a slice, such as a path, would keep its query in memory. */
+const TEXTS = {
+  method: recurring(),
+  path: recurring(),
+  userAgent: recurring(),
+  target: recurring(),
+  model: recurring(),
+  url: recurring(),
+  responseModel: recurring(),
+  other: recurring(),
+};
+
+/** What is in a record besides the exchange. */
+interface RecordSources {
+  /** Id of the server span. */
+  readonly spanId?: string | undefined;
+  readonly isSampled?: boolean | undefined;
+  /** Default: no costs. */
+  readonly prices?: PriceList | undefined;
+}
+
+/** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
+export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
+  const { endedAt, receivedAt } = at;
+  const { request, operation, config, prompt, startedAt } = exchange;
+  const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
+  const last = attempts.at(-1);
+  const durationMs = endedAt - startedAt;
+  const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
+  const result = resultOf(exchange, end);
+  return {
+    id: exchange.id,
+    explainId: exchange.explainId,
+    traceId: exchange.trace.traceId,
+    spanId: more.spanId,
+    isSampled: more.isSampled ?? false,
+    receivedAt,
+    state: end.state,
+    method: TEXTS.method.of(request.method),
+    path: TEXTS.path.of(request.path),
+    route: operation?.path,
+    operation: operation?.id,
+    semconvName: operation?.semconvName,
+    clientAddress: request.remoteAddress,
+    userAgent: recorded(request.headers['user-agent'], TEXTS.userAgent),
+    keyId: exchange.caller?.keyId,
+    team: exchange.caller?.team,
+    metadata,
+    metadataDropped,
+    metadataLeftOut,
+    configId: config?.id,
+    configHash: config?.hash,
+    alias: exchange.alias?.listed,
+    prompt: prompt && { id: prompt.id, version: prompt.version },
+    upload: exchange.upload,
+    settingsHash: exchange.settingsHash,
+    deadlineMs: exchange.deadline - startedAt,
+    durationMs,
+    overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
+    firstContentMs: last?.answered ? firstContentMsOf(exchange) : undefined,
+    status: result.status,
+    outcomeStatus: result.outcomeStatus,
+    outcome: result.outcome,
+    errorCode: result.errorCode,
+    errorType: result.errorType,
+    plugin: result.plugin,
+    disconnectStage: result.disconnectStage,
+    rejection: result.rejection,
+    limitedBy: result.limitedBy,
+    stream: isStream(exchange),
+    bytesIn: request.bodyBytes,
+    bytesOut: end.bytes,
+    cache: last?.cache,
+    retries: attempts.reduce((sum, { retries }) => sum + retries, 0),
+    attempts,
+    skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
+    ignoredPlace: ignoredPlaceOf(request.params),
+    // Bounded by the nesting of a config; the paths are the config's, not the caller's.
+    conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
+  };
+}
+
+const recordAttempts = (exchange: Exchange, end: RecordEnd, basis: AttemptBasis): RecordedAttempt[] =>
+  exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
+
+function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
+  const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;
+  return at === undefined ? undefined : at - startedAt;
+}
+
+const recorded = (text: string | undefined, texts: RecurringTexts): string | undefined =>
+  text === undefined ? undefined : texts.of(text);
+
+function ignoredPlaceOf({ project, location }: Exchange['request']['params']): RequestRecord['ignoredPlace'] {
+  if (project === undefined || location === undefined) return undefined;
+  return { project: TEXTS.other.of(project), location: TEXTS.other.of(location) };
+}
+
+type Result = Pick<
+  RequestRecord,
+  | 'status'
+  | 'outcomeStatus'
+  | 'outcome'
+  | 'errorCode'
+  | 'errorType'
+  | 'plugin'
+  | 'disconnectStage'
+  | 'rejection'
+  | 'limitedBy'
+>;
+
+function resultOf(exchange: Exchange, end: RecordEnd): Result {
+  const aborted = end.state === 'aborted';
+  const error = end.error ?? exchange.error;
+  const errorCode = aborted ? 'client_closed' : error?.code;
+  const status = aborted ? CLIENT_CLOSED_STATUS : end.status;
+  return {
+    status,
+    outcomeStatus: status < 400 && error ? error.clientStatus : status,
+    outcome: outcomeOf(errorCode, end),
+    errorCode,
+    errorType: errorTypeOf(errorCode),
+    plugin: aborted ? undefined : recorded(error?.plugin, TEXTS.other),
+    disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
+    limitedBy: aborted ? undefined : limitOf(error),
+    rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
+  };
+}
+
+const limitOf = (error: GatewayError | undefined): string | undefined =>
+  error?.limit ? `${error.limit.node}:${error.limit.limit}` : recorded(error?.budget, TEXTS.other);
+
+const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
+  target: TEXTS.target.of(target.path),
+  ...(target.name !== undefined && { targetName: TEXTS.other.of(target.name) }),
+  ...(target.provider !== undefined && { provider: TEXTS.other.of(target.provider.replace(/^@/, '')) }),
+  reason,
+  after,
+});
+
+const firstContentOf = (last: TryRecord | undefined): number | undefined =>
+  last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
+
+interface AttemptBasis extends RecordTimes {
+  readonly prices: PriceList | undefined;
+}
+
+function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, basis: AttemptBasis): RecordedAttempt {
+  const { endedAt, receivedAt, prices } = basis;
+  const isLast = attempt === exchange.attempts.at(-1);
+  const { error, errorCode } = endOfAttempt(exchange, attempt, end);
+  const { target, startedAt, tries, signals, semantic } = attempt;
+  const costs = prices ? recordCosts(exchange, attempt, prices, { errorCode, receivedAt }) : NO_COSTS;
+  const last = tries.at(-1);
+  const usage = bookedUsage(exchange, attempt);
+  return {
+    number: attempt.number,
+    target: TEXTS.target.of(target.path),
+    targetName: recorded(target.name, TEXTS.other),
+    why: attempt.choice.reason,
+    place: placeOf(attempt),
+    startedMs: startedAt - exchange.startedAt,
+    durationMs: (last?.endedAt ?? endedAt) - startedAt,
+    outcome: isEndedByGateway(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
+    errorCode,
+    errorType: errorTypeOf(errorCode),
+    failure: error && errorCode === error.code ? failureOf(error) : undefined,
+    answered: isLast && hasAnswered(attempt),
+    counted: isCounted(attempt, errorCode),
+    stream: attempt.reply?.stream ?? isStream(exchange),
+    commit: target.commit,
+    cache: attempt.cache,
+    cacheMode: cacheModeOf(target),
+    semantic: recordSemantic(semantic, prices && costOfVectors(semantic?.embedding, prices, receivedAt)),
+    tries: recordTries(tries, { exchange, error, errorCode, end, endedAt }),
+    retries: retriesOf(tries),
+    firstContentMs: firstContentOf(last),
+    responseModel: recorded(signals?.model, TEXTS.responseModel),
+    finish: signals?.finish,
+    usage,
+    claimedUsage: claimedUsage(signals?.usage, usage),
+    substitution: substitutionOf(exchange, attempt, prices, receivedAt),
+    cost: costs.cost,
+    lostCosts: costs.lost,
+    losses: recordLosses(attempt),
+    files: recordFiles(attempt),
+    defaulted: recordDefaulted(attempt),
+    estimated: isEstimated(attempt),
+  };
+}
+
+/** The upstream's own counts, where they are not those that are booked. */
+const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): RecordedAttempt['claimedUsage'] =>
+  booked === reported ? undefined : (reported?.claimed ?? reported);
+
+const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
+
+function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolean {
+  return tries.length > 0 || isUnsent(errorCode);
+}
+
+function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
+  if (!resolved) return undefined;
+  const { slug, provider, semconvName, model, modelLabel, origin, path, region } = resolved;
+  return {
+    provider: slug,
+    semconvName,
+    model: TEXTS.model.of(model),
+    modelLabel,
+    url: urlOf(origin, path),
+    geo: geoOf(provider, region),
+  };
+}
+
+/** The address of the latest target. Reusing it saves 0.17 µs: joining the address and finding that text (measured). */
+let latestUrl = { origin: '', path: '', url: '' };
+
+function urlOf(origin: string, path: string): string {
+  if (path === latestUrl.path && origin === latestUrl.origin) return latestUrl.url;
+  const query = path.indexOf('?');
+  if (query >= 0) return TEXTS.url.of(origin + path.slice(0, query));
+  const url = TEXTS.url.of(origin + path);
+  latestUrl = { origin, path, url };
+  return url;
+}
+
+/** Whether the request was sent to an upstream, or waited for an identical request. */
+const wasTried = (exchange: Exchange): boolean =>
+  exchange.attempts.some((attempt) => attempt.tries.length > 0 || attempt.wait !== undefined);
+
+function disconnectStage(exchange: Exchange, end: RecordEnd): DisconnectStage {
+  if (end.bytes > 0) return 'streaming';
+  return wasTried(exchange) ? 'waiting' : 'queued';
+}
+
+/**
+ * Whether the client requested a stream; an error sent in its place is not a stream itself. The body is released when
+ * an attempt has succeeded, and then that attempt has a reply.
+ */
+function isStream({ attempts, reply, request }: Exchange): boolean {
+  if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
+  return request.body?.value('stream') === true;
+}

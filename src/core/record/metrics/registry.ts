@@ -1,0 +1,244 @@
+import {
+  collectDefaultMetrics,
+  Registry,
+  type Metric,
+  type OpenMetricsContentType,
+  type PrometheusContentType,
+} from 'prom-client';
+import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../../plugin/index.ts';
+import { isCumulative, type FamilySnapshot } from './aggregate.ts';
+import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
+import type { MetricSpec } from './metric-spec.ts';
+import { openFamilies, type Families } from './open-families.ts';
+
+type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
+/** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */
+interface Collected {
+  readonly name: string;
+  readonly type: string;
+  get(): Promise<FamilySnapshot>;
+}
+
+export interface MetricsOptions {
+  readonly clock: Clock;
+  readonly build: { readonly version: string; readonly revision: string };
+  /** Event loop, heap, garbage collection, file descriptors. Default true. */
+  readonly process?: boolean;
+  /** Counts ended requests that still wait; called before metrics are read. */
+  readonly flush?: () => void;
+}
+
+/** All metrics of the process. One per process: it outlives every snapshot of the settings. */
+export interface Metrics {
+  readonly families: Families;
+  /** Counts ended requests that still wait. */
+  readonly flush: () => void;
+  /** The exposition in the format that `accept` requests. */
+  scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** Metrics for another process: all, or only those that must survive this process. */
+  snapshot(which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]>;
+  /** Records a successful load of settings. */
+  settingsLoaded(hash: string, providers: readonly string[]): void;
+  /** Records rejected settings; the previous ones, if any, stay in use. */
+  settingsRefused(): void;
+  /** Events of the reply cache. */
+  readonly replyCache: {
+    readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
+    readonly onTexts: (size: { readonly entries: number; readonly bytes: number }) => void;
+    readonly onEvict: () => void;
+  };
+  /** The present size of the store of files. */
+  filesCounted(size: { readonly files: number; readonly bytes: number }): void;
+  /** Events of the targets' circuit breakers. */
+  readonly targetHealth: {
+    /** Sets the targets of the stored configs. */
+    list(targets: readonly (TargetLabels & { readonly healthy: boolean; readonly enforced: boolean })[]): void;
+    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState, healthy: boolean): void;
+  };
+  /** Credentials of a catalog entry were exchanged for an access token. */
+  tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
+}
+
+const FAILURES = Object.keys(FAILURE_KINDS);
+
+type BreakerState = TargetHealth['state'];
+
+interface TargetLabels {
+  readonly config: string;
+  readonly target: string;
+  readonly name: string;
+  readonly provider: string;
+}
+
+const targetLabels = ({ config, target, name, provider }: TargetLabels) => ({
+  config,
+  target,
+  target_name: name,
+  provider,
+});
+
+const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
+
+/**
+ * Gauges that prom-client names `_total`, which promtool rejects. The sum of resources contains the handles and
+ * requests anyway.
+ */
+const MISNAMED_DEFAULTS = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry: AnyRegistry = new Registry();
+  const families = openFamilies(() => options.clock.now());
+  for (const family of Object.values(families)) {
+    // The registry reads only the fields of Family; its declared type requires a whole Counter.
+    registry.registerMetric(family as unknown as Metric);
+  }
+  if (options.process ?? true) {
+    collectDefaultMetrics({ register: registry as Registry });
+    for (const name of MISNAMED_DEFAULTS) registry.removeSingleMetric(name);
+    for (const metric of registry.getMetricsAsArray()) aggregateAsOne(metric);
+  }
+  declareSeries(families, options);
+  const { flush = () => {} } = options;
+  const scrape = createScraper(registry, flush);
+  return {
+    families,
+    flush,
+    scrape,
+    snapshot(which) {
+      flush();
+      return snapshotOf(registry, which);
+    },
+    ...createRecorders(families, options.clock),
+  };
+}
+
+/** Metrics that can have too many label sets: not those whose label sets all exist at the start. */
+const isOpen = ({ labels, zero, byCaller }: MetricSpec): boolean => byCaller === true || (labels.length > 0 && !zero);
+
+function declareSeries(families: Families, { build }: MetricsOptions): void {
+  for (const family of Object.values(families)) family.declareZero();
+  families.buildInfo.set({ ...build, node_version: process.version }, 1);
+  for (const { name, spec } of Object.values<AnyFamily>(families))
+    if (isOpen(spec)) families.labelOverflow.declare({ metric: name });
+}
+
+function createRecorders(
+  families: Families,
+  clock: Clock,
+): Omit<Metrics, 'families' | 'flush' | 'scrape' | 'snapshot'> {
+  return {
+    settingsLoaded(hash, providers) {
+      families.configInfo.reset();
+      families.configInfo.set({ config_hash: hash }, 1);
+      families.configReloadSuccessful.set({}, 1);
+      families.configReloadSuccessTime.set({}, clock.wall() / 1000);
+      families.configReloads.add({ result: 'success' });
+      families.tokenRefreshes.declareOnly(
+        providers.flatMap((provider) => ['success', 'failure'].map((result) => ({ provider, result }))),
+      );
+      // Further series would take the places of entries that fail.
+      const failures = providers.flatMap((provider) => FAILURES.map((kind) => ({ provider, kind })));
+      families.upstreamFailures.declareOnly(failures.slice(0, MAX_LABEL_SETS - FAILURES.length));
+    },
+    settingsRefused() {
+      families.configReloadSuccessful.set({}, 0);
+      families.configReloads.add({ result: 'failure' });
+    },
+    replyCache: {
+      onChange({ entries, bytes }) {
+        families.cacheEntries.set({}, entries);
+        families.cacheSize.set({}, bytes);
+      },
+      onTexts({ entries, bytes }) {
+        families.cacheTexts.set({}, entries);
+        families.cacheTextsSize.set({}, bytes);
+      },
+      onEvict: () => families.cacheEvictions.add({}),
+    },
+    filesCounted({ files, bytes }) {
+      families.storedFiles.set({}, files);
+      families.storedFileBytes.set({}, bytes);
+    },
+    targetHealth: {
+      list(targets) {
+        families.targetHealthy.reset();
+        for (const target of targets) families.targetHealthy.set(targetLabels(target), target.healthy ? 1 : 0);
+        families.breakerTransitions.declareOnly(
+          targets.flatMap((target) =>
+            (target.enforced ? BREAKER_STATES : []).map((to) => ({ ...targetLabels(target), to })),
+          ),
+        );
+      },
+      changed(target, to, healthy) {
+        const labels = targetLabels(target);
+        families.targetHealthy.set(labels, healthy ? 1 : 0);
+        if (target.enforced) families.breakerTransitions.add({ ...labels, to });
+      },
+    },
+    tokenRefreshed(provider, result) {
+      families.tokenRefreshes.add({ provider, result });
+    },
+  };
+}
+
+/** Replaces prom-client's average, which hides a single hanging process. */
+function aggregateAsOne(metric: { readonly name: string; aggregator?: string }): void {
+  if (metric.aggregator === 'average') metric.aggregator = 'max';
+  // The oldest process is the primary.
+  if (metric.name === 'process_start_time_seconds') metric.aggregator = 'min';
+}
+
+/** Collects only the requested metrics, because the event loop's lag is measured since its last collection. */
+async function snapshotOf(registry: AnyRegistry, which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]> {
+  // prom-client's metrics have these fields, but its types do not declare them.
+  const metrics = registry.getMetricsAsArray() as unknown as readonly Collected[];
+  const selected = which === 'all' ? metrics : metrics.filter(isCumulative);
+  return Promise.all(selected.map(async (metric) => ({ ...(await metric.get()), name: metric.name })));
+}
+
+/** The content type is state of the whole registry, so scrapes run one after the other. */
+function createScraper(registry: AnyRegistry, flush: () => void): Metrics['scrape'] {
+  let turn: Promise<unknown> = Promise.resolve();
+  const render = async (accept: string | undefined): Promise<{ contentType: string; text: string }> => {
+    flush();
+    const contentType = contentTypeFor(accept);
+    registry.setContentType(contentType);
+    const restoreNames = rememberNames(registry);
+    try {
+      return { contentType, text: await registry.metrics() };
+    } finally {
+      restoreNames();
+    }
+  };
+  return (accept) => {
+    const result = turn.then(() => render(accept));
+    turn = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/**
+ * prom-client 15.1.3 removes `_total` from the counters' own names to print OpenMetrics and does not restore them: the
+ * next text scrape would have other metric names (measured).
+ */
+function rememberNames(registry: AnyRegistry): () => void {
+  const names = registry.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
+  return () => {
+    for (const { metric, name } of names) metric.name = name;
+  };
+}
+
+export const contentTypeFor = (accept: string | undefined): PrometheusContentType | OpenMetricsContentType =>
+  wantsOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** Prometheus lists OpenMetrics first when it prefers it; any client that does not list it gets the text format. */
+function wantsOpenMetrics(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'application/openmetrics-text' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

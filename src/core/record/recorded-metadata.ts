@@ -1,0 +1,58 @@
+import type { Exchange } from '../../plugin/index.ts';
+import { cut } from './cut.ts';
+import type { RequestRecord } from './record.ts';
+import { CENSOR, scrub } from './scrub.ts';
+
+/** Maximum number of characters of all metadata of a record. Further metadata is counted, not recorded. */
+const MAX_METADATA = 4096;
+
+type RecordedMetadata = Pick<RequestRecord, 'metadata' | 'metadataDropped' | 'metadataLeftOut'>;
+
+const NO_METADATA: RecordedMetadata = { metadata: undefined, metadataDropped: 0, metadataLeftOut: 0 };
+
+/**
+ * The metadata of a request, its key's own first: they are added here too, because a request can fail before the plugin
+ * `metadata` adds them. Credentials are replaced, which a caller may have put there by mistake: those of the request
+ * itself, and texts in the format of one.
+ */
+export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0 }: Exchange): RecordedMetadata {
+  const bound = caller?.metadata;
+  if (!bound && isEmpty(all)) return NO_METADATA;
+  const entries = Object.entries(all);
+  const others = bound ? entries.filter(([key]) => !Object.hasOwn(bound, key)) : entries;
+  const pairs = [...Object.entries(bound ?? {}), ...others];
+  const text = pairs.flat().join('\n');
+  // Few or none occur, while a request may have thousands of cookies.
+  const secrets = credentialsIn(request.headers).filter((one) => text.includes(one));
+  const shown = (text: string): string =>
+    cut(scrub(secrets.reduce((masked, one) => masked.replaceAll(one, CENSOR), text)));
+  const kept: [string, string][] = [];
+  let length = 0;
+  for (const [key, value] of pairs) {
+    const pair: [string, string] = [shown(key), shown(value)];
+    length += pair[0].length + pair[1].length;
+    if (length > MAX_METADATA) break;
+    kept.push(pair);
+  }
+  const metadataLeftOut = pairs.length - kept.length;
+  return { metadata: Object.fromEntries(kept), metadataDropped: droppedMetadata, metadataLeftOut };
+}
+
+function isEmpty(metadata: object): boolean {
+  for (const _ in metadata) return false;
+  return true;
+}
+
+const CREDENTIAL_HEADER = /^(?:(?:proxy-)?authorization|cookie|(?:x-)?(?:[a-z]+-)*(?:api-)?key)$/;
+
+/** Shorter texts are no credentials, and may be parts of words. */
+const LEAST_SECRET = 6;
+
+/** The credentials in the headers of a request: whole, without their scheme, and each cookie's value. Longest first. */
+function credentialsIn(headers: Exchange['request']['headers']): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) =>
+    CREDENTIAL_HEADER.test(name) && value ? value : [],
+  );
+  const parts = values.flatMap((value) => [value, ...value.split(/[\s;=]+/)]);
+  return [...new Set(parts)].filter(({ length }) => length >= LEAST_SECRET).toSorted((a, b) => b.length - a.length);
+}

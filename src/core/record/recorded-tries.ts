@@ -1,0 +1,105 @@
+import type { Attempt, ErrorCode, Exchange, GatewayError, TryRecord } from '../../plugin/index.ts';
+import { isEndedByGateway } from './attempt-end.ts';
+import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
+import type { RecordEnd } from './attempt-end.ts';
+import type { RecordedTry, RequestOutcome } from './record.ts';
+
+export interface TryContext {
+  readonly exchange: Exchange;
+  /** The attempt's error. */
+  readonly error: GatewayError | undefined;
+  readonly errorCode: ErrorCode | undefined;
+  readonly end: RecordEnd;
+  readonly endedAt: number;
+}
+
+/** Records all tries of an attempt. */
+export const recordTries = (tries: readonly TryRecord[], context: TryContext): RecordedTry[] =>
+  tries.map((_, index) => recordTry(tries, index, context));
+
+/**
+ * Records one try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that
+ * was refused and repeated at once (a stale token's 401) has only its status.
+ */
+function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
+  const record = tries[index]!;
+  const isLast = index === tries.length - 1;
+  const { startedAt, status, waitedUntil } = record;
+  const errorCode = record.error?.code ?? (isLast ? context.errorCode : undefined);
+  const refused = errorCode === undefined && status !== undefined && status >= 400;
+  return {
+    call: record.call,
+    startedMs: startedAt - context.exchange.startedAt,
+    durationMs: (record.endedAt ?? context.endedAt) - startedAt,
+    waitedMs: index === 0 ? 0 : waitBefore(tries, index),
+    inLineMs: waitedUntil === undefined ? undefined : waitedUntil - startedAt,
+    status,
+    outcome: refused
+      ? 'error'
+      : isEndedByGateway(record.error ?? (isLast ? context.error : undefined))
+        ? 'aborted'
+        : outcomeOf(errorCode, record.endedAt === undefined ? context.end : undefined),
+    errorCode,
+    errorType: refused ? errorTypeOfStatus(status) : errorTypeOf(errorCode),
+    resent: record.resent,
+  };
+}
+
+function waitBefore(tries: readonly TryRecord[], index: number): number {
+  const { call, startedAt } = tries[index]!;
+  for (let before = index - 1; before >= 0; before -= 1) {
+    const { call: other, endedAt } = tries[before]!;
+    if (other === call) return Math.max(0, startedAt - (endedAt ?? startedAt));
+  }
+  return 0;
+}
+
+const ERROR_TYPE_OF_STATUS: Readonly<Record<number, ErrorTypeLabel>> = {
+  401: 'auth',
+  403: 'permission',
+  404: 'not_found',
+  429: 'rate_limited',
+  503: 'overloaded',
+};
+
+const errorTypeOfStatus = (status: number): ErrorTypeLabel =>
+  ERROR_TYPE_OF_STATUS[status] ?? (status < 500 ? 'invalid_request' : 'server_error');
+
+export function errorTypeOf(code: ErrorCode | undefined): ErrorTypeLabel | '' {
+  return code ? ERROR_LABELS[code].errorType : '';
+}
+
+/** @param end the end of the request, for an attempt or try that has no end of its own */
+export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefined): RequestOutcome {
+  if (code === undefined) return end?.state === 'running' ? 'running' : 'success';
+  return code === 'client_closed' ? 'aborted' : 'error';
+}
+
+/**
+ * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte, of
+ * waits for identical requests and of calls for vectors, which may overlap.
+ */
+export function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
+  const [only] = attempts;
+  if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);
+  const spans = attempts
+    .flatMap(({ wait, tries, semantic }) => [
+      ...(semantic?.embedding ? [semantic.embedding] : []),
+      ...(wait ? [{ from: wait.from, to: wait.to ?? endedAt }] : []),
+      ...(tries[0] ? [{ from: tries[0].startedAt, to: tries.at(-1)?.endedAt ?? endedAt }] : []),
+    ])
+    .toSorted((a, b) => a.from - b.from);
+  let waited = 0;
+  let covered = -Infinity;
+  for (const { from, to } of spans) {
+    waited += Math.max(0, to - Math.max(from, covered));
+    covered = Math.max(covered, to);
+  }
+  return waited;
+}
+
+/** From the first try to the last byte. */
+function triedMs(tries: readonly TryRecord[], endedAt: number): number {
+  const [first] = tries;
+  return first ? Math.max(0, (tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
+}

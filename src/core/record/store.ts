@@ -1,0 +1,193 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock, Exchange } from '../../plugin/index.ts';
+import { LiveList, type Listed } from '../../plugin/live-list.ts';
+import { boundRecord, type BoundedRecord } from './bounded-record.ts';
+import type { StoredValue } from './fields/record-field.ts';
+import { rawRecord, recordJson, recordLine, storeAgain, storedRecord, type StoredRecord } from './json.ts';
+import { recordOf } from './make-record.ts';
+import {
+  comparePlaces,
+  isPageFull,
+  mayHaveState,
+  recordFilter,
+  type PlacedLine,
+  type RecordPage,
+  type RecordPlace,
+  type RecordQuery,
+} from './record-query.ts';
+import type { RequestRecord } from './record.ts';
+
+/** A request whose reply has not ended. */
+export interface OpenRequest extends Listed<OpenRequest> {
+  readonly exchange: Exchange;
+  /** Wall clock. */
+  readonly receivedAt: number;
+}
+
+/** What records are looked up by. */
+type LookedUp = Pick<RequestRecord, 'id' | 'explainId' | 'state' | 'receivedAt'>;
+
+/** A place for the record of an ended request. */
+type KeptRecord = { -readonly [Name in keyof LookedUp]: LookedUp[Name] } & {
+  readonly values: StoredValue[];
+  /** Grows with each record that is kept: its place in a list. */
+  at: number;
+};
+
+/** A record that a query may show. */
+interface FoundRecord {
+  readonly place: RecordPlace;
+  readonly values: StoredRecord;
+}
+
+/** A list is made in slices, between which requests are served: to filter 10,000 records takes 100 ms (measured). */
+const SLICE = 100;
+
+/**
+ * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. An ended
+ * one is stored as a flat list of values. There is no index: scanning all of them takes a millisecond per admin query, while an index
+ * would cost time in every request.
+ */
+export class RecordStore {
+  readonly #clock: Clock;
+  readonly #flush: () => void;
+  readonly #open = new LiveList<OpenRequest>();
+  /** A ring buffer once it is full; then `#next` is the oldest entry. */
+  #kept: KeptRecord[] = [];
+  #next = 0;
+  #capacity = 0;
+  #latestAt = 0;
+
+  /** @param flush stores ended requests that still wait; called before records are read */
+  constructor(clock: Clock, flush: () => void = () => {}) {
+    this.#clock = clock;
+    this.#flush = flush;
+  }
+
+  /** 0 stores nothing. */
+  resize(capacity: number): void {
+    if (capacity === this.#capacity) return;
+    this.#kept = this.#latestFirst().slice(0, capacity).toReversed();
+    this.#capacity = capacity;
+    this.#next = 0;
+  }
+
+  begin(request: OpenRequest): void {
+    this.#open.add(request);
+  }
+
+  end(request: OpenRequest): void {
+    this.#open.delete(request);
+  }
+
+  /**
+   * Stores the record of an ended request. Once the ring is full, the oldest record's list takes the new values: a new
+   * list for each request would outlive the young generation, and fill the old one.
+   */
+  keep(record: BoundedRecord): void {
+    if (this.#capacity === 0) return;
+    const { id, explainId, state, receivedAt } = record;
+    // Of the wall clock, so that the places of several processes can be compared, and never twice the same.
+    const at = Math.max(this.#latestAt + 1, Math.floor((receivedAt + record.durationMs) * 1000));
+    this.#latestAt = at;
+    if (this.#kept.length < this.#capacity) {
+      this.#kept.push({ id, explainId, state, receivedAt, at, values: storedRecord(record) });
+      return;
+    }
+    const oldest = this.#kept[this.#next]!;
+    storeAgain(record, oldest.values);
+    oldest.id = id;
+    oldest.explainId = explainId;
+    oldest.state = state;
+    oldest.receivedAt = receivedAt;
+    oldest.at = at;
+    this.#next = (this.#next + 1) % this.#capacity;
+  }
+
+  /** The latest request with this id, as plain JSON. Callers may choose ids, so several requests can share one. */
+  find(id: string): object | undefined {
+    const same = [...this.#stored((record) => record.id === id)];
+    const [latest] = same;
+    if (latest === undefined) return undefined;
+    return { ...recordJson(latest.values), ...(same.length > 1 && { same_id: same.length }) };
+  }
+
+  /** The request with this explain id, as plain JSON. */
+  explained(explainId: string): object | undefined {
+    const [latest] = this.#stored((record) => record.explainId === explainId);
+    return latest === undefined ? undefined : recordJson(latest.values);
+  }
+
+  /** One line per request, as plain JSON: running requests, then ended ones, latest first. */
+  list(query: RecordQuery): object[] {
+    const lines: object[] = [];
+    for (const one of this.#lines(query)) {
+      if (lines.length === query.limit) break;
+      if (one) lines.push(one.line);
+    }
+    return lines;
+  }
+
+  /** The same a page at a time, while requests are served. */
+  async page(query: RecordQuery): Promise<RecordPage> {
+    const lines: PlacedLine[] = [];
+    let more = false;
+    for (const one of this.#lines(query)) {
+      more = one !== undefined && isPageFull(lines, one.place, query.limit);
+      if (more) break;
+      if (one) lines.push(one);
+      else await setImmediate();
+    }
+    const [oldest] = this.#latestFirst().slice(-1);
+    return { lines, more, oldest: oldest && new Date(oldest.receivedAt).toISOString() };
+  }
+
+  /** Lines of the records that fit; undefined: the end of a slice. */
+  *#lines(query: RecordQuery): Generator<PlacedLine | undefined> {
+    const { state, since = -Infinity, until = Infinity, after } = query;
+    const filter = recordFilter(query);
+    const isPossible = ({ state: own, receivedAt }: LookedUp, place: RecordPlace): boolean =>
+      mayHaveState(own, state) &&
+      receivedAt >= since &&
+      receivedAt < until &&
+      (after === undefined || comparePlaces(after, place) < 0);
+    let examined = 0;
+    for (const { place, values } of this.#stored(isPossible)) {
+      examined += 1;
+      if (examined % SLICE === 0) yield undefined;
+      if (filter && !filter(rawRecord(values))) continue;
+      // Again without credentials: an answer must not tell that a record has one.
+      const record = recordJson(values);
+      if (!filter || filter(record)) yield { place, line: recordLine(record) };
+    }
+  }
+
+  /** The stored forms of records, of running requests first, latest first. */
+  *#stored(matches: (record: LookedUp, place: RecordPlace) => boolean): Generator<FoundRecord> {
+    this.#flush();
+    if (this.#capacity === 0) return;
+    const open = this.#open.all().toReversed();
+    for (const request of open.toSorted((one, other) => other.receivedAt - one.receivedAt)) {
+      const place = { running: true, at: request.receivedAt };
+      const record = this.#recordOf(request);
+      if (matches(record, place)) yield { place, values: storedRecord(record) };
+    }
+    let before = Infinity;
+    for (const kept of this.#latestFirst()) {
+      // Between two slices a later record may have taken the place of this one.
+      if (kept.at >= before) continue;
+      before = kept.at;
+      const place = { running: false, at: kept.at };
+      if (matches(kept, place)) yield { place, values: kept.values };
+    }
+  }
+
+  #latestFirst(): KeptRecord[] {
+    return [...this.#kept.slice(this.#next), ...this.#kept.slice(0, this.#next)].toReversed();
+  }
+
+  #recordOf({ exchange, receivedAt }: OpenRequest): BoundedRecord {
+    const end = { state: 'running', status: exchange.reply?.status ?? 0, bytes: 0, error: undefined } as const;
+    return boundRecord(recordOf(exchange, end, { endedAt: this.#clock.now(), receivedAt }));
+  }
+}

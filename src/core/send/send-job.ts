@@ -1,0 +1,27 @@
+import type { CatalogEntry } from '../catalog/catalog.ts';
+import type { Attempt, Clock, Exchange, Outbound } from '../../plugin/index.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { OutboundRequest, Upstream } from '../upstream/types.ts';
+
+export interface SenderSetup {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly limits: ServerSettings['limits'];
+  /** See `OutboundRequest.onHold`. */
+  readonly hold: (exchange: Exchange, bytes: number) => boolean;
+}
+
+/** What all upstream calls of one attempt have in common. */
+export interface SendJob {
+  readonly setup: SenderSetup;
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly outbound: Outbound;
+  readonly entry: CatalogEntry;
+}
+
+/** One call to the upstream. An attempt has one, or several as a batch. */
+export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
+  /** The call's number within its batch. */
+  readonly number: number;
+}

@@ -1,0 +1,138 @@
+import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
+import type { Report } from '../../../plugin/index.ts';
+import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
+import { headerPrefixes } from '../compile/server-settings.ts';
+import { within, type Check } from './check.ts';
+
+/**
+ * Headers that are never forwarded: those of the connection, `accept`, which the gateway writes itself, `via`, which
+ * describes the path of one message (RFC 9110, section 7.6.3), and `http2-settings`, part of `upgrade` (RFC 9113, section 3.1).
+ */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept', 'http2-settings']);
+
+/** Credentials have many names. A harmless header that is refused can be renamed; a leaked credential cannot be recalled. */
+const CREDENTIAL = new RegExp(
+  [
+    'authori[sz]ation|cookie|token|secret|passw|credential|signature|jwt|assertion|bearer|oidc|saml|^x-goog-user-project$',
+    'passphrase|passcode|totp|hmac',
+    // `x-auth`, `x-auth-request`; not `x-authenticated-user`, `x-author`.
+    '(^|[-_])(auth|authn|authz|creds?|dpop|mfa|otp|pat|pwd|sas|sig)([-_]|$)',
+    // `key` and `x-key`, without a word that qualifies the key.
+    '^(x[-_])?keys?$',
+    // Not every key is a credential: `idempotency-key`. Azure has `ocp-apim-subscription-key` and `x-functions-key`.
+    '(access|account|admin|api|app|application|auth|client|customer|encryption|functions|gateway|license|master|private|provider|secure|service|session|shared|signing|storage|subscription|team|user|virtual)[-_]?key',
+  ].join('|'),
+);
+
+/** @param name in lower case */
+export const mayHoldCredential = (name: string): boolean => CREDENTIAL.test(name);
+
+/**
+ * Headers that change how an upstream treats a request. An operator may forward them. A config sent with a request may
+ * not: the upstream would obey them under the operator's credentials.
+ */
+interface Steering {
+  readonly names: RegExp;
+  /** Predicate of the message, after the header's name. */
+  readonly effect: string;
+  /** The header overrides a choice of the gateway: an operator who forwards it gets a warning. */
+  readonly doubtful?: true;
+}
+
+const STEERING: readonly Steering[] = [
+  { names: /^(x-)?(http-)?method(-override)?$|^x-http-method-override$/, effect: 'changes the method', doubtful: true },
+  {
+    names:
+      /^x-(original|rewrite|rewritten|accel|envoy|sendfile)-|^x-(http-)?host(-override)?$|^x-sendfile$|^destination$/,
+    effect: 'changes the address of the request',
+    doubtful: true,
+  },
+  {
+    names:
+      /^(x-)?forward(ed)?(-|$)|^(x-|true-|x-cluster-|x-appengine-|fastly-)?client-(ip|addr|host)|^(x-)?real-ip$|^cf-(connecting|pseudo)-|^x-(originating|proxyuser|remote)-(ip|addr|host)|^x-azure-|^(x-)?(url-)?scheme$|^front-end-https$|^x-arr-/,
+    effect: 'states the origin of a request',
+  },
+  {
+    names:
+      /^(x-)?(authenticated|remote|webauth|consumer|ssl|tls|client-cert|userinfo|ms-client-principal|ms-token)(-|$)/,
+    effect: 'states the sender of a request',
+  },
+  { names: /^(x-)?openai-(organi[sz]ation|project)$/, effect: 'chooses the account at OpenAI' },
+  { names: /^anthropic-(organi[sz]ation|workspace|project|account)/, effect: 'chooses the account at Anthropic' },
+  {
+    names: /^x-goog-|^x-vertex-|^x-server-timeout$|^metadata-flavor$/,
+    effect: 'is a system parameter of Google Cloud',
+  },
+  { names: /^azureml-|^x-ms-/, effect: 'is a system parameter of Azure' },
+  { names: /^x-amzn?-/, effect: 'is a system parameter of AWS' },
+  {
+    names: /^(x-)?(portkey|litellm|helicone|cf-aig|kong|bifrost|gatehouse|gateway)-/,
+    effect: 'steers a gateway behind this one',
+  },
+];
+
+interface ForwardRules {
+  /** Prefixes of the gateway's own headers. */
+  readonly prefixes: readonly string[];
+  /** Headers in which catalog entries send their credentials, in lower case, each with its owner. */
+  readonly credentials: ReadonlyMap<string, string>;
+}
+
+/** CGI and WSGI read `X_API.Key` and `x-api-key` as one name (RFC 3875, section 4.1.18). */
+const folded = (name: string): string => name.replaceAll(/[^a-z0-9]/g, '-');
+
+/**
+ * The reason why a header is never forwarded, whatever a config says; undefined where a config may forward it.
+ * @param name in lower case
+ */
+export function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
+  const plain = folded(name);
+  if (mayHoldCredential(name) || mayHoldCredential(plain)) return 'may hold a credential';
+  if (NOT_FORWARDED.has(plain) || plain.startsWith('proxy-'))
+    return 'belongs to the connection or is written by the gateway';
+  if (prefixes.some((prefix) => plain.startsWith(folded(prefix)))) return "is one of the gateway's own headers";
+  const held = [...credentials].find(([header]) => folded(header) === plain);
+  return held && `holds a credential of ${held[1]} (secret_headers)`;
+}
+
+export const checkForwardHeaders: Check = ({ server, catalog, inline }) => {
+  const rules = {
+    prefixes: headerPrefixes(server),
+    credentials: inline?.credentials ?? credentialHeaders(catalog?.providers),
+  };
+  const fromCaller = inline !== undefined;
+  return {
+    node({ file: { forward_headers: names = [] } }, report) {
+      for (const [index, name] of names.entries())
+        checkForwardHeader(name, rules, fromCaller, within(report, 'forward_headers', index));
+    },
+  };
+};
+
+/**
+ * Reports a name in `forward_headers` that must not be forwarded: a caller's credentials are never sent to an upstream.
+ * @param fromCaller the config was sent with a request
+ */
+export function checkForwardHeader(written: string, rules: ForwardRules, fromCaller: boolean, report: Report): void {
+  const name = written.toLowerCase();
+  const reason = neverForwarded(name, rules);
+  if (reason !== undefined) return report({ path: [], message: `\`${written}\` ${reason} and is never forwarded` });
+  const steering = STEERING.find(({ names }) => names.test(folded(name)));
+  if (!steering) return;
+  const { effect, doubtful } = steering;
+  if (fromCaller)
+    report({ path: [], message: `\`${written}\` ${effect}: a config sent with a request cannot forward it` });
+  else if (doubtful) {
+    const message = `\`${written}\` ${effect}: callers control this at every upstream that reads the header`;
+    report({ path: [], severity: 'warning', message });
+  }
+}
+
+/** Headers from `secret_headers` of the entries, in lower case, each with the entry that owns it. */
+export const credentialHeaders = (entries: readonly CatalogEntry[] = []): ReadonlyMap<string, string> =>
+  new Map(
+    entries.flatMap((entry) => {
+      const secrets = 'secret_headers' in entry ? Object.keys(entry.secret_headers ?? {}) : [];
+      return secrets.map((name) => [name.toLowerCase(), `@${entry.slug}`] as const);
+    }),
+  );

@@ -1,0 +1,80 @@
+import type { GatewayFile, ServerFile } from '../../../../schemas/types.generated.ts';
+import type { Report } from '../../../plugin/index.ts';
+import { checkAlerts } from '../../../addons/alerts/settings/checks-alerts.ts';
+import { checkAliases } from './aliases.ts';
+import { checkBreaker, checkTargets } from './targets.ts';
+import type { Check, CheckedSettings } from './check.ts';
+import { checkCaches } from './caches.ts';
+import { checkCaps } from '../../../addons/budgets/settings/check-caps.ts';
+import { checkConditions } from './conditions.ts';
+import { checkCredentials } from './credentials.ts';
+import { checkDefaultConfigs } from './default-configs.ts';
+import { checkEntries } from './entries.ts';
+import { checkFields } from './fields.ts';
+import { checkForwardHeaders } from './forward-headers.ts';
+import { checkHosts } from './hosts.ts';
+import { checkKeys } from './keys.ts';
+import { checkNeeds } from './needs.ts';
+import { checkNetworks } from './networks.ts';
+import { checkOrigin } from './origin.ts';
+import { checkParams } from './params.ts';
+import { checkPrices } from '../../../addons/budgets/settings/check-prices.ts';
+import { checkPromptNames } from '../../../addons/prompts/settings/check-prompts.ts';
+import { checkServer } from './server.ts';
+import { checkStrategy } from './strategy.ts';
+import { checkTeams } from './teams.ts';
+import { checkTimes } from './times.ts';
+import { checkUnpriced } from '../../../addons/budgets/settings/check-unpriced.ts';
+import { checkVendors } from './vendors.ts';
+import { walkConfig, walkSettings } from './walk.ts';
+
+/** A check is a row here and a function that says which nodes it looks at. */
+const CHECKS: readonly Check[] = [
+  checkAlerts,
+  checkAliases,
+  checkBreaker,
+  checkCaches,
+  checkCaps,
+  checkConditions,
+  checkCredentials,
+  checkDefaultConfigs,
+  checkEntries,
+  checkFields,
+  checkForwardHeaders,
+  checkHosts,
+  checkKeys,
+  checkNeeds,
+  checkNetworks,
+  checkOrigin,
+  checkParams,
+  checkPrices,
+  checkPromptNames,
+  checkServer,
+  checkStrategy,
+  checkTargets,
+  checkTeams,
+  checkTimes,
+  checkUnpriced,
+  checkVendors,
+];
+
+const visitsOf = (settings: CheckedSettings) => CHECKS.map((check) => check(settings));
+
+/** @param reporter the reporter of a file: `catalog.yaml`, `gateway/prod.yaml` */
+export function checkMeaning(settings: CheckedSettings, reporter: (file: string) => Report): void {
+  walkSettings(settings, visitsOf(settings), reporter);
+}
+
+/**
+ * Checks a config sent with a request. Its catalog entries are not checked here: target resolution reports unknown ones, within
+ * what the key may use.
+ */
+export function checkInlineConfig(
+  file: GatewayFile,
+  server: ServerFile,
+  inline: NonNullable<CheckedSettings['inline']>,
+  report: Report,
+): void {
+  const none = { catalog: undefined, keys: undefined, gateway: new Map(), configIds: [], now: 0 };
+  walkConfig(file, visitsOf({ ...none, server, inline }), report, inline.aliases);
+}

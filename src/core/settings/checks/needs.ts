@@ -1,0 +1,161 @@
+import type { ChainItem, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
+import type { Report } from '../../../plugin/index.ts';
+import { mayStoreBudgets, mayStoreLimits } from '../../../addons/budgets/settings/owned-kinds.ts';
+import type { JsonPath } from '../read/pointer.ts';
+import { within, type Check, type CheckedConfig, type CheckedSettings } from './check.ts';
+
+/** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
+export const checkNeeds: Check = (settings) => {
+  const { server } = settings;
+  if (!server) return {};
+  const checkLimits = (node: { readonly limits?: RateLimits }, report: Report) => checkRateLimits(node, server, report);
+  const hasBudgets = settings.inline?.hasBudgets ?? (countsBudgets(settings) || mayStoreBudgets(server));
+  return {
+    key: checkLimits,
+    team: checkLimits,
+    organization: checkLimits,
+    server({ chains }, report) {
+      checkCors(chains?.entry ?? [], within(report, 'chains', 'entry'));
+      if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
+        report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
+      if (chains?.entry && mayStoreLimits(server)) checkStoredLimits(chains.entry, report);
+    },
+    target({ path }, report, config) {
+      const { items, where } = attemptChain(path, config, server);
+      if (!hasBudgets || !items || items === server.chains?.attempt || has(items, 'budget')) return;
+      report({ path: [], message: withoutBudget(where) });
+    },
+    config({ file }, report) {
+      checkMetadata(file, server, report);
+      checkReplyHeaders(file, server, report);
+    },
+    node({ file, path }, report, config) {
+      for (const { key, plugin } of OF_ATTEMPTS) {
+        if (file[key] === undefined) continue;
+        const chains = config.targets
+          .filter((target) => path.every((step, index) => target.path[index] === step))
+          .map((target) => attemptChain(target.path, config, server));
+        // A setting of a group or config may be for some of its targets only.
+        if (chains.length === 0 || chains.some(({ items }) => !items || has(items, plugin))) continue;
+        const message = `\`${key}\` needs the plugin "${plugin}", which ${chains[0]!.where} does not include`;
+        report({ path: [key], on: 'key', message });
+      }
+    },
+  };
+};
+
+/** `errors` answers a preflight with the 405 of its path, and the plugins after it see no error replies. */
+function checkCors(entry: readonly ChainItem[], report: Report): void {
+  const names = entry.map((item) => (typeof item === 'string' ? item : item.plugin));
+  const at = names.indexOf('cors');
+  const item = entry[at];
+  if (item === undefined) return;
+  const origins: unknown = typeof item === 'string' ? undefined : item.options?.['origins'];
+  if (origins === undefined || (Array.isArray(origins) && origins.length === 0))
+    report({
+      path: [at],
+      severity: 'warning',
+      message: '`cors` without `origins` lets no page read replies: list the pages under `options: { origins: [...] }`',
+    });
+  if (names.indexOf('errors') > at) return;
+  report({
+    path: [at],
+    message: '`cors` belongs before `errors`: pages could read no error, and no preflight would be answered',
+  });
+}
+
+const withoutBudget = (where: string): string =>
+  `budgets of keys, teams and organizations need the plugin "budget", which ${where} does not include`;
+
+const countsBudgets = ({ keys, teams }: CheckedSettings): boolean =>
+  [...(keys?.keys ?? []), ...Object.values(teams?.teams ?? {}), ...Object.values(teams?.organizations ?? {})].some(
+    ({ budgets }) => budgets !== undefined,
+  );
+
+const OF_ATTEMPTS = [
+  { key: 'default_params', plugin: 'override' },
+  { key: 'override_params', plugin: 'override' },
+  { key: 'drop_params', plugin: 'override' },
+  { key: 'cache', plugin: 'cache' },
+  { key: 'retry', plugin: 'retry' },
+] as const;
+
+/** The attempt chain of a target: the nearest list that names one, else the server's. Undefined: the default. */
+function attemptChain(
+  path: JsonPath,
+  { nodes }: CheckedConfig,
+  server: ServerFile,
+): { readonly items: readonly ChainItem[] | undefined; readonly where: string } {
+  const around = nodes.filter((node) => node.path.every((step, index) => path[index] === step));
+  const own = around.findLast(({ file: { plugins } }) => plugins && namesAttempt(plugins));
+  if (!own) return { items: server.chains?.attempt, where: '`chains.attempt` of server.yaml' };
+  const items = [...(own.file.plugins ?? []), ...alwaysIn(server.chains?.attempt)];
+  return { items, where: own.path.length === 0 ? ITS_PLUGINS : '`plugins` of its target' };
+}
+
+/** Entries that stay in every chain. */
+const alwaysIn = (chain: readonly ChainItem[] = []): readonly ChainItem[] =>
+  chain.filter((item) => typeof item !== 'string' && item.always);
+
+const ITS_PLUGINS = '`plugins` of this config';
+
+/** Levels of external plugins are unknown here; a valid attempt chain ends with `send`. */
+const namesAttempt = (list: readonly ChainItem[]): boolean => has(list, 'send');
+
+/** A list without an attempt chain has request plugins only. */
+const namesRequest = (list: readonly ChainItem[]): boolean =>
+  has(list, 'route') || has(list, 'metadata') || (list.length > 0 && !namesAttempt(list));
+
+/** The store may get limits at any time. */
+function checkStoredLimits(entry: readonly ChainItem[], report: Report): void {
+  const missing = ['limit', 'limit-tokens'].filter((plugin) => !has(entry, plugin));
+  if (missing.length === 0) return;
+  const names = missing.map((plugin) => `"${plugin}"`).join(' and ');
+  report({
+    path: ['chains', 'entry'],
+    message: `limits of the state store need ${names}, which this chain does not include`,
+  });
+}
+
+/** Compares the plugin's own name: an instance may have any name. */
+const has = (chain: readonly ChainItem[], plugin: string): boolean =>
+  chain.some((item) => (typeof item === 'string' ? item : item.plugin) === plugin);
+
+/** Limits by model apply where a request is sent, which needs no plugin. */
+function checkRateLimits({ limits }: { readonly limits?: RateLimits }, { chains }: ServerFile, report: Report): void {
+  if (!limits || !chains?.entry) return;
+  const needed = [
+    { key: 'requests', plugin: 'limit' },
+    { key: 'concurrency', plugin: 'limit' },
+    { key: 'tokens', plugin: 'limit-tokens' },
+  ] as const;
+  for (const { key, plugin } of needed) {
+    if (limits[key] === undefined || has(chains.entry, plugin)) continue;
+    const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.entry\` of server.yaml does not include`;
+    report({ path: ['limits', key], on: 'key', message });
+  }
+}
+
+function checkMetadata(file: CheckedConfig['file'], server: ServerFile, report: Report): void {
+  const own =
+    file.plugins && namesRequest(file.plugins) ? [...file.plugins, ...alwaysIn(server.chains?.request)] : undefined;
+  const chain = own ?? server.chains?.request;
+  if (!file.metadata || !chain || has(chain, 'metadata')) return;
+  const place = own ? ITS_PLUGINS : '`chains.request` of server.yaml';
+  const message = `\`metadata\` needs the plugin "metadata", which ${place} does not include`;
+  report({ path: ['metadata'], on: 'key', message });
+}
+
+/** Replies carry no explain id while the admin listener keeps no explanations. */
+function checkReplyHeaders(
+  { reply_headers: names = [] }: CheckedConfig['file'],
+  server: ServerFile,
+  report: Report,
+): void {
+  const index = names.indexOf('explain_id');
+  const { enabled = true, explain } = server.admin ?? {};
+  if (index < 0 || (enabled && explain !== 'none')) return;
+  const why = enabled ? '`admin.explain: none`' : '`admin.enabled: false`';
+  const message = `server.yaml sets ${why}: no request is kept for \`explain\`, and no reply carries an \`explain_id\``;
+  report({ path: ['reply_headers', index], severity: 'warning', message });
+}

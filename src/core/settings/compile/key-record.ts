@@ -1,0 +1,133 @@
+import type { GatewayKey } from '../../../../schemas/types.generated.ts';
+import { GatewayError, parseBytes, parseDuration, type Caller, type FileLimits } from '../../../plugin/index.ts';
+import { compileFields } from '../../catalog/fields/field-rules.ts';
+import type { NodePath, TreeNode } from '../../tenants/tree.ts';
+import { compileCustomHosts } from './gateway-config.ts';
+import { metadataOf, type TeamsOfKey } from './teams.ts';
+import { createNetworkTest, type NetworkTest } from './networks.ts';
+
+/** An organization or a team. */
+export interface OuterNode {
+  readonly node: TreeNode;
+  readonly metadata: Readonly<Record<string, string>> | undefined;
+  /** The organization of a team, if there is one of that name. */
+  readonly organization: OuterNode | undefined;
+  /** Why its keys are refused. */
+  readonly problem: string | undefined;
+}
+
+export interface KeyParts {
+  readonly key: GatewayKey;
+  /** A key of the store. */
+  readonly isStored: boolean;
+  readonly node: TreeNode;
+  readonly team: OuterNode | undefined;
+  /** Names of its digests in the ring. */
+  readonly digests: readonly string[];
+  /** The end of its own digest, in milliseconds since 1970; Infinity: never. */
+  readonly expiresAt: number;
+  /** Why the key is refused, whatever is above it. */
+  readonly ownProblem: string | undefined;
+  /** Why the key is refused. */
+  readonly problem: string | undefined;
+}
+
+/** A key with what is above it. Most keys of a large store are used rarely, so their permissions are compiled at their first request. */
+export class KeyRecord {
+  readonly parts: KeyParts;
+  #path: NodePath | undefined;
+  #caller: Caller | undefined;
+  #allows: NetworkTest | undefined;
+
+  constructor(parts: KeyParts) {
+    this.parts = parts;
+  }
+
+  get id(): string {
+    return this.parts.key.id;
+  }
+
+  /** Its organization, its team, itself. One list for all requests of the key. */
+  get path(): NodePath {
+    const { team, node } = this.parts;
+    return (this.#path ??= [team?.organization?.node, team?.node, node].filter((one) => one !== undefined));
+  }
+
+  get caller(): Caller {
+    return (this.#caller ??= callerWith(this.parts.key, teamsOf(this.parts.team)));
+  }
+
+  /** Throws GatewayError. */
+  check(remoteAddress: string): void {
+    const { key, problem } = this.parts;
+    if (key.disabled) throw new GatewayError('invalid_api_key', `The key ${key.id} is disabled.`);
+    this.#allows ??= key.networks ? createNetworkTest(key.networks) : () => true;
+    if (!this.#allows(remoteAddress))
+      throw new GatewayError('network_not_allowed', `The key ${key.id} may not be used from this address.`);
+    if (problem !== undefined) throw misconfigured(key.id, problem);
+  }
+}
+
+export const misconfigured = (keyId: string, problem: string | undefined): GatewayError =>
+  new GatewayError('key_misconfigured', `The key ${keyId} cannot be used: ${problem}.`);
+
+const teamsOf = (team: OuterNode | undefined): TeamsOfKey => ({
+  team: team && { id: team.node.id, metadata: team.metadata },
+  organization: team?.organization && { id: team.organization.node.id, metadata: team.organization.metadata },
+});
+
+/** The caller identified by a key, with its permissions. */
+export const callerWith = (key: GatewayKey, teams: TeamsOfKey): Caller => ({
+  keyId: key.id,
+  ...(teams.organization && { organization: teams.organization.id }),
+  ...(key.team !== undefined && { team: key.team }),
+  ...(key.owner !== undefined && { owner: key.owner }),
+  providers: key.providers,
+  models: key.models,
+  configs: key.configs,
+  ...(key.prompts && { prompts: key.prompts }),
+  defaultConfig: key.default_config,
+  inlineConfigs: key.inline_configs ?? false,
+  inlinePlugins: key.inline_plugins ?? false,
+  customHosts: compileCustomHosts(key.custom_hosts),
+  fields: compileFields(key.fields),
+  metadata: metadataOf(key, teams),
+  ...(key.bound === 'strict' && { metadataStrict: true }),
+  ...(key.files && { files: compileFileLimits(key.files) }),
+});
+
+const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({
+  ...(files.max_file_bytes !== undefined && { maxFileBytes: parseBytes(files.max_file_bytes) }),
+  ...(files.max_total_bytes !== undefined && { maxTotalBytes: parseBytes(files.max_total_bytes) }),
+  ...(files.max_files !== undefined && { maxFiles: files.max_files }),
+  ...(files.ttl !== undefined && { ttlMs: parseDuration(files.ttl) }),
+});
+
+/** A digest of a key, and when it is valid. */
+export interface DigestEntry {
+  readonly keyId: string;
+  /** Milliseconds since 1970. */
+  readonly validFrom: number;
+  /** Milliseconds since 1970, excluded. */
+  readonly validTo: number;
+  /** Set for the digest of before a rotation. */
+  readonly previous?: PreviousUse | undefined;
+}
+
+interface PreviousUse {
+  /** Wall clock; -Infinity before the first use. */
+  reportedAt: number;
+}
+
+/** The caller of a key that is found. Throws GatewayError if the key may not be used now, or from this address. */
+export type Admit = (digest: DigestEntry, record: KeyRecord, remoteAddress: string) => Caller;
+
+/** The keys, as a key ring looks them up. */
+export interface KnownKeys {
+  /** False: the keys of the state store are not known. A key that is not found may be one of them. */
+  readonly known: boolean;
+  /** @param digest without `sha256:` */
+  digest(digest: string): DigestEntry | undefined;
+  key(id: string): KeyRecord | undefined;
+  keys(): Iterable<KeyRecord>;
+}

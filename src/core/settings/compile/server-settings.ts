@@ -1,0 +1,292 @@
+import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../../../schemas/types.generated.ts';
+import {
+  parseBytes,
+  parseDuration,
+  type JsonLimits,
+  type Secret,
+  type Timeouts,
+  type FormLimits,
+} from '../../../plugin/index.ts';
+import type { Environment } from '../read/references.ts';
+import { compileAlerts, type AlertSettings } from '../../../addons/alerts/settings/compile-alerts.ts';
+import { compileFiles, type FilesSettings } from '../../../addons/files/settings/files.ts';
+import { compileState, type StateSettings } from '../../../addons/budgets/settings/state.ts';
+import { compileWebSockets, type WebSocketSettings } from '../../../addons/responses/settings/websockets.ts';
+
+/** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
+const DEFAULT_HOST = '127.0.0.1';
+
+/** Sets the host of both listeners where server.yaml has none; for containers, whose network is their own. */
+export const HOST_VARIABLE = 'GATEHOUSE_HOST';
+
+/** server.yaml completed from the environment. A host in the file takes precedence. */
+export function withHost(server: ServerFile, env: Environment): ServerFile {
+  const host = env[HOST_VARIABLE]?.trim();
+  if (!host) return server;
+  const complete = (listen: Listen | undefined): Listen => ({ host, ...listen });
+  return { ...server, listen: complete(server.listen), status: complete(server.status) };
+}
+
+/** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
+export interface ServerSettings {
+  readonly listen: Required<Listen>;
+  readonly status: Required<Listen>;
+  /** Networks of proxies whose forwarding headers are trusted. */
+  readonly trustedProxies: readonly string[];
+  readonly admin: {
+    readonly enabled: boolean;
+    readonly host: string;
+    readonly port: number;
+    readonly token: Secret | undefined;
+    /** Role of requests with `token`, and of requests from loopback while there is no token. */
+    readonly role: 'viewer' | 'operator' | 'admin';
+    /** Names accepted in Host headers, beside those that are always accepted. */
+    readonly hosts: readonly string[];
+    readonly records: number;
+    /** Requests that can be explained afterwards. */
+    readonly explain: 'asked' | 'all' | 'none';
+  };
+  /** Deadline of a whole request, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
+  readonly limits: {
+    readonly body: number;
+    /** Limits for the JSON of bodies: levels, keys of an object, items of a list. */
+    readonly json: JsonLimits;
+    readonly header: number;
+    readonly reply: number;
+    readonly holdBytes: number;
+    readonly holdMs: number;
+    readonly inlineConfig: number;
+    readonly connections: number;
+    /** Concurrent requests. */
+    readonly inFlight: number;
+    /** Concurrent requests of one key while most of `inFlight` is taken. */
+    readonly inFlightPerKey: number;
+    /** Bytes of the bodies of concurrent requests. */
+    readonly inFlightBytes: number;
+    readonly inFlightBytesPerKey: number;
+    /** Requests with large bodies that may wait in the queue. */
+    readonly largeBodies: number;
+    /** Requests of one connection that are served concurrently. */
+    readonly pipelined: number;
+    /** Multipart forms for models. */
+    readonly form: FormLimits;
+    readonly headerMs: number;
+    readonly bodyMs: number;
+    /** Time within which an external plugin must call `next`. */
+    readonly pluginMs: number;
+    readonly commitBytes: number;
+    readonly commitMs: number;
+  };
+  readonly timeouts: Timeouts;
+  readonly headerPrefixes: readonly string[];
+  readonly defaultConfig: string | undefined;
+  readonly chains: {
+    readonly entry: readonly ChainItem[];
+    readonly request: readonly ChainItem[];
+    readonly attempt: readonly ChainItem[];
+  };
+  /** Modules with plugins; paths are relative to the settings folder. */
+  readonly plugins: readonly string[];
+  readonly cache: {
+    readonly maxBytes: number;
+    readonly maxEntryBytes: number;
+    /** Bounds of the texts and vectors of semantic caches. */
+    readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
+  };
+  /** Memory of kept responses; 0 bytes: none are kept. */
+  readonly responses: { readonly maxBytes: number; readonly ttlMs: number };
+  /** Undefined: the gateway stores no files. */
+  readonly files: FilesSettings | undefined;
+  readonly webSockets: WebSocketSettings;
+  readonly reload: { readonly watch: boolean; readonly debounceMs: number };
+  /** Undefined: the gateway opens no state store. */
+  readonly state: StateSettings | undefined;
+  readonly egress: { readonly tokenUris: readonly string[] };
+  readonly alerts: AlertSettings;
+  readonly telemetry: {
+    readonly traces: {
+      /** Undefined: only OTEL_* variables can enable traces. */
+      readonly endpoint: string | undefined;
+      readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
+      readonly serviceName: string;
+    };
+    /** Undefined: records are in no files. */
+    readonly records:
+      | {
+          readonly dir: string;
+          readonly maxFileBytes: number;
+          readonly maxBytes: number;
+          readonly maxAgeMs: number;
+        }
+      | undefined;
+    /** Names of the GenAI conventions. */
+    readonly semconv: 'latest' | 'both';
+    readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
+    /** Metadata keys that are labels of counters. */
+    readonly metrics: {
+      readonly metadata: readonly string[];
+      /** The plugins that have metrics of their own. */
+      readonly plugins: 'external' | 'all' | 'off';
+    };
+  };
+}
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Fills in the defaults, which the schema documents for people and editors; a test compares the two. */
+export function compileServerSettings(file: ServerFile): ServerSettings {
+  const { admin = {}, drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
+  return {
+    listen: { host: DEFAULT_HOST, port: 8787, ...file.listen },
+    status: { host: DEFAULT_HOST, port: 9464, ...file.status },
+    trustedProxies: file.trusted_proxies ?? [],
+    admin: compileAdmin(admin),
+    deadlineMs: parseDuration(file.deadline ?? '15m'),
+    drain: { delayMs: parseDuration(drain.delay ?? '5s'), timeoutMs: parseDuration(drain.timeout ?? '30s') },
+    limits: compileLimits(limits),
+    timeouts: compileServerTimeouts(file),
+    headerPrefixes: headerPrefixes(file),
+    defaultConfig: file.default_config,
+    chains: compileChains(chains, file.files !== undefined),
+    plugins: file.plugins ?? [],
+    cache: compileCacheStore(cache),
+    responses: compileResponses(file.responses ?? {}),
+    files: file.files && compileFiles(file.files),
+    webSockets: compileWebSockets(file.websockets ?? {}),
+    reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
+    state: compileState(file.state),
+    egress: { tokenUris: file.egress?.token_uris ?? [] },
+    alerts: compileAlerts(file.alerts),
+    telemetry: compileTelemetry(telemetry),
+  };
+}
+
+const compileCacheStore = ({
+  max_bytes,
+  max_entry_bytes,
+  semantic = {},
+}: NonNullable<ServerFile['cache']>): ServerSettings['cache'] => ({
+  maxBytes: parseBytes(max_bytes ?? '64MiB'),
+  maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
+  texts: {
+    maxBytes: parseBytes(semantic.max_bytes ?? '32MiB'),
+    scopeBytes: parseBytes(semantic.scope_bytes ?? '8MiB'),
+    scopeEntries: semantic.scope_entries ?? 1000,
+  },
+});
+
+const compileResponses = ({
+  store = true,
+  max_bytes,
+  ttl,
+}: NonNullable<ServerFile['responses']>): ServerSettings['responses'] => ({
+  maxBytes: store ? parseBytes(max_bytes ?? '64MiB') : 0,
+  ttlMs: parseDuration(ttl ?? '1h'),
+});
+
+function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
+  return {
+    enabled: admin.enabled ?? true,
+    host: admin.host ?? '127.0.0.1',
+    port: admin.port ?? 8788,
+    token: admin.token,
+    role: admin.role ?? 'viewer',
+    hosts: admin.hosts ?? [],
+    records: admin.records ?? 10_000,
+    explain: admin.explain ?? 'asked',
+  };
+}
+
+/** @param files whether the gateway stores files: others have no plugin for them, which would run in every request */
+function compileChains(chains: NonNullable<ServerFile['chains']>, files: boolean): ServerSettings['chains'] {
+  const ofFiles = files ? ['files'] : [];
+  return {
+    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', ...ofFiles, 'body', 'responses', 'config'],
+    request: chains.request ?? ['metadata', 'route'],
+    attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
+  };
+}
+
+/** The default share of one key in a limit. */
+const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
+
+function compileLimits(limits: Limits): ServerSettings['limits'] {
+  return {
+    body: parseBytes(limits.body ?? '48MiB'),
+    json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
+    form: {
+      bytes: parseBytes(limits.form ?? '512MiB'),
+      held: parseBytes(limits.form_held ?? '32MiB'),
+      idleMs: parseDuration(limits.form_idle_time ?? '30s'),
+    },
+    header: parseBytes(limits.header ?? '16KiB'),
+    reply: parseBytes(limits.reply ?? '64MiB'),
+    holdBytes: parseBytes(limits.hold_bytes ?? '1MiB'),
+    holdMs: parseDuration(limits.hold_time ?? '15s'),
+    inlineConfig: parseBytes(limits.inline_config ?? '64KiB'),
+    headerMs: parseDuration(limits.header_time ?? '15s'),
+    bodyMs: parseDuration(limits.body_time ?? '120s'),
+    pluginMs: parseDuration(limits.plugin_time ?? '30s'),
+    commitBytes: parseBytes(limits.commit_bytes ?? '16MiB'),
+    commitMs: parseDuration(limits.commit_time ?? '120s'),
+    ...compileLoadLimits(limits),
+  };
+}
+
+/** Limits that all concurrent requests share. */
+function compileLoadLimits(limits: Limits) {
+  const inFlight = limits.in_flight ?? 2000;
+  const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
+  return {
+    connections: limits.connections ?? inFlight,
+    inFlight,
+    inFlightPerKey: limits.in_flight_per_key ?? quarter(inFlight),
+    inFlightBytes,
+    inFlightBytesPerKey: parseBytes(limits.in_flight_bytes_per_key ?? quarter(inFlightBytes)),
+    pipelined: limits.pipelined ?? 16,
+    largeBodies: limits.large_bodies ?? 64,
+  };
+}
+
+function compileServerTimeouts({ timeouts = {} }: ServerFile): Timeouts {
+  const time = (value: Duration | undefined, byDefault: string) => parseDuration(value ?? byDefault);
+  return {
+    connect: time(timeouts.connect, '5s'),
+    firstByte: time(timeouts.first_byte, '600s'),
+    firstByteOfStream: time(timeouts.first_byte, '120s'),
+    firstContent: time(timeouts.first_content, '180s'),
+    idle: time(timeouts.idle, '300s'),
+    total: time(timeouts.total, '900s'),
+  };
+}
+
+function compileTelemetry({
+  traces = {},
+  log = {},
+  metrics = {},
+  records,
+  semconv = 'latest',
+}: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
+  return {
+    traces: {
+      endpoint: traces.endpoint,
+      protocol: traces.protocol ?? 'http/protobuf',
+      serviceName: traces.service_name ?? 'gatehouse',
+    },
+    records: records && {
+      dir: records.dir,
+      maxFileBytes: parseBytes(records.max_file_bytes ?? '64MiB'),
+      maxBytes: parseBytes(records.max_bytes ?? '1GiB'),
+      maxAgeMs: parseDuration(records.max_age ?? '168h'),
+    },
+    semconv,
+    log: { level: log.level ?? 'info', access: log.access ?? 'all' },
+    metrics: { metadata: metrics.metadata ?? [], plugins: metrics.plugins ?? 'external' },
+  };
+}
+
+/** Prefixes of the gateway's own headers, each with its final `-`. A bare word stands for `x-WORD-`. */
+export const headerPrefixes = (file: Pick<ServerFile, 'header_prefixes'> | undefined): readonly string[] =>
+  (file?.header_prefixes ?? ['gateway']).map((prefix) => (prefix.endsWith('-') ? prefix : `x-${prefix}-`));

@@ -1,0 +1,350 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type {
+  CatalogFile,
+  GatewayFile,
+  KeysFile,
+  PricesFile,
+  PromptFile,
+  ServerFile,
+  TeamsFile,
+} from '../../../../schemas/types.generated.ts';
+import type { Problem, Report } from '../../../plugin/index.ts';
+import { within } from '../checks/check.ts';
+import { checkMeaning } from '../checks/index.ts';
+import { checkPrompts } from '../../../addons/prompts/settings/check-prompts.ts';
+import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
+import { diskFiles, type SettingsFiles } from '../source/files.ts';
+import { findSettingsFiles, type FoundFile, type FoundFiles } from '../source/find-files.ts';
+import type { Environment } from './references.ts';
+import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
+import { withHost } from '../compile/server-settings.ts';
+import type { JsonPath } from './pointer.ts';
+import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
+import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
+import { SHIPPED_PRICES, type PriceTable } from '../../../addons/budgets/prices/price-table.ts';
+import { readPriceTable } from '../../../addons/budgets/settings/price-table.ts';
+import { packageSchemas } from './schemas.ts';
+import { checkStored } from '../../../addons/budgets/settings/check-stored.ts';
+import { withStored, withStoredPrices, type StoredObjects } from './stored-objects.ts';
+import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
+import { fillCatalog } from './fill-catalog.ts';
+import { asWritten, inOurSpelling } from './spellings.ts';
+import type { TlsFiles } from './tls-files.ts';
+
+/** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
+export interface Settings {
+  readonly server: ServerFile;
+  readonly catalog: CatalogFile;
+  /** The keys of keys.yaml, then those of the state store. */
+  readonly keys: KeysFile;
+  /** Prices of the operator, of prices.yaml, then of the state store; the shipped ones are not among them. */
+  readonly prices: PricesFile;
+  /** The shipped prices, and before them those of price-table.json. */
+  readonly priceTable: PriceTable;
+  /** The teams and organizations of teams.yaml and of the state store. */
+  readonly teams: TeamsFile;
+  /** The contents of the files alone, without the state store. */
+  readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile; readonly prices: PricesFile };
+  /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
+  readonly stored: StoredObjects | undefined;
+  /** By id: the file's name without `.yaml`. */
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+  /** By id: the file's name without `.yaml`. */
+  readonly prompts: ReadonlyMap<string, PromptFile>;
+  /** Templates that prompts share, by name: the text of the file without its last line end. */
+  readonly partials: ReadonlyMap<string, PartialFile>;
+  /** The content of the files that `tls`, `admin.tls` and `egress.ca` name. */
+  readonly tls: TlsFiles;
+  /** How the gateway reaches upstreams: `egress` of server.yaml, and what it takes from the environment. */
+  readonly outbound: OutboundSettings;
+  /**
+   * Identifies the files in logs and metrics; the state store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
+   * hashes do not mean equal settings; a reload always reads everything.
+   */
+  readonly hash: string;
+  /** Every path that was read, including the files of `${file:…}`: a watcher must watch them all. */
+  readonly files: readonly string[];
+}
+
+export interface LoadOptions {
+  readonly env: Environment;
+  /** Default: the disk. */
+  readonly files?: SettingsFiles;
+  /** Milliseconds since 1970, to find expired keys. Default: the system's clock. */
+  readonly now?: number;
+  /**
+   * Replaces secrets whose reference cannot be resolved with fakes and lists them in `fakedNames`; for commands that send
+   * nothing. Default: false, they are errors.
+   */
+  readonly fakeMissing?: boolean;
+}
+
+interface FolderReading {
+  readonly folder: string;
+  readonly folderExists: boolean;
+  readonly files: readonly ReadFile[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export class LoadResult {
+  /** Undefined when a file is missing or breaks its schema. Present with semantic errors, so that later passes can report more. */
+  readonly settings: Settings | undefined;
+  /** False when nothing could be read: the mistake is on the command line rather than in the files. */
+  readonly folderExists: boolean;
+  /** As the user named it. */
+  readonly folder: string;
+  /** References of missing secrets that were faked: `env:NAME`, `file:PATH`. */
+  readonly fakedNames: readonly string[];
+  readonly #files: ReadonlyMap<string, ReadFile>;
+  readonly #diagnostics: Diagnostic[];
+
+  constructor(settings: Settings | undefined, read: FolderReading) {
+    this.settings = settings;
+    this.folderExists = read.folderExists;
+    this.folder = read.folder;
+    this.fakedNames = [...new Set(read.files.flatMap((file) => file.fakedNames))];
+    this.#files = new Map(read.files.map((file) => [file.found.name, file]));
+    this.#diagnostics = [...read.diagnostics, ...read.files.flatMap((file) => file.diagnostics)];
+  }
+
+  /** All problems, including those of later passes, sorted by file. */
+  get diagnostics(): readonly Diagnostic[] {
+    return sortDiagnostics(this.#diagnostics);
+  }
+
+  get ok(): boolean {
+    return this.settings !== undefined && this.#diagnostics.every(({ severity }) => severity !== 'error');
+  }
+
+  /** The position of a setting, or of the nearest node around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
+  placeOf(name: string, path: JsonPath, on?: 'key' | 'value', at?: Problem['at']): FilePlace {
+    const { yaml, value } = this.#files.get(name) ?? NO_FILE;
+    const written = asWritten(path, value);
+    const position = (at ? yaml?.locateText(written, at) : yaml?.locate(written, on)) ?? { line: 1, column: 1 };
+    return { file: yaml?.name ?? join(this.folder, name), ...position };
+  }
+
+  /** What files hold and a state store could hold, each with its place. */
+  objects(): readonly FileObject[] {
+    return FILES_WITH_OBJECTS.flatMap((name) => {
+      const { yaml, value } = this.#files.get(name) ?? NO_FILE;
+      return fileObjectsOf(name, yaml, value);
+    });
+  }
+
+  /** Replaces the file's secrets and referenced values in a text. */
+  conceal(name: string, text: string): string {
+    return (this.#files.get(name) ?? NO_FILE).conceal(text);
+  }
+
+  /** All secrets of the files in clear, for code that removes them from output. */
+  secrets(): readonly string[] {
+    return [...new Set([...this.#files.values()].flatMap((file) => file.secrets))];
+  }
+
+  /** Adds the diagnostics of a pass that reads files of its own. */
+  add(diagnostics: readonly Diagnostic[]): void {
+    this.#diagnostics.push(...diagnostics);
+  }
+
+  /** The reporter for problems in a file. @param name `catalog.yaml`, `gateway/prod.yaml` */
+  reporter(name: string): Report {
+    const { conceal } = this.#files.get(name) ?? NO_FILE;
+    return ({ path, message, on, at, severity = 'error', suggestion }) => {
+      const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
+      this.#diagnostics.push({ ...this.placeOf(name, path, on, at), severity, message: conceal(message), ...shown });
+    };
+  }
+}
+
+const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => text };
+
+/** Reads a folder of settings. Mistakes become diagnostics, all of them at once, never exceptions. */
+export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
+  const { env, files = diskFiles, now = Date.now(), fakeMissing = false } = options;
+  const found = await findSettingsFiles(folder, files);
+  const read = await Promise.all(
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
+  );
+  const { partials, diagnostics } = await readPartials(found.partials, files);
+  const newer = await readNewerPrices(found, files);
+  const { pieces, notes } = gather(read, env);
+  const complete =
+    isComplete(pieces) &&
+    read.every((file) => file.value !== undefined) &&
+    found.diagnostics.every(isWarning) &&
+    diagnostics.length === 0 &&
+    newer.complete;
+  const stored = pieces.server?.state && files.stored?.();
+  // Commands that send nothing run where the certificates are not.
+  const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
+  const { tls } = secured;
+  const egressProblems: Problem[] = [];
+  const egress = fakeMissing ? undefined : pieces.server?.egress;
+  const outbound = compileOutbound(egress, env, (problem) => egressProblems.push(problem));
+  const paths = [
+    ...read.flatMap((file) => file.paths),
+    ...found.partials.map(({ path }) => path),
+    ...newer.paths,
+    ...secured.paths,
+  ];
+  const { priceTable } = newer;
+  const hash = hashOf(read, { partials, priceTable: newer.text, tls });
+  const settings = complete
+    ? joined(pieces, stored, { priceTable, partials, tls, outbound, hash, files: paths })
+    : undefined;
+  const result = new LoadResult(settings, { ...found, folder, files: read });
+  result.add([...diagnostics, ...newer.diagnostics]);
+  for (const { file, problem } of notes) result.reporter(file)(problem);
+  for (const problem of secured.problems) result.reporter('server.yaml')(problem);
+  for (const problem of egressProblems) within(result.reporter('server.yaml'), 'egress')(problem);
+  const checked = {
+    ...pieces,
+    priceTable,
+    configIds: idsOf(found.files, 'gateway'),
+    promptIds: idsOf(found.files, 'prompt'),
+    now,
+  };
+  const reporter = (name: string) => result.reporter(name);
+  checkMeaning(checked, reporter);
+  if (stored) checkStored(stored, pieces, reporter);
+  const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
+  checkPrompts({ prompts: pieces.prompts, partials: texts }, checked, {
+    reporter,
+    partial(name, at, message, suggestion) {
+      const file = partials.get(name);
+      if (file) result.add([partialDiagnostic(file, { at, message, ...(suggestion !== undefined && { suggestion }) })]);
+    },
+  });
+  return result;
+}
+
+const NO_TLS = { tls: {}, paths: [], problems: [] };
+
+async function readTls(
+  server: ServerFile | undefined,
+  reading: { readonly folder: string; readonly files: SettingsFiles; readonly now: number },
+): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[]; readonly problems: readonly Problem[] }> {
+  if (!server?.tls && !server?.admin?.tls && server?.egress?.ca === undefined) return NO_TLS;
+  const problems: Problem[] = [];
+  const { readTlsFiles } = await import('./tls-files.ts');
+  return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };
+}
+
+interface NewerPrices {
+  /** The shipped prices, and before them those of price-table.json. */
+  readonly priceTable: PriceTable;
+  readonly text?: string;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly paths: readonly string[];
+  readonly complete: boolean;
+}
+
+const ONLY_SHIPPED: NewerPrices = { priceTable: SHIPPED_PRICES, diagnostics: [], paths: [], complete: true };
+
+async function readNewerPrices({ priceTable: path }: FoundFiles, files: SettingsFiles): Promise<NewerPrices> {
+  if (path === undefined) return ONLY_SHIPPED;
+  const { table, text, source, diagnostics } = await readPriceTable(path, files);
+  return { priceTable: table, text, diagnostics, paths: [path], complete: source !== undefined };
+}
+
+const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';
+
+/** The files that could be read: semantic checks run on every file that is valid by itself. */
+interface Pieces {
+  readonly server: ServerFile | undefined;
+  readonly catalog: CatalogFile | undefined;
+  readonly keys: KeysFile | undefined;
+  readonly prices: PricesFile | undefined;
+  readonly teams: TeamsFile | undefined;
+  readonly gateway: ReadonlyMap<string, GatewayFile>;
+  readonly prompts: ReadonlyMap<string, PromptFile>;
+}
+
+function gather(
+  read: readonly ReadFile[],
+  env: Environment,
+): { pieces: Pieces; notes: { file: string; problem: Problem }[] } {
+  const notes: { file: string; problem: Problem }[] = [];
+  const one = (kind: ReadFile['found']['kind']) => read.find((file) => file.found.kind === kind);
+  const server = one('server');
+  // ajv has just validated each value against the schema these types are generated from.
+  const file = (server ? server.value : {}) as ServerFile | undefined;
+  const prices = one('prices');
+  const teams = one('teams');
+  const catalog = one('catalog')?.value as CatalogFile | undefined;
+  const pieces = {
+    server: file && withHost(file, env),
+    catalog: catalog && fillCatalog(catalog),
+    keys: one('keys')?.value as KeysFile | undefined,
+    prices: (prices ? prices.value : NO_PRICES) as PricesFile | undefined,
+    teams: (teams ? teams.value : {}) as TeamsFile | undefined,
+    gateway: new Map(
+      read.flatMap(({ found, value }) =>
+        found.kind === 'gateway' && value
+          ? [[found.id, inOurSpelling(value, (problem) => notes.push({ file: found.name, problem }))] as const]
+          : [],
+      ),
+    ),
+    prompts: new Map(
+      read.flatMap(({ found, value }) =>
+        found.kind === 'prompt' && value ? [[found.id, value as PromptFile] as const] : [],
+      ),
+    ),
+  };
+  return { pieces, notes };
+}
+
+const NO_PRICES: PricesFile = { prices: [] };
+
+type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name]> };
+
+/** The files with the objects of the store. */
+function joined(
+  { keys, teams, prices, ...pieces }: CompletePieces,
+  stored: StoredObjects | undefined,
+  more: Pick<Settings, 'priceTable' | 'partials' | 'tls' | 'outbound' | 'hash' | 'files'>,
+): Settings {
+  const written = { keys, teams, prices };
+  // Serving needs the files and the store apart: joining 10,000 keys takes 15 ms, which a reload does not spend.
+  let own: ReturnType<typeof withStored> | undefined;
+  const both = (): ReturnType<typeof withStored> => (own ??= withStored(written, stored));
+  return {
+    ...pieces,
+    ...more,
+    prices: withStoredPrices(prices, stored),
+    written,
+    stored,
+    get keys() {
+      return both().keys;
+    },
+    get teams() {
+      return both().teams;
+    },
+  };
+}
+
+function isComplete(pieces: Pieces): pieces is CompletePieces {
+  const { server, catalog, keys, prices, teams } = pieces;
+  return [server, catalog, keys, prices, teams].every((file) => file !== undefined);
+}
+
+const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>
+  files.flatMap((file) => (file.kind === kind ? [file.id] : []));
+
+interface Hashed {
+  readonly partials: ReadonlyMap<string, PartialFile>;
+  readonly priceTable: string | undefined;
+  readonly tls: TlsFiles;
+}
+
+function hashOf(read: readonly ReadFile[], { partials, priceTable, tls }: Hashed): string {
+  const hash = createHash('sha256');
+  // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
+  for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
+  for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
+  if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
+  if (tls.data || tls.admin || tls.upstreams !== undefined) hash.update(JSON.stringify(['tls', tls]));
+  return hash.digest('hex').slice(0, 16);
+}

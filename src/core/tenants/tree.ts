@@ -1,0 +1,85 @@
+import type { Budget as BudgetFile } from '../../../schemas/types.generated.ts';
+import type { Caller } from '../../plugin/index.ts';
+import type { Cap, Rate } from '../../addons/budgets/limits/amounts.ts';
+
+export { nameOfCounter } from '../../addons/budgets/store/counters.ts';
+
+/** The kinds of nodes, from the outermost in. */
+export const NODE_KINDS = ['organization', 'team', 'key'] as const;
+export type NodeKind = (typeof NODE_KINDS)[number];
+
+export type Period = BudgetFile['period'];
+
+/** A budget of one node, compiled. */
+export interface Budget extends Cap {
+  /**
+   * Names what the budget counts: node, period, unit, models. Its cap is not in the name: with a new cap, what is spent stays
+   * spent.
+   */
+  readonly id: string;
+  /** `id` for people: `team:search:month:usd:claude-*` in metrics, logs, alerts, errors, the admin API and the audit. */
+  readonly name: string;
+  readonly node: TreeNode;
+  readonly period: Period;
+  readonly timeZone: string;
+  /** The day on which a month begins. */
+  readonly dayOfMonth: number;
+  /** True: a request that does not fit is refused. False: it is sent and counted. */
+  readonly hard: boolean;
+  /** Percentages of the cap, ascending. */
+  readonly alerts: readonly number[];
+  /** Patterns of models, with or without `@slug/`. Undefined: all models. */
+  readonly models: readonly string[] | undefined;
+}
+
+/** The limits of one node, or of one node for the models of a pattern. */
+export interface Limits {
+  readonly requests?: Rate | undefined;
+  readonly tokens?: Rate | undefined;
+  /** Tokens that the provider read from its cache do not count. */
+  readonly leavesOutCached?: true | undefined;
+  readonly concurrency?: number | undefined;
+}
+
+export interface NodeLimits extends Limits {
+  /** Further limits, by pattern of models. */
+  readonly models: readonly { readonly pattern: string; readonly limits: Limits }[];
+}
+
+/** An organization, a team or a key. */
+export interface TreeNode {
+  readonly kind: NodeKind;
+  readonly id: string;
+  /** `team:search`: unique among all kinds. */
+  readonly ref: string;
+  readonly budgets: readonly Budget[];
+  readonly limits: NodeLimits | undefined;
+}
+
+/** The nodes of a key that have budgets or limits of their own or not: its organization, its team, itself. */
+export type NodePath = readonly TreeNode[];
+
+export type CallerPlace = Pick<Caller, 'keyId' | 'team' | 'organization'>;
+
+/** The nodes above each key, compiled at load: a request looks its path up and walks no tree. */
+export interface NodeTree {
+  /**
+   * By the caller's team, which is another than its key's where a plugin has made the caller. Empty for a key that is not known, without
+   * a team. Throws GatewayError `key_misconfigured` for a team or organization that does not exist.
+   */
+  pathOf(caller: CallerPlace): NodePath;
+  /** Every node once, the outer ones first. */
+  nodes(): readonly TreeNode[];
+  /** True when a node has a budget. */
+  readonly hasBudgets: boolean;
+  /** True when a node has limits. */
+  readonly hasLimits: boolean;
+}
+
+/** Nodes that differ between two trees. */
+export interface NodeChanges {
+  /** As they are now. */
+  readonly changed: readonly TreeNode[];
+  /** As they were: those that have changed, and those that are gone. */
+  readonly before: readonly TreeNode[];
+}

@@ -1,0 +1,206 @@
+import type { Logger } from 'pino';
+import type { Format } from '../../formats/format.ts';
+import { formats } from '../../formats/index.ts';
+import { replaceAt, type FetchedMedia, type MediaByUrl, type RemoteMedia } from '../../formats/media/remote-media.ts';
+import { parseReplyText } from '../../formats/json/rounding.ts';
+import {
+  Cancellation,
+  GatewayError,
+  toGatewayError,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type MediaInliner,
+  type RequestBody,
+  type ResolvedTarget,
+} from '../../plugin/index.ts';
+import type { Upstream } from '../upstream/types.ts';
+import { readMedia, ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
+import { AllowedHosts } from '../catalog/custom-host.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { placeStoredFiles, type StoredFilesSetup } from '../../addons/files/stored-files.ts';
+
+/** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
+const PARALLEL = 4;
+
+interface InlinerSetup {
+  /** Undefined: the gateway stores no files. */
+  readonly stored?: StoredFilesSetup | undefined;
+  readonly download: Upstream['download'];
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Downloads remote media for targets that fetch none, under the rules of the target's config, and inlines them into the
+ * attempt's body. The cache runs before it and keys such a request by its addresses. Their content may have changed
+ * since, as for any target that fetches them itself.
+ */
+export function createMediaInliner(setup: InlinerSetup): MediaInliner {
+  return {
+    inline(exchange, attempt, resolved) {
+      const placed = setup.stored && placeStoredFiles(exchange, attempt, resolved, setup.stored);
+      if (!placed) return inlineRemote(exchange, attempt, { resolved, body: attempt.body, setup });
+      return placed.then((body) => inlineRemote(exchange, attempt, { resolved, body, setup }) ?? body);
+    },
+  };
+}
+
+interface RemoteSetup {
+  readonly resolved: ResolvedTarget;
+  /** The attempt's body, with stored files in place. */
+  readonly body: RequestBody;
+  readonly setup: InlinerSetup;
+}
+
+function inlineRemote(
+  { id, operation }: Exchange,
+  attempt: Attempt,
+  { resolved, body, setup }: RemoteSetup,
+): Promise<RequestBody> | undefined {
+  const { mediaByUrl } = formats[resolved.format];
+  if (!mediaByUrl || !operation) return undefined;
+  const missing = missingMedia(operation.format, mediaByUrl, { body, target: attempt.target }, resolved);
+  const [first] = missing;
+  if (!first) return undefined;
+  const job: InlineJob = { setup, id, attempt, body, mediaByUrl, native: operation.format.name === resolved.format };
+  checkAllowed(missing, first, job);
+  return inline(missing, job);
+}
+
+interface InlineJob {
+  readonly setup: InlinerSetup;
+  /** The request's id. */
+  readonly id: string;
+  readonly attempt: Attempt;
+  readonly body: RequestBody;
+  readonly mediaByUrl: MediaByUrl;
+  /** Client and target have the same format, so the caller's bytes are sent. */
+  readonly native: boolean;
+}
+
+/** A JSON text without either of these has no key `url`. */
+const URL_KEY = Buffer.from('"url"');
+const ESCAPE = Buffer.from(String.raw`\u`);
+
+const mayHoldUrls = ({ original, edits }: RequestBody): boolean =>
+  edits.length > 0 || original.includes(URL_KEY) || original.includes(ESCAPE);
+
+function missingMedia(
+  client: Format,
+  mediaByUrl: MediaByUrl,
+  { body, target }: Pick<Attempt, 'body' | 'target'>,
+  { format, host, extensions }: ResolvedTarget,
+): RemoteMedia[] {
+  const pass = target.remoteMedia?.pass ?? false;
+  const native = client.name === format;
+  // Nothing else parses such a body whole, and most contain megabytes of base64.
+  if (native && (mediaByUrl.ownUrlsPass || !mayHoldUrls(body))) return [];
+  const found = client.remoteMedia?.(body.json()) ?? [];
+  // No such target reads audio or video: its format reports that.
+  const place = { host, native, pass, extensions };
+  return found.filter((one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, place));
+}
+
+function checkAllowed(missing: readonly RemoteMedia[], first: RemoteMedia, { attempt, native }: InlineJob): void {
+  const settings = attempt.target.remoteMedia;
+  const form = native ? 'in base64' : 'as a data URI (`data:<type>;base64,…`)';
+  if (!settings || settings.hosts.length === 0) {
+    const key = /^https?:/i.test(first.url) ? ', or allow its host in `remote_media` of the gateway config' : '';
+    throw refused(first, `is a URL, and this target accepts media only as data. Send it ${form}${key}`);
+  }
+  const extra = missing[settings.maxItems];
+  if (extra) throw refused(extra, `exceeds the limit of ${settings.maxItems} URLs to fetch (remote_media.max_items)`);
+}
+
+async function inline(missing: readonly RemoteMedia[], job: InlineJob): Promise<RequestBody> {
+  const { body } = job;
+  const contents = await fetchAll(missing, job);
+  const written = job.native ? parseExact(body) : body.json();
+  // Only keys that hold media are written again. All others keep the caller's bytes.
+  const edited = new Map<string, unknown>();
+  for (const one of missing) {
+    const content = contents.get(one.url)!;
+    const value = one.embed(content);
+    if (value === undefined) throw refused(one, `is ${content.mime}, which this part cannot hold`);
+    const [key, ...path] = one.path;
+    edited.set(key, replaceAt(edited.get(key) ?? written[key], path, value));
+  }
+  return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'remote_media' })));
+}
+
+/** Parses without rounding: a number beyond 2 ** 53 in a call's arguments must be written again unchanged. */
+function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
+  const json = parseReplyText(body.encode().toString('utf8'));
+  return isObject(json) ? json : {};
+}
+
+/** Fetches each address once, `PARALLEL` at a time. The first failure cancels the others. */
+async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promise<ReadonlyMap<string, FetchedMedia>> {
+  const { attempt, mediaByUrl } = job;
+  const group = new Cancellation();
+  const stopListening = attempt.cancellation.onCancel((reason) => group.cancel(reason));
+  const context = contextOf(job, group);
+  const addresses = Map.groupBy(missing, ({ url }) => url);
+  const contents = new Map<string, FetchedMedia>();
+  const waiting = addresses.entries();
+  const work = async (): Promise<void> => {
+    // Workers share the iterator: each takes the next pending address.
+    for (const [url, parts] of waiting) {
+      if (group.reason) throw group.reason;
+      contents.set(url, await fetchOne(parts, context, mediaByUrl));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, addresses.size) }, work));
+    return contents;
+  } catch (error) {
+    const failure = toGatewayError(error);
+    group.cancel(failure);
+    warnOperator(failure, job);
+    throw failure;
+  } finally {
+    stopListening();
+  }
+}
+
+/** Logs the cause, which the caller does not get. The address is omitted, because it may be signed. */
+function warnOperator({ cause, param }: GatewayError, { setup, id }: InlineJob): void {
+  if (cause !== undefined)
+    setup.log.warn({ err: cause, request_id: id, param }, 'media of a request cannot be fetched');
+}
+
+function contextOf({ setup, attempt, mediaByUrl }: InlineJob, cancellation: Cancellation): FetchContext {
+  const { download, clock } = setup;
+  const settings = attempt.target.remoteMedia!;
+  return {
+    download,
+    clock,
+    settings,
+    hosts: new AllowedHosts(settings),
+    budget: new ByteBudget(settings.maxBytes),
+    until: clock.now() + settings.timeoutMs,
+    deadline: attempt.deadline,
+    deadlineOf: attempt.deadline < attempt.startedAt + attempt.timeouts.total ? 'request' : 'total',
+    cancellation,
+    accept: [...mediaByUrl.types].join(', '),
+  };
+}
+
+async function fetchOne(
+  parts: readonly RemoteMedia[],
+  context: FetchContext,
+  { types }: MediaByUrl,
+): Promise<FetchedMedia> {
+  const [first] = parts;
+  try {
+    const content = readMedia(await fetchMedia(first!.url, parts.length, context), types);
+    if (typeof content === 'string') throw new MediaRefused(`cannot be used: it ${content}`);
+    return content;
+  } catch (error) {
+    throw error instanceof MediaRefused ? refused(first!, error.message, error.cause) : error;
+  }
+}
+
+const refused = ({ param }: RemoteMedia, why: string, cause?: unknown): GatewayError =>
+  new GatewayError('invalid_value', `\`${param}\` ${why}.`, { param, cause });

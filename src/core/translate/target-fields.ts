@@ -1,0 +1,180 @@
+import { TARGET_FIELDS, type TargetField } from '../../formats/anthropic-messages/target-fields.ts';
+import { LossReport, joinLosses } from '../../formats/losses/losses.ts';
+import type { BodyEdit } from '../../formats/format.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { GatewayError, RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../../plugin/index.ts';
+import { namesIn } from './outbound-headers.ts';
+import { removeFields, stepsOf } from './remove-fields.ts';
+
+type FieldsTarget = Pick<ResolvedTarget, 'format' | 'host' | 'structuredOutputs'>;
+
+/** Refuses fields without which the request would mean something else at this target. Throws GatewayError. */
+export function refuseFields({ format }: Operation, body: RequestBody, target: FieldsTarget): void {
+  if (format.name !== 'anthropic-messages') return;
+  const at = targetOf(target);
+  if (at === 'claude') return;
+  for (const rule of TARGET_FIELDS) {
+    const { field, refuses, isDefault } = rule;
+    const action = rule.at[at];
+    if (action !== 'refuse' && (action !== 'drop' || !refuses)) continue;
+    if (!isPresent(body, field) || (action === 'refuse' && isDefault?.(body.value(field)))) continue;
+    if (action === 'refuse' || refuses?.(body.value(field))) throw refusal(rule);
+  }
+}
+
+/** A row of the table for Vertex AI, and where its field may stand. */
+interface VertexRule {
+  readonly row: TargetField;
+  readonly places: readonly FieldPlace[];
+}
+
+interface FieldPlace {
+  readonly steps: readonly string[];
+  /** The key of the body that the field is in. */
+  readonly top: string;
+  /** The field's own key as JSON, for a field that is not at the top. */
+  readonly key: string | undefined;
+}
+
+function placeOf(path: string): FieldPlace {
+  const steps = stepsOf(path);
+  return { steps, top: steps[0]!, key: steps.length > 1 ? `"${steps.at(-1)}"` : undefined };
+}
+
+const VERTEX_RULES: readonly VertexRule[] = TARGET_FIELDS.filter(({ at }) => at.vertex !== 'send').map((row) => ({
+  row,
+  places: (row.places ?? [row.field]).map(placeOf),
+}));
+
+/**
+ * Leaves out the fields of a body for Claude that this host of it does not have, or only with a beta that is not sent. A field that
+ * another form stands for has left the body before. The search of the bytes finds every field: only needless escapes hide a key.
+ * @param written with the headers that are sent
+ */
+export function withoutForeignFields(
+  { format }: Operation,
+  caller: RequestBody,
+  { target, written }: { readonly target: FieldsTarget; readonly written: Prepared },
+): Prepared {
+  if (format.name !== 'anthropic-messages' || targetOf(target) !== 'vertex') return written;
+  let removal: Removal | undefined;
+  for (const { row, places } of VERTEX_RULES) {
+    if (row.structuredOutputs && target.structuredOutputs) continue;
+    let before: FieldPlace | undefined;
+    let found = false;
+    for (const place of places) {
+      // Places in one value have one search.
+      if (place.top !== before?.top) found = mayHave(caller, place);
+      before = place;
+      if (found) (removal ??= new Removal(caller, written)).remove(row, place);
+    }
+  }
+  return removal?.result() ?? written;
+}
+
+const mayHave = (body: RequestBody, { top, key }: FieldPlace): boolean =>
+  body.has(top) && (key === undefined || body.bytesOf(top).includes(key));
+
+/** The body as written, with fields removed from it. */
+class Removal {
+  readonly #caller: RequestBody;
+  readonly #written: Prepared;
+  readonly #body: RequestBody;
+  readonly #changed = new Map<string, unknown>();
+  readonly #losses = new LossReport();
+  /** Removed rows whose tools go with them. */
+  readonly #without: TargetField[] = [];
+
+  constructor(caller: RequestBody, written: Prepared) {
+    const { body } = written.outbound;
+    this.#caller = caller;
+    this.#written = written;
+    // The body has been read within its limits before.
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.#body = RequestBody.read(bytes, Number.POSITIVE_INFINITY);
+  }
+
+  remove(row: TargetField, { top, steps }: FieldPlace): void {
+    if (!this.#body.has(top)) return;
+    const before = this.#changed.has(top) ? this.#changed.get(top) : this.#body.value(top);
+    const removed = removeFields({ [top]: before }, steps, (field, place) => {
+      // A null asks for nothing, and the host refuses the field with any value.
+      if (field === null) return true;
+      if (row.at.vertex === 'beta' && sends(betasFor(row, field), this.#caller, this.#written)) return false;
+      if (row.refuses?.(field)) throw refusal(row);
+      if (!row.isDefault?.(field)) this.#losses.dropped(place, reasonOf(row));
+      return true;
+    });
+    const after = (removed as Readonly<Record<string, unknown>>)[top];
+    if (after === before) return;
+    this.#changed.set(top, after);
+    if (row.tools !== undefined) this.#without.push(row);
+  }
+
+  #removeTools({ tools: type, ...row }: TargetField): void {
+    const tools = this.#body.has('tools') ? (this.#changed.get('tools') ?? this.#body.value('tools')) : undefined;
+    if (!Array.isArray(tools)) return;
+    const left = tools.filter((tool: unknown, at) => {
+      const isOne = isObject(tool) && tool.type === type;
+      if (isOne) this.#losses.dropped(`tools[${at}]`, reasonOf(row));
+      return !isOne;
+    });
+    if (left.length === tools.length) return;
+    this.#changed.set('tools', left.length > 0 ? left : undefined);
+    // The API refuses a choice without tools.
+    if (left.length > 0 || !isPresent(this.#body, 'tool_choice')) return;
+    this.#changed.set('tool_choice', undefined);
+    this.#losses.dropped('tool_choice', 'there is no tool to choose');
+  }
+
+  result(): Prepared {
+    // Last, so that the places of losses count all tools.
+    for (const row of this.#without) this.#removeTools(row);
+    if (this.#changed.size === 0) return this.#written;
+    const { outbound, losses } = this.#written;
+    const edits = [...this.#changed].map(([top, value]): BodyEdit => ({ path: [top], value, source: 'gateway' }));
+    const body = this.#body.edit(edits).encode();
+    return { ...this.#written, outbound: { ...outbound, body }, losses: joinLosses(losses, this.#losses.list()) };
+  }
+}
+
+const targetOf = ({ format, host }: FieldsTarget): 'claude' | 'vertex' | 'other' => {
+  if (format !== 'anthropic-messages') return 'other';
+  return host === 'vertex' ? 'vertex' : 'claude';
+};
+
+/** A null counts as absent. */
+function isPresent(body: RequestBody, field: string): boolean {
+  return body.has(field) && (body.value(field) ?? null) !== null;
+}
+
+function refusal(row: TargetField): GatewayError {
+  const { field, code } = row;
+  const message =
+    row.at.vertex === 'beta'
+      ? `\`${field}\` with this value needs a beta that is not sent to this target, and the request would mean something else without it.`
+      : `Only Anthropic's own API has \`${field}\`, and the request would mean something else without it.`;
+  return new GatewayError('unsupported_parameter', message, {
+    param: field,
+    ...(code !== undefined && { upstreamCode: code }),
+  });
+}
+
+const reasonOf = ({ at }: TargetField): string =>
+  at.vertex === 'beta' ? 'Vertex AI takes it only with a beta that is not sent' : 'Vertex AI has no such field';
+
+interface NeededBetas {
+  readonly names: readonly string[];
+  readonly all: boolean;
+}
+
+const betasFor = ({ betas = [], betasOf }: TargetField, value: unknown): NeededBetas =>
+  betasOf ? { names: betasOf(value), all: true } : { names: betas, all: false };
+
+/** True when the betas are sent, in the header or in the body. */
+function sends({ names, all }: NeededBetas, caller: RequestBody, { outbound }: Prepared): boolean {
+  const sent = namesIn([outbound.headers['anthropic-beta'] ?? '']);
+  const inBody = caller.has('anthropic_beta');
+  const isSent = (beta: string) => sent.includes(beta) || (inBody && outbound.body.includes(`"${beta}"`));
+  return all ? names.every(isSent) : names.some(isSent);
+}

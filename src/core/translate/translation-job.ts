@@ -1,0 +1,163 @@
+import { modelLimits } from '../catalog/model-table/model-table.ts';
+import {
+  RequestFault,
+  type Cleaning,
+  type ClientContext,
+  type Format,
+  type RequestTarget,
+} from '../../formats/format.ts';
+import {
+  GatewayError,
+  type Attempt,
+  type Exchange,
+  type KeptTurn,
+  type Operation,
+  type Outbound,
+  type RequestBody,
+  type ResolvedTarget,
+  type Steps,
+  type Clock,
+  type Target,
+} from '../../plugin/index.ts';
+import type { ConfigParams } from '../../formats/config-params.ts';
+import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
+
+/** A request to be translated for its target. */
+export interface Job {
+  readonly exchange: Exchange;
+  readonly attempt: Attempt;
+  readonly resolved: ResolvedTarget;
+  readonly operation: Operation;
+  /** The format of the target. */
+  readonly upstream: Format;
+  readonly client: ClientContext;
+  /** References of the body to what no target of this API has. */
+  readonly unkept: Cleaning | undefined;
+  /** Parameters of the config that are written for other APIs; `attempt.body` does not have them. Undefined: none. */
+  readonly configParams: ConfigParams | undefined;
+}
+
+/** The body without references that nothing can replace. */
+export const keptBody = ({ attempt: { body }, unkept }: Pick<Job, 'attempt' | 'unkept'>): RequestBody =>
+  unkept ? body.edit(unkept.edits) : body;
+
+/** The project pays for an endpoint of its own by the hour, so requests to one have no labels. */
+const OWN_ENDPOINT = /\/endpoints\/(?!openapi\/)/;
+
+export const takesLabelHeader = ({ host, format, path }: Pick<ResolvedTarget, 'host' | 'format' | 'path'>): boolean =>
+  host === 'vertex' && format !== 'gemini' && !OWN_ENDPOINT.test(path);
+
+export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestTarget => ({
+  model: resolved.model,
+  host: resolved.host,
+  strict: client.strict,
+  labels: exchange.labels,
+  boundLabels: exchange.boundLabels,
+  labelHeader: takesLabelHeader(resolved),
+  streamUsage: resolved.streamUsage,
+  modelInBody: resolved.modelInBody,
+  extensions: resolved.extensions,
+  customTools: resolved.customTools,
+  signatureScope: resolved.signatureScope,
+  structuredOutputs: resolved.structuredOutputs,
+  passUrls: attempt.target.remoteMedia?.pass,
+});
+
+/** The target of a request that is written anew, which may lack fields that the target demands. */
+export function encodingTarget(job: Job): RequestTarget {
+  const { attempt, resolved } = job;
+  return {
+    ...targetOf(job),
+    defaultMaxTokens: attempt.target.defaultMaxTokens ?? resolved.defaultMaxTokens ?? 'model',
+    limits: modelLimits(resolved.provider, resolved.model),
+    onUnreadablePart: attempt.target.onUnreadablePart,
+  };
+}
+
+export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
+
+export function placeOf(
+  { exchange, attempt, resolved }: Pick<Job, 'exchange' | 'resolved'> & { readonly attempt: Pick<Attempt, 'target'> },
+  ofFormat: HeaderSources['ofFormat'],
+): Pick<Outbound, 'origin' | 'path' | 'headers'> {
+  const { forwardHeaders: forward } = attempt.target;
+  const sources = { forward, ofCaller: callerHeaders(exchange, resolved), ofFormat, ofProvider: resolved.headers };
+  return { origin: resolved.origin, path: resolved.path, headers: outboundHeaders(exchange, sources) };
+}
+
+/** The body as JSON, validated unless the `body` plugin has done so. */
+export function* wholeBody({
+  exchange,
+  operation,
+  attempt,
+}: Pick<Job, 'exchange' | 'operation' | 'attempt'>): Steps<Record<string, unknown>> {
+  const { body } = attempt;
+  const json = body.json();
+  yield;
+  const fault = exchange.request.bodyValidated || body.checked ? undefined : operation.validate(json);
+  body.checked = fault === undefined;
+  if (fault)
+    throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
+      param: fault.param,
+    });
+  yield;
+  return json;
+}
+
+/** Runs the work. A RequestFault becomes a GatewayError. */
+export function orFault<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw withCode(error);
+  }
+}
+
+export const withCode = (error: unknown): unknown =>
+  error instanceof RequestFault
+    ? new GatewayError(error.code, error.message, { param: error.param, cause: error })
+    : error;
+
+/** The client's options for its reply, read as its API defines them. */
+export function clientContext(
+  exchange: Exchange,
+  { body, target }: Attempt,
+  {
+    operation,
+    resolved,
+    clock,
+    holdBytes,
+  }: { operation: Operation; resolved: ResolvedTarget; clock: Clock; holdBytes?: number | undefined },
+): ClientContext {
+  const fromRequest = { id: exchange.replyId, strict: exchange.strict ?? target.strict ?? true };
+  return {
+    ...operation.format.readClient(body, fromRequest),
+    ...(exchange.kept && keptContext(exchange.kept, body)),
+    ...(target.unwanted?.empty && { awaitsOutput: true }),
+    created: Math.floor(clock.wall() / 1000),
+    model: resolved.model,
+    holdBytes,
+  };
+}
+
+const keptContext = ({ keeps, continues }: KeptTurn, body: RequestBody): Partial<ClientContext> => ({
+  stored: keeps && body.value('store') !== false,
+  continues,
+});
+
+/**
+ * Enforces a config that restricts `/v1/messages` to the Claude family, whose native API it is. The family is every
+ * model with this API, whatever its name. Throws GatewayError.
+ */
+export function checkMessagesRoute(
+  operation: Operation,
+  { messagesRoute }: Pick<Target, 'messagesRoute'>,
+  { slug, model, format }: Pick<ResolvedTarget, 'slug' | 'model' | 'format'>,
+): void {
+  if (operation.id !== 'messages' || messagesRoute === 'any' || format === operation.format.name) return;
+  throw new GatewayError(
+    'unsupported_task',
+    `${operation.path} serves only the Claude family here (messages_route: claude), and ${model} of @${slug} does not belong to it. Use /v1/chat/completions.`,
+    { param: 'model' },
+  );
+}

@@ -1,0 +1,181 @@
+import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
+import { formats } from '../../formats/index.ts';
+import {
+  foreignParams,
+  GatewayError,
+  type Attempt,
+  type Clock,
+  type Exchange,
+  type Operation,
+  type Prepared,
+  type ResolvedTarget,
+  type Steps,
+  type Translator,
+} from '../../plugin/index.ts';
+import type { Loss } from '../../formats/conversation.ts';
+import { joinLosses, LossReport } from '../../formats/losses/losses.ts';
+import { finish } from '../../formats/steps.ts';
+import { ConfigParams } from '../../formats/config-params.ts';
+import { refusePromises } from '../../formats/residency.ts';
+import { derived, fitParams, withoutRefused, withParams } from './fit-params.ts';
+import { lostFeatures } from './outbound-headers.ts';
+import {
+  clientContext,
+  checkMessagesRoute,
+  orFault,
+  takesLabelHeader,
+  wholeBody,
+  withCode,
+  type Job,
+} from './translation-job.ts';
+import { clientCodec } from './client-codec.ts';
+import { estimatedCount } from './estimated-count.ts';
+import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
+import { refuseFields, withoutForeignFields } from './target-fields.ts';
+import { applyQuirks } from './quirks.ts';
+import { withoutUnknownIds } from './unknown-ids.ts';
+import { prepareTask, countingCodec } from './translate-task.ts';
+
+/**
+ * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise
+ * through the conversation.
+ * @param holdBytes `limits.hold_bytes`. Default: no limit, for requests that are not sent
+ */
+export function createTranslator(clock: Clock, holdBytes?: number): Translator {
+  const setup = { clock, holdBytes };
+  const translator: Translator = {
+    *check(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      if (!operation) return;
+      const rewritten = isOwnFormat(operation, resolved) && !passesThrough({ attempt, operation, resolved });
+      if (rewritten || readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
+    },
+    prepare(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      // The caller's bytes need no steps, and generators would cost more than the rest.
+      if (operation && !hasParams(attempt) && passesThrough({ attempt, operation, resolved })) {
+        const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
+        return completed(
+          job,
+          orFault(() => passThrough(job)),
+        );
+      }
+      return finish(translator.prepareInSteps(exchange, attempt, resolved));
+    },
+    *prepareInSteps(exchange, attempt, resolved) {
+      const { operation } = exchange;
+      if (!operation) throw new GatewayError('internal_error', 'A request without an operation reached translation.');
+      let seen = attempt;
+      const refused: Loss[] = [];
+      for (;;) {
+        try {
+          const job = jobOf(exchange, seen, { operation, resolved, ...setup });
+          const written = yield* prepare(job);
+          const losses = joinLosses(written.losses, refused);
+          return completed(job, losses.length > 0 ? { ...written, losses } : written);
+        } catch (error) {
+          const less = withoutRefused(error, seen);
+          if (!less) throw withCode(error);
+          refused.push(less.loss);
+          seen = derived(seen, less.body);
+        }
+      }
+    },
+  };
+  return translator;
+}
+
+/** Parameters of the config with the names of other APIs. */
+const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of !== undefined);
+
+function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): Job {
+  const { operation, resolved } = of;
+  checkMessagesRoute(operation, given.target, resolved);
+  const foreign = foreignParams(given.body);
+  for (const params of foreign?.byApi.values() ?? []) refusePromises(params, resolved.format, resolved);
+  const attempt = foreign ? derived(given, foreign.body) : given;
+  refuseFields(operation, attempt.body, resolved);
+  return {
+    unkept: withoutUnknownIds(operation, attempt.body, resolved),
+    configParams: foreign && new ConfigParams(foreign.byApi),
+    exchange,
+    attempt,
+    resolved,
+    operation,
+    upstream: formats[resolved.format],
+    client: clientContext(exchange, attempt, of),
+  };
+}
+
+/** Adds the losses of headers and the quirks of the target's host. */
+function completed(job: Job, written: Prepared): Prepared {
+  const { exchange, attempt, resolved, operation, upstream, unkept } = job;
+  const ofHeaders = lostFeatures(exchange, attempt.target, resolved);
+  const labels = lostLabels(job);
+  const features = labels ? [...ofHeaders, ...labels] : ofHeaders;
+  const lost = unkept || exchange.kept?.unreadable ? [...features, ...lostOfEarlier(job)] : features;
+  const prepared =
+    lost.length + written.losses.length === 0 ? written : { ...written, losses: joinLosses(written.losses, lost) };
+  const fitted = applyQuirks(prepared, quirksOf(resolved), { client: operation.format, upstream });
+  return withoutForeignFields(operation, attempt.body, { target: resolved, written: fitted });
+}
+
+/** Labels of the metadata at a target without labels. A count is not paid for, and has none anywhere. */
+function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job): readonly Loss[] | undefined {
+  const names = Object.keys(labels);
+  if (names.length === 0 || task === 'count_tokens') return undefined;
+  const isLabelled = resolved.format === 'gemini' || takesLabelHeader(resolved);
+  if (resolved.host === 'vertex' && (task === 'images' || (task === 'generate' && isLabelled))) return undefined;
+  const losses = new LossReport();
+  for (const name of names) losses.dropped(`labels.${name}`, 'this target has no cost labels');
+  return losses.list();
+}
+
+/** What a request lacks of the responses before it. */
+function lostOfEarlier({ exchange: { kept }, unkept }: Pick<Job, 'exchange' | 'unkept'>): readonly Loss[] {
+  const losses = unkept ? [...unkept.losses] : [];
+  if (kept?.unreadable)
+    losses.push({
+      param: kept.continues === undefined ? 'input' : 'previous_response_id',
+      action: 'dropped',
+      reason: 'reasoning of earlier responses without its encrypted content',
+    });
+  return losses;
+}
+
+/** True for a generation request whose bytes are in its target's format. */
+const passesThrough = ({ attempt, operation, resolved }: Passing): boolean =>
+  isOwnFormat(operation, resolved) && !isOfOtherModel({ attempt, resolved, upstream: operation.format });
+
+type Passing = Pick<Job, 'attempt' | 'resolved' | 'operation'>;
+
+const isOwnFormat = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
+  task === 'generate' && format.name === resolved.format && !codecOf(resolved) && !resolved.estimatesTokens;
+
+function* estimate(job: Job): Steps<Prepared> {
+  yield;
+  return estimatedCount(job);
+}
+
+/** True if the body is parsed whole. A request in its target's format is sent as bytes. */
+function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
+  const codec = operation.task === 'count_tokens' ? undefined : codecOf(resolved);
+  if (codec) return clientCodec({ operation, resolved }, codec).mode !== 'pass-through';
+  return operation.format.name !== resolved.format;
+}
+
+/** A count takes a schema of the answer as it is: nothing is answered. */
+function* count(job: Job): Steps<Prepared> {
+  const isOwn = job.upstream.name === job.operation.format.name;
+  const fitted = isOwn ? fitParams(job) : undefined;
+  const own = fitted?.job ?? job;
+  const written = yield* prepareTask(own, countingCodec(own));
+  return fitted ? withParams(written, fitted) : written;
+}
+
+function prepare(job: Job): Steps<Prepared> {
+  if (job.resolved.estimatesTokens) return estimate(job);
+  if (job.operation.task === 'count_tokens') return count(job);
+  const codec = codecOf(job.resolved);
+  return codec ? prepareTask(job, clientCodec(job, codec)) : prepareGeneration(job);
+}
