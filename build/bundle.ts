@@ -8,7 +8,7 @@ const ENTRIES = [
   // `exports` of package.json, and `moduleFile` of src/core/kernel/package-root.ts.
   'src/plugin/index',
   'src/plugin/testing/index',
-  'src/addons/workers/worker-main',
+  'src/cli/worker',
   'src/addons/budgets/store/sqlite/thread',
   // Stack traces show by this file where the gateway calls a plugin: src/core/compose/plugin-owners.ts.
   'src/core/http/chain/watched-link',

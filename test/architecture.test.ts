@@ -230,7 +230,7 @@ describe('the rooms', () => {
   ])(
     'let the command $command start without what only serves: pools, metrics, traces, a router',
     ({ command, needed }) => {
-      const packages = packagesOf([`src/core/commands/${command}.ts`, 'src/addons/explain/explain/check-settings.ts']);
+      const packages = packagesOf([`src/core/commands/${command}.ts`, 'src/core/dry-run/check-settings.ts']);
       const known = ['ajv', 're2js', 'koa', 'yaml', 'undici', 'prom-client', '@opentelemetry/api', '@koa/router'];
       expect(known.filter((name) => packages.has(name))).toEqual(needed);
     },

@@ -5,4 +5,4 @@ import { isSupported } from './node-version.js';
 // `--disable-sigusr1` does the same from the start (Node 22.14); `npm start` and worker processes set it.
 process.on('SIGUSR1', () => {});
 
-if (isSupported) void import('../core/commands/start.ts');
+if (isSupported) void import('./start.ts');

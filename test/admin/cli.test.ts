@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { OPERATIONS } from '../../src/addons/admin/api/routes.ts';
 import { startAdmin, type AdminGateway } from './kit.ts';
 

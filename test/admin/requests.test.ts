@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { entriesFor, json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { chat, startAdmin, type AdminGateway } from './kit.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';

@@ -3,7 +3,7 @@ import { OpenSockets } from '../../src/addons/responses/websockets/open-sockets.
 import { ModelLabels } from '../../src/core/catalog/model-labels.ts';
 import { PluginRegistry } from '../../src/core/http/chain/registry.ts';
 import { compileSnapshot, type Snapshot } from '../../src/core/compose/snapshot.ts';
-import { NO_RECORDER, NO_UPSTREAM } from '../../src/addons/explain/run/fakes.ts';
+import { NO_RECORDER, NO_UPSTREAM } from '../../src/core/dry-run/fakes.ts';
 import { inboundContext, routed } from '../../src/addons/explain/explain/inbound.ts';
 import { ANYBODY } from '../../src/addons/explain/explain/supposed-caller.ts';
 import { Gates } from '../../src/addons/budgets/limits/gates.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { doctorCommand } from '../../src/addons/doctor/doctor.ts';
 import type { Finding } from '../../src/addons/doctor/finding.ts';
 import { writeSettings } from '../support/gateway.ts';

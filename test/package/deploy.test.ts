@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { deployPage, PAGE } from './deploy-page.ts';
 import { parseDuration } from '../../src/plugin/units.ts';

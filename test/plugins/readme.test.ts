@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { builtinPlugins } from '../../plugins/index.ts';
-import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { writeSettings } from '../support/gateway.ts';
 import { documentedPlugins, readmeOf, regenerate } from './readme.ts';

@@ -8,7 +8,7 @@ import {
   impersonatedJson,
 } from '../../src/core/providers/vertex-ai/credentials.testkit.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { describe as tell, SettingsRefused } from '../../src/core/settings/problems/diagnostic.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { KEY, startTestGateway, writeSettings, type TestGateway } from '../support/gateway.ts';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import OpenAI, { BadRequestError, RateLimitError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { KEY, startTestGateway, until, writeSettings, type TestGateway } from '../support/gateway.ts';
 import {

@@ -9,7 +9,7 @@ import OpenAI, {
 } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { RULES } from '../../src/addons/simulator/script.ts';
-import { simulator as provider } from '../../src/addons/simulator/index.ts';
+import { simulator as provider } from '../../src/addons/simulator/provider.ts';
 import { startSimulator, type Simulator } from '../../src/addons/simulator/server.ts';
 import { noTokenCalls, testSetup } from '../../src/core/providers/setup.testkit.ts';
 import { KEY, startTestGateway } from '../support/gateway.ts';

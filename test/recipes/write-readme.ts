@@ -3,7 +3,7 @@
  * readme.test.ts compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { EXAMPLES, type Example } from './examples.ts';
 import { RECIPES, recipeIds } from './recipes.ts';

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { checkSettings } from '../../src/addons/explain/explain/check-settings.ts';
+import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';

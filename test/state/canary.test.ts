@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { FILE_KEY, startAdmin, type AdminGateway } from '../admin/kit.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { startLedger, usageOf, type LedgerGateway } from './ledger.testkit.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commands } from '../../src/core/commands/commands.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { SettingsRefused } from '../../src/core/settings/problems/diagnostic.ts';
 import { SnapshotFiles } from '../../src/addons/budgets/store/snapshot-files.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Explanation, FieldSource, TargetExplanation } from '../../src/addons/explain/explanation/explanation.ts';
 import type { Observation } from '../../src/addons/explain/explain/observation.ts';
-import { FAKE_TOKEN } from '../../src/addons/explain/run/fakes.ts';
+import { FAKE_TOKEN } from '../../src/core/dry-run/fakes.ts';
 import type { ReadPlaces } from '../../src/core/settings/source/files.ts';
 import { firstByteOf } from '../../src/plugin/index.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';

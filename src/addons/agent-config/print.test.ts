@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AGENT_CONFIG_HELP } from '../../core/commands/help.ts';
+import { agentCommands } from './commands.ts';
 import { AGENT_CONFIGS, type AgentConfig, type Place } from './agents.ts';
 import { agentConfigCommand, pastedText } from './print.ts';
 
@@ -59,5 +59,5 @@ it.each([
 });
 
 it('the help names the agents', () => {
-  expect(AGENT_CONFIG_HELP.usage).toContain(` ${AGENT_CONFIGS.map(({ name }) => name).join('|')} `);
+  expect(agentCommands[0]![1].usage).toContain(` ${AGENT_CONFIGS.map(({ name }) => name).join('|')} `);
 });

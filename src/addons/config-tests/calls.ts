@@ -4,7 +4,7 @@ import type { FormatName } from '../../formats/conversation.ts';
 import { parseJson } from '../../formats/json/read.ts';
 import type { Exchange, ModelTask } from '../../plugin/index.ts';
 import type { OutboundRequest } from '../../core/upstream/types.ts';
-import { SECRET, type DryCall } from '../explain/run/calls.ts';
+import { SECRET, type DryCall } from '../../core/dry-run/calls.ts';
 
 /** The facts that a fake upstream needs to answer in its API. */
 export interface SpokenCall {

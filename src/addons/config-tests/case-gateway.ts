@@ -8,8 +8,8 @@ import {
   type Sender,
 } from '../../plugin/index.ts';
 import { createDataServer } from '../../core/http/listener/data-server.ts';
-import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../explain/run/fakes.ts';
-import { createDrySender } from '../explain/run/calls.ts';
+import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../../core/dry-run/fakes.ts';
+import { createDrySender } from '../../core/dry-run/calls.ts';
 import { InFlight, type Arrival } from '../../core/http/gateway/admission/in-flight.ts';
 import { relayedAlerts } from '../alerts/process-alerts.ts';
 import { compileWith, createProcessState, type ProcessParts } from '../../core/process/process-state.ts';

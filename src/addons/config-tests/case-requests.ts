@@ -1,5 +1,5 @@
 import { operations } from '../../core/operations/index.ts';
-import { FORM_TYPE, formOfFields } from '../explain/run/form-of-fields.ts';
+import { FORM_TYPE, formOfFields } from '../../core/dry-run/form-of-fields.ts';
 import type { ConfigTestCase } from '../../../schemas/types.generated.ts';
 import { digestOf } from '../../core/settings/compile/api-keys.ts';
 import { createKeyRing } from '../../core/settings/compile/key-ring.ts';

@@ -4,8 +4,8 @@ import type { Format } from '../../formats/format.ts';
 import { readSse } from '../../formats/sse/event-stream.ts';
 import type { Exchange } from '../../plugin/index.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
-import type { DryAttempt, DryRun } from '../explain/run/dry-run.ts';
-import { targetName } from '../explain/run/written-config.ts';
+import type { DryAttempt, DryRun } from '../../core/dry-run/dry-run.ts';
+import { targetName } from '../../core/dry-run/written-config.ts';
 import type { ClientReply } from './client.ts';
 
 /** The outcome of one case, for comparison with its expectations. Contains no secret. */

@@ -2,7 +2,7 @@ import { type Diagnostic, SettingsRefused } from '../../core/settings/problems/d
 import type { RecordEnd } from '../../core/record/attempt-end.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../core/settings/read/load.ts';
-import { dryRunOf } from '../explain/run/dry-run.ts';
+import { dryRunOf } from '../../core/dry-run/dry-run.ts';
 import { Calls } from './calls.ts';
 import {
   drawFrom,

@@ -6,7 +6,7 @@ import { errorBody } from '../simulator/wire.ts';
 import { parsed, type SpokenCall } from './calls.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import type { ClientContext, Format } from '../../formats/format.ts';
-import { PIXEL } from '../explain/run/fakes.ts';
+import { PIXEL } from '../../core/dry-run/fakes.ts';
 
 /** A reply of a fake upstream. */
 export interface WrittenReply {

@@ -5,7 +5,8 @@ import type { LoadResult } from '../../core/settings/read/load.ts';
 import type { Environment } from '../../core/settings/read/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
 import type { Output } from '../../core/commands/output.ts';
-import { loadWithStore } from '../budgets/cli/state/load-with-store.ts';
+import { partOf } from '../../core/add-on.ts';
+import { loadSettings } from '../../core/settings/read/load.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 import {
   checkCertificates,
@@ -39,7 +40,7 @@ const MAX_DIAGNOSTICS = 20;
 /** `gatehouse doctor`. Exit code 0: nothing is wrong, perhaps with warnings; 1: something is. */
 export async function doctorCommand(options: DoctorOptions): Promise<0 | 1> {
   const { dir, env, json, out } = options;
-  const loaded = await loadWithStore(dir, env);
+  const loaded = await (partOf('load')?.(dir, env) ?? loadSettings(dir, { env }));
   const found = [...checkVersions(), ...settingsFindings(loaded, dir), ...(await checkRest(loaded, options))];
   const hide = hideSecrets(loaded.secrets());
   const findings = found.map(({ message, ...rest }) => ({ ...rest, message: hide(message) }));

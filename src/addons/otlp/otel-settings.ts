@@ -1,3 +1,4 @@
+import { StartFailed } from '../../core/process/start-failed.ts';
 /** The encodings and transports of OTLP. */
 export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -78,7 +79,7 @@ export type Detector = (typeof DETECTORS)[number];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An invalid variable. The message names it and never shows a value that may contain credentials. */
-export class OtelSettingsError extends Error {
+export class OtelSettingsError extends StartFailed {
   override readonly name = 'OtelSettingsError';
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOSTILE_NAMES } from '../../core/providers/hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../../core/providers/setup.testkit.ts';
-import { simulator } from './index.ts';
+import { simulator } from './provider.ts';
 
 function create(changes: { base_url?: string; allow_insecure?: boolean } = {}) {
   const { setup, problems } = testSetup(noTokenCalls);

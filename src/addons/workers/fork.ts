@@ -1,3 +1,4 @@
+import { StartFailed } from '../../core/process/start-failed.ts';
 import cluster, { type Worker } from 'node:cluster';
 import { moduleFile } from '../../core/kernel/package-root.ts';
 import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
@@ -6,10 +7,10 @@ import { CannotListen } from '../../core/http/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
-const WORKER_MAIN = moduleFile('src/addons/workers/worker-main');
+const WORKER_MAIN = moduleFile('src/cli/worker');
 
 /** Thrown if a worker did not start for a reason other than the settings. */
-export class WorkersFailed extends Error {
+export class WorkersFailed extends StartFailed {
   override readonly name = 'WorkersFailed';
 }
 

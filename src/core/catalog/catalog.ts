@@ -2,7 +2,7 @@ import type { CatalogEntry as EntrySettings, CatalogFile } from '../../../schema
 import type { DefaultMaxTokens } from '../../formats/format.ts';
 import { readTimeouts, type Problem, type TimeoutSettings } from '../../plugin/index.ts';
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
-import { PROVIDERS } from '../providers/index.ts';
+import { providerOf } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { compileAliases, type Aliases } from './aliases.ts';
 import { FieldRules, compileFields } from './fields/field-rules.ts';
@@ -57,7 +57,7 @@ export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog
       continue;
     }
     slugs.add(settings.slug);
-    const provider = PROVIDERS[settings.provider].create(settings, { ...setup, report });
+    const provider = providerOf(settings).create(settings, { ...setup, report });
     if (!provider) continue;
     openable.push(provider);
     bySlug.set(settings.slug, compileEntry(settings, provider));

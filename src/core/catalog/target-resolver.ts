@@ -9,7 +9,7 @@ import {
   type Target,
   type TargetResolver,
 } from '../../plugin/index.ts';
-import { isProviderName, PROVIDERS } from '../providers/index.ts';
+import { isProviderName, providerNames } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
@@ -206,7 +206,7 @@ export class CatalogResolver implements TargetResolver {
   #byProvider(input: ResolutionInput, name: string, model?: string): ChosenEntry {
     if (!isProviderName(name)) {
       const message = `${quote(name)} is not a provider; catalog entries are written with an \`@\`.`;
-      throw this.#unknown(input, name, message, { others: Object.keys(PROVIDERS) });
+      throw this.#unknown(input, name, message, { others: providerNames() });
     }
     const adHoc = name === 'vertex-ai' ? adHocVertex(input) : undefined;
     if (adHoc) return { entry: adHoc, place: undefined };

@@ -10,6 +10,8 @@ export interface Command {
   /** The call with its options; one line per form of the call. */
   readonly usage: string;
   readonly help: string;
+  /** Needs no add-ons: it neither reads settings nor serves. */
+  readonly alone?: true;
   run(args: string[], world: World): number | Promise<number>;
 }
 

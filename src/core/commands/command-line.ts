@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { nearest } from '../../plugin/nearest.ts';
 import { handleUnhandledErrors } from '../process/process-faults.ts';
 import { surviveOutputErrors } from '../process/output-errors.ts';
-import { commands, UsageError, type Command, type World } from './commands.ts';
+import { UsageError, type Command, type World } from './arguments.ts';
 
 const world: World = {
   env: process.env,
@@ -11,6 +11,9 @@ const world: World = {
   out: (more) => void process.stdout.write(more),
   err: (more) => void process.stderr.write(more),
 };
+
+/** The commands by name. */
+type Commands = ReadonlyMap<string, Command>;
 
 const describe = ({ usage, help }: Command): string => `${indent(usage, 2)}${indent(help, 6)}`;
 
@@ -21,14 +24,14 @@ const indent = (text: string, by: number): string =>
     .join('');
 
 /** The usage of commands that begin with `words`, or of all commands. */
-function usage(words = ''): string {
+function usage(commands: Commands, words = ''): string {
   const chosen = [...commands].filter(([name]) => name === words || name.startsWith(`${words} `));
   const shown = chosen.length > 0 ? chosen.map(([, command]) => command) : [...commands.values()];
   return `Usage: gatehouse <command> [options]\n\n${shown.map(describe).join('')}`;
 }
 
 /** Finds a command by its first word or two, such as `keys list`. */
-function find(args: readonly string[]): { readonly command: Command; readonly rest: string[] } {
+function find(commands: Commands, args: readonly string[]): { readonly command: Command; readonly rest: string[] } {
   const [first = '', second = ''] = args;
   const name = first.replace(/^--?(?=version$)/, '');
   const two = commands.get(`${name} ${second}`);
@@ -44,7 +47,7 @@ function find(args: readonly string[]): { readonly command: Command; readonly re
 
 const isHelp = (arg: string): boolean => arg === '-h' || arg === '--help';
 
-async function run(args: readonly string[]): Promise<number> {
+async function run(args: readonly string[], commands: Commands, prepare: () => Promise<void>): Promise<number> {
   const [first = 'help', ...words] = args;
   if (first === 'help' || args.some(isHelp)) {
     const topic =
@@ -54,22 +57,26 @@ async function run(args: readonly string[]): Promise<number> {
             0,
             args.findIndex((arg) => arg.startsWith('-')),
           );
-    world.out(usage(topic.join(' ')));
+    world.out(usage(commands, topic.join(' ')));
     return 0;
   }
   try {
-    const { command, rest } = find(args);
+    const { command, rest } = find(commands, args);
+    if (!command.alone) await prepare();
     return await command.run(rest, world);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const called = [args.slice(0, 2).join(' '), first].find((name) => commands.has(name));
-    world.err(`gatehouse: ${error.message}\n\n${usage(called ?? first)}`);
+    world.err(`gatehouse: ${error.message}\n\n${usage(commands, called ?? first)}`);
     return 2;
   }
 }
 
-/** Runs the command line and sets the exit code. */
-export async function main(): Promise<void> {
+/**
+ * Runs the command line and sets the exit code.
+ * @param prepare loads the add-ons; `version` and `help` do not wait for it
+ */
+export async function main(commands: Commands, prepare: () => Promise<void>): Promise<void> {
   handleUnhandledErrors();
   const [command = ''] = process.argv.slice(2);
   if (command === 'serve') surviveOutputErrors();
@@ -78,7 +85,7 @@ export async function main(): Promise<void> {
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
     });
-  process.exitCode = await run(process.argv.slice(2));
+  process.exitCode = await run(process.argv.slice(2), commands, prepare);
   const limitMs = EXIT_LIMIT_MS[command];
   if (limitMs !== undefined) setTimeout(() => process.exit(), limitMs).unref();
 }

@@ -31,3 +31,12 @@ export function calledAs(env: Readonly<Record<string, string | undefined>>): str
 /** Quotes text as one word of a shell command. Shells read brackets, as of an IPv6 address, as a pattern. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Colours are for a terminal that shows them: https://no-color.org. */
+export const showsColour = ({
+  terminal,
+  env,
+}: {
+  readonly terminal: Terminal | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): boolean => terminal !== undefined && !env['NO_COLOR'] && env['TERM'] !== 'dumb';

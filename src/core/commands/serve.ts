@@ -1,16 +1,16 @@
 import { systemClock } from '../../plugin/index.ts';
 import { writeCompiledCode } from '../process/compiled-code.ts';
-import { startGateway, startPrimary, type GatewayOptions } from '../process/gateway.ts';
+import { startGateway } from '../process/gateway.ts';
+import { StartFailed } from '../process/start-failed.ts';
+import type { GatewayOptions } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
 import { setFaultHandler } from '../process/process-faults.ts';
 import { CannotListen } from '../http/listener/listeners.ts';
 import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
-import { OtelSettingsError } from '../../addons/otlp/otel-settings.ts';
-import { WorkersFailed } from '../../addons/workers/fork.ts';
+import { partOf } from '../add-on.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
-import { WorkerProcessPool } from '../../addons/workers/worker-pool.ts';
 import { availableParallelism } from 'node:os';
 
 interface ServeOptions {
@@ -33,7 +33,7 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   try {
     const { workers, stopped } = options;
     const started = { ...options, onFaults: setFaultHandler };
-    const starting = workers === undefined ? startGateway(started) : startWorkers(started, workers);
+    const starting = workers === undefined ? startGateway(started) : startSeveral(started, workers);
     gateway = await unlessStopped(starting, stopped);
   } catch (error) {
     return explainFailure(error, options.env);
@@ -89,7 +89,7 @@ function explainFailure(error: unknown, env: ServeOptions['env']): number {
     process.stderr.write('gatehouse: not started, the settings have errors\n');
     return 1;
   }
-  if (error instanceof OtelSettingsError || error instanceof WorkersFailed) {
+  if (error instanceof StartFailed) {
     process.stderr.write(`gatehouse: ${error.message}\n`);
     return 1;
   }
@@ -112,5 +112,8 @@ export function readWorkers(text: string): number | undefined {
 }
 
 /** Starts a gateway with `size` worker processes beside this one. */
-const startWorkers = (options: GatewayOptions, size: number): Promise<Gateway> =>
-  startPrimary(options, (tools) => new WorkerProcessPool({ size, configs: options.configs }, tools));
+async function startSeveral(options: GatewayOptions, size: number): Promise<Gateway> {
+  const start = partOf('startWorkers');
+  if (!start) throw new StartFailed('this build has no add-on workers: start it without --workers');
+  return start(options, size);
+}

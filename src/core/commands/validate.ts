@@ -1,22 +1,35 @@
 import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { loadWithStore } from '../../addons/budgets/cli/state/load-with-store.ts';
+import { loadSettings } from '../settings/read/load.ts';
+import type { Environment } from '../settings/read/references.ts';
 
 /** A check beyond the files: it compiles something and reports problems through the result. */
 export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
+
+/** Reads a folder of settings for a command that does not serve. */
+export type LoadForCommand = (dir: string, env: Environment) => Promise<LoadResult>;
 
 export interface ValidateOptions {
   readonly dir: string;
   readonly format: DiagnosticFormat;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
+  /** Default: reads the files alone. */
+  readonly load?: LoadForCommand | undefined;
   /** Run in order, even after semantic errors, so that one run reports everything. */
   readonly passes?: readonly ValidationPass[];
 }
 
 /** `gatehouse validate`. Exit code 0: valid, perhaps with warnings; 1: errors; 2: the folder does not exist. */
-export async function validateCommand({ dir, format, env, out, passes = [] }: ValidateOptions): Promise<0 | 1 | 2> {
-  const result = await loadWithStore(dir, env);
+export async function validateCommand({
+  dir,
+  format,
+  env,
+  out,
+  load = readFiles,
+  passes = [],
+}: ValidateOptions): Promise<0 | 1 | 2> {
+  const result = await load(dir, env);
   if (result.settings) for (const pass of passes) await pass(result.settings, result);
   out(formatDiagnostics(result.diagnostics, format));
   if (format === 'pretty')
@@ -24,6 +37,8 @@ export async function validateCommand({ dir, format, env, out, passes = [] }: Va
   if (!result.folderExists) return 2;
   return result.ok ? 0 : 1;
 }
+
+const readFiles: LoadForCommand = (dir, env) => loadSettings(dir, { env });
 
 /** States that the list of problems is incomplete. */
 const INCOMPLETE = '; plugins, credentials and tests are checked once these are fixed';

@@ -4,7 +4,6 @@ import { chatCountTokens } from './chat-count-tokens.ts';
 import { completions } from './completions.ts';
 import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
-import { files } from '../../addons/files/operations.ts';
 import { forms } from './forms.ts';
 import { geminiCountTokens } from './gemini-count-tokens.ts';
 import { geminiEmbeddings } from './gemini-embeddings.ts';
@@ -13,18 +12,14 @@ import { images } from './images.ts';
 import { messages } from './messages.ts';
 import { models } from './models.ts';
 import { moderations } from './moderations.ts';
-import { prompts } from '../../addons/prompts/operation.ts';
 import { responses } from './responses.ts';
-import { responsesSocket } from '../../addons/responses/responses-socket.ts';
 import { speech } from './speech.ts';
 import { vertexMessages } from './vertex-messages.ts';
 
-/** Every operation the gateway serves. */
-export const operations: readonly Operation[] = [
+const table: Operation[] = [
   chatCompletions,
   chatCountTokens,
   ...responses,
-  responsesSocket,
   messages,
   countTokens,
   embeddings,
@@ -33,11 +28,15 @@ export const operations: readonly Operation[] = [
   moderations,
   speech,
   ...forms,
-  ...prompts,
   ...models,
   ...geminiGenerate,
   ...geminiCountTokens,
   ...geminiEmbeddings,
   ...vertexMessages,
-  ...files,
 ];
+
+/** Every operation that the gateway serves: those of the core, then those of the add-ons. */
+export const operations: readonly Operation[] = table;
+
+/** Called while an add-on is registered, before any route is compiled. */
+export const addOperations = (more: readonly Operation[]): void => void table.push(...more);

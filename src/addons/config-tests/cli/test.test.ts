@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { commands, UsageError } from '../../../core/commands/commands.ts';
+import { commands } from '../../../cli/commands.ts';
+import { UsageError } from '../../../core/commands/arguments.ts';
 import { keepOutput, TestFolder } from '../../../core/commands/folder.testkit.ts';
 
 let folder: TestFolder;

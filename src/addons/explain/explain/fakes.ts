@@ -18,8 +18,8 @@ import {
   type SemanticCache,
 } from '../../../plugin/index.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import { createDrySender } from '../run/calls.ts';
-import { supposingKeys } from '../run/fakes.ts';
+import { createDrySender } from '../../../core/dry-run/calls.ts';
+import { supposingKeys } from '../../../core/dry-run/fakes.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
 import { readOnlyHealth, type ReadHealth } from './frozen.ts';

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { bindReplies } from '../../../core/http/gateway/koa-reply.ts';
 import { normaliseTarget, routes, unserved } from '../../../core/http/listener/request-target.ts';
-import { formOfFields } from '../run/form-of-fields.ts';
+import { formOfFields } from '../../../core/dry-run/form-of-fields.ts';
 import type { Routed } from '../../../core/http/gateway/routed.ts';
 import type { ExplainQuestion } from './question.ts';
 
@@ -38,6 +38,6 @@ export function inboundContext({
 /** Routes like the data listener, which treats HEAD as GET. */
 export function routed(ctx: Koa.Context): Routed {
   const routedMethod = ctx.method === 'HEAD' ? 'GET' : ctx.method;
-  const route = routes.find(({ method, path }) => method === routedMethod && path.test(ctx.path));
+  const route = routes().find(({ method, path }) => method === routedMethod && path.test(ctx.path));
   return route ? route.read(ctx) : unserved(ctx);
 }

@@ -6,7 +6,7 @@ import type { ServerSettings } from '../../../core/settings/compile/server-setti
 import type { HealthStore } from '../../../core/memory/ports.ts';
 import type { OnConfig } from '../../../core/compose/config-directory.ts';
 import { uuidv7 } from '../../../plugin/ids.ts';
-import { SECRET } from '../run/calls.ts';
+import { SECRET } from '../../../core/dry-run/calls.ts';
 import { freezeHealth } from './frozen.ts';
 import { credentialsIn, FAKE_CREDENTIAL } from './describe/masks.ts';
 

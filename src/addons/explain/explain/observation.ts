@@ -15,10 +15,10 @@ import type {
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { HeaderNames } from '../../../core/http/gateway/header-names.ts';
 import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
-import type { DryAttempt, DryRun } from '../run/dry-run.ts';
+import type { DryAttempt, DryRun } from '../../../core/dry-run/dry-run.ts';
 import { type NextAfter, nextAfterOf } from './example-failures.ts';
 import type { ExplainQuestion } from './question.ts';
-import type { DryCall } from '../run/calls.ts';
+import type { DryCall } from '../../../core/dry-run/calls.ts';
 import type { HealthThen } from './frozen.ts';
 import { HeaderMarks } from './header-marks.ts';
 

@@ -59,7 +59,7 @@ export function createDataServer(
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
-  for (const route of routes)
+  for (const route of routes())
     router.register(route.path, [route.method.toLowerCase()], (ctx) => handle(ofKoa(ctx), route.read(ctx)), {
       pathAsRegExp: true,
     });

@@ -9,15 +9,19 @@ import { operations } from '../../operations/index.ts';
 import { GatewayError } from '../../../plugin/index.ts';
 import type { Routed } from '../gateway/routed.ts';
 
-/** The routes of the data listener. */
-export const routes = compileRoutes(operations);
+let compiled: readonly HttpRoute[] | undefined;
+
+/** The routes of the data listener. Add-ons have added their operations before the first call. */
+export const routes = (): readonly HttpRoute[] => (compiled ??= compileRoutes(operations));
 
 /** The routes without parameters, by path and method. For most requests this lookup is enough. */
-const FIXED: ReadonlyMap<string, Readonly<Record<string, HttpRoute>>> = fixedRoutes();
+type FixedRoutes = ReadonlyMap<string, Readonly<Record<string, HttpRoute>>>;
 
-function fixedRoutes(): Map<string, Record<string, HttpRoute>> {
+let fixed: FixedRoutes | undefined;
+
+function findFixed(): FixedRoutes {
   const fixed = new Map<string, Record<string, HttpRoute>>();
-  for (const route of routes) {
+  for (const route of routes()) {
     if (route.template.includes('{')) continue;
     const byMethod = fixed.get(route.template) ?? Object.create(null);
     byMethod[route.method] = route;
@@ -28,7 +32,7 @@ function fixedRoutes(): Map<string, Record<string, HttpRoute>> {
 
 /** The route of a path without parameters and without a query; undefined for all other requests. */
 export const fixedRoute = ({ url = '', method = '' }: Pick<IncomingMessage, 'url' | 'method'>): HttpRoute | undefined =>
-  FIXED.get(url)?.[method];
+  (fixed ??= findFixed()).get(url)?.[method];
 
 /**
  * Normalises a request's target before anything reads it. The router, conditions, plugins, logs and `explain` then read
@@ -41,7 +45,7 @@ export const fixedRoute = ({ url = '', method = '' }: Pick<IncomingMessage, 'url
  */
 export function normaliseTarget(req: Pick<IncomingMessage, 'url' | 'method' | 'headers'>): void {
   const target = req.url ?? '/';
-  if (FIXED.has(target)) return;
+  if ((fixed ??= findFixed()).has(target)) return;
   const origin = encoded(originForm(target));
   const query = origin.indexOf('?');
   const path = withoutPathKey(query < 0 ? origin : origin.slice(0, query)).replace(BARE_MODEL, '/$1/models/');
@@ -76,7 +80,7 @@ const encoded = (target: string): string =>
 
 /** Normalises a path. The method chooses among routes with the same path, such as `/v1/models/{+id}` and `/v1/models/{+model}:countTokens`. */
 function canonical(path: string, method: string | undefined): string {
-  const found = routes.filter((route) => route.path.test(path));
+  const found = routes().filter((route) => route.path.test(path));
   const route = found.find((one) => one.method === method) ?? found[0];
   return route?.normalise(path) ?? path;
 }
@@ -113,7 +117,7 @@ function refusal(ctx: Koa.Context): GatewayError {
 
 /** A route that serves GET also serves HEAD, without the content (RFC 9110, section 9.3.2). */
 const methodsAt = (path: string): readonly string[] =>
-  routes
+  routes()
     .filter((route) => route.path.test(path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 

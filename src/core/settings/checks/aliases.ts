@@ -2,7 +2,7 @@ import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../..
 import type { Report, Route, Target } from '../../../plugin/index.ts';
 import { isWildcard } from '../../catalog/alias-names.ts';
 import { Globs } from '../../catalog/globs.ts';
-import { PROVIDERS } from '../../providers/index.ts';
+import { providerOf } from '../../providers/index.ts';
 import { aliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { showValue } from '../problems/show.ts';
@@ -71,7 +71,7 @@ function checkTarget(target: string, aliases: Aliases, entries: readonly Catalog
   if (isWildcard(model)) {
     const served = new Globs([model]);
     if (!entry.models || entry.models.some((one) => one.includes('*') || served.matches(one))) return;
-  } else PROVIDERS[entry.provider].checkParams(entry, { model }, report);
+  } else providerOf(entry).checkParams(entry, { model }, report);
   if (!entry.models || new Globs(entry.models).matches(model)) return;
   const why = Object.hasOwn(aliases, model) ? ': it is an alias, and an alias cannot stand for another one' : '';
   report({ path: [], message: `${slug} does not serve the model ${showValue(model, undefined)}${why}` });

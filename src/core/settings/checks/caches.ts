@@ -1,7 +1,7 @@
 import type { CacheSettings, CatalogEntry } from '../../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { parseDuration, type Report } from '../../../plugin/index.ts';
-import { PROVIDERS } from '../../providers/index.ts';
+import { providerOf } from '../../providers/index.ts';
 import { showValue } from '../problems/show.ts';
 import { within, type Check, type ConfigNode } from './check.ts';
 import { slugsOf, withSuggestion } from './names.ts';
@@ -67,7 +67,7 @@ function checkEmbeddings(embeddings: string, entries: readonly CatalogEntry[] | 
   }
   if (entry.models && !new Globs(entry.models).matches(model))
     return report({ path: [], message: `${name} does not serve the model ${showValue(model, undefined)}` });
-  const provider = PROVIDERS[entry.provider];
+  const provider = providerOf(entry);
   const tasks = provider.tasksOf(entry, model);
   if (tasks && !tasks.has('embeddings'))
     return report({ path: [], message: `the model ${showValue(model, undefined)} of ${name} makes no embeddings` });

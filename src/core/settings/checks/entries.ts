@@ -2,7 +2,7 @@ import type { CatalogEntry, Target as TargetFile } from '../../../../schemas/typ
 import { Globs } from '../../catalog/globs.ts';
 import { MODEL_TASKS, TASKS } from '../../operations/tasks.ts';
 import type { ModelTask, Report, Target } from '../../../plugin/index.ts';
-import { PROVIDERS } from '../../providers/index.ts';
+import { providerOf } from '../../providers/index.ts';
 import { aliasedModels, NO_ALIASES, type AliasedModels } from '../compile/aliased-models.ts';
 import { showValue } from '../problems/show.ts';
 import { valueAt, type JsonPath } from '../read/pointer.ts';
@@ -131,7 +131,7 @@ function checkParamsAt(
   const { provider } = target.route;
   const { model, ...params } = paramsOf(target.route, key) ?? {};
   const name = typeof model === 'string' && model !== '' ? model.replace(/^@[^/]*\//, '') : undefined;
-  PROVIDERS[entry.provider].checkParams(entry, { ...params, model: name }, (problem) => {
+  providerOf(entry).checkParams(entry, { ...params, model: name }, (problem) => {
     report({ ...problem, path: placeOf(key, problem.path, target, nodes) });
   });
   if (name !== undefined && entry.models && !new Globs(entry.models).matches(name)) {
@@ -149,7 +149,7 @@ function checkParamsAt(
 /** Warns of an entry without credentials of its own. */
 function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { report }: CheckedConfig): void {
   const { provider } = target.route;
-  if (!PROVIDERS[entry.provider].needsCallerToken(entry)) return;
+  if (!providerOf(entry).needsCallerToken(entry)) return;
   const message = `@${entry.slug} has no credentials of its own: every request to this target must bring a Google OAuth token in \`Authorization\`, and its gateway key in \`x-gateway-api-key\``;
   report({ path: [...target.path, ...(provider === undefined ? MODEL : ['provider'])], severity: 'warning', message });
 }
@@ -181,10 +181,7 @@ function checkTasks(
 function purposesOf(target: Target, entry: CatalogEntry | undefined): readonly string[] {
   const model = target.overrideParams?.['model'];
   if (!entry || typeof model !== 'string') return [];
-  const tasks: ReadonlySet<ModelTask> | undefined = PROVIDERS[entry.provider].tasksOf(
-    entry,
-    model.replace(/^@[^/]*\//, ''),
-  );
+  const tasks: ReadonlySet<ModelTask> | undefined = providerOf(entry).tasksOf(entry, model.replace(/^@[^/]*\//, ''));
   return MODEL_TASKS.filter((task) => tasks?.has(task)).flatMap((task) => TASKS[task].purpose ?? []);
 }
 
@@ -193,7 +190,7 @@ function checkModels(entry: CatalogEntry, report: Report): void {
   const { models } = entry;
   if (!models) return;
   for (const [index, model] of models.entries()) {
-    PROVIDERS[entry.provider].checkParams(entry, { model }, (problem) => {
+    providerOf(entry).checkParams(entry, { model }, (problem) => {
       // An item of `models` is a pattern, not a name: the errors about characters in names do not apply to it.
       if (problem.severity === 'warning') report({ ...problem, path: ['models', index] });
     });

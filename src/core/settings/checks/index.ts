@@ -1,11 +1,9 @@
 import type { GatewayFile, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { checkAlerts } from '../../../addons/alerts/settings/checks-alerts.ts';
 import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings } from './check.ts';
 import { checkCaches } from './caches.ts';
-import { checkCaps } from '../../../addons/budgets/settings/check-caps.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
 import { checkDefaultConfigs } from './default-configs.ts';
@@ -18,23 +16,18 @@ import { checkNeeds } from './needs.ts';
 import { checkNetworks } from './networks.ts';
 import { checkOrigin } from './origin.ts';
 import { checkParams } from './params.ts';
-import { checkPrices } from '../../../addons/budgets/settings/check-prices.ts';
-import { checkPromptNames } from '../../../addons/prompts/settings/check-prompts.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
 import { checkTeams } from './teams.ts';
 import { checkTimes } from './times.ts';
-import { checkUnpriced } from '../../../addons/budgets/settings/check-unpriced.ts';
 import { checkVendors } from './vendors.ts';
 import { walkConfig, walkSettings } from './walk.ts';
 
-/** A check is a row here and a function that says which nodes it looks at. */
-const CHECKS: readonly Check[] = [
-  checkAlerts,
+/** A check is a row here and a function that says which nodes it looks at. Add-ons add theirs. */
+const CHECKS: Check[] = [
   checkAliases,
   checkBreaker,
   checkCaches,
-  checkCaps,
   checkConditions,
   checkCredentials,
   checkDefaultConfigs,
@@ -47,16 +40,16 @@ const CHECKS: readonly Check[] = [
   checkNetworks,
   checkOrigin,
   checkParams,
-  checkPrices,
-  checkPromptNames,
   checkServer,
   checkStrategy,
   checkTargets,
   checkTeams,
   checkTimes,
-  checkUnpriced,
   checkVendors,
 ];
+
+/** Called while an add-on is registered, before any settings are read. */
+export const addChecks = (checks: readonly Check[]): void => void CHECKS.push(...checks);
 
 const visitsOf = (settings: CheckedSettings) => CHECKS.map((check) => check(settings));
 

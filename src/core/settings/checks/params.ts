@@ -2,7 +2,7 @@ import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../.
 import { lostAt, mistakeIn } from '../../catalog/fields/param-doubts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { showValue } from '../problems/show.ts';
-import { PROVIDERS } from '../../providers/index.ts';
+import { providerOf } from '../../providers/index.ts';
 import type { Check, CheckedConfig } from './check.ts';
 import { entryOfTarget, PARAMS, type ParamsKey } from './entries.ts';
 
@@ -66,7 +66,7 @@ function checkLosses({ targets, nodes, report }: CheckedConfig, entries: readonl
     const entry = entryOfTarget(route, entries);
     const { model } = route.overrideParams ?? {};
     const name = typeof model === 'string' ? model.replace(/^@[^/]*\//, '') : '';
-    const spoken = entry && PROVIDERS[entry.provider].speaks(entry, name);
+    const spoken = entry && providerOf(entry).speaks(entry, name);
     if (!spoken) continue;
     const around = nodes.filter((node) => node.path.every((segment, index) => path[index] === segment));
     for (const key of PARAMS) {

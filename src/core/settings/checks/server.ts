@@ -3,7 +3,7 @@ import type { Report } from '../../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { metadataLabel } from '../compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
-import { PROVIDERS } from '../../providers/index.ts';
+import { providerOf } from '../../providers/index.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName } from './names.ts';
 import { checkState } from '../../../addons/budgets/settings/check-state.ts';
@@ -167,7 +167,7 @@ function checkBucketEntry(name: string, known: CheckedSettings, report: Report):
   if (!entry) return checkProviderName(name, known, report);
   if (entry.provider !== 'vertex-ai')
     report({ path: [], message: `${name} is an entry of ${entry.provider}; Cloud Storage needs one of vertex-ai` });
-  else if (entry.api_key || PROVIDERS['vertex-ai'].needsCallerToken(entry))
+  else if (entry.api_key || providerOf(entry).needsCallerToken(entry))
     report({ path: [], message: `${name} has no credentials for Cloud Storage: give it a service account` });
 }
 

@@ -26,9 +26,8 @@ interface Operator {
 }
 
 /** The values of `operation`: operations that call a model. */
-const OPERATION_IDS: readonly string[] = [
-  ...new Set(operations.flatMap(({ id, task }) => (task ? id : []))),
-].toSorted();
+const operationIds = (): readonly string[] =>
+  [...new Set(operations.flatMap(({ id, task }) => (task ? id : [])))].toSorted();
 
 const MAX_LIST = 1000;
 /** A number in JSON notation: not `007` or `1,5`. */
@@ -149,9 +148,10 @@ function scalarMistake(operand: unknown, { name, kind }: Field): OperandMistake 
 
 /** Refuses an unknown operation, which would never match. */
 function operationMistake(id: string): OperandMistake | undefined {
-  if (OPERATION_IDS.includes(id)) return undefined;
-  const suggestion = nearest(id.replaceAll('/', '.'), OPERATION_IDS);
-  const message = `there is no operation ${showValue(id, undefined)}, only ${shortList(OPERATION_IDS)}`;
+  const ids = operationIds();
+  if (ids.includes(id)) return undefined;
+  const suggestion = nearest(id.replaceAll('/', '.'), ids);
+  const message = `there is no operation ${showValue(id, undefined)}, only ${shortList(ids)}`;
   return { ...sentence(message), suggestion };
 }
 

@@ -3,7 +3,7 @@ import { changesOf, type Change, type Edit, type Target } from '../../../../plug
 import { SHARED_NAMES } from '../../../../formats/fields/shared-parameters.ts';
 import { valueAt } from '../../../../core/settings/read/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
-import { levelsOf } from '../../run/written-config.ts';
+import { levelsOf } from '../../../../core/dry-run/written-config.ts';
 import { isOfPrompt, messageSource, promptSource } from './prompt.ts';
 import { configSource, ownSource, sourceAt, sourceInCatalog } from './places.ts';
 

@@ -2,7 +2,7 @@ import type { LeftOutExplanation } from '../../explanation/explanation.ts';
 import type { Conditional, Group, Route, Target } from '../../../../plugin/index.ts';
 import { targetsOf } from '../../../../core/memory/ports.ts';
 import type { Observation } from '../observation.ts';
-import { targetName } from '../../run/written-config.ts';
+import { targetName } from '../../../../core/dry-run/written-config.ts';
 import { targetPlace } from './places.ts';
 import { isInUse, wayTo } from '../way-to-target.ts';
 

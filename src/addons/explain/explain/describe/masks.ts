@@ -2,8 +2,8 @@ import { credentialHeaders, mayHoldCredential } from '../../../../core/settings/
 import { secretsInBody } from '../../../../formats/body-secrets.ts';
 import type { Observation } from '../observation.ts';
 import type { ExplainQuestion } from '../question.ts';
-import { SECRET } from '../../run/calls.ts';
-import { FAKE_TOKEN } from '../../run/fakes.ts';
+import { SECRET } from '../../../../core/dry-run/calls.ts';
+import { FAKE_TOKEN } from '../../../../core/dry-run/fakes.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The scheme in front of a credential, which is not secret. */

@@ -3,7 +3,7 @@ import { parseReplyText } from '../../../../formats/json/rounding.ts';
 import type { Observation, SeenAttempt, OutboundOrigins } from '../observation.ts';
 import { originsOf, catalogSlug, unique } from './outbound-fields.ts';
 import { mayHoldCredential } from '../../../../core/settings/checks/forward-headers.ts';
-import { SECRET } from '../../run/calls.ts';
+import { SECRET } from '../../../../core/dry-run/calls.ts';
 import { maskedHeader } from './masks.ts';
 import { catalogSource, configSource, pluginSource } from './places.ts';
 import { entryOf } from '../../../../core/catalog/catalog-target.ts';

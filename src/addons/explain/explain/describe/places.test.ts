@@ -3,7 +3,7 @@ import type { FieldSource } from '../../explanation/explanation.ts';
 import type { JsonPath } from '../../../../core/settings/read/pointer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
 import type { Observation } from '../observation.ts';
-import { targetName } from '../../run/written-config.ts';
+import { targetName } from '../../../../core/dry-run/written-config.ts';
 import { catalogSource, configSource, keySource, ownSource, serverSource, targetPlace } from './places.ts';
 
 const CATALOG = `providers:

@@ -4,8 +4,8 @@ import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import type { ResolvedTarget } from '../../../../plugin/index.ts';
 import type { LoadResult } from '../../../../core/settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../../core/settings/read/pointer.ts';
-import type { DryRun } from '../../run/dry-run.ts';
-import { isInline, levelsOf, pathInFile, type Level } from '../../run/written-config.ts';
+import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
+import { isInline, levelsOf, pathInFile, type Level } from '../../../../core/dry-run/written-config.ts';
 
 /** The built-in default applies. */
 export const DEFAULT: FieldSource = { kind: 'gateway', what: 'default' };

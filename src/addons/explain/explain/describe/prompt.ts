@@ -1,7 +1,7 @@
 import type { Explanation, FieldSource, PromptExplanation } from '../../explanation/explanation.ts';
 import { isObject, type Edit } from '../../../../plugin/index.ts';
 import type { JsonPath } from '../../../../core/settings/read/pointer.ts';
-import type { DryRun } from '../../run/dry-run.ts';
+import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
 import { inFile, ownSource } from './places.ts';
 
 /** Whether the prompt of this request made the edit. */

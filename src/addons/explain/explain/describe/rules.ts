@@ -1,7 +1,7 @@
 import type { ConditionExplanation, RulesExplanation, TestExplanation } from '../../explanation/explanation.ts';
 import type { Branch, ChosenBranch, Conditional, Route } from '../../../../plugin/index.ts';
 import { explainQuery, type ComparisonAnswer } from '../../../../core/settings/query/answers.ts';
-import { SECRET } from '../../run/calls.ts';
+import { SECRET } from '../../../../core/dry-run/calls.ts';
 import type { Observation } from '../observation.ts';
 import { googleKeys } from '../../../../plugin/google-keys.ts';
 import { ownSource, placeOf } from './places.ts';

@@ -36,7 +36,7 @@ import {
   serverSource,
   targetPlace,
 } from './places.ts';
-import { targetName } from '../../run/written-config.ts';
+import { targetName } from '../../../../core/dry-run/written-config.ts';
 import { wayTo } from '../way-to-target.ts';
 import { describeError } from './request.ts';
 import { FAKE_CREDENTIAL } from './masks.ts';

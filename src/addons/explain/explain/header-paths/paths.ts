@@ -13,7 +13,7 @@ import { CUSTOM_HOST, Upstreams, type UpstreamInput, type ReachedUpstream, type 
 import type { GatewayFile } from '../../../../../schemas/types.generated.ts';
 import { compileGatewayConfig } from '../../../../core/settings/compile/gateway-config.ts';
 import { targetsOf } from '../../../../core/memory/ports.ts';
-import { levelsIn } from '../../run/written-config.ts';
+import { levelsIn } from '../../../../core/dry-run/written-config.ts';
 
 interface HeaderPathsSetup {
   readonly loaded: LoadResult;

@@ -14,14 +14,14 @@ import {
   type Target,
 } from '../../../../plugin/index.ts';
 import { compileGatewayConfig } from '../../../../core/settings/compile/gateway-config.ts';
-import { PROVIDERS } from '../../../../core/providers/index.ts';
+import { providerNames } from '../../../../core/providers/index.ts';
 import { callerOf } from '../../../../core/settings/compile/key-ring.ts';
 import type { Settings } from '../../../../core/settings/read/load.ts';
 import type { ServerSettings } from '../../../../core/settings/compile/server-settings.ts';
 import { HttpExchange } from '../../../../core/http/gateway/exchange.ts';
 import { HeaderNames } from '../../../../core/http/gateway/header-names.ts';
 import { checkMessagesRoute } from '../../../../core/translate/translation-job.ts';
-import { NO_UPSTREAM, NO_TOKENS } from '../../run/fakes.ts';
+import { NO_UPSTREAM, NO_TOKENS } from '../../../../core/dry-run/fakes.ts';
 import { inboundContext } from '../inbound.ts';
 import { targetsOf } from '../../../../core/memory/ports.ts';
 
@@ -69,7 +69,7 @@ const SAMPLES = [
   'text-embedding-005',
   'imagen-4.0-generate-001',
 ];
-const ASKING = operations.filter(({ task }) => task !== undefined);
+const asking = (): readonly Operation[] => operations.filter(({ task }) => task !== undefined);
 
 const NONE: readonly Way[] = [];
 const DIRECT = compileGatewayConfig('', {});
@@ -129,7 +129,7 @@ export class Upstreams {
   #find(ask: Ask): readonly Way[] {
     const { name } = ask.place;
     const ways = new Map<string, Way>();
-    for (const operation of ASKING) {
+    for (const operation of asking()) {
       for (const model of ask.models) {
         const resolved = this.#resolve(ask, { operation, model, target: ANY_TARGET });
         const entry = resolved && entryOf(resolved);
@@ -188,7 +188,7 @@ function placesOf({ catalog, keys }: Settings): readonly ReachedUpstream[] {
   return [
     ...entries,
     // Providers that a request can name without a catalog entry; the resolver rejects the others.
-    ...Object.keys(PROVIDERS).map((provider) => ({
+    ...providerNames().map((provider) => ({
       name: provider,
       models: SAMPLES,
       headers: { ...inHeaders, provider },

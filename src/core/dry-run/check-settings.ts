@@ -1,20 +1,20 @@
-import { OpenSockets } from '../../responses/websockets/open-sockets.ts';
-import { builtinPlugins } from '../../../../plugins/index.ts';
-import { ModelLabels } from '../../../core/catalog/model-labels.ts';
-import { PluginRegistry } from '../../../core/http/chain/registry.ts';
-import { systemClock } from '../../../plugin/index.ts';
-import type { LoadResult } from '../../../core/settings/read/load.ts';
-import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
-import { MemoryResponses } from '../../responses/store/responses.ts';
-import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
-import { createLogger } from '../../../core/record/log/logger.ts';
-import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../run/fakes.ts';
-import { Gates } from '../../budgets/limits/gates.ts';
-import { InFlight } from '../../../core/http/gateway/admission/in-flight.ts';
-import { ignorePluginFaults } from '../../../core/http/gateway/plugin-faults.ts';
+import { OpenSockets } from '../../addons/responses/websockets/open-sockets.ts';
+import { builtinPlugins } from '../../../plugins/index.ts';
+import { ModelLabels } from '../catalog/model-labels.ts';
+import { PluginRegistry } from '../http/chain/registry.ts';
+import { systemClock } from '../../plugin/index.ts';
+import type { LoadResult } from '../settings/read/load.ts';
+import { MemoryReplyStores } from '../memory/reply-cache.ts';
+import { MemoryResponses } from '../../addons/responses/store/responses.ts';
+import { MemoryHealthStore } from '../memory/target-health.ts';
+import { createLogger } from '../record/log/logger.ts';
+import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';
+import { Gates } from '../../addons/budgets/limits/gates.ts';
+import { InFlight } from '../http/gateway/admission/in-flight.ts';
+import { ignorePluginFaults } from '../http/gateway/plugin-faults.ts';
 import { leftRunning } from './left-running.ts';
-import { loadPluginModules } from '../../../core/compose/plugin-modules.ts';
-import { compileSnapshot } from '../../../core/compose/snapshot.ts';
+import { loadPluginModules } from '../compose/plugin-modules.ts';
+import { compileSnapshot } from '../compose/snapshot.ts';
 
 /**
  * Compiles settings as a start does, to find their mistakes; opens nothing and does not listen. Separate from serving

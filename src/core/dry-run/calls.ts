@@ -1,6 +1,6 @@
-import type { Attempt, Exchange, Sender } from '../../../plugin/index.ts';
-import { createSender } from '../../../core/send/send.ts';
-import type { OutboundRequest, Upstream } from '../../../core/upstream/types.ts';
+import type { Attempt, Exchange, Sender } from '../../plugin/index.ts';
+import { createSender } from '../send/send.ts';
+import type { OutboundRequest, Upstream } from '../upstream/types.ts';
 import { NO_UPSTREAM } from './fakes.ts';
 
 /** A call of an upstream as it was about to leave, with its credentials. */

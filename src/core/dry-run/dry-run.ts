@@ -1,8 +1,8 @@
-import type { Attempt, Exchange } from '../../../plugin/index.ts';
-import { recordOf } from '../../../core/record/make-record.ts';
-import type { RecordEnd } from '../../../core/record/attempt-end.ts';
-import type { RecordedAttempt, RecordTimes, RequestRecord } from '../../../core/record/record.ts';
-import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
+import type { Attempt, Exchange } from '../../plugin/index.ts';
+import { recordOf } from '../record/make-record.ts';
+import type { RecordEnd } from '../record/attempt-end.ts';
+import type { RecordedAttempt, RecordTimes, RequestRecord } from '../record/record.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { DryCall } from './calls.ts';
 
 /**

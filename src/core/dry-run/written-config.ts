@@ -1,6 +1,6 @@
-import type { GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
-import type { JsonPath } from '../../../core/settings/read/pointer.ts';
-import { inOurSpelling } from '../../../core/settings/read/spellings.ts';
+import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
+import type { JsonPath } from '../settings/read/pointer.ts';
+import { inOurSpelling } from '../settings/read/spellings.ts';
 import type { DryRun } from './dry-run.ts';
 
 type WithConfig = Pick<DryRun, 'exchange' | 'settings'>;

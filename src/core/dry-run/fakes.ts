@@ -1,6 +1,6 @@
-import { UpstreamError, type Caller, type KeyRing, type Recorder } from '../../../plugin/index.ts';
-import type { TokenStore } from '../../../core/memory/ports.ts';
-import type { Upstream } from '../../../core/upstream/types.ts';
+import { UpstreamError, type Caller, type KeyRing, type Recorder } from '../../plugin/index.ts';
+import type { TokenStore } from '../memory/ports.ts';
+import type { Upstream } from '../upstream/types.ts';
 
 const CLOSED = (): Promise<never> =>
   Promise.reject(new UpstreamError('connection_failed', 'Explain opens no connection.'));

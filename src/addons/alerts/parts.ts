@@ -1,0 +1,6 @@
+import type { AddOnParts } from '../../core/add-on.ts';
+import { checkAlerts } from './settings/checks-alerts.ts';
+
+export const parts: AddOnParts = {
+  checks: [checkAlerts],
+};

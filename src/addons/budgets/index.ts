@@ -1,0 +1,9 @@
+import type { AddOn } from '../../core/add-on.ts';
+import { budgetCommands } from './cli/commands.ts';
+
+/** Limits and budgets of keys, teams and organizations, prices, the ledger, the state store. */
+export const budgets: AddOn = {
+  name: 'budgets',
+  commands: budgetCommands,
+  parts: async () => (await import('./parts.ts')).parts,
+};

@@ -1,0 +1,13 @@
+import type { AddOnParts } from '../../core/add-on.ts';
+import budget from './plugins/budget/index.ts';
+import limit from './plugins/limit/index.ts';
+import limitTokens from './plugins/limit-tokens/index.ts';
+import { checkCaps } from './settings/check-caps.ts';
+import { checkPrices } from './settings/check-prices.ts';
+import { checkUnpriced } from './settings/check-unpriced.ts';
+
+export const parts: AddOnParts = {
+  load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
+  plugins: [limit, limitTokens, budget],
+  checks: [checkCaps, checkPrices, checkUnpriced],
+};

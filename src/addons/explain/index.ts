@@ -1,0 +1,9 @@
+import type { AddOn } from '../../core/add-on.ts';
+import { explainCommands } from './cli/commands.ts';
+
+/** Explanations of requests, by `gatehouse explain` and the admin API. */
+export const explain: AddOn = {
+  name: 'explain',
+  commands: explainCommands,
+  parts: async () => (await import('./parts.ts')).parts,
+};

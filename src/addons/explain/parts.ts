@@ -1,0 +1,3 @@
+import type { AddOnParts } from '../../core/add-on.ts';
+
+export const parts: AddOnParts = {};

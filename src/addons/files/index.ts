@@ -1,0 +1,7 @@
+import type { AddOn } from '../../core/add-on.ts';
+
+/** Files that callers upload. */
+export const files: AddOn = {
+  name: 'files',
+  parts: async () => (await import('./parts.ts')).parts,
+};

@@ -1,0 +1,8 @@
+import type { AddOnParts } from '../../core/add-on.ts';
+import { files as operations } from './operations.ts';
+import files from './plugins/files/index.ts';
+
+export const parts: AddOnParts = {
+  plugins: [files],
+  operations,
+};

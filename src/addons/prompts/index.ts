@@ -1,0 +1,9 @@
+import type { AddOn } from '../../core/add-on.ts';
+import { promptCommands } from './cli/commands.ts';
+
+/** The prompt library: templates, versions, labels. */
+export const prompts: AddOn = {
+  name: 'prompts',
+  commands: promptCommands,
+  parts: async () => (await import('./parts.ts')).parts,
+};

@@ -1,0 +1,7 @@
+import type { AddOn } from '../../core/add-on.ts';
+
+/** Responses that are kept for later requests, and their WebSocket. */
+export const responses: AddOn = {
+  name: 'responses',
+  parts: async () => (await import('./parts.ts')).parts,
+};

@@ -1,0 +1,8 @@
+import type { AddOnParts } from '../../core/add-on.ts';
+import responses from './plugins/responses/index.ts';
+import { responsesSocket } from './responses-socket.ts';
+
+export const parts: AddOnParts = {
+  plugins: [responses],
+  operations: [responsesSocket],
+};

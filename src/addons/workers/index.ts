@@ -1,0 +1,7 @@
+import type { AddOn } from '../../core/add-on.ts';
+
+/** Several processes that serve together: `gatehouse serve --workers`. */
+export const workers: AddOn = {
+  name: 'workers',
+  parts: async () => (await import('./parts.ts')).parts,
+};

@@ -1,0 +1,11 @@
+import type { AddOnParts } from '../../core/add-on.ts';
+
+export const parts: AddOnParts = {
+  async startWorkers(options, size) {
+    const [{ startPrimary }, { WorkerProcessPool }] = await Promise.all([
+      import('../../core/process/gateway.ts'),
+      import('./worker-pool.ts'),
+    ]);
+    return startPrimary(options, (tools) => new WorkerProcessPool({ size, configs: options.configs }, tools));
+  },
+};

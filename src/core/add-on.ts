@@ -1,0 +1,61 @@
+import { addPlugins } from '../../plugins/index.ts';
+import type { Plugin } from '../plugin/index.ts';
+import type { Command } from './commands/arguments.ts';
+import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
+import type { Gateway } from './process/running-gateway.ts';
+import type { GatewayOptions } from './process/gateway.ts';
+import { addOperations } from './operations/index.ts';
+import type { Operation } from '../plugin/index.ts';
+import type { Provider } from './providers/definition.ts';
+import { addProviders } from './providers/index.ts';
+import type { Check } from './settings/checks/check.ts';
+import { addChecks } from './settings/checks/index.ts';
+
+/** The parts of an add-on: rows for the tables of the core, and what it does for a process and for each snapshot. */
+export interface AddOnParts {
+  readonly plugins?: readonly Plugin[];
+  readonly operations?: readonly Operation[];
+  readonly providers?: readonly Provider[];
+  readonly checks?: readonly Check[];
+  /** Checks of `gatehouse validate` beyond the settings files. */
+  readonly passes?: readonly ValidationPass[];
+  /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
+  readonly load?: LoadForCommand;
+  /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
+  readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
+}
+
+/** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */
+export interface AddOn {
+  /** The name of its folder. */
+  readonly name: string;
+  /** By name, such as `prices list`. A command loads its code when it runs. */
+  readonly commands?: readonly (readonly [string, Command])[];
+  /** Loads the code of the add-on. `version` and `help` call none of them. */
+  readonly parts?: () => Promise<AddOnParts>;
+}
+
+const registered: AddOnParts[] = [];
+
+/** The parts of all add-ons of this process, in the order of their table. */
+export const addOnParts: readonly AddOnParts[] = registered;
+
+/** A part that at most one add-on has. Undefined: this build lacks it. */
+export const partOf = <K extends keyof AddOnParts>(key: K): AddOnParts[K] | undefined =>
+  registered.find((parts) => parts[key] !== undefined)?.[key];
+
+let registering: Promise<void> | undefined;
+
+/** Adds the rows of all add-ons to the tables of the core. Called before the first settings are read; later calls do nothing. */
+export const registerAddOns = (addOns: readonly AddOn[]): Promise<void> => (registering ??= registerAll(addOns));
+
+async function registerAll(addOns: readonly AddOn[]): Promise<void> {
+  for (const parts of await Promise.all(addOns.map((addOn) => addOn.parts?.()))) {
+    if (!parts) continue;
+    addPlugins(parts.plugins ?? []);
+    addOperations(parts.operations ?? []);
+    addProviders(parts.providers ?? []);
+    addChecks(parts.checks ?? []);
+    registered.push(parts);
+  }
+}
