@@ -1,11 +1,13 @@
 import { addPlugins } from '../../plugins/index.ts';
-import type { Plugin } from '../plugin/index.ts';
+import type { Clock, Operation, Plugin } from '../plugin/index.ts';
 import type { Command } from './commands/arguments.ts';
 import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
+import type { SnapshotSource } from './compose/snapshot-part.ts';
+import type { ProcessPart } from './process/process-part.ts';
+import type { ProcessParts } from './process/process-state.ts';
 import type { Gateway } from './process/running-gateway.ts';
 import type { GatewayOptions } from './process/gateway.ts';
 import { addOperations } from './operations/index.ts';
-import type { Operation } from '../plugin/index.ts';
 import type { Provider } from './providers/definition.ts';
 import { addProviders } from './providers/index.ts';
 import type { Check } from './settings/checks/check.ts';
@@ -21,6 +23,10 @@ export interface AddOnParts {
   readonly passes?: readonly ValidationPass[];
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
   readonly load?: LoadForCommand;
+  /** Opens the add-on for a process that serves. */
+  readonly open?: (parts: ProcessParts) => ProcessPart;
+  /** The add-on for a dry run without a process. */
+  readonly dry?: (clock: Clock) => SnapshotSource;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
 }
@@ -59,3 +65,7 @@ async function registerAll(addOns: readonly AddOn[]): Promise<void> {
     registered.push(parts);
   }
 }
+
+/** The add-ons for dry runs without a process. */
+export const dryParts = (clock: Clock): readonly SnapshotSource[] =>
+  registered.flatMap(({ dry }) => (dry ? [dry(clock)] : []));

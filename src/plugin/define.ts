@@ -6,7 +6,9 @@ import type { AttemptContext, GatewayContext } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import type { GatewayConfig, Target } from './settings.ts';
 
-export type PluginLevel = 'entry' | 'request' | 'attempt';
+/** The chains, from the outermost in. */
+export const PLUGIN_LEVELS = ['entry', 'request', 'attempt'] as const;
+export type PluginLevel = (typeof PLUGIN_LEVELS)[number];
 
 type ContextOf<L extends PluginLevel> = L extends 'attempt' ? AttemptContext : GatewayContext;
 

@@ -44,6 +44,7 @@ export {
   type Host,
   type Middleware,
   type Plugin,
+  PLUGIN_LEVELS,
   type PluginLevel,
   type PluginWords,
   type Step,

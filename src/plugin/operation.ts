@@ -1,3 +1,4 @@
+import type { GatewayError } from './errors.ts';
 import type { Format, TaskForms } from '../formats/format.ts';
 import type { FieldTable } from '../formats/fields/field-table.ts';
 import type { RequestBody } from './request-body.ts';
@@ -62,6 +63,8 @@ export interface Operation {
    * Validates the body as it is received, where a plugin of the request chain writes the body that `validate` checks.
    */
   readonly validateReceived?: (body: unknown) => BodyFault | undefined;
+  /** The error where the chain has no plugin that answers it. Default: `not_found`. */
+  readonly unanswered?: () => GatewayError;
   /** The plugin of the request chain that answers the operation or writes its body. */
   readonly plugin?: string;
   /**

@@ -1,3 +1,4 @@
+import { compileWebSockets } from '../../src/addons/responses/settings/websockets.ts';
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -60,7 +61,7 @@ export function openSocket(): Opened {
     'sec-websocket-version': '13',
   };
   const tcp = wire as unknown as Duplex;
-  new WebSocketServer(frameOptions(settings.webSockets.frameBytes)).handleUpgrade(
+  new WebSocketServer(frameOptions(compileWebSockets().frameBytes)).handleUpgrade(
     { method: 'GET', headers } as unknown as IncomingMessage,
     tcp,
     Buffer.alloc(0),
@@ -84,6 +85,7 @@ export function openSocket(): Opened {
             return true;
           },
           settings: () => settings,
+          limits: () => compileWebSockets(),
           turn: {} as never,
           opening: {} as never,
         },

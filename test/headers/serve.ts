@@ -1,5 +1,5 @@
+import { dryParts } from '../../src/core/add-on.ts';
 import { builtinPlugins } from '../../plugins/index.ts';
-import { OpenSockets } from '../../src/addons/responses/websockets/open-sockets.ts';
 import { ModelLabels } from '../../src/core/catalog/model-labels.ts';
 import { PluginRegistry } from '../../src/core/http/chain/registry.ts';
 import { compileSnapshot, type Snapshot } from '../../src/core/compose/snapshot.ts';
@@ -14,7 +14,6 @@ import { definePlugin, GatewayError, systemClock } from '../../src/plugin/index.
 import { createLogger } from '../../src/core/record/log/logger.ts';
 import type { LoadResult } from '../../src/core/settings/read/load.ts';
 import { MemoryReplyStores } from '../../src/core/memory/reply-cache.ts';
-import { MemoryResponses } from '../../src/addons/responses/store/responses.ts';
 import { MemoryHealthStore } from '../../src/core/memory/target-health.ts';
 import { MemoryTokenStore } from '../../src/core/memory/tokens.ts';
 import type { OutboundRequest, SmallReply, SmallRequest, Upstream } from '../../src/core/upstream/types.ts';
@@ -64,11 +63,10 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     upstream,
     tokens: new MemoryTokenStore(clock),
     replies: new MemoryReplyStores({ clock }),
-    responses: new MemoryResponses(clock),
+    parts: dryParts(clock),
     health: new MemoryHealthStore({ clock }),
     inFlight,
     gates: new Gates(clock),
-    sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),

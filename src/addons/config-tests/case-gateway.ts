@@ -104,7 +104,8 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   processState.callers.apply(metadataLabels(loaded.settings.server, loaded.settings.keys));
   const watch = watchOf(setup, { upstream, settings, inFlight });
   // Turns pause in real time. A config test runs one request at a time and needs no turns.
-  const shared = { ...processState.shared, inFlight, turns: undefined, files: undefined, tokens: NO_TOKENS, watch };
+  const addOns = processState.parts.map((part) => part.isolated?.() ?? part);
+  const shared = { ...processState.shared, parts: addOns, inFlight, turns: undefined, tokens: NO_TOKENS, watch };
   const snapshot = await started(compileWith({ ...processState, shared }, loaded, configs, NOTHING_READ), time);
   if (!snapshot) return undefined;
   await withinTime(snapshot.open(needsOpening), START_LIMIT_MS, systemClock);
@@ -114,7 +115,6 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   const { server } = createDataServer(path, settings, {
     clock,
     inFlight,
-    sockets: shared.sockets,
     current: () => settings,
   });
   return {

@@ -8,7 +8,6 @@ import { LocalFileStore } from './local/local-store.ts';
 import { fakeFiles } from './fake-files.ts';
 import { GatewayError, type Clock, type FileService } from '../../plugin/index.ts';
 import type { BucketSettings, FilesSettings } from './settings/files.ts';
-import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import type { FileSource, FileStore } from './file-store.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 
@@ -30,7 +29,7 @@ export interface ComposedFiles {
 }
 
 /** The files of these settings: stored, disabled, or replaced by fakes. */
-export function composeFiles({ files }: ServerSettings, tools: FilesTools): ComposedFiles {
+export function composeFiles(files: FilesSettings | undefined, tools: FilesTools): ComposedFiles {
   if (!files) return { service: NO_FILES, source: undefined, store: undefined };
   const { place } = files;
   if (!tools.state) {

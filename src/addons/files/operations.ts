@@ -1,9 +1,11 @@
 import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
 import { gemini } from '../../formats/gemini/index.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
+import { filesDisabled } from './disabled-files.ts';
 import type { Operation } from '../../plugin/index.ts';
 
-const OF_GATEWAY = { task: undefined, format: openaiChat, validate: () => undefined } as const;
+const OF_FILES = { task: undefined, validate: () => undefined, unanswered: filesDisabled } as const;
+const OF_GATEWAY = { ...OF_FILES, format: openaiChat } as const;
 
 const LIST = '/v1/files';
 const ONE = '/v1/files/{id}';
@@ -25,7 +27,7 @@ const ofAnthropic = (['anthropic-version', 'anthropic-beta'] as const).flatMap((
   ofOpenAi.map((operation): Operation => ({ ...operation, header, format: anthropicMessages })),
 );
 
-const OF_GOOGLE = { task: undefined, format: gemini, validate: () => undefined } as const;
+const OF_GOOGLE = { ...OF_FILES, format: gemini } as const;
 const VERSION = '{version:v1beta|v1|v1alpha}';
 
 /**

@@ -1,8 +1,11 @@
 import type { AddOnParts } from '../../core/add-on.ts';
 import { files as operations } from './operations.ts';
 import files from './plugins/files/index.ts';
+import { openFiles, sourceOf } from './process.ts';
 
 export const parts: AddOnParts = {
   plugins: [files],
   operations,
+  open: openFiles,
+  dry: () => sourceOf(undefined),
 };

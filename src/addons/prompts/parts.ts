@@ -1,10 +1,22 @@
 import type { AddOnParts } from '../../core/add-on.ts';
+import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { prompts as operations } from './operation.ts';
 import prompts from './plugins/prompts/index.ts';
+import { createPromptDirectory } from './prompt-directory.ts';
 import { checkPromptNames } from './settings/check-prompts.ts';
+
+const source: SnapshotSource = {
+  compose: ({ settings }) => ({
+    granted: { request: { prompts: createPromptDirectory(settings) } },
+    // Gateways without prompts do no work for them.
+    plugins: settings.prompts.size > 0 ? [{ level: 'request', name: 'prompts', before: 'metadata' }] : [],
+  }),
+};
 
 export const parts: AddOnParts = {
   plugins: [prompts],
   operations,
   checks: [checkPromptNames],
+  open: () => source,
+  dry: () => source,
 };

@@ -1,16 +1,14 @@
 import { GatewayError, type Exchange, type ResponseService } from '../../plugin/index.ts';
-import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import type { ResponseStore } from '../../core/memory/ports.ts';
+import type { ResponseLimits, ResponseStore } from '../../core/memory/ports.ts';
 
 /** Part of the store that one response with its input may fill, so that a single one does not evict most others. */
 const LARGEST_PART = 1 / 8;
 
 /** The kept responses for requests: each key's own. The key decides here and not in a plugin, so that none can ask for another's. */
 export function composeResponses(
-  { responses }: Pick<ServerSettings, 'responses'>,
+  { maxBytes }: Pick<ResponseLimits, 'maxBytes'>,
   store: ResponseStore,
 ): ResponseService {
-  const { maxBytes } = responses;
   if (maxBytes === 0) return NONE;
   return {
     maxBytes: Math.floor(maxBytes * LARGEST_PART),

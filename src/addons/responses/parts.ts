@@ -1,8 +1,11 @@
 import type { AddOnParts } from '../../core/add-on.ts';
 import responses from './plugins/responses/index.ts';
+import { dryResponses, openResponses } from './process.ts';
 import { responsesSocket } from './responses-socket.ts';
 
 export const parts: AddOnParts = {
   plugins: [responses],
   operations: [responsesSocket],
+  open: openResponses,
+  dry: dryResponses,
 };

@@ -1,3 +1,14 @@
 import type { AddOnParts } from '../../core/add-on.ts';
+import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
+import { embeddings } from '../../core/operations/embeddings.ts';
+import { createSemanticCache } from './semantic-cache.ts';
 
-export const parts: AddOnParts = {};
+const source: SnapshotSource = {
+  compose: ({ shared: { clock } }) => ({
+    grantToAttempts: ({ targets, translate, send, replies }) => ({
+      semantic: createSemanticCache(replies.texts, { targets, translate, send, operation: embeddings, clock }),
+    }),
+  }),
+};
+
+export const parts: AddOnParts = { open: () => source, dry: () => source };

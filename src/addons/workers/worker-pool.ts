@@ -51,7 +51,7 @@ interface PoolOptions {
 export class WorkerProcessPool implements WorkerPool {
   readonly #options: PoolOptions;
   readonly #tools: WorkerPoolTools;
-  readonly #responses: ResponseAnswers;
+  readonly #responses: ResponseAnswers | undefined;
   readonly #state: StateAnswers;
   readonly #metrics: PoolMetrics;
   readonly #labels: PoolLabels;
@@ -67,7 +67,7 @@ export class WorkerProcessPool implements WorkerPool {
   constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
     this.#tools = tools;
-    this.#responses = new ResponseAnswers(tools.responses);
+    this.#responses = tools.responses && new ResponseAnswers(tools.responses);
     this.#state = new StateAnswers(tools.usageCounters);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
@@ -238,7 +238,7 @@ export class WorkerProcessPool implements WorkerPool {
   }
 
   #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {
-    return this.#responses.answer(message, (answered, left) => {
+    return this.#responses?.answer(message, (answered, left) => {
       // A worker that has exited needs no answer.
       if (worker.isConnected()) worker.send(answered, () => left());
       else left();

@@ -7,7 +7,6 @@ import {
   type GatewayConfig,
   type GatewayContext,
 } from '../../plugin/index.ts';
-import { filesDisabled } from '../../addons/files/disabled-files.ts';
 import { credentialHeaders } from '../settings/checks/forward-headers.ts';
 import { aliasedModels } from '../settings/compile/aliased-models.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
@@ -21,15 +20,11 @@ import type { PluginLists } from './plugin-lists.ts';
  * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
  * chain, or by the plugin of the request chain that they name; a chain of the settings may lack it.
  */
-function refuseUnanswered(
-  { exchange: { operation } }: GatewayContext,
-  plugins: ReadonlySet<string>,
-  { files }: ServerSettings,
-): void {
+function refuseUnanswered({ exchange: { operation } }: GatewayContext, plugins: ReadonlySet<string>): void {
   if (!operation) return;
   const { method, path, task, plugin } = operation;
   if (plugin === undefined ? task !== undefined : plugins.has(plugin)) return;
-  if (operation.id.startsWith('files.') && !files) throw filesDisabled();
+  if (operation.unanswered) throw operation.unanswered();
   if (plugin !== undefined)
     throw new GatewayError(
       'not_found',
@@ -62,11 +57,8 @@ export async function compileConfigs(
 ): Promise<ConfigDirectory> {
   const provided = chainBuilder.providedTo('request', outerEntry(server));
   const request = serverChain(server, 'request');
-  // Default chains have the plugin only with prompts, so that other gateways do no work for it.
-  const hasPrompts = settings.prompts.size > 0 && settings.server.chains?.request === undefined;
-  const items = hasPrompts ? ['prompts', ...request.items] : request.items;
-  const standard = await chainBuilder.chain({ ...request, items, provided }, granted);
-  const standardChain = { run: standard?.run ?? noChain, pluginNames: namesOf(items) };
+  const standard = await chainBuilder.chain({ ...request, provided }, granted);
+  const standardChain = { run: standard?.run ?? noChain, pluginNames: namesOf(request.items) };
   const configs = new Map<string, GatewayConfig>();
   const aliases = aliasedModels(settings.catalog);
   for (const [id, file] of settings.gateway) {
@@ -86,7 +78,7 @@ export async function compileConfigs(
     const work = currentWork();
     if (work?.exchange === ctx.exchange) work.onHandOver?.();
     const chain = config.chain ?? standardChain;
-    refuseUnanswered(ctx, chain.pluginNames, server);
+    refuseUnanswered(ctx, chain.pluginNames);
     onConfig?.(config, ctx);
     return chain.run(ctx);
   };

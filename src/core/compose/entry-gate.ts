@@ -1,13 +1,13 @@
-import { type Reply, toMiddleware, type GatewayContext, type Middleware } from '../../plugin/index.ts';
+import { toMiddleware, type Operation, type GatewayContext, type Middleware } from '../../plugin/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
-import { responsesSocket } from '../../addons/responses/responses-socket.ts';
+import type { Answer } from './snapshot-part.ts';
 import type { ComposedRateLimits } from '../../addons/budgets/limits/rate-limits.ts';
 import type { Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /**
  * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
- * when the plugin that identifies the caller calls `next`, and answers handshakes of WebSockets. It is not a plugin of its own, so no plugin list can leave
+ * when the plugin that identifies the caller calls `next`, and answers the operations that no plugin answers. It is not a plugin of its own, so no plugin list can leave
  * it out.
  */
 export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
@@ -23,8 +23,8 @@ interface EntryGate extends Pick<ComposedRateLimits, 'refuseAddress'> {
   /** Refuses callers that a plugin has put into a team which does not exist. */
   readonly tree: Pick<NodeTree, 'pathOf'>;
   readonly inFlight: Pick<InFlight, 'admit'>;
-  /** Answers the handshake of a WebSocket, or throws its refusal. */
-  readonly answer: (ctx: GatewayContext) => Reply;
+  /** Operations that no plugin answers, such as the handshake of a WebSocket. */
+  readonly answers: ReadonlyMap<Operation | undefined, Answer>;
 }
 
 /** Counts requests without a valid key by their address, if the settings have a limit for them. */
@@ -41,7 +41,7 @@ function counting(middleware: Middleware, { refuseAddress }: EntryGate): Middlew
 }
 
 const withCheck =
-  (middleware: Middleware, { inFlight, answer, tree }: EntryGate): Middleware =>
+  (middleware: Middleware, { inFlight, answers, tree }: EntryGate): Middleware =>
   (ctx: GatewayContext, next) =>
     middleware(ctx, () => {
       const { exchange } = ctx;
@@ -49,7 +49,8 @@ const withCheck =
       if (refusal) return refused(refusal);
       try {
         if (exchange.caller) tree.pathOf(exchange.caller);
-        if (exchange.operation !== responsesSocket) return next();
+        const answer = answers.get(exchange.operation);
+        if (!answer) return next();
         exchange.reply = answer(ctx);
         return Promise.resolve();
       } catch (error) {

@@ -5,8 +5,8 @@ import { type Clock, type Recorder, type Turns } from '../../plugin/index.ts';
 import type { StoredObjects } from '../settings/read/stored-objects.ts';
 import type { BudgetState } from '../../addons/budgets/reserve/budget-state.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import type { FilesState } from '../../addons/files/files-state.ts';
-import type { HealthStore, ReplyStores, ResponseStore, TokenStore } from '../memory/ports.ts';
+import type { SnapshotSource } from './snapshot-part.ts';
+import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { OnConfig } from './config-directory.ts';
 import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
@@ -15,7 +15,6 @@ import type { RateLimitsSetup } from '../../addons/budgets/limits/rate-limits.ts
 import type { Watch } from './chain-builder.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
-import type { OpenSockets } from '../../addons/responses/websockets/open-sockets.ts';
 
 /** State that outlives snapshots and is shared by them. */
 export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
@@ -28,14 +27,11 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly tokens: TokenStore;
   readonly replies: ReplyStores;
   readonly health: HealthStore;
-  /** Responses that are kept for later requests. */
-  readonly responses: ResponseStore;
   /** The state of budgets. Undefined in a dry run: each snapshot then counts from zero. */
   readonly budgets?: BudgetState | undefined;
   readonly inFlight: InFlight;
-  readonly sockets: OpenSockets;
-  /** Undefined in a dry run: fakes take the place of stored files. */
-  readonly files?: FilesState | undefined;
+  /** The add-ons. */
+  readonly parts: readonly SnapshotSource[];
   /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;
   /** Called when an access token was fetched for a catalog entry, or could not be. */

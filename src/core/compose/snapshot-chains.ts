@@ -6,8 +6,10 @@ import type { CompiledChain } from '../http/chain/compile.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import {
   NO_TURNS,
-  type RequestBudgets,
+  type Capabilities,
   type MediaInliner,
+  type PluginLevel,
+  type RequestBudgets,
   type RequestLimits,
   type Sender,
 } from '../../plugin/index.ts';
@@ -15,13 +17,9 @@ import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ReplyStore, SnapshotHealth } from '../memory/ports.ts';
 import { createAttemptRunner } from '../http/gateway/attempts.ts';
-import { embeddings } from '../operations/embeddings.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
-import { createSemanticCache } from '../../addons/semantic-cache/semantic-cache.ts';
 import { compileConfigs } from './config-directory.ts';
-import type { ComposedFiles } from '../../addons/files/compose-files.ts';
-import { createPromptDirectory } from '../../addons/prompts/prompt-directory.ts';
-import { composeResponses } from '../../addons/responses/compose-responses.ts';
+import type { SnapshotPart } from './snapshot-part.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import { gatedSender } from '../send/gated-sender.ts';
 import { createSender } from '../send/send.ts';
@@ -40,7 +38,7 @@ export interface ChainParts {
   readonly hasBudgets: boolean;
   readonly budgets: RequestBudgets;
   readonly catalog: Catalog;
-  readonly files: ComposedFiles;
+  readonly parts: readonly SnapshotPart[];
   readonly chainBuilder: ChainBuilder;
   readonly shared: Shared;
   readonly replies: ReplyStore;
@@ -50,7 +48,7 @@ export interface ChainParts {
 
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 export async function compileChains(settings: Settings, parts: ChainParts): Promise<CompiledChain | undefined> {
-  const { server, tenancy, catalog, files, chainBuilder, shared, replies, health, rateLimits } = parts;
+  const { server, tenancy, catalog, chainBuilder, shared, replies, health, rateLimits } = parts;
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
 
@@ -63,22 +61,17 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
-  const media = composeMedia(files, shared);
+  const media = composeMedia(parts.parts, shared);
   const send = composeSender(shared, server, rateLimits);
-  const semantic = createSemanticCache(replies.texts, {
-    targets,
-    translate: base.translate,
-    send,
-    operation: embeddings,
-    clock,
-  });
+  const tools = { targets, translate: base.translate, send, replies };
   const grantedToAttempts = {
     ...base,
     send,
     media,
     cache: createReplyCache(replies, clock),
-    semantic,
     budgets: parts.budgets,
+    ...grantedBy(parts.parts, 'attempt'),
+    ...Object.assign({}, ...parts.parts.map((part) => part.grantToAttempts?.(tools))),
   };
   const attemptChain = await chainBuilder.chain(
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
@@ -89,7 +82,7 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
     clock,
     timeouts: server.timeouts,
   });
-  const granted = { ...base, attempts, health, prompts: createPromptDirectory(settings) };
+  const granted = { ...base, attempts, health, ...grantedBy(parts.parts, 'request') };
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
     lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
@@ -99,14 +92,18 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   const models = createModelDirectory(catalog, configs, targets);
   const aliases = createAliasDirectory(catalog.aliases);
-  const responses = composeResponses(server, shared.responses);
-  const grantedToEntry = { ...base, aliases, keys: tenancy.keys, configs, models, files: files.service, responses };
+  const own = grantedBy(parts.parts, 'entry');
+  const grantedToEntry = { ...base, aliases, keys: tenancy.keys, configs, models, ...own };
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 
-function composeMedia({ source }: ComposedFiles, { clock, log, upstream, inFlight }: Shared): MediaInliner {
-  const stored = source && { files: source, reserve: inFlight.reserve.bind(inFlight) };
-  return createMediaInliner({ download: upstream.download, clock, log, stored });
+/** The capabilities that add-ons grant to the plugins of a level. */
+const grantedBy = (parts: readonly SnapshotPart[], level: PluginLevel): Partial<Capabilities> =>
+  Object.assign({}, ...parts.map(({ granted }) => granted?.[level]));
+
+function composeMedia(parts: readonly SnapshotPart[], { clock, log, upstream }: Shared): MediaInliner {
+  const { placeFiles } = parts.find((part) => part.placeFiles) ?? {};
+  return createMediaInliner({ download: upstream.download, clock, log, placeFiles });
 }
 
 function composeSender(

@@ -13,7 +13,6 @@ import { mayStoreBudgets } from '../../addons/budgets/settings/owned-kinds.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
-import { composeFiles } from '../../addons/files/compose-files.ts';
 import { HeaderNames } from '../http/gateway/header-names.ts';
 import { composeBudgets, withBudget } from '../../addons/budgets/reserve/index.ts';
 import type { PathSettings } from '../http/gateway/path-settings.ts';
@@ -23,7 +22,7 @@ import { PluginTimes, timingSources } from './server-timing.ts';
 import { composeTenancy, type Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { ChainBuilder } from './chain-builder.ts';
-import { answerHandshake } from '../../addons/responses/websockets/handshake.ts';
+import { withDefaultPlugins } from './default-plugins.ts';
 import { admitting } from './entry-gate.ts';
 import type { Shared } from './shared.ts';
 import { compileChains, type ChainParts } from './snapshot-chains.ts';
@@ -58,16 +57,19 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const { settings } = loaded;
   if (!settings) return undefined;
   const governance = composeGovernance(loaded, settings, shared);
-  const { server, rateLimits } = governance;
+  const { rateLimits } = governance;
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
     tokens: shared.tokens,
     tokenFetched: shared.tokenFetched,
     env: shared.env,
-    tokenUris: new Set(server.egress.tokenUris),
+    tokenUris: new Set(governance.server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
+  const inputs = { loaded, settings, server: governance.server, catalog, shared };
+  const parts = shared.parts.flatMap((part) => part.compose?.(inputs) ?? []);
+  const server = withDefaultPlugins(governance.server, settings.server, parts);
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
   const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, {
@@ -78,26 +80,18 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     {
       inFlight: shared.inFlight,
       tree: governance.tenancy.tree,
-      answer: (ctx) => answerHandshake(ctx, server.webSockets, shared.sockets),
+      answers: new Map(parts.flatMap(({ answers }) => [...(answers ?? [])])),
       refuseAddress: rateLimits.refuseAddress,
     },
     pluginTimes ? pluginTimes.around(measuring) : measuring,
   );
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
-  const { clock, upstream } = shared;
-  const files = composeFiles(server, {
-    catalog,
-    clock,
-    upstream,
-    state: shared.files,
-    // A file may take minutes: its uploads have a bound and a limit of time of their own.
-    reserve: (exchange, bytes) => shared.inFlight.reserve(exchange, bytes, { kept: true }),
-  });
   const compilation = {
     ...governance,
+    server,
     catalog,
-    files,
+    parts,
     chainBuilder,
     shared,
     replies,
@@ -142,8 +136,7 @@ function createSnapshot(loaded: LoadResult, settings: Settings, parts: Compilati
       chainBuilder.setLogLevel(server.telemetry.log.level);
       await openCatalog(catalog.open(which), loaded, shared.clock);
       shared.replies.use(parts.replies);
-      shared.files?.use(parts.files.store);
-      shared.responses.apply(server.responses);
+      for (const part of parts.parts) part.use?.();
       tenancy.catchUp(shared.stored?.());
       shared.budgets?.use(tenancy.tree);
       parts.health.use();

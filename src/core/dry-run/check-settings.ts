@@ -1,11 +1,10 @@
-import { OpenSockets } from '../../addons/responses/websockets/open-sockets.ts';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
 import { systemClock } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
-import { MemoryResponses } from '../../addons/responses/store/responses.ts';
+import { dryParts } from '../add-on.ts';
 import { MemoryHealthStore } from '../memory/target-health.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';
@@ -44,10 +43,9 @@ async function compileOnce(loaded: LoadResult, configs: string): Promise<void> {
     tokens: NO_TOKENS,
     replies: new MemoryReplyStores({ clock }),
     health: new MemoryHealthStore({ clock }),
-    responses: new MemoryResponses(clock),
+    parts: dryParts(clock),
     inFlight: new InFlight(),
     gates: new Gates(clock),
-    sockets: new OpenSockets(),
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),

@@ -3,7 +3,7 @@ import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 import { countConnections, stopListening, untilQuiet } from '../http/listener/listeners.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Pipelines } from '../http/listener/pipelines.ts';
-import type { OpenSockets } from '../../addons/responses/websockets/open-sockets.ts';
+import type { Upgrades } from '../http/listener/upgrades.ts';
 
 export interface DrainSetup {
   readonly server: Server;
@@ -11,7 +11,7 @@ export interface DrainSetup {
   /** The steps that the primary sends when it drains all workers. */
   readonly steps: DrainSteps;
   readonly inFlight: InFlight;
-  readonly sockets: Pick<OpenSockets, 'drain' | 'terminate'>;
+  readonly upgrades: Pick<Upgrades, 'drain' | 'terminate'> | undefined;
   readonly clock: Clock;
 }
 
@@ -44,13 +44,13 @@ const STEPS_LIMIT_MS = 8000;
  * listens.
  */
 export async function drain(setup: DrainSetup, times: DrainTimes): Promise<number> {
-  const { server, inFlight, sockets, clock } = setup;
+  const { server, inFlight, upgrades, clock } = setup;
   const isReused = watchReuse(setup);
   inFlight.drain();
   await (times.inStep ? setup.steps.follow(times.delayMs + STEPS_LIMIT_MS) : takeLastConnections(setup, times));
   const closed = stopListening(server, () => inFlight.leaving || (times.timeoutMs > 0 && isReused()));
   setup.pipelines.release();
-  sockets.drain();
+  upgrades?.drain();
   const end = clock.now() + times.timeoutMs;
   do {
     await within(inFlight.empty(), end - clock.now(), clock);
@@ -60,7 +60,7 @@ export async function drain(setup: DrainSetup, times: DrainTimes): Promise<numbe
   const cut = inFlight.cut();
   await within(closed, times.lingerMs, clock);
   server.closeAllConnections();
-  sockets.terminate();
+  upgrades?.terminate();
   await closed;
   inFlight.abandon();
   return cut;

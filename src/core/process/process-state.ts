@@ -10,9 +10,7 @@ import { Gates } from '../../addons/budgets/limits/gates.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { Environment } from '../settings/read/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import { FilesState } from '../../addons/files/files-state.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
-import { MemoryResponses } from '../../addons/responses/store/responses.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import { MemoryHealthStore } from '../memory/target-health.ts';
 import { MemoryTokenStore } from '../memory/tokens.ts';
@@ -49,7 +47,8 @@ import { BudgetState } from '../../addons/budgets/reserve/budget-state.ts';
 import type { Shared } from '../compose/shared.ts';
 import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
 import type { Watch } from '../compose/chain-builder.ts';
-import { OpenSockets } from '../../addons/responses/websockets/open-sockets.ts';
+import { addOnParts } from '../add-on.ts';
+import type { ProcessPart } from './process-part.ts';
 
 /** The parts that a process creates before its first settings apply. */
 export interface ProcessParts {
@@ -89,6 +88,8 @@ export interface CostStore {
 /** State that outlives snapshots, created once. */
 export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'> & { readonly budgets: BudgetState };
+  /** The add-ons. */
+  readonly parts: readonly ProcessPart[];
   readonly records: RecordStore;
   /** Undefined: the costs of requests are written nowhere. */
   readonly ledger: RequestLedger | undefined;
@@ -123,14 +124,13 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
     },
   });
 
-function admissionOf(parts: ProcessParts): Pick<Shared, 'inFlight' | 'sockets'> & { readonly turns: HeavyTurns } {
+function admissionOf(parts: ProcessParts): Pick<Shared, 'inFlight'> & { readonly turns: HeavyTurns } {
   const {
     clock,
     metrics: { families },
   } = parts;
   const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
-  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
-  return { inFlight, sockets, turns: createTurns(parts, inFlight) };
+  return { inFlight, turns: createTurns(parts, inFlight) };
 }
 
 const tokenReports =
@@ -153,11 +153,10 @@ const pluginReportsOf = ({
   pluginReports: pluginReports(families),
 });
 
-const storesOf = ({ clock, log, metrics, responses }: ProcessParts) => ({
+const storesOf = ({ clock, log, metrics }: ProcessParts) => ({
   tokens: new MemoryTokenStore(clock),
   health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
   replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
-  responses: responses ?? new MemoryResponses(clock),
 });
 
 const storeOf = ({ stored, keyUses, watch }: ProcessParts): Pick<Shared, 'stored' | 'keyUsed' | 'watch'> => ({
@@ -208,7 +207,8 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
 
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts } = parts;
-  const { inFlight, turns, sockets } = admissionOf(parts);
+  const { inFlight, turns } = admissionOf(parts);
+  const opened = addOnParts.flatMap(({ open }) => (open ? [open(parts)] : []));
   const [callers, kept] = [new CallersAsLabels(), new KeptRequests()];
   const records = new RecordStore(clock, ended.flush);
   let accessLog: AccessLog = () => {};
@@ -224,6 +224,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     alsoTo: unknownPrices.see,
   });
   return {
+    parts: opened,
     records,
     ledger,
     callers,
@@ -242,8 +243,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       recorder,
       labels: models,
       inFlight,
-      sockets,
-      files: new FilesState({ clock, log, counted: metrics.filesCounted }),
+      parts: opened,
       turns,
       tenantsBefore: () => current?.tenancy.current,
       ...storeOf(parts),
@@ -259,7 +259,6 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       records.resize(admin.enabled ? admin.records : 0);
       kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
-      sockets.apply(server.webSockets);
       turns.apply(limits);
       log.level = telemetry.log.level;
       recordFiles?.apply(telemetry.records);
@@ -273,18 +272,19 @@ export function createProcessState(parts: ProcessParts): ProcessState {
  * @param files the files that `loaded` was read from; without them these settings cannot explain requests
  */
 export async function compileWith(
-  { shared, kept, explainers }: ProcessState,
+  { shared, kept, explainers, parts: opened }: ProcessState,
   loaded: LoadResult,
   configs: string,
   files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const { clock, env, health, replies, responses, gates, stored } = shared;
+  const { clock, env, health, replies, gates, stored } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
   // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
+  const parts = opened.map((part) => part.dry?.() ?? part);
   const explainer =
     files &&
-    new SettingsExplainer({ configs, env, clock, log, health, replies, responses, gates, registry, stored }, files);
+    new SettingsExplainer({ configs, env, clock, log, health, replies, parts, gates, registry, stored }, files);
   const snapshot = await compileSnapshot(loaded, {
     ...shared,
     registry,

@@ -84,7 +84,7 @@ export interface WorkerPoolTools {
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** Kept for all workers. */
-  readonly responses: ResponseStore;
+  readonly responses: ResponseStore | undefined;
   /** The usage counters of budgets and the other ports of the state store, for all workers. */
   readonly usageCounters: UsageCounters;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */

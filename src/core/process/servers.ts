@@ -47,13 +47,14 @@ export function createServers(
 ): Listening {
   const { clock, log, metrics, processState, inForce, state } = parts;
   const certificates = watchCertificates(parts);
-  const { inFlight, sockets, turns } = processState.shared;
+  const { inFlight, turns } = processState.shared;
+  const { upgrades } = processState.parts.find((part) => part.upgrades) ?? {};
   const { tls } = inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
     live.current.server,
-    { clock, inFlight, sockets, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
+    { clock, inFlight, upgrades, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
   const servers = {
     data,
@@ -87,7 +88,7 @@ export function createServers(
     }),
   };
   const steps = new DrainSteps(pipelines, clock);
-  return { servers, drained: { server: data, pipelines, steps, inFlight, sockets, clock }, certificates };
+  return { servers, drained: { server: data, pipelines, steps, inFlight, upgrades, clock }, certificates };
 }
 
 /** Opens the listeners of the role: a worker has one, the primary has the others. */

@@ -26,7 +26,8 @@ import { withinTime } from '../compose/time-limit.ts';
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, role, state } = parts;
-  const { inFlight, responses, pluginFault } = processState.shared;
+  const { inFlight, pluginFault } = processState.shared;
+  const { responses } = processState.parts.find((part) => part.responses) ?? {};
   const upkeep = await openUpkeep(parts);
   const tools = { ...parts, responses, ...upkeep, stored: parts.stored };
   const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
@@ -139,7 +140,7 @@ async function releaseAll(
 ): Promise<void> {
   for (const task of tasks) await task?.stop();
   processState.kept.clear();
-  processState.shared.files?.stop();
+  for (const part of processState.parts) await part.stop?.();
   await live.close();
   await keyUses?.flush();
   await upkeep.backups?.stop();

@@ -18,14 +18,13 @@ import type { Upstream } from '../upstream/types.ts';
 import { readMedia, ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/custom-host.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { placeStoredFiles, type StoredFilesSetup } from '../../addons/files/stored-files.ts';
 
 /** Parallel downloads of one request. More were no faster, and one request must not crowd out others. */
 const PARALLEL = 4;
 
 interface InlinerSetup {
-  /** Undefined: the gateway stores no files. */
-  readonly stored?: StoredFilesSetup | undefined;
+  /** Puts stored files into the body of an attempt. Undefined: the gateway stores none. */
+  readonly placeFiles?: MediaInliner['inline'] | undefined;
   readonly download: Upstream['download'];
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
@@ -39,7 +38,7 @@ interface InlinerSetup {
 export function createMediaInliner(setup: InlinerSetup): MediaInliner {
   return {
     inline(exchange, attempt, resolved) {
-      const placed = setup.stored && placeStoredFiles(exchange, attempt, resolved, setup.stored);
+      const placed = setup.placeFiles?.(exchange, attempt, resolved);
       if (!placed) return inlineRemote(exchange, attempt, { resolved, body: attempt.body, setup });
       return placed.then((body) => inlineRemote(exchange, attempt, { resolved, body, setup }) ?? body);
     },

@@ -1,4 +1,3 @@
-import { OpenSockets } from '../../responses/websockets/open-sockets.ts';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../../plugins/index.ts';
@@ -12,9 +11,10 @@ import { loadSettings, type LoadResult, type Settings } from '../../../core/sett
 import type { Environment } from '../../../core/settings/read/references.ts';
 import { compileServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
-import { MemoryResponses } from '../../responses/store/responses.ts';
+import { dryParts } from '../../../core/add-on.ts';
+import type { SnapshotSource } from '../../../core/compose/snapshot-part.ts';
 import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
-import type { HealthStore, ReplyStores, ResponseStore } from '../../../core/memory/ports.ts';
+import type { HealthStore, ReplyStores } from '../../../core/memory/ports.ts';
 import { HttpExchange } from '../../../core/http/gateway/exchange.ts';
 import { Gates } from '../../budgets/limits/gates.ts';
 import { InFlight } from '../../../core/http/gateway/admission/in-flight.ts';
@@ -54,8 +54,8 @@ export interface ExplainerSetup {
   readonly health?: Pick<HealthStore, 'peek'>;
   /** The gateway's reply cache. Default: empty. */
   readonly replies?: ReplyStores;
-  /** The responses that the gateway keeps. Default: none. */
-  readonly responses?: ResponseStore;
+  /** The add-ons of the process that serves. Default: none has kept anything. */
+  readonly parts?: readonly SnapshotSource[];
   /** The gateway's limits of rates. Default: nothing is used of them. */
   readonly gates?: Gates;
   /** The plugins in use with these settings. Default: loaded from the modules now. */
@@ -242,10 +242,9 @@ export class Explainer {
       tokens: NO_TOKENS,
       replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
       health: new MemoryHealthStore({ clock }),
-      responses: this.#setup.responses ?? new MemoryResponses(clock),
+      parts: this.#setup.parts ?? dryParts(clock),
       gates: this.#setup.gates ?? new Gates(clock),
       inFlight: this.#inFlight,
-      sockets: new OpenSockets(),
       tokenFetched() {},
       recorder: NO_RECORDER,
       labels: new ModelLabels(),
@@ -267,7 +266,7 @@ export class Explainer {
           health: this.#healthIn(asking),
           found: () => asking.found,
           limited: () => asking.limited,
-          knowsResponses: this.#setup.responses !== undefined,
+          knowsResponses: this.#setup.parts !== undefined,
         }),
       },
     });

@@ -18,7 +18,7 @@ export interface WebSocketSettings {
 }
 
 /** `websockets` of server.yaml with its defaults: times in milliseconds, sizes in bytes. */
-export const compileWebSockets = (file: WebSockets): WebSocketSettings => ({
+export const compileWebSockets = (file: WebSockets = {}): WebSocketSettings => ({
   enabled: file.enabled ?? true,
   origins: file.origins ?? [],
   perKey: file.per_key ?? 64,

@@ -1,3 +1,4 @@
+import { compileWebSockets } from '../settings/websockets.ts';
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
@@ -49,6 +50,7 @@ function start(most: number, handle: Handle = () => Promise.resolve()) {
         return true;
       },
       settings: () => settings,
+      limits: () => compileWebSockets(),
       turn: {} as never,
       opening: {} as never,
     },

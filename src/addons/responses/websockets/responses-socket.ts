@@ -52,7 +52,7 @@ export class ResponsesSocket implements OpenSocket {
   constructor(ws: WebSocket, handshake: Handshake, setup: SocketSetup) {
     this.#ws = ws;
     this.#setup = setup;
-    this.#limits = setup.settings().webSockets;
+    this.#limits = setup.limits();
     const { sockets, clock } = setup;
     const connection = {
       send: this.#sendAll,

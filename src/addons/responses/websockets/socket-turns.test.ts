@@ -1,3 +1,4 @@
+import { compileWebSockets } from '../settings/websockets.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { HeavyTurns, HEAVY_BYTES } from '../../../core/http/gateway/admission/large-body-turns.ts';
@@ -32,6 +33,7 @@ async function start({ largeBodies = 8 } = {}) {
       key: 'k0',
       hold: () => true,
       settings: () => settings,
+      limits: () => compileWebSockets(),
       turn: {} as never,
       opening: {} as never,
     },

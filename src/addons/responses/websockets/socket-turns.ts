@@ -29,7 +29,8 @@ export interface TurnsSetup {
   readonly key: string;
   /** Counts bytes that the socket holds. */
   readonly hold: HoldBytes;
-  readonly settings: () => Pick<ServerSettings, 'webSockets' | 'limits' | 'deadlineMs'>;
+  readonly settings: () => Pick<ServerSettings, 'limits' | 'deadlineMs'>;
+  readonly limits: () => WebSocketSettings;
   /** The operation of a turn, and that of the handshake. */
   readonly turn: Routed;
   readonly opening: Routed;
@@ -78,7 +79,7 @@ export class SocketTurns {
     this.#connection = connection;
     this.#handshake = handshake;
     this.#setup = setup;
-    this.#limits = setup.settings().webSockets;
+    this.#limits = setup.limits();
     this.#latest = new LatestResponse(setup.hold);
   }
 

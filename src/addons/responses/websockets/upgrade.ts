@@ -1,20 +1,17 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { clientCertificateOf } from '../../../core/http/gateway/client-certificate.ts';
 import { responsesSocket } from '../responses-socket.ts';
 import { refusalOfHead } from '../../../core/http/listener/ambiguous-head.ts';
 import { fixedRoute, normaliseTarget } from '../../../core/http/listener/request-target.ts';
+import type { UpgradeTools } from '../../../core/http/listener/upgrades.ts';
 import { frameOptions } from './frame-limits.ts';
 import { asksForWebSocket } from './handshake.ts';
 import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socket.ts';
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
 
-export interface UpgradeSetup extends Omit<SocketSetup, 'turn' | 'opening' | 'hold' | 'key' | 'tcp'> {
-  /** The latest response of a connection. */
-  readonly replies: WeakMap<Duplex, ServerResponse>;
-}
+type UpgradeSetup = UpgradeTools & Pick<SocketSetup, 'sockets' | 'limits'>;
 
 /** True for a request whose connection becomes a WebSocket, if the request path agrees. All others are ordinary requests. */
 export const opensWebSocket = (req: IncomingMessage): boolean =>
@@ -68,7 +65,7 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
           .resume();
       }
       const { WebSocketServer } = await import('ws');
-      const { frameBytes } = setup.settings().webSockets;
+      const { frameBytes } = setup.limits();
       const [hold, key] = [setup.sockets.holdFor(res), setup.sockets.keyOf(res)];
       const upgrader = new WebSocketServer(frameOptions(frameBytes));
       upgrader.on('headers', (lines: string[]) => lines.push(...ownHeaders(reply)));

@@ -19,8 +19,7 @@ import type { TlsIdentity } from '../../settings/read/tls-files.ts';
 import type { HandshakeFailure } from './handshakes.ts';
 import { createListener, type SecureSetup } from './secure-server.ts';
 import { uuidv7 } from '../../../plugin/ids.ts';
-import type { OpenSockets } from '../../../addons/responses/websockets/open-sockets.ts';
-import { opensWebSocket, serveWebSockets } from '../../../addons/responses/websockets/upgrade.ts';
+import type { Upgrades } from './upgrades.ts';
 
 /**
  * Longer than common load balancers keep an idle connection (AWS ALB: 60 s). A proxy that closes first never sends a
@@ -34,8 +33,9 @@ const SLOW_CHECK_MS = 1000;
 interface DataServerSetup {
   readonly clock: Clock;
   readonly inFlight: InFlight;
-  readonly sockets: OpenSockets;
-  /** Default: large messages of sockets do not wait. */
+  /** Undefined: all connections stay HTTP. */
+  readonly upgrades?: Upgrades | undefined;
+  /** Default: large messages of upgraded connections do not wait. */
   readonly turns?: Turns | undefined;
   /** The settings in force. */
   readonly current: () => ServerSettings;
@@ -55,7 +55,7 @@ export function createDataServer(
   settings: ServerSettings,
   setup: DataServerSetup,
 ): DataServer {
-  const { clock, inFlight, sockets, turns = NO_TURNS, current } = setup;
+  const { clock, inFlight, upgrades, turns = NO_TURNS, current } = setup;
   const app = new Koa();
   bindReplies(app);
   const router = new Router();
@@ -73,16 +73,15 @@ export function createDataServer(
   const options = {
     maxHeaderSize: settings.limits.header,
     connectionsCheckingInterval: SLOW_CHECK_MS,
-    shouldUpgradeCallback: opensWebSocket,
+    shouldUpgradeCallback: (req: IncomingMessage) => upgrades?.opens(req) ?? false,
   };
   const server = createListener(options, secureBy(setup), (req, res) => pipelines.take(req, res));
   const replies = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', (req, res) => replies.set(req.socket, res));
-  serveWebSockets(server, {
+  upgrades?.serve(server, {
     handle,
     koa: (req, res) => app.createContext(req, res),
     clock,
-    sockets,
     turns,
     settings: current,
     replies,

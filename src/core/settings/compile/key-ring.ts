@@ -14,7 +14,7 @@ import { callerWith, type Admit, type DigestEntry, type KeyRecord, type KnownKey
 import { pepperedDigest } from './peppers.ts';
 import { Tenants } from './tenants.ts';
 import { teamsOfKey } from './teams.ts';
-import { uploadGrants } from '../../../addons/files/settings/upload-grants.ts';
+import { uploadGrants } from './upload-grants.ts';
 
 /** A use of a previous key is reported at most once in this time. */
 const REPORT_EVERY_MS = 60_000;

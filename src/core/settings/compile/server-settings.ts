@@ -9,9 +9,7 @@ import {
 } from '../../../plugin/index.ts';
 import type { Environment } from '../read/references.ts';
 import { compileAlerts, type AlertSettings } from '../../../addons/alerts/settings/compile-alerts.ts';
-import { compileFiles, type FilesSettings } from '../../../addons/files/settings/files.ts';
 import { compileState, type StateSettings } from '../../../addons/budgets/settings/state.ts';
-import { compileWebSockets, type WebSocketSettings } from '../../../addons/responses/settings/websockets.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -95,11 +93,6 @@ export interface ServerSettings {
     /** Bounds of the texts and vectors of semantic caches. */
     readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
   };
-  /** Memory of kept responses; 0 bytes: none are kept. */
-  readonly responses: { readonly maxBytes: number; readonly ttlMs: number };
-  /** Undefined: the gateway stores no files. */
-  readonly files: FilesSettings | undefined;
-  readonly webSockets: WebSocketSettings;
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   /** Undefined: the gateway opens no state store. */
   readonly state: StateSettings | undefined;
@@ -149,12 +142,9 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     timeouts: compileServerTimeouts(file),
     headerPrefixes: headerPrefixes(file),
     defaultConfig: file.default_config,
-    chains: compileChains(chains, file.files !== undefined),
+    chains: compileChains(chains),
     plugins: file.plugins ?? [],
     cache: compileCacheStore(cache),
-    responses: compileResponses(file.responses ?? {}),
-    files: file.files && compileFiles(file.files),
-    webSockets: compileWebSockets(file.websockets ?? {}),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     state: compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
@@ -177,15 +167,6 @@ const compileCacheStore = ({
   },
 });
 
-const compileResponses = ({
-  store = true,
-  max_bytes,
-  ttl,
-}: NonNullable<ServerFile['responses']>): ServerSettings['responses'] => ({
-  maxBytes: store ? parseBytes(max_bytes ?? '64MiB') : 0,
-  ttlMs: parseDuration(ttl ?? '1h'),
-});
-
 function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
   return {
     enabled: admin.enabled ?? true,
@@ -199,15 +180,12 @@ function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['
   };
 }
 
-/** @param files whether the gateway stores files: others have no plugin for them, which would run in every request */
-function compileChains(chains: NonNullable<ServerFile['chains']>, files: boolean): ServerSettings['chains'] {
-  const ofFiles = files ? ['files'] : [];
-  return {
-    entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', ...ofFiles, 'body', 'responses', 'config'],
-    request: chains.request ?? ['metadata', 'route'],
-    attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
-  };
-}
+/** Add-ons put their plugins into these defaults (compose/snapshot-part.ts). */
+const compileChains = (chains: NonNullable<ServerFile['chains']>): ServerSettings['chains'] => ({
+  entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
+  request: chains.request ?? ['metadata', 'route'],
+  attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
+});
 
 /** The default share of one key in a limit. */
 const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));

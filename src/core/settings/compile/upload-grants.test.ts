@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import { UPLOAD_LIFE_MS } from '../../../plugin/index.ts';
-import { digestOf } from '../../../core/settings/compile/api-keys.ts';
-import { createKeyRing } from '../../../core/settings/compile/key-ring.ts';
+import { digestOf } from './api-keys.ts';
+import { createKeyRing } from './key-ring.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const HERE = '127.0.0.1';

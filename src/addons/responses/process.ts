@@ -1,0 +1,56 @@
+import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
+import type { ResponseStore } from '../../core/memory/ports.ts';
+import type { ProcessPart } from '../../core/process/process-part.ts';
+import type { ProcessParts } from '../../core/process/process-state.ts';
+import type { Clock } from '../../plugin/index.ts';
+import { composeResponses } from './compose-responses.ts';
+import { responsesSocket } from './responses-socket.ts';
+import { compileKept } from './settings/kept.ts';
+import { compileWebSockets } from './settings/websockets.ts';
+import { MemoryResponses } from './store/responses.ts';
+import { answerHandshake } from './websockets/handshake.ts';
+import { OpenSockets } from './websockets/open-sockets.ts';
+import { opensWebSocket, serveWebSockets } from './websockets/upgrade.ts';
+
+/** The kept responses and the WebSockets of a process. */
+export function openResponses({ clock, metrics: { families }, responses }: ProcessParts): ProcessPart {
+  const store = responses ?? new MemoryResponses(clock);
+  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  let limits = compileWebSockets();
+  const source = sourceOf(store, sockets, (settings) => (limits = settings));
+  return {
+    ...source,
+    responses: store,
+    upgrades: {
+      opens: opensWebSocket,
+      serve: (server, tools) => serveWebSockets(server, { ...tools, sockets, limits: () => limits }),
+      drain: () => sockets.drain(),
+      terminate: () => sockets.terminate(),
+    },
+    dry: () => sourceOf(store, new OpenSockets()),
+  };
+}
+
+/** For a dry run without a process: nothing is kept yet. */
+export const dryResponses = (clock: Clock): SnapshotSource => sourceOf(new MemoryResponses(clock), new OpenSockets());
+
+const sourceOf = (
+  store: ResponseStore,
+  sockets: OpenSockets,
+  onUse: (limits: ReturnType<typeof compileWebSockets>) => void = () => {},
+): SnapshotSource => ({
+  compose({ settings: { server } }) {
+    const kept = compileKept(server.responses);
+    const limits = compileWebSockets(server.websockets);
+    return {
+      granted: { entry: { responses: composeResponses(kept, store) } },
+      plugins: [{ level: 'entry', name: 'responses', before: 'config' }],
+      answers: new Map([[responsesSocket, (ctx) => answerHandshake(ctx, limits, sockets)]]),
+      use() {
+        store.apply(kept);
+        sockets.apply(limits);
+        onUse(limits);
+      },
+    };
+  },
+});

@@ -1,0 +1,64 @@
+import type {
+  Capabilities,
+  GatewayContext,
+  MediaInliner,
+  Operation,
+  PluginLevel,
+  Reply,
+  Sender,
+  TargetResolver,
+  Translator,
+} from '../../plugin/index.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { ReplyStore } from '../memory/ports.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { Shared } from './shared.ts';
+
+/** From these an add-on composes its part of a snapshot. */
+export interface PartInputs {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
+  readonly server: ServerSettings;
+  readonly catalog: Catalog;
+  readonly shared: Shared;
+}
+
+/** The tools of the attempt chain, for capabilities that call upstreams themselves. */
+export interface AttemptTools {
+  readonly targets: TargetResolver;
+  readonly translate: Translator;
+  readonly send: Sender;
+  readonly replies: ReplyStore;
+}
+
+/** A plugin of a default chain, in front of another plugin of it. A chain that the settings name stays as it is. */
+export interface DefaultPlugin {
+  readonly level: PluginLevel;
+  readonly name: string;
+  readonly before: string;
+}
+
+/** Answers a request once its caller is known and admitted. Throws GatewayError. */
+export type Answer = (ctx: GatewayContext) => Reply;
+
+/** The part of an add-on in one version of the settings. */
+export interface SnapshotPart {
+  /** Capabilities of plugins by the level of their chain. */
+  readonly granted?: Readonly<Partial<Record<PluginLevel, Partial<Capabilities>>>>;
+  /** Further capabilities of the attempt chain. */
+  grantToAttempts?(tools: AttemptTools): Partial<Capabilities>;
+  readonly plugins?: readonly DefaultPlugin[];
+  /** Operations that no plugin answers. */
+  readonly answers?: ReadonlyMap<Operation, Answer>;
+  /** Puts the stored files that a request names into the body of an attempt. At most one add-on has it. */
+  readonly placeFiles?: MediaInliner['inline'] | undefined;
+  /** Called when the snapshot goes live. */
+  use?(): void;
+}
+
+/** An add-on as snapshots see it. */
+export interface SnapshotSource {
+  /** Composes the part for settings that are being compiled. Does no I/O. */
+  compose?(inputs: PartInputs): SnapshotPart;
+}
