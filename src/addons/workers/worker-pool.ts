@@ -238,7 +238,8 @@ export class WorkerProcessPool implements WorkerPool {
   }
 
   #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {
-    return this.#responses?.answer(message, (answered, left) => {
+    if (!this.#responses) return Promise.resolve();
+    return this.#responses.answer(message, (answered, left) => {
       // A worker that has exited needs no answer.
       if (worker.isConnected()) worker.send(answered, () => left());
       else left();
