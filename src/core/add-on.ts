@@ -3,11 +3,11 @@ import type { Clock, Operation, Plugin } from '../plugin/index.ts';
 import type { Command } from './commands/arguments.ts';
 import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
 import type { SnapshotSource } from './compose/snapshot-part.ts';
-import type { ProcessPart } from './process/process-part.ts';
-import type { ProcessParts } from './process/process-state.ts';
+import type { PartTools, ProcessPart } from './process/process-part.ts';
 import type { Gateway } from './process/running-gateway.ts';
 import type { GatewayOptions } from './process/gateway.ts';
 import { addOperations } from './operations/index.ts';
+import type { Telemetry, TelemetryOptions } from './record/telemetry.ts';
 import type { Provider } from './providers/definition.ts';
 import { addProviders } from './providers/index.ts';
 import type { Check } from './settings/checks/check.ts';
@@ -24,9 +24,11 @@ export interface AddOnParts {
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
   readonly load?: LoadForCommand;
   /** Opens the add-on for a process that serves. */
-  readonly open?: (parts: ProcessParts) => ProcessPart;
+  readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */
   readonly dry?: (clock: Clock) => SnapshotSource;
+  /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */
+  readonly startTelemetry?: (options: TelemetryOptions) => Promise<Telemetry | undefined>;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
 }

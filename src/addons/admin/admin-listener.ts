@@ -9,7 +9,7 @@ import { AdminApi, answerOf } from './api/api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
 import type { ApiSources } from './api/sources.ts';
-import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
+import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from '../../core/http/listener/own-host.ts';
 import { ambiguityOf } from '../../core/http/listener/ambiguous-head.ts';
 import { describeListener, healthOf } from '../../core/http/listener/root.ts';
 import { createListener } from '../../core/http/listener/secure-server.ts';

@@ -1,3 +1,4 @@
 import type { AddOnParts } from '../../core/add-on.ts';
+import { openExplain } from './process.ts';
 
-export const parts: AddOnParts = {};
+export const parts: AddOnParts = { open: openExplain };

@@ -11,8 +11,8 @@ import type { Entities } from '../budgets/store/entities.ts';
 import type { StateFailureCode } from '../budgets/store/failures.ts';
 import type { Ledger } from '../budgets/store/ledger.ts';
 import type { DrainTimes, DrainStep } from '../../core/process/drain.ts';
-import type { QuestionBody } from '../explain/explain/question.ts';
-import type { ExplainOutcome } from '../explain/explain/explain-service.ts';
+import type { QuestionBody } from '../../core/process/explain-port.ts';
+import type { ExplainOutcome } from '../../core/process/explain-port.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 

@@ -31,7 +31,7 @@ import {
   type Member,
   type WorkerExit,
 } from './pool-member.ts';
-import type { ExplainSource } from '../explain/explain/explain-service.ts';
+import type { ExplainSource } from '../../core/process/explain-port.ts';
 
 /** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;

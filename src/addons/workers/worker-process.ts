@@ -1,3 +1,5 @@
+import type { Explain } from '../../core/process/explain-port.ts';
+import { portOf } from '../../core/process/process-part.ts';
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
@@ -88,9 +90,9 @@ const answers: WorkerAnswers = {
   },
   record: async ({ id }) => started().record(id),
   records: async (query) => started().recordPage(query),
-  explain: async (args) => started().explains.explain(args),
-  keeps: async ({ id }) => started().keeps(id),
-  explained: async ({ id }) => started().explains.explained(id),
+  explain: async (args) => explained().explains.explain(args),
+  keeps: async ({ id }) => explained().keeps(id),
+  explained: async ({ id }) => explained().explains.explained(id),
   alive: () => Promise.resolve(undefined),
   targets: async () => started().targets(),
   async labels(names) {
@@ -112,6 +114,9 @@ function started(): WorkerGateway {
   if (!gateway) throw new Error('not started');
   return gateway;
 }
+
+/** The primary asks only where there is the add-on. */
+const explained = (): Explain => portOf(started().parts, 'explain')!;
 
 let sending: Promise<void> = Promise.resolve();
 

@@ -87,7 +87,7 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
     granted,
     lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
     hasBudgets: parts.hasBudgets,
-    onConfig: shared.onConfig?.(server),
+    onConfig: parts.parts.find(({ onConfig }) => onConfig)?.onConfig,
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   const models = createModelDirectory(catalog, configs, targets);

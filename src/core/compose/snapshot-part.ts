@@ -13,6 +13,8 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { ReplyStore } from '../memory/ports.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import type { OnConfig } from './config-directory.ts';
 import type { Shared } from './shared.ts';
 
 /** From these an add-on composes its part of a snapshot. */
@@ -21,6 +23,8 @@ export interface PartInputs {
   readonly settings: Settings;
   readonly server: ServerSettings;
   readonly catalog: Catalog;
+  /** The files that the settings were read from. Undefined in a dry run. */
+  readonly files: RecordedFiles | undefined;
   readonly shared: Shared;
 }
 
@@ -53,8 +57,12 @@ export interface SnapshotPart {
   readonly answers?: ReadonlyMap<Operation, Answer>;
   /** Puts the stored files that a request names into the body of an attempt. At most one add-on has it. */
   readonly placeFiles?: MediaInliner['inline'] | undefined;
+  /** Called when a request's config is known, before its chain runs. At most one add-on has it. */
+  readonly onConfig?: OnConfig | undefined;
   /** Called when the snapshot goes live. */
   use?(): void;
+  /** Called when the snapshot is closed. */
+  close?(): void;
 }
 
 /** An add-on as snapshots see it. */

@@ -67,7 +67,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
     tokenUris: new Set(governance.server.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
-  const inputs = { loaded, settings, server: governance.server, catalog, shared };
+  const inputs = { loaded, settings, server: governance.server, catalog, files: shared.files, shared };
   const parts = shared.parts.flatMap((part) => part.compose?.(inputs) ?? []);
   const server = withDefaultPlugins(governance.server, settings.server, parts);
   const sources = timingSources(settings);
@@ -143,7 +143,7 @@ function createSnapshot(loaded: LoadResult, settings: Settings, parts: Compilati
       parts.rateLimits.use();
     },
     close() {
-      shared.onClose?.();
+      for (const part of parts.parts) part.close?.();
       return chainBuilder.close();
     },
   };

@@ -13,8 +13,8 @@ import { RecordFiles } from '../record/files/record-files.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
-import type { Otel, OtelOptions } from '../../addons/otlp/open-otel.ts';
-import { startOtel } from '../../addons/otlp/start-otel.ts';
+import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
+import { partOf } from '../add-on.ts';
 import type { AlertSink } from '../../addons/alerts/alert.ts';
 import type { CounterSource } from '../../addons/budgets/limits/budget-accounting.ts';
 import type { Entities } from '../../addons/budgets/store/entities.ts';
@@ -266,10 +266,10 @@ function logOutput(role: ProcessRole, { families }: Metrics, ended: EndedRequest
 /** Starts OpenTelemetry, which also exports the lines of the log. */
 async function exportTo(
   output: TeeOutput,
-  yaml: OtelOptions['yaml'],
-  parts: Omit<OtelOptions, 'yaml' | 'version'>,
-): Promise<Otel | undefined> {
-  const otel = await startOtel({ ...parts, yaml, version: version().version });
+  yaml: TelemetryOptions['yaml'],
+  parts: Omit<TelemetryOptions, 'yaml' | 'version'>,
+): Promise<Telemetry | undefined> {
+  const otel = await partOf('startTelemetry')?.({ ...parts, yaml, version: version().version });
   if (otel?.writeLine) output.alsoTo(otel.writeLine);
   return otel;
 }

@@ -18,14 +18,11 @@ import { createAccessLog, type AccessLines, type AccessLog } from '../record/log
 import type { RecordFiles } from '../record/files/record-files.ts';
 import type { EndedRequests } from '../record/ended-requests.ts';
 import { RecordStore } from '../record/store.ts';
-import { createLogger } from '../record/log/logger.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { Otel } from '../../addons/otlp/open-otel.ts';
+import type { Telemetry } from '../record/telemetry.ts';
 import type { Upstream } from '../upstream/index.ts';
-import { keepForExplain, KeptRequests } from '../../addons/explain/explain/kept-requests.ts';
-import { SettingsExplainer } from '../../addons/explain/explain/settings-explainer.ts';
 import type { CounterSource } from '../../addons/budgets/limits/budget-accounting.ts';
 import { budgetAlert, exhaustedAlert } from '../../addons/alerts/budget-alert.ts';
 import type { ProcessAlerts } from '../../addons/alerts/process-alerts.ts';
@@ -62,7 +59,7 @@ export interface ProcessParts {
   readonly metrics: Metrics;
   readonly models: ModelNames;
   readonly upstream: Upstream;
-  readonly otel: Otel | undefined;
+  readonly otel: Telemetry | undefined;
   readonly recordFiles?: RecordFiles | undefined;
   /** The responses that requests continue. Default: this process keeps them. */
   readonly responses?: ResponseStore | undefined;
@@ -95,10 +92,6 @@ export interface ProcessState {
   readonly ledger: RequestLedger | undefined;
   /** The callers of requests as labels of metrics. */
   readonly callers: CallersAsLabels;
-  /** Requests kept for explanations. */
-  readonly kept: KeptRequests;
-  /** The explainer for each snapshot's settings. */
-  readonly explainers: WeakMap<Snapshot, SettingsExplainer>;
   /** Applies the settings that can change while it lives. */
   apply(settings: {
     readonly server: ServerSettings;
@@ -208,9 +201,12 @@ const createLedger = ({ clock, log, metrics, costs }: ProcessParts): RequestLedg
 export function createProcessState(parts: ProcessParts): ProcessState {
   const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles, alerts } = parts;
   const { inFlight, turns } = admissionOf(parts);
-  const opened = addOnParts.flatMap(({ open }) => (open ? [open(parts)] : []));
-  const [callers, kept] = [new CallersAsLabels(), new KeptRequests()];
+  const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
+  const dry = () => opened.map((part) => part.dry?.() ?? part);
+  const opened: readonly ProcessPart[] = addOnParts.flatMap(({ open }) =>
+    open ? [open({ ...parts, records, dry })] : [],
+  );
   let accessLog: AccessLog = () => {};
   let current: Pick<Snapshot, 'prices' | 'tenancy'> | undefined;
   const unknownPrices = new UnknownPrices(clock, alerts);
@@ -228,8 +224,6 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     ledger,
     callers,
-    kept,
-    explainers: new WeakMap(),
     shared: {
       env,
       clock,
@@ -257,7 +251,6 @@ export function createProcessState(parts: ProcessParts): ProcessState {
       alerts.apply(server.alerts);
       unknownPrices.apply(server.alerts, server.state?.owns.includes('alerts'));
       records.resize(admin.enabled ? admin.records : 0);
-      kept.apply(admin.enabled && admin.explain !== 'none');
       inFlight.apply(limits);
       turns.apply(limits);
       log.level = telemetry.log.level;
@@ -272,25 +265,12 @@ export function createProcessState(parts: ProcessParts): ProcessState {
  * @param files the files that `loaded` was read from; without them these settings cannot explain requests
  */
 export async function compileWith(
-  { shared, kept, explainers, parts: opened }: ProcessState,
+  { shared }: Pick<ProcessState, 'shared'>,
   loaded: LoadResult,
   configs: string,
   files?: RecordedFiles,
 ): Promise<Snapshot | undefined> {
-  const { clock, env, health, replies, gates, stored } = shared;
+  const { clock } = shared;
   const registry = await loadPluginModules(new PluginRegistry(builtinPlugins), loaded, { folder: configs, clock });
-  // Silent: compiling these settings to serve has already logged everything.
-  const log = createLogger({ level: 'silent' });
-  const parts = opened.map((part) => part.dry?.() ?? part);
-  const explainer =
-    files &&
-    new SettingsExplainer({ configs, env, clock, log, health, replies, parts, gates, registry, stored }, files);
-  const snapshot = await compileSnapshot(loaded, {
-    ...shared,
-    registry,
-    onConfig: explainer && ((server) => keepForExplain({ explainer, kept, health, clock }, server)),
-    onClose: explainer && (() => explainer.retire()),
-  });
-  if (snapshot && explainer) explainers.set(snapshot, explainer);
-  return snapshot;
+  return compileSnapshot(loaded, { ...shared, registry, files });
 }

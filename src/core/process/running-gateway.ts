@@ -9,7 +9,8 @@ import type { ReconnectingStore } from '../../addons/budgets/state/reconnecting-
 import type { Spools } from '../../addons/budgets/state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
-import type { ExplainService, ExplainSource } from '../../addons/explain/explain/explain-service.ts';
+import type { ExplainSource } from './explain-port.ts';
+import type { ProcessPart } from './process-part.ts';
 import type { ReloadResult, InForce } from './reload.ts';
 import type { Load } from '../../addons/workers/ipc.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -38,10 +39,8 @@ export interface Gateway {
   records(query: RecordQuery): readonly object[];
   /** The same a page at a time. */
   recordPage(query: RecordQuery): Promise<RecordPage>;
-  /** Explains how a request would be handled under the current settings and target health. Calls no upstream. */
-  explain: ExplainService['explain'];
-  /** Explains how a request of this process was handled, by the id in its `x-gateway-explain-id`. */
-  explained: ExplainService['explained'];
+  /** The add-ons in this process. */
+  readonly parts: readonly ProcessPart[];
   /** Reloads the settings. Never rejects: problems are in the result, and the previous settings still serve. */
   reload(): Promise<ReloadResult>;
   /**
@@ -59,9 +58,6 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   load(): Promise<Load>;
   /** The health of the targets, by the requests of this process. */
   targets(): readonly string[];
-  /** Answers the primary's explain questions. */
-  readonly explains: ExplainSource;
-  readonly keeps: ExplainService['keeps'];
   /** Applies an equal part of the limits of rates, which this many processes share. */
   shareLimits(processes: number): void;
   /** Drains with the primary's times: its settings may have just changed. */

@@ -7,12 +7,12 @@ import { listen, type Address } from '../http/listener/listeners.ts';
 import { applyCertificate } from '../http/listener/secure-server.ts';
 import type { LiveSnapshot } from '../compose/live-snapshot.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
-import type { ExplainSource } from '../../addons/explain/explain/explain-service.ts';
 import { createRequestPath } from '../http/gateway/request-path.ts';
 import type { Settings } from '../settings/read/load.ts';
 import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
+import { portOf } from './process-part.ts';
 import type { InForce } from './reload.ts';
 import type { Gateway, WorkerPool } from './running-gateway.ts';
 import type { ServeParts } from './serve-parts.ts';
@@ -30,7 +30,6 @@ export interface ServerSources {
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
   readonly keys: KeyWatch;
-  readonly explains: ExplainSource;
   /** Called while the listeners serve. */
   readonly current: () => InForce;
 }
@@ -41,14 +40,12 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(
-  parts: ServeParts,
-  { live, workers, targets, keys, explains, current }: ServerSources,
-): Listening {
+export function createServers(parts: ServeParts, { live, workers, targets, keys, current }: ServerSources): Listening {
   const { clock, log, metrics, processState, inForce, state } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
-  const { upgrades } = processState.parts.find((part) => part.upgrades) ?? {};
+  const upgrades = portOf(processState.parts, 'upgrades');
+  const explain = portOf(processState.parts, 'explain');
   const { tls } = inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
@@ -78,7 +75,8 @@ export function createServers(
     }),
     admin: createAdminServer({
       records: workers?.records ?? processState.records,
-      explains: workers?.explains ?? explains,
+      explains: workers?.explains ?? explain?.explains,
+      explain,
       log,
       state,
       clock,

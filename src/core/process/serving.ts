@@ -2,7 +2,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { SettingsWatch } from '../settings/source/watch.ts';
 import { drain, type DrainTimes } from './drain.ts';
-import { createExplainService } from '../../addons/explain/explain/explain-service.ts';
+import { portOf } from './process-part.ts';
 import type { Gateway, WorkerGateway } from './running-gateway.ts';
 import { healthLines } from './health-metrics.ts';
 import { compileWith, type ProcessState } from './process-state.ts';
@@ -27,15 +27,14 @@ import { withinTime } from '../compose/time-limit.ts';
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
   const { clock, metrics, processState, role, state } = parts;
   const { inFlight, pluginFault } = processState.shared;
-  const { responses } = processState.parts.find((part) => part.responses) ?? {};
+  const responses = portOf(processState.parts, 'responses');
   const upkeep = await openUpkeep(parts);
   const tools = { ...parts, responses, ...upkeep, stored: parts.stored };
   const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
   const live = liveSnapshot(parts);
   const keys = keyWatch(parts, live);
   const targets = () => healthLines(processState.shared.health.reports());
-  const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const sources = { live, workers, targets, keys, ...explaining, current: (): InForce => reloader.inForce };
+  const sources = { live, workers, targets, keys, current: (): InForce => reloader.inForce };
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
     takeEffect(parts, upkeep, { snapshot, changed });
@@ -77,7 +76,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     state,
     ...lookUps(processState, servers),
     targets,
-    ...explaining,
+    parts: processState.parts,
     shareLimits: (processes) => processState.shared.gates.share(processes),
     reload: reloader.reload,
     shutDown,
@@ -139,7 +138,6 @@ async function releaseAll(
   { tasks, live, upkeep }: Released,
 ): Promise<void> {
   for (const task of tasks) await task?.stop();
-  processState.kept.clear();
   for (const part of processState.parts) await part.stop?.();
   await live.close();
   await keyUses?.flush();
@@ -205,7 +203,7 @@ function createReloader(
     // A worker's settings come from the primary, which watches them.
     watch: role.kind === 'worker' ? undefined : watch,
     compile: (loaded, files) => compileWith(processState, loaded, configs, files),
-    readAgain: (files) => processState.explainers.get(live.current)?.readAgain(files),
+    readAgain: (files) => portOf(processState.parts, 'explain')?.readAgain(files),
     onSwap,
     onInForce: workers && ((settled) => workers.spread(settled)),
   };

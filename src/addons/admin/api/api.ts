@@ -150,7 +150,7 @@ export class AdminApi {
 
   async #run(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
     const { operation, route, id } = place;
-    const { records, explains, clock, settings: server } = this.#options;
+    const { records, explains, explain, clock, settings: server } = this.#options;
     const { limits } = server();
     const query = CallQuery.read(place.query, route.query ?? []);
     const bytes = await readCallBody(request, route, limits);
@@ -169,6 +169,7 @@ export class AdminApi {
         accept: request.headers.accept,
         records,
         explains,
+        explain,
         ifMatch: request.headers['if-match'],
         callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
         objects,

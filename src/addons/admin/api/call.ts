@@ -10,7 +10,7 @@ import { ApiProblem } from './problems.ts';
 import type { OperationId } from './routes.ts';
 
 /** A call that is authenticated, allowed and has a valid body. */
-export interface Call extends Pick<ApiSources, 'records' | 'explains'> {
+export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain'> {
   readonly operation: OperationId;
   readonly identity: AdminIdentity;
   /** The id in the path; empty where the route has none. */

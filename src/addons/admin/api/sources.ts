@@ -1,6 +1,6 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { FileObject } from '../../../core/settings/read/file-objects.ts';
-import type { ExplainSource } from '../../explain/explain/explain-service.ts';
+import type { Explain, ExplainSource } from '../../../core/process/explain-port.ts';
 import type { RecordPage, RecordQuery } from '../../../core/record/record-query.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
 import type { Entity, Version } from '../../budgets/store/entities.ts';
@@ -33,6 +33,8 @@ export interface ApiSources {
   /** The settings that serve, and the objects of their files. */
   readonly inForce: () => { readonly settings: Settings; readonly objects: readonly FileObject[] };
   readonly records: RecordSource;
-  readonly explains: ExplainSource;
+  /** Undefined: this build explains nothing. Of all workers, where there are any. */
+  readonly explains: ExplainSource | undefined;
+  readonly explain: Pick<Explain, 'readQuestion' | 'textOf'> | undefined;
   readonly clock: Clock;
 }

@@ -1,6 +1,6 @@
 import { isSpanContextValid, SpanKind, SpanStatusCode, trace, TraceFlags, type Context } from '@opentelemetry/api';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
-import { attribute, attributeBytes, plainAttribute } from '../../../core/record/fields/attribute-bytes.ts';
+import { attribute, attributeBytes, plainAttribute } from './attribute-bytes.ts';
 import { ATTEMPT_FIELDS } from '../../../core/record/fields/attempt-fields.ts';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
 import { attributesReader } from '../../../core/record/fields/span-attributes.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import { isLoopback } from '../../core/settings/compile/networks.ts';
+import type { ServerSettings } from '../../settings/compile/server-settings.ts';
+import { isLoopback } from '../../settings/compile/networks.ts';
 
 /** The name or address in a Host header, in lower case, without port and brackets. Undefined: the header is invalid. */
 export function hostOf(header: string | undefined): string | undefined {

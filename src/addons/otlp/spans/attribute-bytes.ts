@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@opentelemetry/api';
-import { delimited, double, utf8, varint, type Bytes } from '../../../addons/otlp/spans/protobuf.ts';
-import { RecurringTexts } from './recurring-texts.ts';
-import type { RecordField } from './record-field.ts';
+import { delimited, double, utf8, varint, type Bytes } from './protobuf.ts';
+import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
+import type { RecordField } from '../../../core/record/fields/record-field.ts';
 
 // Fields of `KeyValue`, `AnyValue` and `ArrayValue` (opentelemetry/proto/common/v1/common.proto).
 const KEY = '\x0a';
