@@ -1,7 +1,11 @@
 import { addPlugins } from '../../plugins/index.ts';
-import type { Clock, Operation, Plugin } from '../plugin/index.ts';
+import type { Clock, Operation, Plugin, Report } from '../plugin/index.ts';
 import type { Command } from './commands/arguments.ts';
 import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
+import type { Logger } from 'pino';
+import type { OpenStore } from './ports/store.ts';
+import type { Metrics } from './record/metrics/registry.ts';
+import type { Settings } from './settings/read/load.ts';
 import type { SnapshotSource } from './compose/snapshot-part.ts';
 import type { PartTools, ProcessPart } from './process/process-part.ts';
 import type { Gateway } from './process/running-gateway.ts';
@@ -23,6 +27,11 @@ export interface AddOnParts {
   readonly passes?: readonly ValidationPass[];
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
   readonly load?: LoadForCommand;
+  /**
+   * Opens the state store that the settings name. Undefined: they name none, or the store cannot serve, which is reported as an error at its
+   * place in server.yaml. At most one add-on has it.
+   */
+  readonly openStore?: (settings: Settings, tools: OpenStoreTools, report: Report) => Promise<OpenStore | undefined>;
   /** Opens the add-on for a process that serves. */
   readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */
@@ -31,6 +40,12 @@ export interface AddOnParts {
   readonly startTelemetry?: (options: TelemetryOptions) => Promise<Telemetry | undefined>;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
+}
+
+export interface OpenStoreTools {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */

@@ -2,12 +2,23 @@ import type { AddOnParts } from '../../core/add-on.ts';
 import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
+import { dryBudgets, openBudgets } from './process.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
 import { checkUnpriced } from './settings/check-unpriced.ts';
+import { compileState } from './settings/state.ts';
 
 export const parts: AddOnParts = {
-  load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   plugins: [limit, limitTokens, budget],
   checks: [checkCaps, checkPrices, checkUnpriced],
+  load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
+  async openStore({ server }, tools, report) {
+    const settings = compileState(server.state);
+    if (!settings) return undefined;
+    // Most gateways have no state store: they do not load the code.
+    const { ReconnectingStore } = await import('./state/reconnecting-store.ts');
+    return ReconnectingStore.open({ ...tools, settings }, report);
+  },
+  open: openBudgets,
+  dry: dryBudgets,
 };

@@ -11,8 +11,8 @@ import { createDataServer } from '../../core/http/listener/data-server.ts';
 import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../../core/dry-run/fakes.ts';
 import { createDrySender } from '../../core/dry-run/calls.ts';
 import { InFlight, type Arrival } from '../../core/http/gateway/admission/in-flight.ts';
-import { relayedAlerts } from '../alerts/process-alerts.ts';
-import { compileWith, createProcessState, type ProcessParts } from '../../core/process/process-state.ts';
+import { compileWith, createProcessState } from '../../core/process/process-state.ts';
+import type { ProcessParts } from '../../core/process/process-part.ts';
 import { LiveSnapshot } from '../../core/compose/live-snapshot.ts';
 import { createRequestPath } from '../../core/http/gateway/request-path.ts';
 import type { Snapshot } from '../../core/compose/snapshot.ts';
@@ -24,7 +24,7 @@ import type { LoadResult } from '../../core/settings/read/load.ts';
 import { RecordedFiles } from '../../core/settings/source/recorded-files.ts';
 import { metadataLabels } from '../../core/settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import { gatedSender } from '../../core/send/gated-sender.ts';
+import { gatedSender } from '../budgets/limits/gated-sender.ts';
 import { createLogger } from '../../core/record/log/logger.ts';
 import { EndedRequests } from '../../core/record/ended-requests.ts';
 import { createMetrics, type Metrics } from '../../core/record/metrics/registry.ts';
@@ -95,7 +95,11 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
     models,
     upstream: outwards,
     otel: undefined,
-    alerts: relayedAlerts({ raise() {} }),
+    role: 'alone',
+    settings: loaded.settings,
+    store: undefined,
+    shared: undefined,
+    stored: undefined,
   };
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);

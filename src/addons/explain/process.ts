@@ -18,9 +18,9 @@ export function openExplain({ configs, env, clock, records, dry }: PartTools): E
   const log = createLogger({ level: 'silent' });
   let current: SettingsExplainer | undefined;
   return {
-    compose({ files, server, shared: { health, replies, gates, registry, stored } }) {
+    compose({ files, server, shared: { health, replies, registry, stored } }) {
       if (!files) return {};
-      const setup = { configs, env, clock, log, health, replies, gates, registry, stored, parts: dry() };
+      const setup = { configs, env, clock, log, health, replies, registry, stored, parts: dry() };
       const explainer = new SettingsExplainer(setup, files);
       const { enabled, explain } = server.admin;
       return {

@@ -12,8 +12,8 @@ import { OpenSockets } from './websockets/open-sockets.ts';
 import { opensWebSocket, serveWebSockets } from './websockets/upgrade.ts';
 
 /** The kept responses and the WebSockets of a process. */
-export function openResponses({ clock, metrics: { families }, responses }: PartTools): ProcessPart {
-  const store = responses ?? new MemoryResponses(clock);
+export function openResponses({ clock, metrics: { families }, shared }: PartTools): ProcessPart {
+  const store = shared?.responses ?? new MemoryResponses(clock);
   const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
   let limits = compileWebSockets();
   const source = sourceOf(store, sockets, (settings) => (limits = settings));

@@ -1,15 +1,16 @@
+import type { Load } from '../../core/process/running-gateway.ts';
 import type { LabelUse } from '../../core/catalog/model-labels.ts';
-import type { Alert } from '../alerts/alert.ts';
+import type { Alert } from '../../core/ports/alert.ts';
 import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../core/settings/problems/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
 import type { RecordPage, RecordQuery } from '../../core/record/record-query.ts';
-import type { Counters } from '../budgets/store/counters.ts';
+import type { Counters } from '../../core/ports/counters.ts';
 import type { StoredChanges } from '../../core/settings/read/stored-objects.ts';
-import type { Entities } from '../budgets/store/entities.ts';
-import type { StateFailureCode } from '../budgets/store/failures.ts';
-import type { Ledger } from '../budgets/store/ledger.ts';
+import type { Entities } from '../../core/ports/entities.ts';
+import type { StateFailureCode } from '../../core/ports/failures.ts';
+import type { Ledger } from '../../core/ports/ledger.ts';
 import type { DrainTimes, DrainStep } from '../../core/process/drain.ts';
 import type { QuestionBody } from '../../core/process/explain-port.ts';
 import type { ExplainOutcome } from '../../core/process/explain-port.ts';
@@ -133,14 +134,6 @@ export type ToPrimary =
     }
   /** Unsolicited, when it has changed, a few times a second. */
   | { readonly type: 'load'; readonly load: Load };
-
-/** The load that would be cut if the worker were killed. */
-export interface Load {
-  /** Requests whose reply has not ended. */
-  readonly requests: number;
-  /** Connections of clients, including idle ones. */
-  readonly connections: number;
-}
 
 /** Thrown if an answer did not come in time or the process is gone. */
 export class NoAnswer extends Error {

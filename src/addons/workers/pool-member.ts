@@ -1,6 +1,7 @@
 import type { Worker } from 'node:cluster';
 import type { WorkerConnections } from './connections.ts';
-import type { Channel, Load } from './ipc.ts';
+import type { Channel } from './ipc.ts';
+import type { Load } from '../../core/process/running-gateway.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { DrainTimes } from '../../core/process/drain.ts';
 

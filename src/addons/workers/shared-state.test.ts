@@ -3,7 +3,7 @@ import { createFakeClock } from '../../plugin/testing/index.ts';
 import { rowOf } from '../budgets/store/contract/opened-store.testkit.ts';
 import { openMemoryStore } from '../budgets/store/memory/state-store.ts';
 import { KeyEncryptionKeys } from '../budgets/store/rules/sealing.ts';
-import type { StateStore } from '../budgets/store/store.ts';
+import type { StateStore } from '../../core/ports/store.ts';
 import { UsageCounters } from '../budgets/state/usage-counters.ts';
 import { SharedState, StateAnswers } from './shared-state.ts';
 
@@ -20,7 +20,7 @@ function pair(open?: (clock: ReturnType<typeof createFakeClock>) => StateStore |
   const store = open?.(clock);
   const setup = { clock, onLost: (leases: readonly object[]) => void lost.push(leases.length), onFailure };
   const usageCounters = new UsageCounters(setup, open && { store });
-  const primary = new StateAnswers(usageCounters);
+  const primary = new StateAnswers(Object.assign(usageCounters, { takeSpool() {} }));
   const shared: SharedState = new SharedState((message) => {
     void primary.answer(7, structuredClone(message)).then((answer) => shared.receive(structuredClone(answer)));
   }, clock);

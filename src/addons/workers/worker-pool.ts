@@ -1,4 +1,5 @@
-import type { RecordSource } from '../admin/api/sources.ts';
+import type { Load } from '../../core/process/running-gateway.ts';
+import type { RecordSource } from '../../core/record/record-query.ts';
 import type { DrainTimes } from '../../core/process/drain.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
@@ -11,14 +12,7 @@ import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { ResponseAnswers } from './shared-responses.ts';
 import { StateAnswers } from './shared-state.ts';
 import { findRecord, mergePages, type Answered } from './pool-records.ts';
-import {
-  Channel,
-  type Load,
-  type WorkerQuestion,
-  type WorkerQuestions,
-  type SentSettings,
-  type ToPrimary,
-} from './ipc.ts';
+import { Channel, type WorkerQuestion, type WorkerQuestions, type SentSettings, type ToPrimary } from './ipc.ts';
 import {
   exitFields,
   heldBy,
@@ -68,7 +62,7 @@ export class WorkerProcessPool implements WorkerPool {
     this.#options = options;
     this.#tools = tools;
     this.#responses = tools.responses && new ResponseAnswers(tools.responses);
-    this.#state = new StateAnswers(tools.usageCounters);
+    this.#state = new StateAnswers(tools.usage);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     tools.stored?.onChange((changes) => {
@@ -202,7 +196,7 @@ export class WorkerProcessPool implements WorkerPool {
       channel.end();
       this.#metrics.ended(worker.id);
       this.#state.ended(worker.id);
-      if (worker.process.pid !== undefined) this.#tools.spools?.ended(worker.process.pid);
+      if (worker.process.pid !== undefined) this.#tools.usage?.takeSpool(worker.process.pid);
       this.#count();
       const held = this.#countLost(member);
       // During the first start, a worker that fails ends the start instead.
@@ -228,7 +222,7 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'responses') return void this.#answer(member, message);
     if (message.type === 'state') return void this.#answerState(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
-    if (message.type === 'alert') return this.#tools.alerts.raise(message.alert);
+    if (message.type === 'alert') return this.#tools.alerts?.raise(message.alert);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
     if (!this.#members.has(member)) return;

@@ -4,19 +4,19 @@ import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
 import { OtelSettingsError } from '../otlp/otel-settings.ts';
-import type { Alert } from '../alerts/alert.ts';
+import type { Alert } from '../../core/ports/alert.ts';
 import { systemClock } from '../../plugin/index.ts';
-import { newBoot } from '../budgets/state/boot.ts';
+import { newBoot } from '../../core/ports/boot.ts';
 import { startWorker } from '../../core/process/gateway.ts';
-import type { WorkerGateway } from '../../core/process/running-gateway.ts';
+import type { Load, WorkerGateway } from '../../core/process/running-gateway.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import { surviveOutputErrors } from '../../core/process/output-errors.ts';
-import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, type WorkerAnswers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
 import { setFaultHandler, handleUnhandledErrors, type FaultHandler } from '../../core/process/process-faults.ts';
 import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
-import { ObjectReplica } from '../budgets/state/object-replica.ts';
+import { ObjectReplica } from '../../core/ports/object-replica.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
@@ -63,12 +63,12 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { models, responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
+      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
       const own = withStoredObjects(
         sentFiles(() => files),
         () => stored.now,
       );
-      const options = { configs, env: process.env, files: own, port, onFaults, ...shared };
+      const options = { configs, env: process.env, files: own, port, onFaults, models, shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.

@@ -1,6 +1,7 @@
 import type {
   Capabilities,
   GatewayContext,
+  GatewayError,
   MediaInliner,
   Operation,
   PluginLevel,
@@ -9,6 +10,7 @@ import type {
   TargetResolver,
   Translator,
 } from '../../plugin/index.ts';
+import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ReplyStore } from '../memory/ports.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
@@ -16,6 +18,8 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { OnConfig } from './config-directory.ts';
 import type { Shared } from './shared.ts';
+import type { Tenancy } from './tenancy.ts';
+import type { PathSettings } from '../http/gateway/path-settings.ts';
 
 /** From these an add-on composes its part of a snapshot. */
 export interface PartInputs {
@@ -23,6 +27,7 @@ export interface PartInputs {
   readonly settings: Settings;
   readonly server: ServerSettings;
   readonly catalog: Catalog;
+  readonly tenancy: Tenancy;
   /** The files that the settings were read from. Undefined in a dry run. */
   readonly files: RecordedFiles | undefined;
   readonly shared: Shared;
@@ -53,6 +58,16 @@ export interface SnapshotPart {
   /** Further capabilities of the attempt chain. */
   grantToAttempts?(tools: AttemptTools): Partial<Capabilities>;
   readonly plugins?: readonly DefaultPlugin[];
+  /** Keys or teams have budgets, or may get some: chains of attempts need the plugin `budget`. */
+  readonly hasBudgets?: boolean;
+  /** Around the sender of attempts. At most one add-on has it. */
+  readonly sender?: ((sender: Sender) => Sender) | undefined;
+  /** Counts a request without a valid key. Returns its refusal in place of its own error. At most one add-on has it. */
+  readonly refuseAddress?: ((address: string) => GatewayError | undefined) | undefined;
+  /** At most one add-on has it. */
+  readonly costHeader?: PathSettings['costHeader'];
+  /** The prices in force. At most one add-on has it. */
+  readonly prices?: () => PriceList;
   /** Operations that no plugin answers. */
   readonly answers?: ReadonlyMap<Operation, Answer>;
   /** Puts the stored files that a request names into the body of an attempt. At most one add-on has it. */

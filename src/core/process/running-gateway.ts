@@ -2,20 +2,17 @@ import type { Diagnostic } from '../settings/problems/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
-import type { AlertSink } from '../../addons/alerts/alert.ts';
-import type { UsageCounters } from '../../addons/budgets/state/usage-counters.ts';
-import type { ObjectReplica } from '../../addons/budgets/state/object-replica.ts';
-import type { ReconnectingStore } from '../../addons/budgets/state/reconnecting-store.ts';
-import type { Spools } from '../../addons/budgets/state/spools.ts';
+import type { ObjectReplica } from '../ports/object-replica.ts';
+import type { OpenStore, SharedUsage } from '../ports/store.ts';
+import type { AlertSink } from '../ports/alert.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { DrainTimes, DrainStep } from './drain.ts';
 import type { ExplainSource } from './explain-port.ts';
 import type { ProcessPart } from './process-part.ts';
 import type { ReloadResult, InForce } from './reload.ts';
-import type { Load } from '../../addons/workers/ipc.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { RecordSource } from '../../addons/admin/api/sources.ts';
+import type { RecordSource } from '../record/record-query.ts';
 import type { Address } from '../http/listener/listeners.ts';
 import type { Logger } from 'pino';
 
@@ -32,7 +29,7 @@ export interface Gateway {
   readonly metrics: Metrics;
   readonly upstream: Upstream;
   /** Undefined: the settings have no state store, or this is a worker. */
-  readonly state: Pick<ReconnectingStore, 'store'> | undefined;
+  readonly state: Pick<OpenStore, 'store'> | undefined;
   /** The record of this process's latest request with this id, as plain JSON. */
   record(id: string): object | undefined;
   /** The latest requests of this process, one line each. */
@@ -81,13 +78,11 @@ export interface WorkerPoolTools {
   readonly clock: Clock;
   /** Kept for all workers. */
   readonly responses: ResponseStore | undefined;
-  /** The usage counters of budgets and the other ports of the state store, for all workers. */
-  readonly usageCounters: UsageCounters;
+  /** For all workers. */
+  readonly usage: SharedUsage | undefined;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
   readonly stored: ObjectReplica | undefined;
-  readonly alerts: AlertSink;
-  /** Spools of ended workers. Undefined: the store is not on disk. */
-  readonly spools: Pick<Spools, 'ended'> | undefined;
+  readonly alerts: AlertSink | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */
@@ -107,4 +102,12 @@ export interface WorkerPool {
   reasons(): readonly string[];
   /** Stops all workers at the same time. Returns the number of cut requests. */
   drain(times: DrainTimes): Promise<number>;
+}
+
+/** The load that would be cut if a worker were killed. */
+export interface Load {
+  /** Requests whose reply has not ended. */
+  readonly requests: number;
+  /** Connections of clients, including idle ones. */
+  readonly connections: number;
 }

@@ -16,7 +16,6 @@ import { portOf } from './process-part.ts';
 import type { InForce } from './reload.ts';
 import type { Gateway, WorkerPool } from './running-gateway.ts';
 import type { ServeParts } from './serve-parts.ts';
-import type { KeyWatch } from '../../addons/budgets/state/key-watch.ts';
 
 /** Every process creates all three. Its role decides which of them listen. */
 export interface Servers {
@@ -29,7 +28,6 @@ export interface ServerSources {
   readonly live: LiveSnapshot;
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
-  readonly keys: KeyWatch;
   /** Called while the listeners serve. */
   readonly current: () => InForce;
 }
@@ -40,8 +38,8 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(parts: ServeParts, { live, workers, targets, keys, current }: ServerSources): Listening {
-  const { clock, log, metrics, processState, inForce, state } = parts;
+export function createServers(parts: ServeParts, { live, workers, targets, current }: ServerSources): Listening {
+  const { clock, log, metrics, processState, inForce, store } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
   const upgrades = portOf(processState.parts, 'upgrades');
@@ -61,14 +59,14 @@ export function createServers(parts: ServeParts, { live, workers, targets, keys,
       host: live.current.server.status.host,
       targets: async () => [
         ...(certificates?.lines() ?? []),
-        ...keys.warnings(),
+        ...processState.parts.flatMap((part) => part.lines?.() ?? []),
         ...(await (workers ? workers.targets() : targets())),
       ],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),
           ...(workers?.reasons() ?? []),
-          ...(state?.reasons() ?? []),
+          ...(store?.reasons() ?? []),
         ];
         return { ready: reasons.length === 0, reasons };
       },
@@ -78,7 +76,7 @@ export function createServers(parts: ServeParts, { live, workers, targets, keys,
       explains: workers?.explains ?? explain?.explains,
       explain,
       log,
-      state,
+      state: store,
       clock,
       inForce: current,
       settings: () => live.current.server,
@@ -100,14 +98,14 @@ export async function openListeners(
     ? workers.start(inForce)
     : listen(data, { ...server.listen, port: port ?? server.listen.port }));
   // The type WorkerGateway hides the two addresses that a worker does not have.
-  if (role.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
+  if (role === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
   const statusAddress: Address = await listen(status, server.status);
   return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
 }
 
 /** The primary watches for its workers. */
 function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
-  if (role.kind === 'worker') return undefined;
+  if (role === 'worker') return undefined;
   const certificates = new Certificates(parts);
   certificates.apply(inForce.settings.tls);
   return certificates;

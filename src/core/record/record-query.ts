@@ -145,3 +145,11 @@ export function recordFilter(query: RecordQuery): ((record: RecordJson) => boole
   ];
   return filters.length === 0 ? undefined : (record) => filters.every((fits) => fits(record));
 }
+
+/** The request records as plain JSON, from this process or from all workers. */
+export interface RecordSource {
+  /** Rejects with `RecordsUnanswered`. */
+  find(id: string): object | undefined | Promise<object | undefined>;
+  /** `partial`: workers that did not answer. */
+  page(query: RecordQuery): Promise<RecordPage & { readonly partial?: readonly number[] }>;
+}

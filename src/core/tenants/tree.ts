@@ -2,7 +2,7 @@ import type { Budget as BudgetFile } from '../../../schemas/types.generated.ts';
 import type { Caller } from '../../plugin/index.ts';
 import type { Cap, Rate } from '../../addons/budgets/limits/amounts.ts';
 
-export { nameOfCounter } from '../../addons/budgets/store/counters.ts';
+export { nameOfCounter } from '../ports/counters.ts';
 
 /** The kinds of nodes, from the outermost in. */
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;

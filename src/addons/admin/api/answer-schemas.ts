@@ -5,7 +5,7 @@ import {
   LEDGER_NAMES,
   LEDGER_SOURCES,
   LEDGER_SUMS,
-} from '../../budgets/store/ledger.ts';
+} from '../../../core/ports/ledger.ts';
 import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';

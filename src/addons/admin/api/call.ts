@@ -1,6 +1,6 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
-import type { Actor } from '../../budgets/store/entities.ts';
+import type { Actor } from '../../../core/ports/entities.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { ApiSources } from './sources.ts';
 import type { AdminIdentity } from './identity.ts';

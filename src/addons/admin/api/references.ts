@@ -4,7 +4,7 @@ import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';
 import { SEALED_OF_ALERTS } from '../../../core/settings/read/stored-objects.ts';
 import { toPointer, type JsonPath } from '../../../core/settings/read/pointer.ts';
-import type { EntityDoc } from '../../budgets/store/entities.ts';
+import type { EntityDoc } from '../../../core/ports/entities.ts';
 import { budgetsIn, nodeOf } from './budgets-in.ts';
 import type { Call } from './call.ts';
 import { ApiProblem, type FieldError } from './problems.ts';

@@ -1,30 +1,12 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { FileObject } from '../../../core/settings/read/file-objects.ts';
 import type { Explain, ExplainSource } from '../../../core/process/explain-port.ts';
-import type { RecordPage, RecordQuery } from '../../../core/record/record-query.ts';
+import type { RecordSource } from '../../../core/record/record-query.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
-import type { Entity, Version } from '../../budgets/store/entities.ts';
-import type { StateStore } from '../../budgets/store/store.ts';
+import type { OpenStore } from '../../../core/ports/store.ts';
 
 /** A state store as the admin API uses it. */
-export interface ApiStore {
-  /** Undefined while it does not answer. */
-  readonly store: StateStore | undefined;
-  /** Kinds of objects that it may hold. */
-  readonly owns: readonly string[];
-  /** Undefined: it is in memory. */
-  readonly folder: string | undefined;
-  /** Rejects with `StateFailure` while it does not answer. */
-  latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }>;
-}
-
-/** The request records as plain JSON, from this process or from all workers. */
-export interface RecordSource {
-  /** Rejects with `RecordsUnanswered`. */
-  find(id: string): object | undefined | Promise<object | undefined>;
-  /** `partial`: workers that did not answer. */
-  page(query: RecordQuery): Promise<RecordPage & { readonly partial?: readonly number[] }>;
-}
+export type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
 
 /** The parts of the process that the admin API reads and writes. */
 export interface ApiSources {

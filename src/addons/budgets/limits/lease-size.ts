@@ -1,4 +1,4 @@
-import { MAX_NANO } from '../store/counters.ts';
+import { MAX_NANO } from '../../../core/ports/counters.ts';
 
 /** A slice lasts about this long at the speed of the account. */
 const SLICE_S = 30;

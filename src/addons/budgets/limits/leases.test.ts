@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../plugin/index.ts';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
-import type { Boot, Counters, CounterState } from '../store/counters.ts';
+import type { Boot, Counters, CounterState } from '../../../core/ports/counters.ts';
 import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { AccountBook, type Account } from './accounts.ts';

@@ -6,7 +6,7 @@ import {
   type Grant,
   type LeaseId,
   type LeaseState,
-} from '../store/counters.ts';
+} from '../../../core/ports/counters.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Account, AccountBook, AccountRules } from './accounts.ts';
 import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';

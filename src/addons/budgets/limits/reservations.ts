@@ -1,4 +1,4 @@
-import { MAX_NANO } from '../store/counters.ts';
+import { MAX_NANO } from '../../../core/ports/counters.ts';
 import type { Account } from './accounts.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
 

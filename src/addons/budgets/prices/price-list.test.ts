@@ -5,7 +5,7 @@ import { generatePriceTable, PRICES_OUTPUT } from '../../../../schemas/price-tab
 import type { Usage } from '../../../formats/events.ts';
 import { costOf } from './cost.ts';
 import { matches } from './model-pattern.ts';
-import { fractionOf, nanoOf, ONE, picoOf, usdText } from './money.ts';
+import { fractionOf, nanoOf, ONE, picoOf, usdText } from '../../../core/ports/money.ts';
 import { PriceList } from './price-list.ts';
 import type { PricedPlace, PriceOverride } from './priced-place.ts';
 import { ratesOf } from './rates.ts';

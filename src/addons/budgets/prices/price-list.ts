@@ -4,7 +4,7 @@ import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { costOf, promptTokens } from './cost.ts';
 import { ModelPrices, type Terms } from './model-prices.ts';
 import { matches } from './model-pattern.ts';
-import type { Nano } from './money.ts';
+import type { Nano } from '../../../core/ports/money.ts';
 import { SHIPPED_PRICES, type PriceTable } from './price-table.ts';
 import type { PricedPlace, PriceOverride, UnknownPrice } from './priced-place.ts';
 import type { PriceRow, PriceTier, Rating } from './rates.ts';

@@ -8,7 +8,7 @@ import type {
   ReplyEnd,
   TryRecord,
 } from '../../../plugin/index.ts';
-import type { Nano } from '../prices/money.ts';
+import type { Nano } from '../../../core/ports/money.ts';
 import { believedUsage } from '../prices/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { openMemoryStore } from '../store/memory/state-store.ts';
 import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { AuditHead } from './audit-head.ts';
 
 it('The log gets the hash of the last audit row at the start and in each hour with new rows, also after hours without the store', async () => {

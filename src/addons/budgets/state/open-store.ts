@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../../../plugin/index.ts';
 import type { StateSettings } from '../settings/state.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 
 /** Random, of this run of the process. */
 const BOOT_ID = randomBytes(16).toString('hex');

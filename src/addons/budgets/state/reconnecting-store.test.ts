@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { ANN, NOON } from '../store/contract/opened-store.testkit.ts';
-import { StateFailure, type StateFailureCode } from '../store/failures.ts';
+import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
 import { openMemoryStore } from '../store/memory/state-store.ts';
 import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { ReconnectingStore } from './reconnecting-store.ts';
 
 const SPAN = 300_000;

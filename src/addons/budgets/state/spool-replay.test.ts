@@ -9,7 +9,7 @@ import { budgetOf } from '../limits/budgets.testkit.ts';
 import { BudgetAccounting } from '../limits/budget-accounting.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { NOON, rowOf } from '../store/contract/opened-store.testkit.ts';
-import { StateFailure } from '../store/failures.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
 import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { MemoryLedger } from '../store/memory/ledger.ts';

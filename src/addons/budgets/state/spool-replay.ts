@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { MAX_BATCH, MAX_NANO, type Boot } from '../store/counters.ts';
-import type { LedgerRow } from '../store/ledger.ts';
-import { StateFailure } from '../store/failures.ts';
+import { MAX_BATCH, MAX_NANO, type Boot } from '../../../core/ports/counters.ts';
+import type { LedgerRow } from '../../../core/ports/ledger.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
 import { readSpool, removeSpool, writerOf, type SpoolState } from '../store/spool/read-spool.ts';
 import type { SpooledAccount } from '../store/spool/spool-lines.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 
 /** Rows of one append. */
 const BATCH = 500;

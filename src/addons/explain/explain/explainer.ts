@@ -16,7 +16,6 @@ import type { SnapshotSource } from '../../../core/compose/snapshot-part.ts';
 import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
 import type { HealthStore, ReplyStores } from '../../../core/memory/ports.ts';
 import { HttpExchange } from '../../../core/http/gateway/exchange.ts';
-import { Gates } from '../../budgets/limits/gates.ts';
 import { InFlight } from '../../../core/http/gateway/admission/in-flight.ts';
 import { answerByStatus } from '../../../core/http/gateway/koa-reply.ts';
 import { ignorePluginFaults } from '../../../core/http/gateway/plugin-faults.ts';
@@ -56,8 +55,6 @@ export interface ExplainerSetup {
   readonly replies?: ReplyStores;
   /** The add-ons of the process that serves. Default: none has kept anything. */
   readonly parts?: readonly SnapshotSource[];
-  /** The gateway's limits of rates. Default: nothing is used of them. */
-  readonly gates?: Gates;
   /** The plugins in use with these settings. Default: loaded from the modules now. */
   readonly registry?: PluginRegistry;
 }
@@ -165,7 +162,7 @@ export class Explainer {
       question,
       server: snapshot.server,
       headerNames: snapshot.headerNames,
-      prices: snapshot.prices.current,
+      prices: snapshot.prices?.(),
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,
@@ -243,7 +240,6 @@ export class Explainer {
       replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
       health: new MemoryHealthStore({ clock }),
       parts: this.#setup.parts ?? dryParts(clock),
-      gates: this.#setup.gates ?? new Gates(clock),
       inFlight: this.#inFlight,
       tokenFetched() {},
       recorder: NO_RECORDER,

@@ -27,7 +27,7 @@ export interface Observation extends DryRun {
   readonly question: ExplainQuestion;
   readonly server: ServerSettings;
   readonly headerNames: HeaderNames;
-  readonly prices: PriceList;
+  readonly prices: PriceList | undefined;
   /** How the caller was determined without a key in the headers. */
   readonly supposedCaller: 'named' | 'unknown' | undefined;
   /** The reached plugins, in order. */

@@ -172,7 +172,7 @@ function setOriginHeaders(
     headers['server-timing'] = own === undefined ? times : `${own}, ${times}`;
   }
   if (config.replyHeaders.has('cost')) {
-    const cost = costHeader.of(exchange, reply, clock.wall() - clock.now() + exchange.startedAt);
+    const cost = costHeader?.of(exchange, reply, clock.wall() - clock.now() + exchange.startedAt);
     if (cost !== undefined) headers[names.cost] = cost;
   }
 }

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../../plugin/index.ts';
-import type { KeyDigest } from '../../../budgets/store/entities.ts';
+import type { KeyDigest } from '../../../../core/ports/entities.ts';
 import { reasonOf, type Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';

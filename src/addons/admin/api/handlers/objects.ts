@@ -1,4 +1,4 @@
-import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../budgets/store/entities.ts';
+import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../../core/ports/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
 import { mergePatch } from '../merge-patch.ts';
 import { IN_STORE, storedObject, type OwnedObject } from '../objects.ts';

@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { usdOf } from '../../prices/money.ts';
+import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceTable } from '../../prices/price-table.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import type { SourceRow, SourceTable } from '../../prices/source-table.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../../../plugin/index.ts';
-import type { AuditPart, KnownRow } from '../../store/audit.ts';
+import type { AuditPart, KnownRow } from '../../../../core/ports/audit.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
 import { openStore } from '../../state/open-store.ts';
 import { copyStore, restoreStore } from '../../store/sqlite/store-copy.ts';

@@ -1,5 +1,5 @@
 import { changeOf } from '../../state/stored-entities.ts';
-import type { EntityDoc, PutChange } from '../../store/entities.ts';
+import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
 import type { FoundStore } from './read.ts';
 

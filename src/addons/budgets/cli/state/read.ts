@@ -3,7 +3,7 @@ import { compileServerSettings } from '../../../../core/settings/compile/server-
 import type { StateSettings } from '../../settings/state.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../../core/settings/read/load.ts';
 import type { Environment } from '../../../../core/settings/read/references.ts';
-import { StateFailure } from '../../store/failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { StoreReader } from '../../store/sqlite/store-reader.ts';
 import type { Output } from '../../../../core/commands/output.ts';
 

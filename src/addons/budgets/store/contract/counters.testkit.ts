@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEASE_MS, MAX_NANO, type LeaseRequest, type Boot, type Counters, type CounterRef } from '../counters.ts';
+import {
+  LEASE_MS,
+  MAX_NANO,
+  type LeaseRequest,
+  type Boot,
+  type Counters,
+  type CounterRef,
+} from '../../../../core/ports/counters.ts';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const boot = (digit: number): Boot => ({

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { OTHER_NAME, type Ledger, type LedgerQuery, type LedgerRow, type RollupQuery } from '../ledger.ts';
+import {
+  OTHER_NAME,
+  type Ledger,
+  type LedgerQuery,
+  type LedgerRow,
+  type RollupQuery,
+} from '../../../../core/ports/ledger.ts';
 import { NOON, onStore, rowOf, type Backend } from './opened-store.testkit.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { createFakeClock, type FakeClock } from '../../../../plugin/testing/index.ts';
-import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
-import type { StateStore } from '../store.ts';
+import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../../../../core/ports/ledger.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
 
 /** A backend under test. A new one has to add this and nothing else. */
 export interface Backend {

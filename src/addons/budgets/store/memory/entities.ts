@@ -12,8 +12,8 @@ import {
   type KeyUse,
   type Loaded,
   type Version,
-} from '../entities.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkKeyUses } from '../rules/checks.ts';
 import { placeOf, writeEntities, type EntityRow, type EntityTables, type SealedField } from '../rules/entity-writes.ts';
 import type { KeyEncryptionKeys } from '../rules/sealing.ts';

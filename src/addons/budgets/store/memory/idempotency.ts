@@ -1,5 +1,5 @@
 import type { Clock } from '../../../../plugin/index.ts';
-import { MAX_ANSWERS, type Idempotency, type KeptAnswer } from '../idempotency.ts';
+import { MAX_ANSWERS, type Idempotency, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 import { checkAnswer } from '../rules/checks.ts';
 
 export class MemoryIdempotency implements Idempotency {

@@ -9,8 +9,8 @@ import {
   type RowName,
   type RollupQuery,
   type RollupRow,
-} from '../ledger.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/ledger.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { invalid } from '../rules/checks.ts';
 import {
   addCell,

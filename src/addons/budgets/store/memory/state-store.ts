@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../plugin/index.ts';
 import type { KeyEncryptionKeys } from '../rules/sealing.ts';
-import { StateFailure } from '../failures.ts';
-import type { StateStore } from '../store.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryCounters } from './counters.ts';
 import { MemoryEntities } from './entities.ts';

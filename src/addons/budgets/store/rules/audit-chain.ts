@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Actor } from '../entities.ts';
-import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
+import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../../../../core/ports/audit.ts';
 import { keyIdOf, type ChainKeys } from './chain-keys.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 

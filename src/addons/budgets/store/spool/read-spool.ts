@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Boot } from '../counters.ts';
-import type { LedgerRow } from '../ledger.ts';
+import type { Boot } from '../../../../core/ports/counters.ts';
+import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { SPOOLS } from './spool.ts';
 import { LineReader, type SpooledAccount, type SpooledSend, type SpoolLine } from './spool-lines.ts';
 

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, writeSync } from 'no
 import { join } from 'node:path';
 import { LineBytes } from './line-bytes.ts';
 import { COMPLETE_LINE, processLine } from './spool-lines.ts';
-import type { Boot } from '../counters.ts';
+import type { Boot } from '../../../../core/ports/counters.ts';
 
 /** The spools of all processes, in the folder of the state store. */
 export const SPOOLS = 'spool';

@@ -5,8 +5,8 @@ import {
   type AuditRow,
   type AuditVerdict,
   type KnownRow,
-} from '../audit.ts';
-import type { Actor } from '../entities.ts';
+} from '../../../../core/ports/audit.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
 import { checkInteger } from '../rules/checks.ts';
 import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
 import { ChainKeys } from '../rules/chain-keys.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, KEYS, NOON, rowOf } from '../contract/opened-store.testkit.ts';
-import type { StateFailure } from '../failures.ts';
+import type { StateFailure } from '../../../../core/ports/failures.ts';
 import { Database } from './database.ts';
 import { Engine } from './engine.ts';
 import { migrate, MIGRATIONS, planMigrations } from './migrations.ts';

@@ -1,11 +1,18 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditEvent } from '../audit.ts';
-import type { Adjustment, LeaseRequest, Boot, CounterRef, LeaseId, LeaseUsage } from '../counters.ts';
-import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
-import { StateFailure } from '../failures.ts';
-import type { KeptAnswer } from '../idempotency.ts';
-import type { LedgerRow } from '../ledger.ts';
+import type { AuditEvent } from '../../../../core/ports/audit.ts';
+import type {
+  Adjustment,
+  LeaseRequest,
+  Boot,
+  CounterRef,
+  LeaseId,
+  LeaseUsage,
+} from '../../../../core/ports/counters.ts';
+import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { KeptAnswer } from '../../../../core/ports/idempotency.ts';
+import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readKnownRow, type AuditRow } from '../audit.ts';
+import { readKnownRow, type AuditRow } from '../../../../core/ports/audit.ts';
 import { ANN, KEYS, NOON } from '../contract/opened-store.testkit.ts';
 import { nextRow } from '../rules/audit-chain.ts';
 import { ChainKeys } from '../rules/chain-keys.ts';

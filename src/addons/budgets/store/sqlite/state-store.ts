@@ -1,10 +1,10 @@
 import type { Clock } from '../../../../plugin/index.ts';
-import type { Audit } from '../audit.ts';
-import type { Counters, CounterRef, CounterState } from '../counters.ts';
-import type { Entities, Version } from '../entities.ts';
-import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
+import type { Audit } from '../../../../core/ports/audit.ts';
+import type { Counters, CounterRef, CounterState } from '../../../../core/ports/counters.ts';
+import type { Entities, Version } from '../../../../core/ports/entities.ts';
+import type { Ledger, LedgerQuery, LedgerRow } from '../../../../core/ports/ledger.ts';
 import { rowsAsText } from '../rules/row-cells.ts';
-import type { StateStore } from '../store.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
 import { ReadingThread } from './reading-thread.ts';

@@ -1,4 +1,4 @@
-import type { Nano } from '../prices/money.ts';
+import type { Nano } from './money.ts';
 import type { Actor } from './entities.ts';
 
 /**
@@ -155,4 +155,10 @@ export interface Adjustment extends CounterRef {
   readonly by: Nano;
   /** For the audit. */
   readonly why: string;
+}
+
+/** Counters that several processes share, or that outlive one. */
+export interface CounterSource {
+  readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
+  readonly boot: Boot;
 }

@@ -1,10 +1,10 @@
-import type { AlertSink } from '../../alerts/alert.ts';
-import type { Clock } from '../../../plugin/index.ts';
-import type { Metrics } from '../../../core/record/metrics/registry.ts';
-import { STORED_KINDS } from '../../../core/settings/read/stored-objects.ts';
-import type { KeyRecord } from '../../../core/settings/compile/key-record.ts';
-import type { Tenants } from '../../../core/settings/compile/tenants.ts';
-import { expiryAlert } from '../../alerts/expiry-alert.ts';
+import type { AlertSink } from '../../core/ports/alert.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Metrics } from '../../core/record/metrics/registry.ts';
+import { STORED_KINDS } from '../../core/settings/read/stored-objects.ts';
+import type { KeyRecord } from '../../core/settings/compile/key-record.ts';
+import type { Tenants } from '../../core/settings/compile/tenants.ts';
+import { expiryAlert } from './expiry-alert.ts';
 
 const LOOK_MS = 60_000;
 const DAY_MS = 86_400_000;

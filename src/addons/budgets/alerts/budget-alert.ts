@@ -1,6 +1,6 @@
-import { amountText } from '../budgets/reserve/budget-texts.ts';
-import type { Account } from '../budgets/limits/accounts.ts';
-import { bitsUpTo, EXHAUSTED_BIT, type Alert } from './alert.ts';
+import { amountText } from '../reserve/budget-texts.ts';
+import type { Account } from '../limits/accounts.ts';
+import { bitsUpTo, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
 
 const NANO_PER_USD = 1e9;
 

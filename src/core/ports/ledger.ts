@@ -1,4 +1,4 @@
-import type { Nano } from '../prices/money.ts';
+import type { Nano } from './money.ts';
 
 /**
  * What each try of each request cost. Rows are appended and never edited: a correction is a row of its own.

@@ -1,5 +1,5 @@
-import { StateFailure } from '../store/failures.ts';
-import type { StateStore } from '../store/store.ts';
+import { StateFailure } from './failures.ts';
+import type { StateStore } from './store.ts';
 
 /** A state store that may stop answering, and come back. */
 export interface StoreHandle {

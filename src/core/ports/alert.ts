@@ -1,5 +1,5 @@
-import type { CounterRef } from '../budgets/store/counters.ts';
-import type { NodeKind } from '../../core/tenants/tree.ts';
+import type { CounterRef } from './counters.ts';
+import type { NodeKind } from '../tenants/tree.ts';
 
 /** What alerts are about; the schema of server.yaml has the same words. */
 export const ALERT_KINDS = [
