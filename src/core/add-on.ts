@@ -7,6 +7,7 @@ import type { OpenStore } from './ports/store.ts';
 import type { Metrics } from './record/metrics/registry.ts';
 import type { Settings } from './settings/read/load.ts';
 import type { SnapshotSource } from './compose/snapshot-part.ts';
+import type { AdminListener, AdminOptions } from './process/admin-port.ts';
 import type { PartTools, ProcessPart } from './process/process-part.ts';
 import type { Gateway } from './process/running-gateway.ts';
 import type { GatewayOptions } from './process/gateway.ts';
@@ -36,6 +37,8 @@ export interface AddOnParts {
   readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */
   readonly dry?: (clock: Clock) => SnapshotSource;
+  /** Creates the listener for operators. At most one add-on has it. */
+  readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */
   readonly startTelemetry?: (options: TelemetryOptions) => Promise<Telemetry | undefined>;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */

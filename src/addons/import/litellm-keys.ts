@@ -3,7 +3,7 @@ import { KEY, TEAM } from './litellm-reasons.ts';
 import { defined, freeName, nameOf } from './names.ts';
 import { AliasNames } from '../../core/catalog/alias-names.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { matches } from '../budgets/prices/model-pattern.ts';
+import { matches } from '../../core/catalog/model-pattern.ts';
 import type { ForeignItem } from './source.ts';
 import { budgetsOf, limitsOf } from './spending.ts';
 

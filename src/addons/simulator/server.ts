@@ -5,7 +5,7 @@ import { play } from './play.ts';
 import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
 import { plainScript, type ScriptStep } from './script.ts';
 import { Simulation } from './simulate.ts';
-import { errorBody } from './wire.ts';
+import { errorBody } from '../../core/dry-run/openai-error.ts';
 
 const MAX_BODY = 64 * 1024 * 1024;
 /** Longer than the gateway's pools keep a connection, so that a reused socket is never one that this side has just closed. */

@@ -27,7 +27,7 @@ export interface SentSettings {
 export type StartFailure =
   | { readonly kind: 'settings'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'listen'; readonly message: string; readonly unknownHost: string | undefined }
-  | { readonly kind: 'opentelemetry' | 'other'; readonly message: string };
+  | { readonly kind: 'start' | 'other'; readonly message: string };
 
 /** The questions of the primary to a worker, with their arguments and answers. */
 export interface WorkerQuestions {

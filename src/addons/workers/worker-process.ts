@@ -3,7 +3,7 @@ import { portOf } from '../../core/process/process-part.ts';
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
-import { OtelSettingsError } from '../otlp/otel-settings.ts';
+import { StartFailed } from '../../core/process/start-failed.ts';
 import type { Alert } from '../../core/ports/alert.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { newBoot } from '../../core/ports/boot.ts';
@@ -154,7 +154,7 @@ function failureOf(error: unknown): StartFailure {
   if (error instanceof SettingsRefused) return { kind: 'settings', diagnostics: error.diagnostics };
   const message = messageOf(error);
   if (error instanceof CannotListen) return { kind: 'listen', message, unknownHost: error.unknownHost };
-  return { kind: error instanceof OtelSettingsError ? 'opentelemetry' : 'other', message };
+  return { kind: error instanceof StartFailed ? 'start' : 'other', message };
 }
 
 handleUnhandledErrors();

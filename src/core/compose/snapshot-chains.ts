@@ -56,7 +56,7 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
   };
   const media = composeMedia(parts.parts, shared);
   const send = composeSender(shared, server, parts.parts);
-  const tools = { targets, translate: base.translate, send, replies };
+  const tools = { targets, translate: base.translate, send };
   const grantedToAttempts = {
     ...base,
     send,

@@ -12,7 +12,6 @@ import type {
 } from '../../plugin/index.ts';
 import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { ReplyStore } from '../memory/ports.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
@@ -38,7 +37,6 @@ export interface AttemptTools {
   readonly targets: TargetResolver;
   readonly translate: Translator;
   readonly send: Sender;
-  readonly replies: ReplyStore;
 }
 
 /** A plugin of a default chain, in front of another plugin of it. A chain that the settings name stays as it is. */

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import { createAdminServer, listenAdmin, type AdminServer } from '../../addons/admin/admin-listener.ts';
+import { partOf } from '../add-on.ts';
+import type { AdminListener } from './admin-port.ts';
 import { createStatusServer } from '../status/status-listener.ts';
 import { applyLimits, createDataServer } from '../http/listener/data-server.ts';
 import type { HandshakeFailure } from '../http/listener/handshakes.ts';
@@ -21,7 +22,8 @@ import type { ServeParts } from './serve-parts.ts';
 export interface Servers {
   readonly data: Server;
   readonly status: Server;
-  readonly admin: AdminServer;
+  /** Undefined: this build has no add-on admin. */
+  readonly admin: AdminListener | undefined;
 }
 
 export interface ServerSources {
@@ -71,7 +73,7 @@ export function createServers(parts: ServeParts, { live, workers, targets, curre
         return { ready: reasons.length === 0, reasons };
       },
     }),
-    admin: createAdminServer({
+    admin: partOf('createAdmin')?.({
       records: workers?.records ?? processState.records,
       explains: workers?.explains ?? explain?.explains,
       explain,
@@ -100,7 +102,7 @@ export async function openListeners(
   // The type WorkerGateway hides the two addresses that a worker does not have.
   if (role === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
   const statusAddress: Address = await listen(status, server.status);
-  return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
+  return { data: dataAddress, status: statusAddress, admin: await admin?.listen(server.admin) };
 }
 
 /** The primary watches for its workers. */
@@ -121,7 +123,7 @@ export function applyToNetwork(
   upstream.apply(outboundOf(settings));
   applyLimits(servers.data, server);
   applyCertificate(servers.data, tls.data);
-  applyCertificate(servers.admin.server, tls.admin);
+  if (servers.admin) applyCertificate(servers.admin.server, tls.admin);
   certificates?.apply(tls);
 }
 

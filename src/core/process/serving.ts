@@ -45,7 +45,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     reloader.stop();
     inFlight.drain();
     const cut = await (workers ? workers.drain(times) : drain(drained, times));
-    await Promise.all([servers.status, servers.admin.server].map(close));
+    await Promise.all([servers.status, servers.admin?.server].map((server) => server && close(server)));
     await release();
     return { cut };
   });
@@ -53,7 +53,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   // Requests arrive, and plugins run, as soon as a listener is open.
   parts.onFaults?.({ pluginFault, fail });
   const addresses = await openListeners(servers, parts, workers).catch(async (error: unknown) => {
-    await Promise.all(Object.values(servers).map(close));
+    await Promise.all([servers.data, servers.status, servers.admin?.server].map((server) => server && close(server)));
     await workers?.drain(AT_ONCE);
     await release();
     throw error;

@@ -20,7 +20,7 @@ import { includesRole, includesScope, RESOURCES } from './roles.ts';
 import { findRoute } from './router.ts';
 import { isWrite, resourceOf, type OperationId, type AdminRoute } from './routes.ts';
 import { checkAgainst } from './schemas.ts';
-import type { ApiSources } from './sources.ts';
+import type { ApiSources } from '../../../core/process/admin-port.ts';
 
 /** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
 const MAX_CALLS = 16;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../plugin/index.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
 import type { Actor } from '../../../core/ports/entities.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import type { ApiSources } from './sources.ts';
+import type { ApiSources } from '../../../core/process/admin-port.ts';
 import type { AdminIdentity } from './identity.ts';
 import type { Objects } from './objects.ts';
 import type { CallQuery } from './parameters.ts';

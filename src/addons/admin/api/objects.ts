@@ -5,7 +5,7 @@ import type { StateStore } from '../../../core/ports/store.ts';
 import { ApiProblem } from './problems.ts';
 import type { ObjectKind } from './routes.ts';
 import { hiddenOf } from './schemas.ts';
-import type { ApiSources } from './sources.ts';
+import type { ApiSources } from '../../../core/process/admin-port.ts';
 
 /** An object of a file or of the store. */
 export interface OwnedObject {

@@ -5,7 +5,7 @@ import { nearest, systemClock } from '../../../plugin/index.ts';
 import { ExplainHangs } from '../explain/explain-hangs.ts';
 import { Explainer } from '../explain/explainer.ts';
 import type { ExplainQuestion } from '../explain/question.ts';
-import { UnknownKey } from '../explain/supposed-caller.ts';
+import { UnknownKey } from '../../../core/dry-run/supposed-caller.ts';
 import { withinTime } from '../../../core/compose/time-limit.ts';
 import { formatDiagnostics, SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
 import { diskFiles } from '../../../core/settings/source/files.ts';

@@ -30,7 +30,7 @@ import type { ExplainQuestion } from './question.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../../../core/dry-run/fakes.ts';
 import { fakeMissing } from './fakes.ts';
 import { dryRunOf } from '../../../core/dry-run/dry-run.ts';
-import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
+import { expired, suppose, withKey, type Supposed } from '../../../core/dry-run/supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { findOrigins } from './describe/outbound-fields.ts';
 import { replyHeaders } from './header-watch.ts';

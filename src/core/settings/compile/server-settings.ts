@@ -90,8 +90,6 @@ export interface ServerSettings {
   readonly cache: {
     readonly maxBytes: number;
     readonly maxEntryBytes: number;
-    /** Bounds of the texts and vectors of semantic caches. */
-    readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
   };
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   /** Undefined: the gateway opens no state store. */
@@ -156,15 +154,9 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
 const compileCacheStore = ({
   max_bytes,
   max_entry_bytes,
-  semantic = {},
 }: NonNullable<ServerFile['cache']>): ServerSettings['cache'] => ({
   maxBytes: parseBytes(max_bytes ?? '64MiB'),
   maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
-  texts: {
-    maxBytes: parseBytes(semantic.max_bytes ?? '32MiB'),
-    scopeBytes: parseBytes(semantic.scope_bytes ?? '8MiB'),
-    scopeEntries: semantic.scope_entries ?? 1000,
-  },
 });
 
 function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {

@@ -5,7 +5,7 @@ import type {
   RateLimits,
   TeamsFile,
 } from '../../../../schemas/types.generated.ts';
-import { comparedName } from '../../../addons/budgets/prices/model-pattern.ts';
+import { comparedName } from '../../catalog/model-pattern.ts';
 import { parseCap, parseRate, type Cap } from '../../../addons/budgets/limits/amounts.ts';
 import {
   nameOfCounter,

@@ -1,5 +1,5 @@
 import type { PriceRule } from '../../../../../schemas/types.generated.ts';
-import { matches } from '../../prices/model-pattern.ts';
+import { matches } from '../../../../core/catalog/model-pattern.ts';
 import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import { readPrices, type PricesOptions } from './read.ts';

@@ -5,7 +5,7 @@ import type {
   FieldSource,
   TargetExplanation,
 } from '../explanation.ts';
-import { row, span, type Line, type Row } from './layout.ts';
+import { row, span, type Line, type Row } from '../../../../core/commands/layout.ts';
 import { arrow, aside, count, from, placeText, shortText, sourceText, valueText } from './words.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 

@@ -1,5 +1,5 @@
 import type { HeaderPath, HeaderPaths, HeaderReason } from '../header-paths.ts';
-import { printBlock, printSection, row, span, type PageFormat, type Row } from './layout.ts';
+import { printBlock, printSection, row, span, type PageFormat, type Row } from '../../../../core/commands/layout.ts';
 import { aside, from, sourceText } from './words.ts';
 
 /** Renders the headers that can reach each provider as text. A header for several targets is one entry. */

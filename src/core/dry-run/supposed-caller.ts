@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../../plugin/index.ts';
-import { digestOf, digestsOf } from '../../../core/settings/compile/api-keys.ts';
-import { callerOf } from '../../../core/settings/compile/key-ring.ts';
-import type { Settings } from '../../../core/settings/read/load.ts';
-import { looksSecret } from '../../../core/settings/problems/show.ts';
-import type { Snapshot } from '../../../core/compose/snapshot.ts';
-import type { ExplainQuestion } from './question.ts';
+import type { Caller } from '../../plugin/index.ts';
+import { digestOf, digestsOf } from '../settings/compile/api-keys.ts';
+import { callerOf } from '../settings/compile/key-ring.ts';
+import type { Settings } from '../settings/read/load.ts';
+import { looksSecret } from '../settings/problems/show.ts';
+import type { Snapshot } from '../compose/snapshot.ts';
 
 /** No key has this id. */
 export class UnknownKey extends Error {
@@ -23,6 +22,15 @@ export class UnknownKey extends Error {
   }
 }
 
+/** A request of a dry run. */
+interface DryRequest {
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly path: string;
+  /** The caller, when no key in the headers identifies it: the id of a key of keys.yaml, or a known caller. */
+  readonly as?: string | Caller | undefined;
+}
+
 /** A caller that the headers do not identify. */
 export interface Supposed {
   /** A random key that no caller has. */
@@ -37,7 +45,7 @@ interface KnownSettings {
 }
 
 export function suppose(
-  { as, headers, path }: ExplainQuestion,
+  { as, headers, path }: DryRequest,
   { settings, snapshot }: KnownSettings,
 ): Supposed | undefined {
   const key = `explain-${randomUUID()}`;
@@ -72,7 +80,7 @@ export const ANYBODY: Caller = {
 };
 
 /** A note about an expired key: a key given by id is not looked up, so `auth` does not check its expiry. */
-export function expired({ as }: ExplainQuestion, { keys }: Settings, wall: number): readonly string[] {
+export function expired({ as }: Pick<DryRequest, 'as'>, { keys }: Settings, wall: number): readonly string[] {
   const named = keys.keys.find(({ id }) => id === as);
   if (named?.expires_at === undefined || Date.parse(named.expires_at) > wall) return [];
   return [`the key ${named.id} has expired (${named.expires_at}): a request with it is rejected`];
@@ -82,13 +90,13 @@ export function expired({ as }: ExplainQuestion, { keys }: Settings, wall: numbe
  * Sets the gateway's own key header, which overrides other headers with keys, so that `Authorization` stays the
  * caller's upstream credential.
  */
-export function withKey(
-  question: ExplainQuestion,
+export function withKey<Q extends Pick<DryRequest, 'headers'>>(
+  question: Q,
   key: string,
   { headerNames }: Pick<Snapshot, 'headerNames'>,
-): ExplainQuestion {
+): Q {
   return { ...question, headers: { ...question.headers, [headerNames.nameFor({}, 'api-key')]: key } };
 }
 
-/** The key in the query of a path (compose/listener/query-key.ts). */
+/** The key in the query of a path (http/listener/query-key.ts). */
 const keyIn = (path: string): string | undefined => new URLSearchParams(path.split('?')[1]).get('key') ?? undefined;

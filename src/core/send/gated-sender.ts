@@ -1,4 +1,4 @@
-import { GatewayError, type RateGates, type Sender } from '../../../plugin/index.ts';
+import { GatewayError, type RateGates, type Sender } from '../../plugin/index.ts';
 
 /**
  * A sender that asks the limits of the target before each try. They are not a plugin, so that no list of plugins can leave
