@@ -74,7 +74,7 @@ describe('a copy of the repository that has followed all checklists', () => {
   it('keeps the walls', async () => {
     const { code, output } = await run(copy, 'vitest', ['run', '--project', 'crossing', 'test/architecture.test.ts']);
     expect(code, output).toBe(0);
-  }, 60_000);
+  }, 240_000);
 
   it('translates in the new format, in both directions', async () => {
     const { code, output } = await run(copy, process.execPath, ['--input-type=module', '--eval', TRANSLATE]);

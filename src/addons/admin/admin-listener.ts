@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../../core/settings/read/tls-files.ts';
 import type { AdminAnswer } from '../../core/status/answer.ts';
-import { AdminApi, answerOf } from './api/api.ts';
+import { AdminApi, answerOf } from './admin-api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
 import type { ApiSources } from './api/sources.ts';

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { moduleFile } from '../../core/kernel/package-root.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { OtelSettingsError } from '../otlp/otel-settings.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';

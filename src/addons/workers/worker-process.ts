@@ -1,3 +1,4 @@
+import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
@@ -9,9 +10,10 @@ import { startWorker } from '../../core/process/gateway.ts';
 import type { WorkerGateway } from '../../core/process/running-gateway.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import { surviveOutputErrors } from '../../core/process/output-errors.ts';
-import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, type WorkerAnswers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import type { Load } from '../../core/process/drain.ts';
 import { setFaultHandler, handleUnhandledErrors, type FaultHandler } from '../../core/process/process-faults.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
 import { ObjectReplica } from '../budgets/state/object-replica.ts';
@@ -45,6 +47,7 @@ const state = new SharedState(send, systemClock);
 /** The primary sends the objects of the store before it asks for the start, and then every change. */
 const stored = new ObjectReplica();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
+const onHint = (hint: HeaderHint): void => send({ type: 'hint', hint });
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
 /** A worker that has begun to serve is replaced while it ends. */
@@ -61,7 +64,7 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { models, responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
+      const shared = { models, responses, budgets, alerts, onHint, ledger: state, stored, writeKeyUses: state.seen };
       const own = withStoredObjects(
         sentFiles(() => files),
         () => stored.now,

@@ -275,7 +275,6 @@ admin help`,
 const EXPLAIN = {
   ...configs,
   request: { type: 'string' },
-  headers: { type: 'boolean', default: false },
   header: { type: 'string', multiple: true, default: [] },
   key: { type: 'string' },
   method: { type: 'string' },
@@ -287,19 +286,10 @@ const EXPLAIN = {
 } as const satisfies Options;
 
 async function explain(args: string[], world: World): Promise<number> {
-  const { configs: dir, request, header, headers, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
+  const { configs: dir, request, header, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
   const when = oneOf('color', color, ['auto', 'always', 'never']);
   const colour = when === 'always' || (when === 'auto' && showsColour(world));
-  if (headers) {
-    // Options about one request do not apply to it.
-    const stray = Object.entries({ request, header, draw, at, key: flags.key, method: flags.method, path: flags.path });
-    const [name] = stray.find(([, value]) => value !== undefined && value.length > 0) ?? [];
-    if (name !== undefined)
-      throw new UsageError(`--headers is about all requests and cannot be combined with --${name}`);
-    const { explainHeadersCommand } = await import('../../addons/explain/cli/explain.ts');
-    return explainHeadersCommand({ ...world, configs: dir, json: flags.json, colour });
-  }
-  if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');
+  if (request === undefined) throw new UsageError('explain needs --request FILE');
   const draws = draw.map(readDraw);
   const moment = at === undefined ? undefined : readAt(at);
   const { explainCommand } = await import('../../addons/explain/cli/explain.ts');

@@ -41,7 +41,6 @@ export const EXPLAIN_HELP: Help = {
   usage: lines(
     "explain --request FILE [--configs DIR] [--header 'NAME: VALUE']... [--key ID] [--method METHOD]",
     '        [--path PATH] [--draw N]... [--at MOMENT] [--json] [--color auto|always|never]',
-    'explain --headers [--configs DIR] [--json] [--color auto|always|never]',
   ),
   help: lines(
     'Show the targets of a request and the requests that would be sent, without calling any upstream.',
@@ -49,7 +48,6 @@ export const EXPLAIN_HELP: Help = {
     '--key ID        the caller is this key of keys.yaml; default: a key without limits',
     '--draw N        random number (0 <= N < 1) for load balancing; default: 0',
     '--at MOMENT     time of the request, such as 2027-01-01T00:00:00Z; default: now',
-    '--headers       show which headers of requests can reach which provider',
     'Exit code 0: explained, 1: errors in the settings, or a plugin did not end, 2: wrong usage',
   ),
 };

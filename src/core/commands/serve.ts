@@ -4,7 +4,7 @@ import { startGateway, startPrimary, type GatewayOptions } from '../process/gate
 import type { Gateway } from '../process/running-gateway.ts';
 import { setFaultHandler } from '../process/process-faults.ts';
 import { CannotListen } from '../http/listener/listeners.ts';
-import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
+import { formatDiagnostics, SettingsRefused } from '../settings/source/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { OtelSettingsError } from '../../addons/otlp/otel-settings.ts';
 import { WorkersFailed } from '../../addons/workers/fork.ts';

@@ -1,4 +1,4 @@
-import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
+import { formatDiagnostics, type DiagnosticFormat } from '../settings/source/diagnostic.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { loadWithStore } from '../../addons/budgets/cli/state/load-with-store.ts';
 

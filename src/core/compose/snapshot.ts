@@ -3,7 +3,7 @@ import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { withStoredPrices } from '../settings/read/stored-objects.ts';
+import { withStoredPrices } from '../settings/source/stored-objects.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../../addons/budgets/record/cost-header.ts';
 import { PriceList } from '../../addons/budgets/prices/price-list.ts';

@@ -4,8 +4,8 @@ import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
-import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
-import { NO_OBJECTS } from '../settings/read/stored-objects.ts';
+import { loadSettled, type SettledLoad } from '../settings/read/load-settled.ts';
+import { NO_OBJECTS } from '../settings/source/stored-objects.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -21,6 +21,7 @@ import type { Entities } from '../../addons/budgets/store/entities.ts';
 import type { Ledger } from '../../addons/budgets/store/ledger.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
+import type { HeaderHint } from '../http/gateway/request-path.ts';
 import { Alerts } from '../../addons/alerts/alerts.ts';
 import { relayedAlerts, type ProcessAlerts } from '../../addons/alerts/process-alerts.ts';
 import {
@@ -45,7 +46,7 @@ import type { ReconnectingStore, ReconnectingStoreSetup } from '../../addons/bud
 import { version } from '../kernel/version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
-import { SettingsRefused } from '../settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../settings/source/diagnostic.ts';
 
 export interface GatewayOptions {
   /** Folder of the settings. */
@@ -69,6 +70,10 @@ export interface GatewayOptions {
   readonly budgets?: CounterSource;
   /** Gets the alerts of this process. Default: this process raises them. */
   readonly alerts?: AlertSink;
+  /** Gets the hint at headers without effect, which the primary logs. Default: this process logs it. */
+  readonly onHint?: (hint: HeaderHint) => void;
+  /** Opens the state store. Injected by tests; the one of the settings otherwise. */
+  readonly openStore?: ReconnectingStoreSetup['open'];
   /** The objects of the state store, which the primary has. Default: those of the store of this process. */
   readonly stored?: ObjectReplica;
   /** Writes uses of keys to the state store, which the primary has. Default: to the store of this process. */
@@ -109,7 +114,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const tools = { role, env, disk, configs, clock, log, metrics };
+  const tools = { role, env, disk, configs, clock, log, metrics, open: options.openStore };
   const { state, source, loaded, files, settings } = await withState(first, server, tools);
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
@@ -150,7 +155,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
   const { watchFolder: watcher = watchFolder, port } = options;
-  const ofRole = { source, role, port, watchFolder: watcher, onFaults: options.onFaults };
+  const ofRole = { source, role, port, watchFolder: watcher, onFaults: options.onFaults, onHint: options.onHint };
   return serve({ ...parts, processState, snapshot, inForce, state, ...ofRole });
 }
 

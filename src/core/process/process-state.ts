@@ -8,7 +8,7 @@ import type { Clock, Recorder } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { Gates } from '../../addons/budgets/limits/gates.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
-import type { Environment } from '../settings/read/references.ts';
+import type { Environment } from '../settings/values/references.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { FilesState } from '../../addons/files/files-state.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';

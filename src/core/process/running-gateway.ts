@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
@@ -8,10 +8,9 @@ import type { ObjectReplica } from '../../addons/budgets/state/object-replica.ts
 import type { ReconnectingStore } from '../../addons/budgets/state/reconnecting-store.ts';
 import type { Spools } from '../../addons/budgets/state/spools.ts';
 import type { Upstream } from '../upstream/index.ts';
-import type { DrainTimes, DrainStep } from './drain.ts';
+import type { DrainTimes, DrainStep, Load } from './drain.ts';
 import type { ExplainService, ExplainSource } from '../../addons/explain/explain/explain-service.ts';
 import type { ReloadResult, InForce } from './reload.ts';
-import type { Load } from '../../addons/workers/ipc.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { RecordSource } from '../../addons/admin/api/sources.ts';

@@ -45,13 +45,13 @@ export function createServers(
   parts: ServeParts,
   { live, workers, targets, keys, explains, current }: ServerSources,
 ): Listening {
-  const { clock, log, metrics, processState, inForce, state } = parts;
+  const { clock, log, metrics, processState, inForce, state, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, sockets, turns } = processState.shared;
   const { tls } = inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
+    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
     live.current.server,
     { clock, inFlight, sockets, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );

@@ -4,7 +4,7 @@ import {
   type StoredChanges,
   type StoredObject,
   type StoredObjects,
-} from '../../../core/settings/read/stored-objects.ts';
+} from '../../../core/settings/source/stored-objects.ts';
 
 /** The objects of the state store as a process knows them. Each version of them is immutable. */
 export class ObjectReplica {

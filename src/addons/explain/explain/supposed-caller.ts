@@ -3,7 +3,7 @@ import type { Caller } from '../../../plugin/index.ts';
 import { digestOf, digestsOf } from '../../../core/settings/compile/api-keys.ts';
 import { callerOf } from '../../../core/settings/compile/key-ring.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
-import { looksSecret } from '../../../core/settings/problems/show.ts';
+import { looksSecret } from '../../../core/settings/values/show.ts';
 import type { Snapshot } from '../../../core/compose/snapshot.ts';
 import type { ExplainQuestion } from './question.ts';
 

@@ -1,5 +1,5 @@
 import type { Explanation, TargetExplanation } from '../explanation.ts';
-import { headerRows } from './fields.ts';
+import { headerRows } from './bodies.ts';
 import { answerRows, headSections, chainSections, rulesRows } from './head.ts';
 import { printBlock, printSection, row, span, type PageFormat, type Row, type Section } from './layout.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
