@@ -1,9 +1,9 @@
 import { addPlugins } from '../../plugins/index.ts';
-import type { Clock, Operation, Plugin, Report } from '../plugin/index.ts';
+import type { Clock, Operation, Plugin, Report, Secret } from '../plugin/index.ts';
 import type { Command } from './commands/arguments.ts';
 import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
 import type { Logger } from 'pino';
-import type { OpenStore } from './ports/store.ts';
+import type { OpenStore, StateStore } from './ports/store.ts';
 import type { Metrics } from './record/metrics/registry.ts';
 import type { Settings } from './settings/read/load.ts';
 import type { SnapshotSource } from './compose/snapshot-part.ts';
@@ -45,7 +45,14 @@ export interface AddOnParts {
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
 }
 
+interface StorePlace {
+  readonly folder: string;
+  readonly encryptionKeys?: Secret | undefined;
+}
+
 export interface OpenStoreTools {
+  /** Injected by tests. Default: opens the store of the settings. */
+  readonly open?: ((place: StorePlace, clock: Clock) => Promise<StateStore>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

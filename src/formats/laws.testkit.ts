@@ -15,30 +15,7 @@ import { expect } from 'vitest';
 import type { FinishReason, GenerationEvent, Usage } from './events.ts';
 import type { Part } from './conversation.ts';
 import { fold, type Generation } from './streams/fold.ts';
-import type { ClientContext, ReplyContext, RequestTarget, StreamDecoder } from './format.ts';
-
-// ---------------------------------------------------------------- contexts
-
-/** Call ids in a fixed sequence, in the shape of real ones (`call_` and 24 of `[a-z0-9]`). */
-export function replyContext(overrides: Partial<ReplyContext> = {}): ReplyContext {
-  let count = 0;
-  return { model: 'model-asked', newCallId: () => `call_${String(count++).padStart(24, 'x')}`, ...overrides };
-}
-
-export function clientContext(overrides: Partial<ClientContext> = {}): ClientContext {
-  return {
-    id: 'chatcmpl-test',
-    created: 1_795_132_800,
-    strict: true,
-    includeUsage: true,
-    model: 'model-asked',
-    ...overrides,
-  };
-}
-
-export function requestTarget(overrides: Partial<RequestTarget> = {}): RequestTarget {
-  return { model: 'model-asked', host: 'direct', strict: true, ...overrides };
-}
+import type { StreamDecoder } from './format.ts';
 
 // ---------------------------------------------------------------- arbitraries
 
@@ -107,7 +84,7 @@ export interface GeneratedReply {
   readonly usage: Usage;
 }
 
-/** What the format under test can express. With everything off: text and tool calls only. */
+/** Content that the format under test can express. With everything off: text and tool calls only. */
 export interface Abilities {
   readonly choices?: number;
   readonly thinking?: boolean;
@@ -268,7 +245,7 @@ export function toEvents(reply: GeneratedReply, cuts?: number): GenerationEvent[
   return events;
 }
 
-interface Place {
+interface EventPlace {
   readonly choice: number;
   readonly block: number;
   readonly call: number;
@@ -278,7 +255,7 @@ const madeBy = (block: Block): { maker?: Maker } => ('maker' in block && block.m
 
 function blockEvents(
   block: Block,
-  { choice, block: at, call }: Place,
+  { choice, block: at, call }: EventPlace,
   next: (() => number) | undefined,
 ): GenerationEvent[] {
   const signature = 'signature' in block && block.signature !== undefined ? { signature: block.signature } : {};
@@ -410,15 +387,6 @@ export function expectNoiseIgnored(
   const clean = decodeAll(open(), [Buffer.from(stream)]);
   const noisy = decodeAll(open(), rechunk(Buffer.from(withNoise(stream, noise, seed)), seed));
   expect(noisy.filter((event) => event.type !== 'ping')).toEqual(clean.filter((event) => event.type !== 'ping'));
-}
-
-/** Law 7: run an encoder on a frozen input; a write throws (modules are strict code). */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const inner of Object.values(value)) deepFreeze(inner);
-  }
-  return value;
 }
 
 /** The parts of each choice, with neighbouring unsigned text joined: for comparing across wires that merge text blocks. */

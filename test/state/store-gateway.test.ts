@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describe as text, type SettingsRefused } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as text, type SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
 import { ANN, KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import type { CounterState } from '../../src/core/ports/counters.ts';

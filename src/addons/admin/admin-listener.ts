@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import type { AdminAnswer } from '../../core/status/answer.ts';
-import { AdminApi, answerOf } from './api/api.ts';
+import { AdminApi, answerOf } from './admin-api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
 import type { AdminListener, AdminOptions } from '../../core/process/admin-port.ts';

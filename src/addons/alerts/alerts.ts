@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Alert, AlertKind, AlertMark, AlertTree } from '../../core/ports/alert.ts';
+import type { Alert, AlertMark, AlertTree } from '../../core/ports/alert.ts';
+import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/open-families.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';

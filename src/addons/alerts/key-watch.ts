@@ -1,7 +1,7 @@
 import type { AlertSink } from '../../core/ports/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
-import { STORED_KINDS } from '../../core/settings/read/stored-objects.ts';
+import { STORED_KINDS } from '../../core/settings/source/stored-objects.ts';
 import type { KeyRecord } from '../../core/settings/compile/key-record.ts';
 import type { Tenants } from '../../core/settings/compile/tenants.ts';
 import { expiryAlert } from './expiry-alert.ts';

@@ -53,7 +53,7 @@ interface CaseGatewaySetup {
 }
 
 /** A request from its arrival to its end. */
-export interface Served {
+interface Served {
   readonly exchange: Exchange;
   end: ReplyEnd | undefined;
   endedAt: number;

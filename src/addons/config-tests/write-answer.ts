@@ -86,7 +86,7 @@ function answerOf(text: string, spoken: SpokenCall, request: unknown): WrittenRe
   const events = eventsOf(text, spoken.model);
   const client = contextOf(spoken, request);
   if (spoken.stream) return streamOf(format, events, client);
-  const whole = format.encodeReply(events, client);
+  const whole = JSON.parse(format.encodeReply(events, client).toString()) as object;
   const body = spoken.predicted ? { predictions: [whole] } : whole;
   return json(format.contentType.body, body);
 }

@@ -1,8 +1,8 @@
 import { outboundOf } from '../../core/process/outbound.ts';
 import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
-import { describe } from '../../core/settings/problems/diagnostic.ts';
+import { describe } from '../../core/settings/source/diagnostic.ts';
 import type { LoadResult } from '../../core/settings/read/load.ts';
-import type { Environment } from '../../core/settings/read/references.ts';
+import type { Environment } from '../../core/settings/values/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
 import type { Output } from '../../core/commands/output.ts';
 import { partOf } from '../../core/add-on.ts';

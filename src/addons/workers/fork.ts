@@ -1,7 +1,7 @@
 import { StartFailed } from '../../core/process/start-failed.ts';
 import cluster, { type Worker } from 'node:cluster';
 import { moduleFile } from '../../core/kernel/package-root.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
 import { messageOf } from '../../plugin/thrown.ts';

@@ -1,19 +1,18 @@
-import type { Load } from '../../core/process/running-gateway.ts';
+import type { ExplainOutcome, QuestionBody } from '../../core/process/explain-port.ts';
+import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { LabelUse } from '../../core/catalog/model-labels.ts';
 import type { Alert } from '../../core/ports/alert.ts';
 import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
-import type { Diagnostic } from '../../core/settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
 import type { RecordPage, RecordQuery } from '../../core/record/record-query.ts';
 import type { Counters } from '../../core/ports/counters.ts';
-import type { StoredChanges } from '../../core/settings/read/stored-objects.ts';
+import type { StoredChanges } from '../../core/settings/source/stored-objects.ts';
 import type { Entities } from '../../core/ports/entities.ts';
 import type { StateFailureCode } from '../../core/ports/failures.ts';
 import type { Ledger } from '../../core/ports/ledger.ts';
-import type { DrainTimes, DrainStep } from '../../core/process/drain.ts';
-import type { QuestionBody } from '../../core/process/explain-port.ts';
-import type { ExplainOutcome } from '../../core/process/explain-port.ts';
+import type { DrainTimes, DrainStep, Load } from '../../core/process/drain.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
@@ -123,6 +122,8 @@ export type ToPrimary =
   | { readonly type: 'label'; readonly use: LabelUse }
   /** Unsolicited: the primary raises it if no process has. */
   | { readonly type: 'alert'; readonly alert: Alert }
+  /** Unsolicited: the primary logs the first one. */
+  | { readonly type: 'hint'; readonly hint: HeaderHint }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
   | { readonly type: 'ending' }
   /** Unsolicited, about once a second: values that must not be lost if the worker dies suddenly. */

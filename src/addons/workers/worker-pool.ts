@@ -1,6 +1,6 @@
-import type { Load } from '../../core/process/running-gateway.ts';
+import type { Load, DrainTimes } from '../../core/process/drain.ts';
 import type { RecordSource } from '../../core/record/record-query.ts';
-import type { DrainTimes } from '../../core/process/drain.ts';
+import { logHint, type HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
 import type { InForce } from '../../core/process/reload.ts';
@@ -57,6 +57,7 @@ export class WorkerProcessPool implements WorkerPool {
   #port: number | undefined;
   #address: Address | undefined;
   #stopping = false;
+  #hinted = false;
 
   constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
@@ -223,12 +224,18 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'state') return void this.#answerState(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
     if (message.type === 'alert') return this.#tools.alerts?.raise(message.alert);
+    if (message.type === 'hint') return this.#logFirst(message.hint);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
     if (!this.#members.has(member)) return;
     if (message.type === 'metrics') this.#metrics.receive(member.worker.id, message);
     member.load = message.load;
     member.connections.takeAccepted();
+  }
+
+  #logFirst(hint: HeaderHint): void {
+    if (!this.#hinted) logHint(this.#tools.log, hint);
+    this.#hinted = true;
   }
 
   #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {

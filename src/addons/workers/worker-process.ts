@@ -1,5 +1,6 @@
 import type { Explain } from '../../core/process/explain-port.ts';
 import { portOf } from '../../core/process/process-part.ts';
+import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
@@ -8,12 +9,13 @@ import type { Alert } from '../../core/ports/alert.ts';
 import { systemClock } from '../../plugin/index.ts';
 import { newBoot } from '../../core/ports/boot.ts';
 import { startWorker } from '../../core/process/gateway.ts';
-import type { Load, WorkerGateway } from '../../core/process/running-gateway.ts';
+import type { WorkerGateway } from '../../core/process/running-gateway.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import { surviveOutputErrors } from '../../core/process/output-errors.ts';
 import { answer, type WorkerAnswers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import type { Load } from '../../core/process/drain.ts';
 import { setFaultHandler, handleUnhandledErrors, type FaultHandler } from '../../core/process/process-faults.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
 import { ObjectReplica } from '../../core/ports/object-replica.ts';
@@ -47,6 +49,7 @@ const state = new SharedState(send, systemClock);
 /** The primary sends the objects of the store before it asks for the start, and then every change. */
 const stored = new ObjectReplica();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
+const onHint = (hint: HeaderHint): void => send({ type: 'hint', hint });
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
 /** A worker that has begun to serve is replaced while it ends. */
@@ -68,7 +71,7 @@ const answers: WorkerAnswers = {
         sentFiles(() => files),
         () => stored.now,
       );
-      const options = { configs, env: process.env, files: own, port, onFaults, models, shared };
+      const options = { configs, env: process.env, files: own, port, onFaults, onHint, models, shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.

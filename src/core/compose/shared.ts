@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import { type Clock, type Recorder, type Turns } from '../../plugin/index.ts';
-import type { StoredObjects } from '../settings/read/stored-objects.ts';
+import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { SnapshotSource } from './snapshot-part.ts';
 import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';

@@ -8,7 +8,12 @@ import { parsePeppers } from '../settings/compile/peppers.ts';
 import { Tenants } from '../settings/compile/tenants.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { changesBetween, withStored, type StoredChanges, type StoredObjects } from '../settings/read/stored-objects.ts';
+import {
+  changesBetween,
+  withStored,
+  type StoredChanges,
+  type StoredObjects,
+} from '../settings/source/stored-objects.ts';
 
 /** Objects that one line of the log names. */
 const LISTED = 20;

@@ -3,7 +3,7 @@ import type { Caller } from '../../plugin/index.ts';
 import { digestOf, digestsOf } from '../settings/compile/api-keys.ts';
 import { callerOf } from '../settings/compile/key-ring.ts';
 import type { Settings } from '../settings/read/load.ts';
-import { looksSecret } from '../settings/problems/show.ts';
+import { looksSecret } from '../settings/values/show.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 
 /** No key has this id. */

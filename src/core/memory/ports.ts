@@ -14,7 +14,7 @@ import type {
   TextPlace,
 } from '../../plugin/index.ts';
 
-// What other rooms use of the state. `memory/` implements it in the memory of one process.
+// The parts of the state that other rooms use. `memory/` implements it in the memory of one process.
 
 /** A short-lived access token from its issuer. */
 export interface MintedToken {

@@ -1,17 +1,6 @@
 import type { CounterRef } from './counters.ts';
-import type { NodeKind } from '../tenants/tree.ts';
-
-/** What alerts are about; the schema of server.yaml has the same words. */
-export const ALERT_KINDS = [
-  'budget',
-  'exhausted',
-  'anomaly',
-  'unknown_price',
-  'lost_lease',
-  'key_expiry',
-  'backup_failure',
-] as const;
-export type AlertKind = (typeof ALERT_KINDS)[number];
+import type { NodeKind } from '../../core/tenants/tree.ts';
+import type { AlertKind } from '../../plugin/alert-kinds.ts';
 
 /** `team:search` */
 export const refOfNode = (kind: NodeKind, id: string): string => `${kind}:${id}`;

@@ -2,7 +2,7 @@ import type { Nano } from './money.ts';
 import type { Actor } from './entities.ts';
 
 /**
- * What is spent of budgets, and which process may spend how much more without a question (a lease).
+ * The spending of budgets, and which process may spend how much more without a question (a lease).
  *
  * A process takes leases ahead of its requests, reserves and settles within them in memory, and reports totals. Everything may be
  * repeated when an answer was lost: batches of takes have numbers, reports are totals, adjustments have ids.

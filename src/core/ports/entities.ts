@@ -6,7 +6,7 @@
  */
 export interface Entities {
   /**
-   * What has changed after `since`; 0 loads everything. The truth of the store: `watch` is only a hint.
+   * The changes after `since`; 0 loads everything. The truth of the store: `watch` is only a hint.
    * An object that was deleted and never loaded is in `gone` too.
    */
   load(since: Version): Promise<Loaded>;
@@ -89,7 +89,7 @@ export interface Entity extends EntityRef {
   readonly updatedAt: number;
 }
 
-/** What the store keeps of the secret of a key or token. Two slots while a key is rotated; both are one key for counting. */
+/** The digests that the store keeps of the secret of a key or token. Two slots while a key is rotated; both are one key for counting. */
 export interface KeyDigest {
   /** 0 or 1. */
   readonly slot: number;

@@ -1,7 +1,7 @@
 import type { Nano } from './money.ts';
 
 /**
- * What each try of each request cost. Rows are appended and never edited: a correction is a row of its own.
+ * The cost of each try of each request. Rows are appended and never edited: a correction is a row of its own.
  *
  * Every method rejects with `StateFailure`: `unavailable`, `invalid`.
  */

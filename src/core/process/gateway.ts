@@ -4,8 +4,8 @@ import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
-import { loadSettled, type SettledLoad } from '../settings/source/load-settled.ts';
-import { NO_OBJECTS } from '../settings/read/stored-objects.ts';
+import { loadSettled, type SettledLoad } from '../settings/read/load-settled.ts';
+import { NO_OBJECTS } from '../settings/source/stored-objects.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -17,6 +17,7 @@ import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
 import { partOf, type OpenStoreTools } from '../add-on.ts';
 import { createUpstream, type Lookup } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessState } from './process-state.ts';
+import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { OpenStore } from '../ports/store.ts';
@@ -29,7 +30,7 @@ import { serve } from './serving.ts';
 import { version } from '../kernel/version.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
-import { SettingsRefused } from '../settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../settings/source/diagnostic.ts';
 
 export interface GatewayOptions {
   /** Folder of the settings. */
@@ -49,6 +50,10 @@ export interface GatewayOptions {
   readonly port?: number | undefined;
   /** What the primary has for this worker. */
   readonly shared?: SharedByPrimary;
+  /** Gets the hint at headers without effect, which the primary logs. Default: this process logs it. */
+  readonly onHint?: (hint: HeaderHint) => void;
+  /** Opens the state store. Injected by tests; the one of the settings otherwise. */
+  readonly openStore?: OpenStoreTools['open'];
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
   /** Gets the handler of unhandled errors: before plugins are loaded, and another before the listeners accept requests. */
@@ -83,7 +88,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const metrics = createMetrics({ clock, build: version(), flush: ended.flush });
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
-  const tools = { role, env, disk, configs, clock, log, metrics };
+  const tools = { role, env, disk, configs, clock, log, metrics, open: options.openStore };
   const { store, source, loaded, files, settings } = await withStore(first, tools);
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
@@ -122,7 +127,14 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
   const { watchFolder: watcher = watchFolder, port } = options;
-  const ofRole = { source, processRole: role, port, watchFolder: watcher, onFaults: options.onFaults };
+  const ofRole = {
+    source,
+    processRole: role,
+    port,
+    watchFolder: watcher,
+    onFaults: options.onFaults,
+    onHint: options.onHint,
+  };
   return serve({ ...parts, processState, snapshot, inForce, ...ofRole });
 }
 

@@ -8,7 +8,7 @@ import type { RecordFiles } from '../record/files/record-files.ts';
 import type { AccessLines } from '../record/log/access-log.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Telemetry } from '../record/telemetry.ts';
-import type { Environment } from '../settings/read/references.ts';
+import type { Environment } from '../settings/values/references.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { Upgrades } from '../http/listener/upgrades.ts';

@@ -1,4 +1,5 @@
-import type { Diagnostic } from '../settings/problems/diagnostic.ts';
+import type { ExplainSource } from './explain-port.ts';
+import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
@@ -6,8 +7,7 @@ import type { ObjectReplica } from '../ports/object-replica.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { AlertSink } from '../ports/alert.ts';
 import type { Upstream } from '../upstream/index.ts';
-import type { DrainTimes, DrainStep } from './drain.ts';
-import type { ExplainSource } from './explain-port.ts';
+import type { DrainTimes, DrainStep, Load } from './drain.ts';
 import type { ProcessPart } from './process-part.ts';
 import type { ReloadResult, InForce } from './reload.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -102,12 +102,4 @@ export interface WorkerPool {
   reasons(): readonly string[];
   /** Stops all workers at the same time. Returns the number of cut requests. */
   drain(times: DrainTimes): Promise<number>;
-}
-
-/** The load that would be cut if a worker were killed. */
-export interface Load {
-  /** Requests whose reply has not ended. */
-  readonly requests: number;
-  /** Connections of clients, including idle ones. */
-  readonly connections: number;
 }

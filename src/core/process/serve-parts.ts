@@ -1,3 +1,4 @@
+import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
@@ -16,6 +17,8 @@ export interface ServeParts extends ProcessParts {
   readonly processRole: ProcessRole;
   readonly port: number | undefined;
   readonly watchFolder: WatchFolder;
+  /** Gets the hint at headers without effect. Undefined: this process logs it. */
+  readonly onHint: ((hint: HeaderHint) => void) | undefined;
   /** Gets the handler of unhandled errors. */
   readonly onFaults: ((handler: FaultHandler) => void) | undefined;
 }

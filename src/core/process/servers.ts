@@ -41,7 +41,7 @@ interface Listening {
 }
 
 export function createServers(parts: ServeParts, { live, workers, targets, current }: ServerSources): Listening {
-  const { clock, log, metrics, processState, inForce, store } = parts;
+  const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
   const upgrades = portOf(processState.parts, 'upgrades');
@@ -49,7 +49,7 @@ export function createServers(parts: ServeParts, { live, workers, targets, curre
   const { tls } = inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
+    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
     live.current.server,
     { clock, inFlight, upgrades, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );

@@ -147,15 +147,14 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ...(alsoTo ? [({ record }: EndedRequest) => alsoTo(record)] : []),
     ({ record, span }) => span?.close(record),
   ];
-  const guarded = (output: (ended: EndedRequest) => void, ended: EndedRequest): void => {
-    try {
-      output(ended);
-    } catch (err) {
-      reportFailure(log, ended.record.id, err);
-    }
-  };
   return (all) => {
-    for (const output of outputs) all.forEach((ended) => guarded(output, ended));
+    for (const output of outputs)
+      for (const ended of all)
+        try {
+          output(ended);
+        } catch (err) {
+          reportFailure(log, ended.record.id, err);
+        }
   };
 }
 

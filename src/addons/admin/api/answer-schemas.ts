@@ -1,4 +1,4 @@
-import type { Schema } from '../../../core/settings/read/schema-files.ts';
+import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import {
   LEDGER_DIMENSIONS,
   LEDGER_KINDS,

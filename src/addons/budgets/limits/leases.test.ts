@@ -140,7 +140,7 @@ class Process {
     for (const hold of this.inFlight.keys()) this.settle(hold);
   }
 
-  /** What the provider charges: what is in flight when the process dies is charged, too. */
+  /** The charge of the provider: a request in flight when the process dies is charged, too. */
   get charged(): number {
     return this.settled + [...this.inFlight.values()].reduce((sum, { cost }) => sum + cost, 0);
   }

@@ -10,14 +10,14 @@ import { parseCap } from '../limits/amounts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
 import { countedBy } from '../../../core/settings/compile/teams.ts';
-import type { JsonPath } from '../../../core/settings/read/pointer.ts';
+import type { JsonPath } from '../../../core/settings/schema/pointer.ts';
 import {
   nameOf,
   type StoredBudget,
   type StoredKey,
   type StoredObject,
   type StoredObjects,
-} from '../../../core/settings/read/stored-objects.ts';
+} from '../../../core/settings/source/stored-objects.ts';
 
 interface CheckedFiles {
   readonly keys: KeysFile | undefined;

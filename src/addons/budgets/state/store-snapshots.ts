@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
 import type { StateSettings } from '../settings/state.ts';
-import { STORED_KINDS } from '../../../core/settings/read/stored-objects.ts';
+import { STORED_KINDS } from '../../../core/settings/source/stored-objects.ts';
 import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { SnapshotFiles } from '../store/snapshot-files.ts';

@@ -7,7 +7,7 @@ import type { KeptRequests } from './kept-requests.ts';
 import { type ExplainQuestion, toQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import { UnknownKey } from '../../../core/dry-run/supposed-caller.ts';
-import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 /** Explains hypothetical requests and stored requests that this process has served. */
 export interface ExplainService {

@@ -8,7 +8,7 @@ import type { Explanation } from '../explanation/explanation.ts';
 import { toGatewayError, type Clock, type Exchange, type Target } from '../../../plugin/index.ts';
 import type { SettingsFiles } from '../../../core/settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../core/settings/read/load.ts';
-import type { Environment } from '../../../core/settings/read/references.ts';
+import type { Environment } from '../../../core/settings/values/references.ts';
 import { compileServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
 import { dryParts } from '../../../core/add-on.ts';
@@ -22,7 +22,6 @@ import { ignorePluginFaults } from '../../../core/http/gateway/plugin-faults.ts'
 import { loadPluginModules } from '../../../core/compose/plugin-modules.ts';
 import { compileSnapshot, type Snapshot } from '../../../core/compose/snapshot.ts';
 import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
-import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
 import { type Observation, type PluginStep, ExplainedRun } from './observation.ts';
 import { ExplainHangs } from './explain-hangs.ts';
@@ -32,10 +31,9 @@ import { fakeMissing } from './fakes.ts';
 import { dryRunOf } from '../../../core/dry-run/dry-run.ts';
 import { expired, suppose, withKey, type Supposed } from '../../../core/dry-run/supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
-import { findOrigins } from './describe/outbound-fields.ts';
 import { replyHeaders } from './header-watch.ts';
 import { watchPlugins } from './watch.ts';
-import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import type { FrozenResponses } from './kept-responses.ts';
 import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
 
@@ -97,13 +95,10 @@ export class Explainer {
     this.#setup = setup;
   }
 
-  /**
-   * Rejects with SettingsRefused and ExplainHangs. Runs in slices, so that the process continues to serve requests.
-   */
+  /** Rejects with SettingsRefused and ExplainHangs. */
   explain(question: ExplainQuestion): Promise<Explanation> {
     return this.#inTurn(async () => {
       const seen = await this.#observe(question);
-      await inSlices(findOrigins(seen), this.#setup.clock);
       // The request fails at each target, so that all are seen. Plugins set headers of a reply if there is one.
       const isSent = seen.attempts.some(({ supposed }) => supposed);
       return describeRun(seen, isSent ? await this.#observe(question, { answers: true }) : seen);
@@ -161,7 +156,6 @@ export class Explainer {
       ...dryRun,
       question,
       server: snapshot.server,
-      headerNames: snapshot.headerNames,
       prices: snapshot.prices?.(),
       supposedCaller: supposed?.how,
       steps: run.steps,

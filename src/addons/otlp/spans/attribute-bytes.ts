@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@opentelemetry/api';
-import { delimited, double, utf8, varint, type Bytes } from './protobuf.ts';
+import { delimited, double, utf8, varint, type Bytes } from '../../../addons/otlp/spans/protobuf.ts';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
-import type { RecordField } from '../../../core/record/fields/record-field.ts';
+import { type RecordField, readerOf } from '../../../core/record/fields/record-field.ts';
 
 // Fields of `KeyValue`, `AnyValue` and `ArrayValue` (opentelemetry/proto/common/v1/common.proto).
 const KEY = '\x0a';
@@ -69,16 +69,17 @@ function writerOf<T>(field: RecordField<T>): ((of: T) => Bytes) | undefined {
   switch (field.as) {
     case 'text': {
       const texts = new RecurringTexts((text) => attribute(span, text));
-      return absentOr(field.value, (text) => texts.of(text));
+      return absentOr(readerOf<T, string>(field.value), (text) => texts.of(text));
     }
     case 'unique':
-      return absentOr(field.value, (text) => attribute(span, text));
+      return absentOr(readerOf<T, string>(field.value), (text) => attribute(span, text));
     case 'texts':
-      return absentOr(field.value, (texts) => attribute(span, texts));
-    case 'plain':
+      return absentOr(readerOf<T, readonly string[]>(field.value), (texts) => attribute(span, [...texts]));
     case 'ms':
     case 'time':
-      return absentOr(field.value, plainAttribute(span));
+      return absentOr(readerOf<T, number>(field.value), plainAttribute(span));
+    case 'plain':
+      return absentOr(readerOf<T, number | boolean>(field.value), plainAttribute(span));
     case 'json':
       return undefined;
   }

@@ -16,7 +16,7 @@ const kept = (id: string, chars = 10): NewResponse => {
   };
 };
 
-/** What is found of a kept response. */
+/** The fields that are found of a kept response. */
 const found = ({ id, response, input }: NewResponse): KeptResponse => ({ id, response, input });
 
 function start(maxBytes = 1_000_000, ttlMs = 1000) {

@@ -16,7 +16,7 @@ import type {
 import type { Report, Route, Target } from '../../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
 import type { PriceTable } from '../../../addons/budgets/prices/price-table.ts';
-import type { JsonPath } from '../read/pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 
 /** The settings files, undefined for one that could not be read, and the facts that checks need besides. */
 export interface CheckedSettings {

@@ -1,7 +1,7 @@
 import type { ChainItem, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { mayStoreBudgets, mayStoreLimits } from '../../../addons/budgets/settings/owned-kinds.ts';
-import type { JsonPath } from '../read/pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 import { within, type Check, type CheckedConfig, type CheckedSettings } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
@@ -14,7 +14,11 @@ export const checkNeeds: Check = (settings) => {
     key: checkLimits,
     team: checkLimits,
     organization: checkLimits,
-    server({ chains }, report) {
+    server({ chains, plugins = [] }, report) {
+      if (chains?.entry) {
+        const isOpen = plugins.length === 0 || (settings.keys?.keys ?? []).length > 0;
+        checkEntry(chains.entry, isOpen, within(report, 'chains', 'entry'));
+      }
       checkCors(chains?.entry ?? [], within(report, 'chains', 'entry'));
       if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
         report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
@@ -43,6 +47,19 @@ export const checkNeeds: Check = (settings) => {
     },
   };
 };
+
+/** @param isOpen no plugin from outside is there to authenticate callers, or keys are, which only `auth` reads */
+function checkEntry(entry: readonly ChainItem[], isOpen: boolean, report: Report): void {
+  if (isOpen && !has(entry, 'auth')) report({ path: [], severity: 'warning', message: WITHOUT_AUTH });
+  for (const [index, item] of entry.entries())
+    if (typeof item !== 'string' && item.always)
+      report({ path: [index, 'always'], on: 'key', severity: 'warning', message: ALWAYS_THERE });
+}
+
+const WITHOUT_AUTH =
+  'this chain leaves out "auth": requests need no key, and what keys may use, their limits and their budgets do not hold';
+const ALWAYS_THERE =
+  '`always` has no effect here: `plugins` of a config or target replace request and attempt chains, and never this one';
 
 /** `errors` answers a preflight with the 405 of its path, and the plugins after it see no error replies. */
 function checkCors(entry: readonly ChainItem[], report: Report): void {

@@ -1,7 +1,7 @@
 import type { Budget } from '../../../../schemas/types.generated.ts';
 import { parseCap } from '../../../addons/budgets/limits/amounts.ts';
 import type { NodeKind, TreeNode } from '../../tenants/tree.ts';
-import type { StoredBudget, StoredLimits } from '../read/stored-objects.ts';
+import type { StoredBudget, StoredLimits } from '../source/stored-objects.ts';
 import { compileNode, countedBy, type NodeFile } from './teams.ts';
 
 /** The budgets and limits of the store that are of one node, by id. */

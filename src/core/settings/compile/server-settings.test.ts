@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import { valueAt } from '../read/pointer.ts';
-import { readSchema, isSchema, propertiesOf, SchemaTree } from '../read/schema-files.ts';
+import { valueAt } from '../schema/pointer.ts';
+import { readSchema, isSchema, propertiesOf, SchemaTree } from '../schema/schema-files.ts';
 import { compileServerSettings } from './server-settings.ts';
 
 const schema = readSchema('server');

@@ -7,7 +7,7 @@ import {
   type Timeouts,
   type FormLimits,
 } from '../../../plugin/index.ts';
-import type { Environment } from '../read/references.ts';
+import type { Environment } from '../values/references.ts';
 import { compileAlerts, type AlertSettings } from '../../../addons/alerts/settings/compile-alerts.ts';
 import { compileState, type StateSettings } from '../../../addons/budgets/settings/state.ts';
 

@@ -13,20 +13,20 @@ import type { Problem, Report } from '../../../plugin/index.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
 import { checkPrompts } from '../../../addons/prompts/settings/check-prompts.ts';
-import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type FilePlace } from '../source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles, type FoundFile, type FoundFiles } from '../source/find-files.ts';
-import type { Environment } from './references.ts';
+import type { Environment } from '../values/references.ts';
 import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
 import { withHost } from '../compile/server-settings.ts';
-import type { JsonPath } from './pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
-import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
+import { readSettingsFile, type ReadFile } from './read-file.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../../../addons/budgets/prices/price-table.ts';
 import { readPriceTable } from '../../../addons/budgets/settings/price-table.ts';
-import { packageSchemas } from './schemas.ts';
+import { packageSchemas } from '../schema/schemas.ts';
 import { checkStored } from '../../../addons/budgets/settings/check-stored.ts';
-import { withStored, withStoredPrices, type StoredObjects } from './stored-objects.ts';
+import { withStored, withStoredPrices, type StoredObjects } from '../source/stored-objects.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -125,7 +125,7 @@ export class LoadResult {
     return { file: yaml?.name ?? join(this.folder, name), ...position };
   }
 
-  /** What files hold and a state store could hold, each with its place. */
+  /** Objects that files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
     return FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;

@@ -1,5 +1,5 @@
 import { LineCounter } from 'yaml';
-import type { Diagnostic } from '../problems/diagnostic.ts';
+import type { Diagnostic } from '../source/diagnostic.ts';
 import type { SettingsFiles } from '../source/files.ts';
 import type { FoundPartial } from '../source/find-files.ts';
 

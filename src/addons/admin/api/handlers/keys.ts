@@ -4,7 +4,7 @@ import { reasonOf, type Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
 import { putOf, toChange, write, type ShownObject } from './objects.ts';
-import { createSecret } from './secrets.ts';
+import { createSecret } from '../secrets.ts';
 import { answerWith } from './object-answers.ts';
 
 interface RotateBody {

@@ -9,7 +9,7 @@ import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
-import { createSecret } from './secrets.ts';
+import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
 
 export interface CreateBody {

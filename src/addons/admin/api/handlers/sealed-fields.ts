@@ -1,4 +1,4 @@
-import { SEALED_OF_ALERTS } from '../../../../core/settings/read/stored-objects.ts';
+import { SEALED_OF_ALERTS } from '../../../../core/settings/source/stored-objects.ts';
 import type { Entity, EntityDoc } from '../../../../core/ports/entities.ts';
 import type { Call } from '../call.ts';
 import type { ObjectKind } from '../routes.ts';

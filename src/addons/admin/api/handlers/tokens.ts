@@ -7,7 +7,7 @@ import { pageOf } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
 import { includesScope } from '../roles.ts';
 import { invalidBody } from '../schemas.ts';
-import { createToken } from './secrets.ts';
+import { createToken } from '../secrets.ts';
 import { metaOf, moment } from './object-answers.ts';
 
 interface TokenBody {

@@ -34,8 +34,8 @@ const sums = async (counters: Counters, ref = TEAM) => {
 };
 
 /** The contract of `Counters`. */
-export function describeCounters(backend: Backend): void {
-  const on = (test: Parameters<typeof onStore>[1]) => onStore(backend, test);
+export function describeCounters(backend: Backend<'counters' | 'audit'>): void {
+  const on = (test: Parameters<typeof onStore<'counters' | 'audit'>>[1]) => onStore(backend, test);
 
   describe(`counters in ${backend.name}`, () => {
     it(
@@ -241,7 +241,7 @@ export function describeCounters(backend: Backend): void {
 }
 
 /** Takes, reports, losses, returns and repeats of three processes, against what each process knows of itself. */
-async function keepTheirSums(backend: Backend): Promise<void> {
+async function keepTheirSums(backend: Backend<'counters'>): Promise<void> {
   const step = fc.record({
     process: fc.nat(2),
     act: fc.constantFrom('take', 'report', 'lose', 'give', 'repeat'),

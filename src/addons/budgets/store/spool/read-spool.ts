@@ -12,7 +12,7 @@ export interface SpoolWriter {
   readonly pid: number;
 }
 
-/** What a process had counted and sent, from all lines of its spool. */
+/** The counts and requests of a process, from all lines of its spool. */
 export interface SpoolState {
   readonly accounts: ReadonlyMap<number, SpooledAccount>;
   /** Requests that may have left, and of which nothing more is known. */

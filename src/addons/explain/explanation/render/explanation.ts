@@ -1,5 +1,5 @@
 import type { Explanation, TargetExplanation } from '../explanation.ts';
-import { headerRows } from './fields.ts';
+import { headerRows } from './bodies.ts';
 import { answerRows, headSections, chainSections, rulesRows } from './head.ts';
 import {
   printBlock,
