@@ -36,7 +36,7 @@ export interface OtelOptions {
   readonly shutdownMs?: number;
 }
 
-/** What the process gives to OpenTelemetry. A signal that is off is undefined. */
+/** The sources that the process gives to OpenTelemetry. A signal that is off is undefined. */
 export interface Otel {
   readonly openSpan: OpenSpan | undefined;
   /** Counts an ended request in the metrics of the conventions. */

@@ -1,5 +1,5 @@
 /** The encodings and transports of OTLP. */
-export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
+const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /** `telemetry.traces` of server.yaml. */
@@ -9,7 +9,7 @@ interface TracesYaml {
   readonly service_name?: string | undefined;
 }
 
-/** What OpenTelemetry reads of `telemetry` in server.yaml. */
+/** The part of `telemetry` in server.yaml that OpenTelemetry reads. */
 export interface OtelYaml {
   readonly traces?: TracesYaml | undefined;
   readonly semconv?: Semconv | undefined;
