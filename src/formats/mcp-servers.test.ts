@@ -7,7 +7,7 @@ import { isObject, objectOf } from './json/object.ts';
 import { listOf } from './json/read.ts';
 import { asSent } from './as-sent.testkit.ts';
 import { clientContext, deepFreeze, replyContext, requestTarget, replyWith } from './contexts.testkit.ts';
-import { generation, seed, toEvents } from './laws.testkit.ts';
+import { generation, seed, toEvents } from './generations.testkit.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 import { runs } from '../../test/support/effort.ts';

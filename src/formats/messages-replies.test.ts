@@ -6,16 +6,8 @@ import type { GenerationEvent } from './events.ts';
 import type { Format } from './format.ts';
 import { formats } from './index.ts';
 import { clientContext, replyContext, replyWith } from './contexts.testkit.ts';
-import {
-  decodeAll,
-  generation,
-  rechunk,
-  seed,
-  toEvents,
-  type Abilities,
-  type Block,
-  type GeneratedReply,
-} from './laws.testkit.ts';
+import { decodeAll, rechunk } from './laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities, type Block, type GeneratedReply } from './generations.testkit.ts';
 
 const messages = formats['anthropic-messages'];
 /** An upstream holds nothing back. */

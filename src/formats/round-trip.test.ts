@@ -5,7 +5,7 @@ import type { GenerationEvent } from './events.ts';
 import { fold } from './streams/fold.ts';
 import { formats } from './index.ts';
 import { clientContext, replyContext, requestTarget, encodeWith, replyWith } from './contexts.testkit.ts';
-import { generation, seed, toEvents, type Abilities, type Block } from './laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities, type Block } from './generations.testkit.ts';
 
 /**
  * Content of a reply to a client that is not strict must come back unchanged (docs/protocols/replies.md#replayed-extensions): a

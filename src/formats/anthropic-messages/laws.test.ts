@@ -11,11 +11,8 @@ import {
   expectSameArguments,
   expectSameFold,
   expectUsageOnce,
-  generation,
-  random,
-  seed,
-  toEvents,
 } from '../laws.testkit.ts';
+import { generation, random, seed, toEvents } from '../generations.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 
 const replies = generation({ thinking: true, signatures: true, redacted: true, mcp: true, cacheUsage: true });

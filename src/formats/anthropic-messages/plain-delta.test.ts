@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeAll, rechunk, seed } from '../laws.testkit.ts';
+import { decodeAll, rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
 import { replyContext } from '../contexts.testkit.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
 import { MessagesStreamDecoder } from './decode-stream.ts';

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { fold, type Generation } from '../streams/fold.ts';
+import { type Abilities, generation, joinNeighbours, seed, toEvents } from '../generations.testkit.ts';
 import {
-  type Abilities,
   decodeAll,
   expectNoiseIgnored,
   expectOneTerminal,
@@ -12,11 +12,7 @@ import {
   expectSameArguments,
   expectSameFold,
   expectUsageOnce,
-  generation,
-  joinNeighbours,
   rechunk,
-  seed,
-  toEvents,
 } from '../laws.testkit.ts';
 import { clientContext, deepFreeze, replyContext, replyWith } from '../contexts.testkit.ts';
 import { dataOf } from './framing.ts';

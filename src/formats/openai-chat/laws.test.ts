@@ -12,14 +12,9 @@ import {
   expectSameArguments,
   expectSameFold,
   expectUsageOnce,
-  generation,
-  joinNeighbours,
   joinedParts,
-  random,
-  seed,
-  toEvents,
-  type Abilities,
 } from '../laws.testkit.ts';
+import { generation, joinNeighbours, random, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { clientContext, deepFreeze, replyContext, replyWith } from '../contexts.testkit.ts';
 import { openaiChat } from './index.ts';
 

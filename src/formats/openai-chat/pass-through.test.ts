@@ -4,7 +4,8 @@ import type { JsonObject } from '../conversation.ts';
 import { fold } from '../streams/fold.ts';
 import type { PassThrough } from '../format.ts';
 import { clientContext, replyContext, requestTarget } from '../contexts.testkit.ts';
-import { decodeAll, generation, rechunk, seed, toEvents } from '../laws.testkit.ts';
+import { decodeAll, rechunk } from '../laws.testkit.ts';
+import { generation, seed, toEvents } from '../generations.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
 

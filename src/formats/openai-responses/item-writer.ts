@@ -50,9 +50,10 @@ interface CallForm {
   readonly begun: string;
   /** The same member of the item that is whole. */
   readonly whole: (args: string) => string;
-  /** The events of the arguments, without `.delta` and `.done`. Undefined: they come with the whole item. */
-  readonly events?: string;
-  /** The last of these events names the function. */
+  /** The events of a piece of the arguments, and of all of them. Undefined: they come with the whole item. */
+  readonly delta?: string;
+  readonly done?: string;
+  /** The last event of the arguments names the function. */
   readonly namesFunction?: true;
 }
 
@@ -62,14 +63,16 @@ const CALLS: Readonly<Record<EchoedTool['kind'], CallForm>> = {
     type: 'function_call',
     begun: '"arguments":""',
     whole: (args) => `"arguments":${jsonBytes(args === '' ? '{}' : args)}`,
-    events: 'function_call_arguments',
+    delta: 'function_call_arguments.delta',
+    done: 'function_call_arguments.done',
     namesFunction: true,
   },
   custom: {
     type: 'custom_tool_call',
     begun: '"input":""',
     whole: (input) => `"input":${jsonBytes(input)}`,
-    events: 'custom_tool_call_input',
+    delta: 'custom_tool_call_input.delta',
+    done: 'custom_tool_call_input.done',
   },
   tool_search: {
     type: 'tool_search_call',
@@ -219,8 +222,8 @@ export class ItemWriter {
     const open = this.#open;
     if (text === '' || open?.kind !== 'call') return;
     open.text.add(text);
-    const { events } = open.form;
-    if (events !== undefined) this.#stream?.delta(`${events}.delta`, open.head, literalOf(text));
+    const { delta } = open.form;
+    if (delta !== undefined) this.#stream?.delta(delta, open.head, literalOf(text));
   }
 
   /** An item that arrives at once. */
@@ -368,7 +371,7 @@ export class ItemWriter {
   #closedCall({ head, name, form, text: written }: CallItem & OpenItem): string {
     const args = form.whole(written.take());
     const named = form.namesFunction ? `,"name":${jsonBytes(name)}` : '';
-    if (form.events !== undefined) this.#stream?.event(`${form.events}.done`, `${head},${args}${named}`);
+    if (form.done !== undefined) this.#stream?.event(form.done, `${head},${args}${named}`);
     return args;
   }
 }

@@ -3,15 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
 import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
-import {
-  expectOneTerminal,
-  expectRechunkingKeepsEvents,
-  generation,
-  joinedParts,
-  seed,
-  toEvents,
-  type Abilities,
-} from '../laws.testkit.ts';
+import { expectOneTerminal, expectRechunkingKeepsEvents, joinedParts } from '../laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { fold } from '../streams/fold.ts';
 import { accumulated, eventsOf, withoutHelpers } from './sdk.testkit.ts';
 import { runs } from '../../../test/support/effort.ts';

@@ -4,7 +4,7 @@ import { writeEnvelope } from '../envelope.ts';
 import { RequestFault } from '../format.ts';
 import { formats } from '../index.ts';
 import { clientContext, deepFreeze, replyContext, requestTarget, replyWith } from '../contexts.testkit.ts';
-import { toEvents } from '../laws.testkit.ts';
+import { toEvents } from '../generations.testkit.ts';
 import { finish } from '../steps.ts';
 import { translateRequest } from '../translate.ts';
 import { eventsOf } from './sdk.testkit.ts';

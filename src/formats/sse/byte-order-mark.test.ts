@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from '../index.ts';
 import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
-import { decodeAll, toEvents } from '../laws.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
+import { toEvents } from '../generations.testkit.ts';
 import { translatingReader } from '../streams/readers.ts';
 import type { PassThrough } from '../format.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from '../index.ts';
 import { clientContext, replyContext } from '../contexts.testkit.ts';
-import { decodeAll, toEvents } from '../laws.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
+import { toEvents } from '../generations.testkit.ts';
 
 const NAMES = ['openai-chat', 'anthropic-messages', 'gemini'] as const;
 const reply = toEvents({

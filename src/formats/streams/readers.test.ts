@@ -6,7 +6,8 @@ import { fold, type Generation } from './fold.ts';
 import { ReplyFault, type Format, type PassThrough } from '../format.ts';
 import { gemini } from '../gemini/index.ts';
 import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
-import { decodeAll, generation, joinedParts, rechunk, seed, toEvents, type Abilities } from '../laws.testkit.ts';
+import { decodeAll, joinedParts, rechunk } from '../laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { translatingReader, type Translation } from './readers.ts';
 

@@ -6,7 +6,7 @@ import { fold } from './fold.ts';
 import { ReplyFault, type ClientContext, type Format } from '../format.ts';
 import { formats } from '../index.ts';
 import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
-import { generation, seed, toEvents, type Abilities } from '../laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from './replay.ts';
 
 const ALL: Abilities = {

@@ -32,7 +32,7 @@ export class MarkedRequests {
     const { settings, server, clock } = this.#known;
     const { method, path } = operation;
     const { req } = inboundContext({ method, path, headers: {}, body: Buffer.alloc(0) });
-    req.headers = EVERY_HEADER;
+    req.headers = everyHeader(prefix);
     const snapshot = { hash: settings.hash, headerNames: new HeaderNames([prefix]), server };
     return new HttpExchange(req, { operation, clientFormat: operation.format, params: {}, snapshot, clock });
   }
@@ -93,16 +93,19 @@ const valueOf = (name: string | symbol): string | undefined =>
 
 /**
  * Headers of a request that has every possible header, each marked with its name. A mark in the output shows which
- * header was read, so no list of headers is needed. Connection headers are absent: the gateway never reads them.
+ * header was read, so no list of headers is needed. Connection headers are absent: the gateway never reads them. A listing
+ * has one header of the gateway's, because a request without any is not asked for them by name.
  */
-export const EVERY_HEADER: IncomingHttpHeaders = new Proxy<IncomingHttpHeaders>(
-  {},
-  {
-    get: (_, name) => valueOf(name),
-    has: (_, name) => valueOf(name) !== undefined,
-    getOwnPropertyDescriptor(_, name) {
-      const value = valueOf(name);
-      return value === undefined ? undefined : { value, configurable: true, enumerable: true, writable: true };
+export const everyHeader = (prefix: string): IncomingHttpHeaders =>
+  new Proxy<IncomingHttpHeaders>(
+    {},
+    {
+      get: (_, name) => valueOf(name),
+      has: (_, name) => valueOf(name) !== undefined,
+      ownKeys: () => [`${prefix}any`],
+      getOwnPropertyDescriptor(_, name) {
+        const value = valueOf(name);
+        return value === undefined ? undefined : { value, configurable: true, enumerable: true, writable: true };
+      },
     },
-  },
-);
+  );

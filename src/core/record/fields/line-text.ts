@@ -21,7 +21,7 @@ interface KeptMember<T> extends Member<T> {
 }
 
 /** The steps that write an object: one for each member, or for neighbouring texts. */
-type Step<T> =
+type LineStep<T> =
   /** Texts are joined anew when one of them has changed, because each join makes an object. */
   | { readonly how: 'kept'; readonly members: KeptMember<T>[]; joined: string }
   /** A value that each request has of its own. */
@@ -71,8 +71,8 @@ export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' 
   };
 }
 
-function stepsOf<T>(fields: readonly RecordField<T>[], before: ',' | ''): Step<T>[] {
-  const steps: Step<T>[] = [];
+function stepsOf<T>(fields: readonly RecordField<T>[], before: ',' | ''): LineStep<T>[] {
+  const steps: LineStep<T>[] = [];
   /** The members of the step before, if they are texts. */
   let texts: KeptMember<T>[] | undefined;
   for (const field of fields) {
@@ -89,7 +89,7 @@ function stepsOf<T>(fields: readonly RecordField<T>[], before: ',' | ''): Step<T
   return steps;
 }
 
-function stepOf<T>(field: RecordField<T>, name: string): Step<T> {
+function stepOf<T>(field: RecordField<T>, name: string): LineStep<T> {
   if (field.as === 'nested') return { how: 'nested', add: field.lineAdder(name) };
   if (field.as === 'text' || field.as === 'plain')
     return { how: 'kept', members: [keptMember(field, name)], joined: '' };

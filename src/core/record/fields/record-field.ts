@@ -29,7 +29,7 @@ type Name<T> = Extract<keyof T, string>;
 type NamesOf<T, V> = { [K in Name<T>]: T[K] extends V | undefined ? K : never }[Name<T>];
 
 /** The property that has the value, or a function that derives it. Undefined: the value is absent. */
-export type FieldValue<T, V> = NamesOf<T, V> | ((of: T) => V | undefined);
+type FieldValue<T, V> = NamesOf<T, V> | ((of: T) => V | undefined);
 
 /** A field with one value. */
 type SingleField<T> = {

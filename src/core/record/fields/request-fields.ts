@@ -35,7 +35,7 @@ const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[
 ];
 
 /**
- * What the access line, the admin listener's records and the server span show of a request, in the order in which they
+ * The fields that the access line, the admin listener's records and the server span show of a request, in the order in which they
  * show it. A new field is one row. `attempts.at(-1)` is the attempt that answered, or the last that failed.
  */
 export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [

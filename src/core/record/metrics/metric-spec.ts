@@ -29,9 +29,9 @@ export interface MetricSpec {
    * each of the 60 routes would have them (measured: 250 KB of an idle scrape).
    */
   readonly zero?: readonly Readonly<Record<string, string>>[];
-  /** What it counts of the record of every request. */
+  /** The count or the value of every request's record. */
   readonly ofRequest?: Measure<RequestSeries, RequestRecord> | CountRequest<string>;
-  /** What it counts of every attempt at a target that was found, in this order. */
+  /** The counts and values of every attempt at a target that was found, in this order. */
   readonly countAttempt?: CountAttempt<string>;
   readonly ofAttempt?: readonly Measure<AttemptSeries, RecordedAttempt>[];
   /** Of the usage of an attempt that answered. */

@@ -19,7 +19,7 @@ interface Collected {
   get(): Promise<FamilySnapshot>;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly clock: Clock;
   readonly build: { readonly version: string; readonly revision: string };
   /** Event loop, heap, garbage collection, file descriptors. Default true. */

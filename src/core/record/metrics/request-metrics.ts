@@ -35,7 +35,7 @@ interface LabelSources {
 }
 
 /** A row of the table of metrics, or a part of one: it adds values to one metric. */
-interface Step<Kind extends string, Measured> {
+interface MeasureStep<Kind extends string, Measured> {
   readonly kind: Kind;
   readonly family: AnyFamily;
   readonly measure: Measured;
@@ -49,14 +49,14 @@ interface NoteStep<Count> {
 
 type RequestStep =
   | NoteStep<(record: RequestRecord, note: Note<string>) => void>
-  | Step<'request', Measure<RequestSeries, RequestRecord>>;
+  | MeasureStep<'request', Measure<RequestSeries, RequestRecord>>;
 type AttemptStep =
   | NoteStep<NonNullable<MetricSpec['countAttempt']>>
-  | Step<'attempt', Measure<AttemptSeries, RecordedAttempt>>
-  | Step<'usage', Measure<AttemptSeries, Usage>>
-  | Step<'tokens', Measure<AttemptSeries, Usage>>
+  | MeasureStep<'attempt', Measure<AttemptSeries, RecordedAttempt>>
+  | MeasureStep<'usage', Measure<AttemptSeries, Usage>>
+  | MeasureStep<'tokens', Measure<AttemptSeries, Usage>>
   | TryStep;
-type TryStep = Step<'try', Measure<TrySeries, RecordedTry>>;
+type TryStep = MeasureStep<'try', Measure<TrySeries, RecordedTry>>;
 
 /** Where the series of a step of tries are. */
 interface TriesOf extends Pick<SeriesOfKey, 'ofTries'> {
