@@ -1,4 +1,4 @@
-import type { AddOn } from '../core/add-on.ts';
+import type { AddOn } from '../core/commands/add-on.ts';
 import { admin } from './admin/index.ts';
 import { agentConfig } from './agent-config/index.ts';
 import { alerts } from './alerts/index.ts';

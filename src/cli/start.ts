@@ -5,7 +5,7 @@ keepCompiledCode();
 const [{ main }, { commands }, { registerAddOns }, { addOns }] = await Promise.all([
   import('../core/commands/command-line.ts'),
   import('./commands.ts'),
-  import('../core/add-on.ts'),
+  import('../core/commands/add-on.ts'),
   import('../addons/index.ts'),
 ]);
 await main(commands, () => registerAddOns(addOns));

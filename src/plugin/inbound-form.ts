@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { GatewayError } from './errors.ts';
 import type { RequestBody } from './request-body.ts';
 import { isObject } from '../formats/json/object.ts';
-import { addPiece } from '../core/kernel/piece-list.ts';
+import { addPiece } from '../formats/json/piece-list.ts';
 import { FormBody, type HeldPart, type LiveRest } from './form-body.ts';
 import { PartNames } from './part-names.ts';
 import { FormScanner, type FormToken, type PartHead } from './form-scanner.ts';

@@ -133,7 +133,7 @@ export { readForm, type InboundForm, type InboundFormReading } from './inbound-f
 export { FormBody } from './form-body.ts';
 export { FormScanner, type FormToken } from './form-scanner.ts';
 export { announcedBytes, bodyPieces, boundaryOf, brokenBody, requestDecoder } from './body-pieces.ts';
-export { addPiece } from '../core/kernel/piece-list.ts';
+export { addPiece } from '../formats/json/piece-list.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {
@@ -203,3 +203,4 @@ export {
   type ResponseService,
 } from './responses.ts';
 export { parseBytes, parseDuration, parseSeconds } from './units.ts';
+export { Query } from './query.ts';

@@ -1,4 +1,4 @@
-import { dryParts } from '../../src/core/add-on.ts';
+import { dryParts } from '../../src/core/process/add-on-parts.ts';
 import { builtinPlugins } from '../../plugins/index.ts';
 import { ModelLabels } from '../../src/core/catalog/model-labels.ts';
 import { PluginRegistry } from '../../src/core/http/chain/registry.ts';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { GatewayOptions } from '../../src/core/process/gateway-options.ts';
 import { KEY, startTestGateway, until, writeSettings, type TestGateway } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 

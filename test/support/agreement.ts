@@ -16,7 +16,7 @@ import { createLogger } from '../../src/core/record/log/logger.ts';
 import { Explainer } from '../../src/addons/explain/explain/explainer.ts';
 import { describeRun } from '../../src/addons/explain/explain/describe/index.ts';
 import type { ExplainQuestion } from '../../src/addons/explain/explain/question.ts';
-import type { GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { GatewayOptions } from '../../src/core/process/gateway-options.ts';
 import type { Watch } from '../../src/core/compose/chain-builder.ts';
 import { saidOf, seenAs, sentOf, type FoundResponses, type Notes, type Served } from './agreement-served.ts';
 import { logTally, Tally } from './agreement-tally.ts';

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway, type GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { GatewayOptions } from '../../src/core/process/gateway-options.ts';
+import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { describeRun } from '../../src/addons/explain/explain/describe/index.ts';
 import { Agreement } from './agreement.ts';

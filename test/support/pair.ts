@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { GatewayOptions } from '../../src/core/process/gateway.ts';
+import type { GatewayOptions } from '../../src/core/process/gateway-options.ts';
 import { startTestGateway, type TestGateway, type TestSettings } from './gateway.ts';
 import { entriesFor, startUpstream, type Script, type ScriptedUpstream } from './upstream.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { addOns } from '../../src/addons/index.ts';
-import { registerAddOns } from '../../src/core/add-on.ts';
+import { registerAddOns } from '../../src/core/commands/add-on.ts';
 
 // The gate must say the same of the same commit: properties are tried with new values on every run at a desk, and with the
 // same values in CI.

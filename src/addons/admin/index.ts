@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { adminCommands } from './cli/commands.ts';
 
 /** The admin listener, its API and `gatehouse admin`. */

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { agentCommands } from './commands.ts';
 
 /** `gatehouse agent-config`: the lines that point a coding agent at a gateway. */

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 
 /** Webhooks for budgets, keys and prices. */
 export const alerts: AddOn = {

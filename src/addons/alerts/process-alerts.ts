@@ -1,4 +1,5 @@
-import type { AlertSink, AlertTree } from '../../core/ports/alert.ts';
+import type { AlertTree } from '../../core/tenants/tree.ts';
+import type { AlertSink } from '../../core/ports/alert.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
 import type { CounterPorts } from '../../core/ports/store.ts';
 

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { budgetCommands } from './cli/commands.ts';
 
 /** Limits and budgets of keys, teams and organizations, prices, the ledger, the state store. */

@@ -1,4 +1,4 @@
-import type { AddOnParts } from '../../core/add-on.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { testCommands } from './cli/commands.ts';
 
 /** `gatehouse test`: cases in YAML, run through the real gateway without a network. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../../core/commands/layout.ts';
+import { printable } from '../../core/kernel/layout.ts';
 import { formatDiagnostics, type Diagnostic, describe } from '../../core/settings/source/diagnostic.ts';
 import { hasFailed, type CaseResult, type TestSummary, diffOf, headOf, placeOf, type Failure } from './results.ts';
 

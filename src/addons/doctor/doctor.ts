@@ -5,7 +5,7 @@ import type { LoadResult } from '../../core/settings/read/load.ts';
 import type { Environment } from '../../core/settings/values/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
 import type { Output } from '../../core/commands/output.ts';
-import { partOf } from '../../core/add-on.ts';
+import { partOf } from '../../core/process/add-on-parts.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 import {

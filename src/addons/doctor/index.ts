@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { doctorCommands } from './commands.ts';
 
 /** `gatehouse doctor`: checks of the machine, the settings and the way to the providers. */

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { explainCommands } from './cli/commands.ts';
 
 /** Explanations of requests, by `gatehouse explain` and the admin API. */

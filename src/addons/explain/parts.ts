@@ -1,4 +1,4 @@
-import type { AddOnParts } from '../../core/add-on.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { openExplain } from './process.ts';
 
 export const parts: AddOnParts = { open: openExplain };

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 
 /** Files that callers upload. */
 export const files: AddOn = {

@@ -1,4 +1,4 @@
-import type { AddOnParts } from '../../core/add-on.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { files as operations } from './operations.ts';
 import files from './plugins/files/index.ts';
 import { openFiles, sourceOf } from './process.ts';

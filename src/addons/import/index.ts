@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { importCommands } from './commands.ts';
 
 /** `gatehouse import`: settings from the files of other gateways. */

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 
 /** Traces, metrics and logs over OTLP. */
 export const otlp: AddOn = {

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { promptCommands } from './cli/commands.ts';
 
 /** The prompt library: templates, versions, labels. */

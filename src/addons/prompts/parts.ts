@@ -1,4 +1,4 @@
-import type { AddOnParts } from '../../core/add-on.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { prompts as operations } from './operation.ts';
 import prompts from './plugins/prompts/index.ts';

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 
 /** Responses that are kept for later requests, and their WebSocket. */
 export const responses: AddOn = {

@@ -1,4 +1,4 @@
-import type { AddOnParts } from '../../core/add-on.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import responses from './plugins/responses/index.ts';
 import { dryResponses, openResponses } from './process.ts';
 import { responsesSocket } from './responses-socket.ts';

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 
 /** Replies to requests that mean the same. */
 export const semanticCache: AddOn = {

@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 import { simulatorCommands } from './cli/commands.ts';
 
 /** The provider `simulator`, which answers like a model. */

@@ -1,4 +1,4 @@
-import type { AddOnParts } from '../../core/add-on.ts';
+import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { simulator } from './provider.ts';
 
 export const parts: AddOnParts = {

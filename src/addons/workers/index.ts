@@ -1,4 +1,4 @@
-import type { AddOn } from '../../core/add-on.ts';
+import type { AddOn } from '../../core/commands/add-on.ts';
 
 /** Several processes that serve together: `gatehouse serve --workers`. */
 export const workers: AddOn = {

@@ -53,7 +53,7 @@ export const coreCommands: readonly (readonly [string, Command])[] = [
         const [{ validateCommand }, { checkSettings }, { addOnParts, partOf }] = await Promise.all([
           import('./validate.ts'),
           import('../dry-run/check-settings.ts'),
-          import('../add-on.ts'),
+          import('../process/add-on-parts.ts'),
         ]);
         const more = addOnParts.flatMap(({ passes = [] }) => passes);
         return validateCommand({

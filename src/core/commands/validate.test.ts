@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { validateCommand, type ValidateOptions, type ValidationPass } from './validate.ts';
+import type { ValidationPass } from '../process/add-on-parts.ts';
+import { validateCommand, type ValidateOptions } from './validate.ts';
 
 const SOUND = {
   'catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n',

@@ -1,13 +1,7 @@
+import type { LoadForCommand, ValidationPass } from '../process/add-on-parts.ts';
 import { formatDiagnostics, type DiagnosticFormat } from '../settings/source/diagnostic.ts';
-import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { LoadResult} from '../settings/read/load.ts';
 import { loadSettings } from '../settings/read/load.ts';
-import type { Environment } from '../settings/values/references.ts';
-
-/** A check beyond the files: it compiles something and reports problems through the result. */
-export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
-
-/** Reads a folder of settings for a command that does not serve. */
-export type LoadForCommand = (dir: string, env: Environment) => Promise<LoadResult>;
 
 export interface ValidateOptions {
   readonly dir: string;

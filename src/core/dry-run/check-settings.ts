@@ -4,7 +4,7 @@ import { PluginRegistry } from '../http/chain/registry.ts';
 import { systemClock } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
-import { dryParts } from '../add-on.ts';
+import { dryParts } from '../process/add-on-parts.ts';
 import { MemoryHealthStore } from '../memory/target-health.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';

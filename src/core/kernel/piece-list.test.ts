@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addPiece } from './piece-list.ts';
+import { addPiece } from '../../formats/json/piece-list.ts';
 
 describe('a list of pieces', () => {
   it('has the same bytes however they are cut', () => {

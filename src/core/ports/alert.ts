@@ -1,5 +1,5 @@
 import type { CounterRef } from './counters.ts';
-import type { NodeKind } from '../../core/tenants/tree.ts';
+import type { NodeKind } from '../tenants/tree.ts';
 import type { AlertKind } from '../../plugin/alert-kinds.ts';
 
 /** `team:search` */
@@ -23,12 +23,6 @@ type AlertValue = string | number | boolean | null | readonly string[];
 export interface AlertMark {
   readonly counter: CounterRef;
   readonly bits: readonly number[];
-}
-
-/** The tree of organizations, teams and keys as alerts know it. */
-export interface AlertTree {
-  /** The refs of the nodes around a node, from the inside out. */
-  around(ref: string): readonly string[];
 }
 
 export interface AlertSink {

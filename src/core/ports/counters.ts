@@ -1,3 +1,4 @@
+import { nameOfCounter } from '../tenants/tree.ts';
 import type { Nano } from './money.ts';
 import type { Actor } from './entities.ts';
 
@@ -62,8 +63,6 @@ export interface CounterRef {
   readonly period: number;
 }
 
-/** The name of what a counter counts, for people: `team:search:month:usd` of the counter `team:search month usd`. It fits into a URL. */
-export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':');
 
 /** Names a counter in rows of the audit: its name, and the start of its period if it has one. */
 export const auditIdOf = ({ node, period }: CounterRef): string =>

@@ -1,6 +1,6 @@
 import type { Boot } from './counters.ts';
 import type { Entity, Version } from './entities.ts';
-import type { ObjectReplica } from './object-replica.ts';
+import type { ObjectReplica } from '../settings/source/object-replica.ts';
 import type { Audit } from './audit.ts';
 import type { Counters } from './counters.ts';
 import type { Entities } from './entities.ts';

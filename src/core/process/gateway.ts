@@ -1,64 +1,33 @@
+import type { GatewayOptions } from './gateway-options.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
-import { ModelLabels, type ModelNames } from '../catalog/model-labels.ts';
+import { ModelLabels} from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/read/load-settled.ts';
 import { NO_OBJECTS } from '../settings/source/stored-objects.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
-import { watchFolder, type WatchFolder } from '../settings/source/watch.ts';
+import { watchFolder} from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { RecordFiles } from '../record/files/record-files.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
-import { partOf, type OpenStoreTools } from '../add-on.ts';
-import { createUpstream, type Lookup } from '../upstream/index.ts';
+import { partOf, type OpenStoreTools } from './add-on-parts.ts';
+import { createUpstream} from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessState } from './process-state.ts';
-import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
-import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { ProcessParts } from './process-part.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
 import { outboundOf } from './outbound.ts';
-import type { ServeParts } from './serve-parts.ts';
 import { serve } from './serving.ts';
 import { version } from '../kernel/version.ts';
-import type { Watch } from '../compose/chain-builder.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { SettingsRefused } from '../settings/source/diagnostic.ts';
-
-export interface GatewayOptions {
-  /** Folder of the settings. */
-  readonly configs: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Injected by tests; the system's otherwise. */
-  readonly clock?: Clock;
-  readonly random?: () => number;
-  readonly lookup?: Lookup;
-  readonly logTo?: DestinationStream;
-  readonly watchFolder?: WatchFolder;
-  /** Source of the settings files and of the files they name. Default: the disk. */
-  readonly files?: SettingsFiles;
-  /** Hooks around plugins and their capabilities. Injected by tests. */
-  readonly watch?: Watch;
-  /** Replaces the port of the settings. */
-  readonly port?: number | undefined;
-  /** What the primary has for this worker. */
-  readonly shared?: SharedByPrimary;
-  /** Gets the hint at headers without effect, which the primary logs. Default: this process logs it. */
-  readonly onHint?: (hint: HeaderHint) => void;
-  /** Opens the state store. Injected by tests; the one of the settings otherwise. */
-  readonly openStore?: OpenStoreTools['open'];
-  /** Decides which model names are labels of metrics. Default: this process decides. */
-  readonly models?: ModelNames;
-  /** Gets the handler of unhandled errors: before plugins are loaded, and another before the listeners accept requests. */
-  readonly onFaults?: ServeParts['onFaults'];
-}
 
 export const startGateway = (options: GatewayOptions): Promise<Gateway> => start(options, { kind: 'alone' });
 

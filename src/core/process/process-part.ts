@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Watch } from '../compose/chain-builder.ts';
-import type { ObjectReplica } from '../ports/object-replica.ts';
+import type { ObjectReplica } from '../settings/source/object-replica.ts';
 import type { EndedRequests } from '../record/ended-requests.ts';
 import type { RecordFiles } from '../record/files/record-files.ts';
 import type { AccessLines } from '../record/log/access-log.ts';

@@ -21,7 +21,7 @@ import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { pluginReports } from '../compose/plugin-metrics.ts';
 import type { Shared } from '../compose/shared.ts';
 import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
-import { addOnParts } from '../add-on.ts';
+import { addOnParts } from './add-on-parts.ts';
 import { portOf, type ProcessPart, type ProcessParts } from './process-part.ts';
 
 /** State that outlives snapshots, created once. */

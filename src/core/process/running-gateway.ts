@@ -3,7 +3,7 @@ import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
-import type { ObjectReplica } from '../ports/object-replica.ts';
+import type { ObjectReplica } from '../settings/source/object-replica.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { AlertSink } from '../ports/alert.ts';
 import type { Upstream } from '../upstream/index.ts';

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { partOf } from '../add-on.ts';
+import { partOf } from './add-on-parts.ts';
 import type { AdminListener } from './admin-port.ts';
 import { createStatusServer } from '../status/status-listener.ts';
 import { applyLimits, createDataServer } from '../http/listener/data-server.ts';

@@ -2,7 +2,8 @@ import type { Budget as BudgetFile } from '../../../schemas/types.generated.ts';
 import type { Caller } from '../../plugin/index.ts';
 import type { Cap, Rate } from '../../addons/budgets/limits/amounts.ts';
 
-export { nameOfCounter } from '../ports/counters.ts';
+/** The name of what a counter counts, for people: `team:search:month:usd` of the counter `team:search month usd`. It fits into a URL. */
+export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':');
 
 /** The kinds of nodes, from the outermost in. */
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;
@@ -82,4 +83,10 @@ export interface NodeChanges {
   readonly changed: readonly TreeNode[];
   /** As they were: those that have changed, and those that are gone. */
   readonly before: readonly TreeNode[];
+}
+
+/** The tree of organizations, teams and keys as alerts know it. */
+export interface AlertTree {
+  /** The refs of the nodes around a node, from the inside out. */
+  around(ref: string): readonly string[];
 }

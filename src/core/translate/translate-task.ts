@@ -12,7 +12,7 @@ import type { RequestTarget } from '../../formats/request-target.ts';
 import { writeJson } from '../../formats/json/text.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
-import { addPiece } from '../kernel/piece-list.ts';
+import { addPiece } from '../../formats/json/piece-list.ts';
 import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../../plugin/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
 import { CallersBody } from './callers-body.ts';

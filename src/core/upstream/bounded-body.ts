@@ -1,4 +1,4 @@
-import { addPiece } from '../kernel/piece-list.ts';
+import { addPiece } from '../../formats/json/piece-list.ts';
 import { codingOf } from '../../plugin/content-decoder.ts';
 
 /** Collects a small body up to a limit. */

@@ -1,4 +1,4 @@
-import { addPiece } from '../kernel/piece-list.ts';
+import { addPiece } from '../../formats/json/piece-list.ts';
 import { UNCODED } from '../../plugin/content-decoder.ts';
 import { UpstreamError, type Cancellation, type GatewayError } from '../../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';

@@ -1,4 +1,4 @@
-import { addPiece } from '../../core/kernel/piece-list.ts';
+import { addPiece } from '../json/piece-list.ts';
 import { NOTHING } from '../sse/held-bytes.ts';
 
 /** The bytes of a whole reply as they arrive: nearly always in one piece, which needs no list. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { GatewayOptions } from '../../../src/core/process/gateway.ts';
+import type { GatewayOptions } from '../../../src/core/process/gateway-options.ts';
 import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../../support/gateway.ts';
 import { entriesFor } from '../../support/upstream.ts';
 import { call, type Ask, type OpenCall, type Received } from './client.ts';

@@ -1,6 +1,7 @@
 import type { AlertSink } from '../../../core/ports/alert.ts';
 import type { Clock } from '../../../plugin/index.ts';
-import { nameOfCounter, type LostLease } from '../../../core/ports/counters.ts';
+import { nameOfCounter } from '../../../core/tenants/tree.ts';
+import { type LostLease } from '../../../core/ports/counters.ts';
 
 /** Time for which one alert is enough: a process may end again and again. */
 const PAUSE_MS = 60_000;

@@ -10,7 +10,7 @@ import { SnapshotFiles } from '../store/snapshot-files.ts';
 import type { Metrics } from '../../../core/record/metrics/registry.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
-import { ObjectReplica } from '../../../core/ports/object-replica.ts';
+import { ObjectReplica } from '../../../core/settings/source/object-replica.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';

@@ -11,7 +11,7 @@ import { loadSettings, type LoadResult, type Settings } from '../../../core/sett
 import type { Environment } from '../../../core/settings/values/references.ts';
 import { compileServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
-import { dryParts } from '../../../core/add-on.ts';
+import { dryParts } from '../../../core/process/add-on-parts.ts';
 import type { SnapshotSource } from '../../../core/compose/snapshot-part.ts';
 import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
 import type { HealthStore, ReplyStores } from '../../../core/memory/ports.ts';

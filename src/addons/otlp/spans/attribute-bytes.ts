@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@opentelemetry/api';
-import { delimited, double, utf8, varint, type Bytes } from '../../../addons/otlp/spans/protobuf.ts';
+import { delimited, double, utf8, varint, type Bytes } from './protobuf.ts';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
 import { type RecordField, readerOf } from '../../../core/record/fields/record-field.ts';
 

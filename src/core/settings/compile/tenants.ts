@@ -1,5 +1,5 @@
 import type { KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { AlertTree } from '../../ports/alert.ts';
+import type { AlertTree } from '../../tenants/tree.ts';
 import type { CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
 import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../source/stored-objects.ts';
 import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';

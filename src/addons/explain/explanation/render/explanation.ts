@@ -9,7 +9,7 @@ import {
   type PageFormat,
   type Row,
   type Section,
-} from '../../../../core/commands/layout.ts';
+} from '../../../../core/kernel/layout.ts';
 import { leftOutRows, targetSections, targetTitle } from './target.ts';
 
 /** Renders an explanation as text: first the destinations, then the processing, section by section. */

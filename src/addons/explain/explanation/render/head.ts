@@ -17,7 +17,7 @@ import {
   type Line,
   type TextSpan,
   type Tone,
-} from '../../../../core/commands/layout.ts';
+} from '../../../../core/kernel/layout.ts';
 import { arrow, aside, at, count, duration, fieldsText, from, shortText, sourceText, valueText } from './words.ts';
 
 /** The sections about the request, its caller and its config. */

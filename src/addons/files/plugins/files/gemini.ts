@@ -11,7 +11,7 @@ import {
   type GatewayContext,
   type StoredFile,
 } from '../../../../plugin/index.ts';
-import { Query } from '../../../../core/kernel/query.ts';
+import { Query } from '../../../../plugin/index.ts';
 
 /** docs/protocols/files.md#google */
 const DEFAULT_SIZE = 10;

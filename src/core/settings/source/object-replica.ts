@@ -1,10 +1,10 @@
-import { ShardedChanges, ShardedMap } from '../tenants/sharded-map.ts';
+import { ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
 import {
   nameOf,
   type StoredChanges,
   type StoredObject,
   type StoredObjects,
-} from '../settings/source/stored-objects.ts';
+} from './stored-objects.ts';
 
 /** The objects of the state store as a process knows them. Each version of them is immutable. */
 export class ObjectReplica {

@@ -1,22 +1,27 @@
-import { addPlugins } from '../../plugins/index.ts';
-import type { Clock, Operation, Plugin, Report, Secret } from '../plugin/index.ts';
-import type { Command } from './commands/arguments.ts';
-import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
+import { addPlugins } from '../../../plugins/index.ts';
+import type { Clock, Operation, Plugin, Report, Secret } from '../../plugin/index.ts';
 import type { Logger } from 'pino';
-import type { OpenStore, StateStore } from './ports/store.ts';
-import type { Metrics } from './record/metrics/registry.ts';
-import type { Settings } from './settings/read/load.ts';
-import type { SnapshotSource } from './compose/snapshot-part.ts';
-import type { AdminListener, AdminOptions } from './process/admin-port.ts';
-import type { PartTools, ProcessPart } from './process/process-part.ts';
-import type { Gateway } from './process/running-gateway.ts';
-import type { GatewayOptions } from './process/gateway.ts';
-import { addOperations } from './operations/index.ts';
-import type { Telemetry, TelemetryOptions } from './record/telemetry.ts';
-import type { Provider } from './providers/definition.ts';
-import { addProviders } from './providers/index.ts';
-import type { Check } from './settings/checks/check.ts';
-import { addChecks } from './settings/checks/index.ts';
+import type { OpenStore, StateStore } from '../ports/store.ts';
+import type { Metrics } from '../record/metrics/registry.ts';
+import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { Environment } from '../settings/values/references.ts';
+import type { SnapshotSource } from '../compose/snapshot-part.ts';
+import type { AdminListener, AdminOptions } from './admin-port.ts';
+import type { PartTools, ProcessPart } from './process-part.ts';
+import type { Gateway } from './running-gateway.ts';
+import type { GatewayOptions } from './gateway-options.ts';
+import { addOperations } from '../operations/index.ts';
+import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
+import type { Provider } from '../providers/definition.ts';
+import { addProviders } from '../providers/index.ts';
+import type { Check } from '../settings/checks/check.ts';
+import { addChecks } from '../settings/checks/index.ts';
+
+/** A check beyond the files: it compiles something and reports problems through the result. */
+export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;
+
+/** Reads a folder of settings for a command that does not serve. */
+export type LoadForCommand = (dir: string, env: Environment) => Promise<LoadResult>;
 
 /** The parts of an add-on: rows for the tables of the core, and what it does for a process and for each snapshot. */
 export interface AddOnParts {
@@ -58,16 +63,6 @@ export interface OpenStoreTools {
   readonly metrics: Metrics;
 }
 
-/** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */
-export interface AddOn {
-  /** The name of its folder. */
-  readonly name: string;
-  /** By name, such as `prices list`. A command loads its code when it runs. */
-  readonly commands?: readonly (readonly [string, Command])[];
-  /** Loads the code of the add-on. `version` and `help` call none of them. */
-  readonly parts?: () => Promise<AddOnParts>;
-}
-
 const registered: AddOnParts[] = [];
 
 /** The parts of all add-ons of this process, in the order of their table. */
@@ -77,22 +72,15 @@ export const addOnParts: readonly AddOnParts[] = registered;
 export const partOf = <K extends keyof AddOnParts>(key: K): AddOnParts[K] | undefined =>
   registered.find((parts) => parts[key] !== undefined)?.[key];
 
-let registering: Promise<void> | undefined;
-
-/** Adds the rows of all add-ons to the tables of the core. Called before the first settings are read; later calls do nothing. */
-export const registerAddOns = (addOns: readonly AddOn[]): Promise<void> => (registering ??= registerAll(addOns));
-
-async function registerAll(addOns: readonly AddOn[]): Promise<void> {
-  for (const parts of await Promise.all(addOns.map((addOn) => addOn.parts?.()))) {
-    if (!parts) continue;
-    addPlugins(parts.plugins ?? []);
-    addOperations(parts.operations ?? []);
-    addProviders(parts.providers ?? []);
-    addChecks(parts.checks ?? []);
-    registered.push(parts);
-  }
-}
-
 /** The add-ons for dry runs without a process. */
 export const dryParts = (clock: Clock): readonly SnapshotSource[] =>
   registered.flatMap(({ dry }) => (dry ? [dry(clock)] : []));
+
+/** Adds the rows of an add-on to the tables of the core. */
+export function registerParts(parts: AddOnParts): void {
+  addPlugins(parts.plugins ?? []);
+  addOperations(parts.operations ?? []);
+  addProviders(parts.providers ?? []);
+  addChecks(parts.checks ?? []);
+  registered.push(parts);
+}
