@@ -9,6 +9,7 @@ import { RequestLedger } from './ledger/request-ledger.ts';
 import { Gates } from './limits/gates.ts';
 import { PriceList } from './prices/price-list.ts';
 import { PricesInForce } from './prices/prices-in-force.ts';
+import { requestPrices } from './record/request-prices.ts';
 import { BudgetState } from './reserve/budget-state.ts';
 import { compileState, type StateSettings } from './settings/state.ts';
 import { sourceOf } from './snapshot.ts';
@@ -43,7 +44,7 @@ export function openBudgets(tools: PartTools): ProcessPart {
   return {
     ...sourceOf({ gates, budgets, metrics, onPrices: (inForce) => (prices = inForce) }),
     dry: () => sourceOf({ gates }),
-    costs: { prices: (at) => prices.at(at), ledger },
+    costs: { prices: (at) => requestPrices(prices.at(at)), ledger },
     ...(keyUses && { keyUsed: (...use) => keyUses.used(...use) }),
     ...(upkeep && { usage: upkeep.usage }),
     shareLimits: (processes) => gates.share(processes),

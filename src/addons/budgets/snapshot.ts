@@ -8,6 +8,7 @@ import { composeRateLimits, type LimitNeeds, type RateLimitsSetup } from './limi
 import { PriceList } from './prices/price-list.ts';
 import { PricesInForce } from './prices/prices-in-force.ts';
 import { CostHeader } from './record/cost-header.ts';
+import { requestPrices } from './record/request-prices.ts';
 import type { BudgetState } from './reserve/budget-state.ts';
 import { composeBudgets } from './reserve/index.ts';
 import { mayStoreBudgets } from './settings/owned-kinds.ts';
@@ -58,7 +59,7 @@ export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): Sn
       sender: limits.needs.targets ? (sender) => gatedSender(sender, limits.gates) : undefined,
       refuseAddress: limits.refuseAddress,
       costHeader: new CostHeader(prices),
-      prices: () => prices.current,
+      prices: () => requestPrices(prices.current),
       use() {
         budgets?.use(tree);
         limits.use();

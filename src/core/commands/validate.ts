@@ -1,6 +1,6 @@
 import type { LoadForCommand, ValidationPass } from '../process/add-on-parts.ts';
 import { formatDiagnostics, type DiagnosticFormat } from '../settings/source/diagnostic.ts';
-import type { LoadResult} from '../settings/read/load.ts';
+import type { LoadResult } from '../settings/read/load.ts';
 import { loadSettings } from '../settings/read/load.ts';
 
 export interface ValidateOptions {

@@ -10,7 +10,7 @@ import type {
   TargetResolver,
   Translator,
 } from '../../plugin/index.ts';
-import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
+import type { RequestPrices } from '../record/costs.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
@@ -65,7 +65,7 @@ export interface SnapshotPart {
   /** At most one add-on has it. */
   readonly costHeader?: PathSettings['costHeader'];
   /** The prices in force. At most one add-on has it. */
-  readonly prices?: () => PriceList;
+  readonly prices?: () => RequestPrices;
   /** Operations that no plugin answers. */
   readonly answers?: ReadonlyMap<Operation, Answer>;
   /** Puts the stored files that a request names into the body of an attempt. At most one add-on has it. */

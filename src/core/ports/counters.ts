@@ -63,7 +63,6 @@ export interface CounterRef {
   readonly period: number;
 }
 
-
 /** Names a counter in rows of the audit: its name, and the start of its period if it has one. */
 export const auditIdOf = ({ node, period }: CounterRef): string =>
   period === 0 ? nameOfCounter(node) : `${nameOfCounter(node)} ${new Date(period).toISOString()}`;

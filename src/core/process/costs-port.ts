@@ -1,10 +1,9 @@
-import type { RequestLedger } from '../../addons/budgets/ledger/request-ledger.ts';
-import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
+import type { CostLedger, RequestPrices } from '../record/costs.ts';
 
 /** The costs of requests. An add-on has them. */
 export interface Costs {
-  /** The prices at a moment, in milliseconds since 1970. */
-  readonly prices: (at: number) => PriceList;
+  /** The prices at a moment of the clock, in monotonic milliseconds. */
+  readonly prices: (at: number) => RequestPrices;
   /** Undefined: costs are written nowhere. */
-  readonly ledger: RequestLedger | undefined;
+  readonly ledger: CostLedger | undefined;
 }

@@ -1,4 +1,4 @@
-import type { DestinationStream} from 'pino';
+import type { DestinationStream } from 'pino';
 import { type ModelNames } from '../catalog/model-labels.ts';
 import { type Clock } from '../../plugin/index.ts';
 import { type SettingsFiles } from '../settings/source/files.ts';

@@ -1,14 +1,14 @@
 import type { GatewayOptions } from './gateway-options.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
-import { ModelLabels} from '../catalog/model-labels.ts';
+import { ModelLabels } from '../catalog/model-labels.ts';
 import { compileBodySchemas } from '../operations/body-schema.ts';
 import { systemClock, type Clock } from '../../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/read/load-settled.ts';
 import { NO_OBJECTS } from '../settings/source/stored-objects.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
-import { watchFolder} from '../settings/source/watch.ts';
+import { watchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { RecordFiles } from '../record/files/record-files.ts';
 import { EndedRequests } from '../record/ended-requests.ts';
@@ -16,7 +16,7 @@ import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-outp
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
 import { partOf, type OpenStoreTools } from './add-on-parts.ts';
-import { createUpstream} from '../upstream/index.ts';
+import { createUpstream } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessState } from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
 import type { OpenStore } from '../ports/store.ts';

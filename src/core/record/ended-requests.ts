@@ -1,6 +1,6 @@
 import type { Clock } from '../../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
-import type { Payer } from '../../addons/budgets/record/payer.ts';
+import type { Payer } from './costs.ts';
 import type { RequestRecord } from './record.ts';
 import type { ServerSpan } from './traces/spans.ts';
 

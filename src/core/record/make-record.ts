@@ -10,15 +10,15 @@ import {
 } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
-import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
-import { geoOf } from '../../addons/budgets/record/cost-place.ts';
+import { geoOf } from './costs.ts';
 import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
-import { bookedUsage, costOfVectors, NO_COSTS, recordCosts } from '../../addons/budgets/record/recorded-cost.ts';
+import { NO_COSTS, type RequestPrices } from './costs.ts';
+import { bookedUsage } from './booked-usage.ts';
 import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
 import type { RecordEnd } from './attempt-end.ts';
 import { substitutionOf } from './substitution.ts';
@@ -49,7 +49,7 @@ interface RecordSources {
   readonly spanId?: string | undefined;
   readonly isSampled?: boolean | undefined;
   /** Default: no costs. */
-  readonly prices?: PriceList | undefined;
+  readonly prices?: RequestPrices | undefined;
 }
 
 /** Creates the record of a request. Pure: equal exchanges, ends and times give equal records. */
@@ -175,7 +175,7 @@ const firstContentOf = (last: TryRecord | undefined): number | undefined =>
   last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
 
 interface AttemptBasis extends RecordTimes {
-  readonly prices: PriceList | undefined;
+  readonly prices: RequestPrices | undefined;
 }
 
 function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, basis: AttemptBasis): RecordedAttempt {
@@ -183,7 +183,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const isLast = attempt === exchange.attempts.at(-1);
   const { error, errorCode } = endOfAttempt(exchange, attempt, end);
   const { target, startedAt, tries, signals, semantic } = attempt;
-  const costs = prices ? recordCosts(exchange, attempt, prices, { errorCode, receivedAt }) : NO_COSTS;
+  const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt }) ?? NO_COSTS;
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
   return {
@@ -204,7 +204,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     commit: target.commit,
     cache: attempt.cache,
     cacheMode: cacheModeOf(target),
-    semantic: recordSemantic(semantic, prices && costOfVectors(semantic?.embedding, prices, receivedAt)),
+    semantic: recordSemantic(semantic, prices?.costOfVectors(semantic?.embedding, receivedAt)),
     tries: recordTries(tries, { exchange, error, errorCode, end, endedAt }),
     retries: retriesOf(tries),
     firstContentMs: firstContentOf(last),

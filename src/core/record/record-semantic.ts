@@ -1,6 +1,6 @@
 import type { SemanticLookup, Target } from '../../plugin/index.ts';
 import { cut } from './cut.ts';
-import type { RecordedCost } from '../../addons/budgets/record/recorded-cost.ts';
+import type { RecordedCost } from './costs.ts';
 import type { RecordedAttempt, RecordedSemantic } from './record.ts';
 
 export const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] =>

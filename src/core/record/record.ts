@@ -14,7 +14,7 @@ import type {
 import type { DefaultedParam, Loss } from '../../formats/conversation.ts';
 import type { FinishReason, Usage } from '../../formats/events.ts';
 import type { DisconnectStage, ErrorTypeLabel, RejectionReason } from './error-types.ts';
-import type { RecordedCost } from '../../addons/budgets/record/recorded-cost.ts';
+import type { RecordedCost } from './costs.ts';
 import type { Substitution } from './substitution.ts';
 
 /** running: the request has not ended yet. */

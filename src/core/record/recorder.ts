@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Clock, Recorder, ReplyEnd, RequestRecording } from '../../plugin/index.ts';
-import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
 import type { AccessLog } from './log/access-log.ts';
 import { boundRecord } from './bounded-record.ts';
 import type { EndedRequest, EndedRequests } from './ended-requests.ts';
@@ -9,7 +8,7 @@ import { RequestMetrics, type LabelledCallers, type LabelledModels } from './met
 import type { OpenRequest, RecordStore } from './store.ts';
 import type { RecordFiles } from './files/record-files.ts';
 import { recordOf } from './make-record.ts';
-import { payerOf, type CostLedger } from '../../addons/budgets/record/payer.ts';
+import type { CostLedger, RequestPrices } from './costs.ts';
 import type { RequestRecord } from './record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { GaugeSeries } from './metrics/series.ts';
@@ -25,7 +24,7 @@ export interface RecorderOptions {
   readonly accessLog: AccessLog;
   /** The prices in force when a request began, in monotonic milliseconds, and where costs are written. Default: no costs. */
   readonly costs?:
-    | { readonly prices: (startedAt: number) => PriceList; readonly ledger?: CostLedger | undefined }
+    | { readonly prices: (startedAt: number) => RequestPrices; readonly ledger?: CostLedger | undefined }
     | undefined;
   /** Receives errors of telemetry itself. */
   readonly log: Logger;
@@ -109,13 +108,13 @@ function endedRequest(
 ): EndedRequest {
   const times = { endedAt: clock.now(), receivedAt };
   const record = recordOf(exchange, end, times, { spanId: span?.spanId, isSampled: span?.isSampled, prices });
-  const payer = hasLedger && exchange.attempts.length > 0 ? payerOf(exchange, prices, receivedAt) : undefined;
+  const payer = hasLedger && exchange.attempts.length > 0 ? prices?.payerOf(exchange, receivedAt) : undefined;
   return { record, bounded: boundRecord(record), span, payer, wallMs: clock.wall() };
 }
 
 interface EndContext {
   readonly clock: Clock;
-  readonly prices: PriceList | undefined;
+  readonly prices: RequestPrices | undefined;
   readonly hasLedger: boolean;
 }
 

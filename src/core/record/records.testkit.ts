@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import { ERROR_LABELS } from './error-types.ts';
 import { WALL } from './exchange.testkit.ts';
-import type { RecordedCost } from '../../addons/budgets/record/recorded-cost.ts';
+import type { RecordedCost } from './costs.ts';
 import { SUBSTITUTIONS } from './substitution.ts';
 import type {
   RecordedAttempt,

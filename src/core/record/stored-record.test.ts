@@ -4,7 +4,7 @@ import type { ChosenBranch } from '../../plugin/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import { recordJson } from './json.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';
-import type { RecordedCost } from '../../addons/budgets/record/recorded-cost.ts';
+import type { RecordedCost } from './costs.ts';
 import { anyRecord, plainCosts } from './records.testkit.ts';
 import { scrub } from './scrub.ts';
 import { runs } from '../../../test/support/effort.ts';

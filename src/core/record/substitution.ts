@@ -1,7 +1,6 @@
 import type { Attempt, Exchange } from '../../plugin/index.ts';
+import type { RequestPrices } from './costs.ts';
 import { withoutVersion } from '../../plugin/model-ids.ts';
-import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
-import { placeOf } from '../../addons/budgets/record/cost-place.ts';
 
 /** Another model or tier answered than the request named. The request pays the prices of the one that answered. */
 export const SUBSTITUTIONS = ['model', 'tier', 'model_and_tier'] as const;
@@ -11,17 +10,14 @@ export type Substitution = (typeof SUBSTITUTIONS)[number];
 export function substitutionOf(
   { operation }: Exchange,
   { resolved, signals, body, cache }: Attempt,
-  prices: PriceList | undefined,
+  prices: RequestPrices | undefined,
   receivedAt: number,
 ): Substitution | undefined {
   if (!resolved || !signals?.usage || operation?.task !== 'generate') return undefined;
   const answered = signals.model;
   // A name without a price is that of a deployment, which any model may serve.
   const model =
-    answered !== undefined &&
-    isOtherModel(resolved.model, answered) &&
-    prices !== undefined &&
-    prices.rating({ prompt: 0 }, placeOf(resolved, undefined, undefined, receivedAt)) !== 'model';
+    answered !== undefined && isOtherModel(resolved.model, answered) && prices?.knows(resolved, receivedAt) === true;
   // A kept reply has the tier of the request that it answered first.
   const tier = cache !== 'hit' && cache !== 'semantic_hit' && isOtherTier(askedTier(body), signals.usage.tier);
   if (model) return tier ? 'model_and_tier' : 'model';

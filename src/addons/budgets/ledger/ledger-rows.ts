@@ -1,7 +1,7 @@
 import type { Usage } from '../../../formats/events.ts';
-import type { Payer } from '../record/payer.ts';
+import type { Payer } from '../../../core/record/costs.ts';
 import type { RecordedAttempt, RequestRecord } from '../../../core/record/record.ts';
-import type { RecordedCost } from '../record/recorded-cost.ts';
+import type { RecordedCost } from '../../../core/record/costs.ts';
 import {
   LEDGER_SUMS,
   type LedgerKind,

@@ -2,7 +2,8 @@ import type { Exchange, Reply } from '../../../plugin/index.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
-import { costOfVectors, recordCosts, sumOfCosts, unknownOf } from './recorded-cost.ts';
+import { sumOfCosts, unknownOf } from '../../../core/record/costs.ts';
+import { costOfVectors, recordCosts } from './recorded-cost.ts';
 
 /** The cost of a request for a header of its reply. */
 export class CostHeader {

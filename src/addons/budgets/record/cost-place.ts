@@ -1,3 +1,4 @@
+import { geoOf } from '../../../core/record/costs.ts';
 import type { Usage } from '../../../formats/events.ts';
 import type { ResolvedTarget } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
@@ -30,10 +31,6 @@ export function placeOf(
   const day = dayOf(receivedAt);
   return { entry: slug, provider, model: answered ?? model, asked: model, customHost, region, geo, day };
 }
-
-/** Google charges the same for all locations but `global`. An entry without a location may be in any, and `global` is the cheapest. */
-export const geoOf = (provider: string, region: string | undefined): string | undefined =>
-  provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
 
 /** Of all models that the provider called. It is unknown where the price of one is. */
 export function priceOf(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {

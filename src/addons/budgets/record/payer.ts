@@ -1,24 +1,7 @@
 import type { Exchange } from '../../../plugin/index.ts';
 import { uuidv7 } from '../../../plugin/ids.ts';
 import type { PriceList } from '../prices/price-list.ts';
-import type { RequestRecord } from '../../../core/record/record.ts';
-
-/** Who pays for a request, as the ledger has it besides the record. */
-export interface Payer {
-  /** Id of the request in the ledger. `x-request-id` cannot be it, because callers may repeat theirs. */
-  readonly req: string;
-  /** The id in log and record; empty: it is `req`. */
-  readonly requestId: string;
-  readonly organization: string | undefined;
-  /** The person or service that is responsible for the key. */
-  readonly user: string | undefined;
-  readonly priceVersion: string;
-}
-
-/** Where the costs of ended requests are written. */
-export interface CostLedger {
-  add(record: RequestRecord, payer: Payer): void;
-}
+import type { Payer } from '../../../core/record/costs.ts';
 
 const UUID = /^([0-9a-f]{8})([0-9a-f]{4})(7[0-9a-f]{3})([89ab][0-9a-f]{3})([0-9a-f]{12})$/;
 

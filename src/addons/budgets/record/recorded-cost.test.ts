@@ -1,3 +1,4 @@
+import { requestPrices } from './request-prices.ts';
 import { describe, expect, it } from 'vitest';
 import {
   GatewayError,
@@ -57,7 +58,7 @@ function exchangeWith(attempts: readonly Partial<Attempt>[], task: ModelTask = '
 const prices = new PriceList([{ model: 'claude-sonnet-4-5', entry: 'cheap', prices: { input: 1_000_000 } }]);
 
 const recordOfAttempts = (attempts: readonly Partial<Attempt>[], end: RecordEnd = endOf(), task?: ModelTask) =>
-  recordOf(exchangeWith(attempts, task), end, { endedAt: 200, receivedAt: WALL }, { prices });
+  recordOf(exchangeWith(attempts, task), end, { endedAt: 200, receivedAt: WALL }, { prices: requestPrices(prices) });
 
 const costsOf = (attempts: readonly Partial<Attempt>[], end?: RecordEnd, task?: ModelTask) =>
   recordOfAttempts(attempts, end, task).attempts.map(({ cost }) => cost);

@@ -9,58 +9,27 @@ import type {
   TryRecord,
 } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
-import { believedUsage } from '../prices/believed-usage.ts';
+import { believedUsage } from '../../../core/record/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { placeOf, priceOf } from './cost-place.ts';
-import { deliveredOf, estimatedUsage, isUndelivered } from './estimated-usage.ts';
-
-/**
- * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
- * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
- * was sent.
- */
-const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
-
-/** `usage`: the upstream does not say what was used, and bytes do not tell. */
-const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const satisfies readonly (UnknownPrice | 'usage')[];
-type UnknownCost = (typeof UNKNOWN_COSTS)[number];
-
-/** The cost of an attempt, or of one of its tries. Of the two first values, one is undefined. */
-export interface RecordedCost {
-  readonly nano: Nano | undefined;
-  /** Why the cost is unknown; it is not 0. */
-  readonly unknown: UnknownCost | undefined;
-  readonly source: (typeof COST_SOURCES)[number];
-  /** The cost that the reply of a cache would have had. */
-  readonly saved: Nano | undefined;
-}
-
-interface AttemptCosts {
-  /** Undefined where nothing was sent, or the upstream refused: providers charge for no such request. */
-  readonly cost: RecordedCost | undefined;
-  /** Of the tries before, whose replies were lost. */
-  readonly lost: readonly RecordedCost[];
-}
-
-/** How an attempt ended, for its cost. */
-interface CostBasis {
-  readonly errorCode: ErrorCode | undefined;
-  /** Wall clock. */
-  readonly receivedAt: number;
-}
+import { BY_BYTES, estimatedUsageOf, reportedUsage } from '../../../core/record/booked-usage.ts';
+import {
+  NO_COSTS,
+  sumOf,
+  type AttemptCosts,
+  type CostBasis,
+  type RecordedCost,
+  type UnknownCost,
+} from '../../../core/record/costs.ts';
+import { estimatedUsage, isUndelivered } from '../../../core/record/estimated-usage.ts';
 
 const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
 /** Providers charge nothing for the task. */
 export const isFree = (task: ModelTask | undefined): boolean => FREE.has(task);
 
-/** Tasks whose tokens can be estimated by bytes. */
-const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
 const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
-
-const NONE: readonly never[] = [];
-export const NO_COSTS: AttemptCosts = { cost: undefined, lost: NONE };
 
 type Priced = (usage: Usage) => Nano | UnknownPrice;
 
@@ -77,10 +46,10 @@ export function recordCosts(
     priceOf(prices, usage, placeOf(resolved, usage, attempt.signals?.model, receivedAt));
   if (tries.length === 0)
     return errorCode === undefined
-      ? { cost: costOfCached(attempt, priced, exchange.request.bodyBytes), lost: NONE }
+      ? { cost: costOfCached(attempt, priced, exchange.request.bodyBytes), lost: NO_COSTS.lost }
       : NO_COSTS;
   const sent = { attempt, task, bytes: exchange.request.bodyBytes, errorCode, priced };
-  if (tries.length === 1) return { cost: costOfLast(tries[0]!, sent), lost: NONE };
+  if (tries.length === 1) return { cost: costOfLast(tries[0]!, sent), lost: NO_COSTS.lost };
   const calls = callsOf(tries);
   const lost = tries
     .filter((one) => isLost(one, tries, errorCode))
@@ -152,43 +121,6 @@ const reservedFor = ({ reserve }: Attempt, calls: number): Nano | undefined =>
 
 const atReserve = (nano: Nano): RecordedCost => ({ nano, unknown: undefined, source: 'estimated', saved: undefined });
 
-/** The upstream's usage of a complete reply, or of one that it reports as failed. */
-function reportedUsage(
-  attempt: Attempt,
-  { errorCode, bytes }: Pick<SentRequest, 'errorCode' | 'bytes'>,
-): Usage | undefined {
-  const { signals } = attempt;
-  const isWhole = (signals?.ended && errorCode === undefined) || signals?.failure?.isCounted;
-  return isWhole ? believedUsage(attempt, signals, bytes) : undefined;
-}
-
-function estimatedUsageOf(
-  { bytesIn }: TryRecord,
-  signals: Signals | undefined,
-  { attempt, task, bytes }: Pick<SentRequest, 'attempt' | 'task' | 'bytes'>,
-): Usage {
-  const { reply, outbound, reserve } = attempt;
-  const stream = reply?.stream ?? outbound?.stream ?? false;
-  const hasOutput = task !== 'embeddings';
-  const delivered = hasOutput ? deliveredOf({ signals, stream, bytesIn, longest: reserve?.mostOutput }) : 0;
-  return estimatedUsage({ bytes, counted: believedUsage(attempt, signals, bytes), delivered });
-}
-
-/**
- * The usage of an attempt that is booked. In place of a report that cannot be true it is the reserve, or the estimate by bytes where
- * nothing was reserved.
- */
-export function bookedUsage(exchange: Exchange, attempt: Attempt): Usage | undefined {
-  const { signals, tries, reserve } = attempt;
-  const bytes = exchange.request.bodyBytes;
-  const believed = believedUsage(attempt, signals, bytes);
-  const last = tries.at(-1);
-  if (believed || !signals?.usage || !last) return believed;
-  if (!reserve) return estimatedUsageOf(last, signals, { attempt, task: exchange.operation?.task, bytes });
-  const { prompt, answers } = reserve;
-  return { input: prompt, output: answers, total: prompt + answers };
-}
-
 function costOf(usage: Usage, source: RecordedCost['source'], priced: Priced): RecordedCost {
   const cost = priced(usage);
   return typeof cost === 'number'
@@ -240,7 +172,7 @@ export function settledCost(
   if (all.length === 0) return { nano: 0, reason: undefined, source: 'none', usage: undefined };
   const source = all.every((one) => one?.source === 'reported') ? 'reported' : 'estimated';
   const reason = all.find((one) => one?.unknown)?.unknown;
-  const nano = reason === undefined ? sum(all, 'nano')! : 'unknown';
+  const nano = reason === undefined ? sumOf(all, 'nano')! : 'unknown';
   return { nano, reason, source, usage: settledUsage(exchange, attempt, errorCode) };
 }
 
@@ -255,40 +187,4 @@ function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode
   const last = tries.at(-1);
   if (!last || isUndelivered(last, signals)) return undefined;
   return estimatedUsageOf(last, signals, { attempt, task, bytes });
-}
-
-/** Each cost of an attempt, that of its call for vectors among them. */
-interface CostsOfAttempt {
-  readonly cost: RecordedCost | undefined;
-  readonly lostCosts: readonly RecordedCost[];
-  readonly semantic?: { readonly embedding: { readonly cost: RecordedCost | undefined } | undefined } | undefined;
-}
-
-const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (RecordedCost | undefined)[] => [
-  cost,
-  ...lostCosts,
-  semantic?.embedding?.cost,
-];
-
-/** Most requests have one attempt with one cost, which needs no list (0.4 µs a request). */
-function isOneCost(attempts: readonly CostsOfAttempt[]): boolean {
-  const only = attempts[0];
-  return attempts.length === 1 && only!.lostCosts.length === 0 && !only!.semantic?.embedding;
-}
-
-/** The sum of what is known; undefined without any known cost. */
-export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
-  isOneCost(attempts) ? attempts[0]!.cost?.[which] : sum(attempts.flatMap(costsOf), which);
-
-/** Why a part of the cost is unknown. */
-export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
-  isOneCost(attempts) ? attempts[0]!.cost?.unknown : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
-
-function sum(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
-  let total: Nano | undefined;
-  for (const cost of costs) {
-    const nano = cost?.[which];
-    if (nano !== undefined) total = (total ?? 0) + nano;
-  }
-  return total;
 }

@@ -1,6 +1,6 @@
 import type { Attempt, Exchange } from '../../../plugin/index.ts';
 import type { PriceList } from '../prices/price-list.ts';
-import { geoOf } from '../record/cost-place.ts';
+import { geoOf } from '../../../core/record/costs.ts';
 import { payerOf } from '../record/payer.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import { lostRow, named } from '../ledger/ledger-rows.ts';

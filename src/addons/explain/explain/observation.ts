@@ -1,4 +1,4 @@
-import type { PriceList } from '../../budgets/prices/price-list.ts';
+import type { RequestPrices } from '../../../core/record/costs.ts';
 import type {
   Attempt,
   CachedReply,
@@ -24,7 +24,7 @@ import { HeaderMarks } from './header-marks.ts';
 export interface Observation extends DryRun {
   readonly question: ExplainQuestion;
   readonly server: ServerSettings;
-  readonly prices: PriceList | undefined;
+  readonly prices: RequestPrices | undefined;
   /** How the caller was determined without a key in the headers. */
   readonly supposedCaller: 'named' | 'unknown' | undefined;
   /** The reached plugins, in order. */

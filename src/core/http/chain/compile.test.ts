@@ -108,6 +108,7 @@ describe('an error in a chain is reported at its place', () => {
       'every error of every chain at once',
       { server: 'chains:\n  entry: [errors, body]\n  request: [rout]\n' },
       [
+        'server.yaml:2:10: warning: this chain leaves out "auth": requests need no key, and what keys may use, their limits and their budgets do not hold',
         'server.yaml:2:19: plugin "body" needs "caller" from a plugin earlier in the chain; put "auth" before it',
         'server.yaml:3:13: unknown plugin "rout"; did you mean "route"?',
       ],

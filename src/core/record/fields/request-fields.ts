@@ -13,7 +13,7 @@ import {
   tokenCountOf,
   usdOfNano,
 } from './attempt-fields.ts';
-import { sumOfCosts, unknownOf } from '../../../addons/budgets/record/recorded-cost.ts';
+import { sumOfCosts, unknownOf } from '../costs.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../../plugin/index.ts';
 import type { Usage } from '../../../formats/events.ts';
-import type { RecordedCost } from '../../../addons/budgets/record/recorded-cost.ts';
+import type { RecordedCost } from '../costs.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
 /** One metric of the gateway. */

@@ -1,10 +1,5 @@
 import { ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
-import {
-  nameOf,
-  type StoredChanges,
-  type StoredObject,
-  type StoredObjects,
-} from './stored-objects.ts';
+import { nameOf, type StoredChanges, type StoredObject, type StoredObjects } from './stored-objects.ts';
 
 /** The objects of the state store as a process knows them. Each version of them is immutable. */
 export class ObjectReplica {

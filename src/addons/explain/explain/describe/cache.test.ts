@@ -23,7 +23,6 @@ const server = { cache: { max_bytes: '1MiB', max_entry_bytes: '256KiB' } };
 const LIMITS = {
   maxBytes: 1024 * 1024,
   maxEntryBytes: 256 * 1024,
-  texts: { maxBytes: 32 * 1024 * 1024, scopeBytes: 8 * 1024 * 1024, scopeEntries: 1000 },
 };
 const settings = { catalog, server, gateway: { kept } };
 const ask = (parts: AskParts = {}): AskParts => ({ config: 'kept', json: { model: 'm', seed: 1 }, ...parts });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { RequestBody, type Attempt } from '../../plugin/index.ts';
-import type { Usage } from '../../formats/events.ts';
-import { PriceList } from '../../addons/budgets/prices/price-list.ts';
+import { RequestBody, type Attempt } from '../../../plugin/index.ts';
+import type { Usage } from '../../../formats/events.ts';
+import { requestPrices } from './request-prices.ts';
+import { PriceList } from '../prices/price-list.ts';
 import {
   anthropic,
   attemptOf,
@@ -12,8 +13,8 @@ import {
   tryOf,
   vertex,
   WALL,
-} from './exchange.testkit.ts';
-import { recordOf } from './make-record.ts';
+} from '../../../core/record/exchange.testkit.ts';
+import { recordOf } from '../../../core/record/make-record.ts';
 
 const MILLION = 1_000_000;
 const openai = { ...vertex, slug: 'openai', provider: 'openai', semconvName: 'openai', region: undefined };
@@ -46,7 +47,12 @@ function recordedOf({ asked = 'cheap', answered = asked, tier, usage, more }: Ca
       ...more,
     }),
   );
-  const { attempts } = recordOf(exchange, endOf(), { endedAt: 10, receivedAt: WALL }, { prices });
+  const { attempts } = recordOf(
+    exchange,
+    endOf(),
+    { endedAt: 10, receivedAt: WALL },
+    { prices: requestPrices(prices) },
+  );
   return attempts[0]!;
 }
 

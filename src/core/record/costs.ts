@@ -1,0 +1,107 @@
+import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ResolvedTarget } from '../../plugin/index.ts';
+import type { Nano } from '../ports/money.ts';
+import type { RequestRecord } from './record.ts';
+
+/**
+ * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
+ * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
+ * was sent.
+ */
+const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
+
+/** `usage`: the upstream does not say what was used, and bytes do not tell. */
+const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const;
+export type UnknownCost = (typeof UNKNOWN_COSTS)[number];
+
+/** The cost of an attempt, or of one of its tries. Of the two first values, one is undefined. */
+export interface RecordedCost {
+  readonly nano: Nano | undefined;
+  /** Why the cost is unknown; it is not 0. */
+  readonly unknown: UnknownCost | undefined;
+  readonly source: (typeof COST_SOURCES)[number];
+  /** The cost that the reply of a cache would have had. */
+  readonly saved: Nano | undefined;
+}
+
+export interface AttemptCosts {
+  /** Undefined where nothing was sent, or the upstream refused: providers charge for no such request. */
+  readonly cost: RecordedCost | undefined;
+  /** Of the tries before, whose replies were lost. */
+  readonly lost: readonly RecordedCost[];
+}
+
+/** How an attempt ended, for its cost. */
+export interface CostBasis {
+  readonly errorCode: ErrorCode | undefined;
+  /** Wall clock. */
+  readonly receivedAt: number;
+}
+
+export const NO_COSTS: AttemptCosts = { cost: undefined, lost: [] };
+
+/** Who pays for a request, as the ledger has it besides the record. */
+export interface Payer {
+  /** Id of the request in the ledger. `x-request-id` cannot be it, because callers may repeat theirs. */
+  readonly req: string;
+  /** The id in log and record; empty: it is `req`. */
+  readonly requestId: string;
+  readonly organization: string | undefined;
+  /** The person or service that is responsible for the key. */
+  readonly user: string | undefined;
+  readonly priceVersion: string;
+}
+
+/** Where the costs of ended requests are written. */
+export interface CostLedger {
+  add(record: RequestRecord, payer: Payer): void;
+}
+
+/** The prices with which a request began. An add-on has them. */
+export interface RequestPrices {
+  costsOf(exchange: Exchange, attempt: Attempt, basis: CostBasis): AttemptCosts;
+  /** The cost of a call for the vectors of a semantic cache; undefined for one that was not sent, or refused. */
+  costOfVectors(call: EmbeddingCall | undefined, receivedAt: number): RecordedCost | undefined;
+  /** Whether the model of a request has a price. A name without one is that of a deployment, which any model may serve. */
+  knows(resolved: ResolvedTarget, receivedAt: number): boolean;
+  payerOf(exchange: Exchange, receivedAt: number): Payer;
+}
+
+/** Google charges the same for all locations but `global`. An entry without a location may be in any, and `global` is the cheapest. */
+export const geoOf = (provider: string, region: string | undefined): string | undefined =>
+  provider === 'vertex-ai' ? (region === 'global' ? undefined : 'regional') : region;
+
+/** Each cost of an attempt, that of its call for vectors among them. */
+interface CostsOfAttempt {
+  readonly cost: RecordedCost | undefined;
+  readonly lostCosts: readonly RecordedCost[];
+  readonly semantic?: { readonly embedding: { readonly cost: RecordedCost | undefined } | undefined } | undefined;
+}
+
+const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (RecordedCost | undefined)[] => [
+  cost,
+  ...lostCosts,
+  semantic?.embedding?.cost,
+];
+
+/** Most requests have one attempt with one cost, which needs no list (0.4 µs a request). */
+function isOneCost(attempts: readonly CostsOfAttempt[]): boolean {
+  const only = attempts[0];
+  return attempts.length === 1 && only!.lostCosts.length === 0 && !only!.semantic?.embedding;
+}
+
+/** The sum of what is known; undefined without any known cost. */
+export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
+  isOneCost(attempts) ? attempts[0]!.cost?.[which] : sumOf(attempts.flatMap(costsOf), which);
+
+/** Why a part of the cost is unknown. */
+export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
+  isOneCost(attempts) ? attempts[0]!.cost?.unknown : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
+
+export function sumOf(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
+  let total: Nano | undefined;
+  for (const cost of costs) {
+    const nano = cost?.[which];
+    if (nano !== undefined) total = (total ?? 0) + nano;
+  }
+  return total;
+}
