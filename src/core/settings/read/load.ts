@@ -24,7 +24,7 @@ import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../../../addons/budgets/prices/price-table.ts';
 import { readPriceTable } from '../../../addons/budgets/settings/price-table.ts';
-import { packageSchemas } from './schemas.ts';
+import { packageSchemas, type Schemas } from './schemas.ts';
 import { checkStored } from '../../../addons/budgets/settings/check-stored.ts';
 import { withStored, withStoredPrices, type StoredObjects } from './stored-objects.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
@@ -78,6 +78,8 @@ export interface LoadOptions {
    * nothing. Default: false, they are errors.
    */
   readonly fakeMissing?: boolean;
+  /** Default: those of the package. */
+  readonly schemas?: Schemas;
 }
 
 interface FolderReading {
@@ -162,10 +164,10 @@ const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => 
 
 /** Reads a folder of settings. Mistakes become diagnostics, all of them at once, never exceptions. */
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
-  const { env, files = diskFiles, now = Date.now(), fakeMissing = false } = options;
+  const { env, files = diskFiles, now = Date.now(), fakeMissing = false, schemas = packageSchemas() } = options;
   const found = await findSettingsFiles(folder, files);
   const read = await Promise.all(
-    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas, fakeMissing })),
   );
   const { partials, diagnostics } = await readPartials(found.partials, files);
   const newer = await readNewerPrices(found, files);
