@@ -12,6 +12,8 @@ import type { Provider } from './providers/definition.ts';
 import { addProviders } from './providers/index.ts';
 import type { Check } from './settings/checks/check.ts';
 import { addChecks } from './settings/checks/index.ts';
+import { addExtraReaders, type ExtraReader } from './settings/read/extra-files.ts';
+import { setOwnedKinds } from './settings/read/stored-objects.ts';
 
 /** The parts of an add-on: rows for the tables of the core, and what it does for a process and for each snapshot. */
 export interface AddOnParts {
@@ -19,6 +21,10 @@ export interface AddOnParts {
   readonly operations?: readonly Operation[];
   readonly providers?: readonly Provider[];
   readonly checks?: readonly Check[];
+  /** Readers of files of the settings folder that only the add-on knows. */
+  readonly extraFiles?: readonly ExtraReader[];
+  /** The kinds of objects that the state store may hold by the settings; undefined: they have none. At most one add-on has it. */
+  readonly ownedKinds?: Parameters<typeof setOwnedKinds>[0];
   /** Checks of `gatehouse validate` beyond the settings files. */
   readonly passes?: readonly ValidationPass[];
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
@@ -62,6 +68,8 @@ async function registerAll(addOns: readonly AddOn[]): Promise<void> {
     addOperations(parts.operations ?? []);
     addProviders(parts.providers ?? []);
     addChecks(parts.checks ?? []);
+    addExtraReaders(parts.extraFiles ?? []);
+    if (parts.ownedKinds) setOwnedKinds(parts.ownedKinds);
     registered.push(parts);
   }
 }

@@ -4,10 +4,15 @@ import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
+import { checkStored } from './settings/check-stored.ts';
 import { checkUnpriced } from './settings/check-unpriced.ts';
+import { checkVendors } from './settings/check-vendors.ts';
+import { readPriceFiles } from './settings/price-files.ts';
 
 export const parts: AddOnParts = {
   load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   plugins: [limit, limitTokens, budget],
-  checks: [checkCaps, checkPrices, checkUnpriced],
+  checks: [checkCaps, checkPrices, checkStored, checkUnpriced, checkVendors],
+  extraFiles: [readPriceFiles],
+  ownedKinds: ({ state }) => state && (state.owns ?? []),
 };

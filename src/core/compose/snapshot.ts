@@ -3,7 +3,7 @@ import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { withStoredPrices } from '../settings/read/stored-objects.ts';
+import { ownPrices, priceFilesOf } from '../../addons/budgets/settings/price-files.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { CostHeader } from '../../addons/budgets/record/cost-header.ts';
 import { PriceList } from '../../addons/budgets/prices/price-list.ts';
@@ -166,8 +166,8 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
   const compiled = compileServerSettings(file);
   const tenancy = composeTenancy(loaded, settings, compiled, shared);
   const { tree } = tenancy;
-  const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), settings.priceTable);
-  const prices = new PricesInForce(listOf(settings.prices));
+  const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), priceFilesOf(settings).table);
+  const prices = new PricesInForce(listOf(ownPrices(settings)));
   const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
   const hasBudgets = tree.hasBudgets || mayStoreBudgets(file);
   const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
@@ -178,7 +178,7 @@ function composeGovernance(loaded: LoadResult, settings: Settings, shared: Share
     shared.budgets?.change(changes);
   });
   tenancy.onPrices(() => {
-    prices.replace(listOf(withStoredPrices(settings.written.prices, tenancy.current.stored)), clock.now());
+    prices.replace(listOf(ownPrices({ ...settings, stored: tenancy.current.stored })), clock.now());
   });
   return { tenancy, hasBudgets, prices, rateLimits, budgets, server };
 }

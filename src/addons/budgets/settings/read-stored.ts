@@ -3,7 +3,7 @@ import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../..
 import type { Problem, Report } from '../../../plugin/index.ts';
 import { checkKeys } from '../../../core/settings/checks/keys.ts';
 import { checkNetworks } from '../../../core/settings/checks/networks.ts';
-import { checkPrices } from './check-prices.ts';
+import { checkRule } from './check-prices.ts';
 import { checkTeams } from '../../../core/settings/checks/teams.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { packageSchemas, type Schemas } from '../../../core/settings/read/schemas.ts';
@@ -114,7 +114,7 @@ function problemOfPrice(schemas: Schemas, doc: Readonly<Record<string, unknown>>
   const [broken] = schemas.validate('prices', file);
   if (broken) return wordsOf(broken);
   const [rule] = (file as unknown as PricesFile).prices;
-  return firstError((report) => checkPrices(NOTHING).price?.(rule!, report));
+  return firstError((report) => checkRule(rule!, NOTHING, report));
 }
 
 function problemOfAlert(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {

@@ -5,8 +5,8 @@ import type {
   KeysFile,
   Organization,
   PriceRule,
-  PricesFile,
   RateLimits,
+  ServerFile,
   Team,
   TeamsFile,
 } from '../../../../schemas/types.generated.ts';
@@ -90,6 +90,15 @@ export interface StoredChanges {
 
 export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `${kind}/${id}`;
 
+/** The kinds of objects that a state store may hold by these settings. Undefined: they have no store. */
+type OwnedKinds = (server: Partial<ServerFile>) => readonly string[] | undefined;
+
+let owned: OwnedKinds = () => undefined;
+export const ownedKinds: OwnedKinds = (server) => owned(server);
+
+/** Called while the add-on that has the store is registered. */
+export const setOwnedKinds = (kinds: OwnedKinds): void => void (owned = kinds);
+
 /** The objects of an empty store, also for the load that finds out which store to open. */
 export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
 
@@ -101,14 +110,6 @@ export function changesBetween(before: StoredObjects, now: StoredObjects): Store
   for (const [name, object] of now.objects) if (before.objects.get(name) !== object) changed.push(object);
   for (const name of before.objects.keys()) if (!now.objects.has(name)) gone.push(name);
   return { known: now.known, changed, gone };
-}
-
-/** The rules of prices.yaml, and after them those of the store in the order of their ids. */
-export function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
-  const own = [...(stored?.objects.values() ?? [])]
-    .filter((one): one is StoredPrice => one.kind === 'prices' && one.problem === undefined)
-    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  return { prices: [...prices, ...own.map(({ id, value }) => ({ ...value, id }))] };
 }
 
 /** The entry of keys.yaml that a key of the store stands for. */
