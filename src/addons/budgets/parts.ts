@@ -2,6 +2,9 @@ import type { AddOnParts } from '../../core/add-on.ts';
 import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
+import { checkBudgets } from './settings/check-budgets.ts';
+import { checkNeeds } from './settings/check-needs.ts';
+import { checkState } from './settings/check-state.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
 import { checkStored } from './settings/check-stored.ts';
@@ -12,7 +15,7 @@ import { readPriceFiles } from './settings/price-files.ts';
 export const parts: AddOnParts = {
   load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   plugins: [limit, limitTokens, budget],
-  checks: [checkCaps, checkPrices, checkStored, checkUnpriced, checkVendors],
+  checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
   extraFiles: [readPriceFiles],
   ownedKinds: ({ state }) => state && (state.owns ?? []),
 };

@@ -1,3 +1,4 @@
 import type { AddOnParts } from '../../core/add-on.ts';
+import { checkExplainId } from './settings/check-explain-id.ts';
 
-export const parts: AddOnParts = {};
+export const parts: AddOnParts = { checks: [checkExplainId] };
