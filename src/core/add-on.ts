@@ -3,6 +3,7 @@ import type { Clock, Operation, Plugin } from '../plugin/index.ts';
 import type { Command } from './commands/arguments.ts';
 import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
 import type { SnapshotSource } from './compose/snapshot-part.ts';
+import { addRestartOnly, type RestartOnly } from './process/restart-only.ts';
 import type { ProcessPart } from './process/process-part.ts';
 import type { ProcessParts } from './process/process-state.ts';
 import type { Gateway } from './process/running-gateway.ts';
@@ -13,7 +14,8 @@ import { addProviders } from './providers/index.ts';
 import type { Check } from './settings/checks/check.ts';
 import { addChecks } from './settings/checks/index.ts';
 import { addExtraReaders, type ExtraReader } from './settings/read/extra-files.ts';
-import { setOwnedKinds } from './settings/read/stored-objects.ts';
+import { setCompileNode, type CompileNode } from './settings/compile/compile-node.ts';
+import { setStoreSettings, type ReadStoreSettings } from './settings/read/stored-objects.ts';
 
 /** The parts of an add-on: rows for the tables of the core, and what it does for a process and for each snapshot. */
 export interface AddOnParts {
@@ -21,10 +23,14 @@ export interface AddOnParts {
   readonly operations?: readonly Operation[];
   readonly providers?: readonly Provider[];
   readonly checks?: readonly Check[];
+  /** Compiles the budgets and limits of organizations, teams and keys. At most one add-on has it. */
+  readonly compileNode?: CompileNode;
   /** Readers of files of the settings folder that only the add-on knows. */
   readonly extraFiles?: readonly ExtraReader[];
-  /** The kinds of objects that the state store may hold by the settings; undefined: they have none. At most one add-on has it. */
-  readonly ownedKinds?: Parameters<typeof setOwnedKinds>[0];
+  /** Reads the settings of the state store. At most one add-on has it. */
+  readonly storeSettings?: ReadStoreSettings;
+  /** Keys of server.yaml that are read only at the start. */
+  readonly restartOnly?: readonly RestartOnly[];
   /** Checks of `gatehouse validate` beyond the settings files. */
   readonly passes?: readonly ValidationPass[];
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
@@ -69,7 +75,9 @@ async function registerAll(addOns: readonly AddOn[]): Promise<void> {
     addProviders(parts.providers ?? []);
     addChecks(parts.checks ?? []);
     addExtraReaders(parts.extraFiles ?? []);
-    if (parts.ownedKinds) setOwnedKinds(parts.ownedKinds);
+    if (parts.compileNode) setCompileNode(parts.compileNode);
+    if (parts.storeSettings) setStoreSettings(parts.storeSettings);
+    addRestartOnly(parts.restartOnly ?? []);
     registered.push(parts);
   }
 }

@@ -7,6 +7,9 @@ import { checkNeeds } from './settings/check-needs.ts';
 import { checkState } from './settings/check-state.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
+import { STATE_AT_START } from './settings/restart-only.ts';
+import { compileState } from './settings/state.ts';
+import { compileNodeOf } from './settings/compile-node.ts';
 import { checkStored } from './settings/check-stored.ts';
 import { checkUnpriced } from './settings/check-unpriced.ts';
 import { checkVendors } from './settings/check-vendors.ts';
@@ -16,6 +19,8 @@ export const parts: AddOnParts = {
   load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
+  compileNode: compileNodeOf,
   extraFiles: [readPriceFiles],
-  ownedKinds: ({ state }) => state && (state.owns ?? []),
+  storeSettings: ({ state }) => compileState(state),
+  restartOnly: STATE_AT_START,
 };

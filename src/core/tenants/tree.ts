@@ -1,6 +1,4 @@
-import type { Budget as BudgetFile } from '../../../schemas/types.generated.ts';
 import type { Caller } from '../../plugin/index.ts';
-import type { Cap, Rate } from '../../addons/budgets/limits/amounts.ts';
 
 export { nameOfCounter } from '../../addons/budgets/store/counters.ts';
 
@@ -8,7 +6,20 @@ export { nameOfCounter } from '../../addons/budgets/store/counters.ts';
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-export type Period = BudgetFile['period'];
+/** A period of the calendar; `total` never ends. */
+export type Period = 'hour' | 'day' | 'week' | 'month' | 'total';
+
+/** The cap of a budget: an integer of nano-USD or of tokens. */
+export interface Cap {
+  readonly unit: 'usd' | 'tokens';
+  readonly amount: number;
+}
+
+/** So many per time. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
 
 /** A budget of one node, compiled. */
 export interface Budget extends Cap {

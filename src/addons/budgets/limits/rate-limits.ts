@@ -7,7 +7,7 @@ import type { NodeChanges, NodeLimits, NodeTree } from '../../../core/tenants/tr
 import type { Clock, GatewayError, LimitedKind, LimitKind } from '../../../plugin/index.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { mayStoreLimits } from '../settings/owned-kinds.ts';
-import { compileNodeLimits } from '../../../core/settings/compile/teams.ts';
+import { compileNodeLimits } from '../settings/compile-node.ts';
 import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
 
 export interface RateLimitsSetup {

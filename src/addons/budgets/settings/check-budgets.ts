@@ -2,7 +2,7 @@ import type { Budget } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';
-import { countedBy } from '../../../core/settings/compile/teams.ts';
+import { countedBy } from './compile-node.ts';
 import { parseCap, type Cap } from '../limits/amounts.ts';
 
 const checkNode = ({ budgets }: { readonly budgets?: readonly Budget[] }, report: Report): void =>

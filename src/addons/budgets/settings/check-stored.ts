@@ -2,7 +2,7 @@ import type { Budget, GatewayKey } from '../../../../schemas/types.generated.ts'
 import { parseCap } from '../limits/amounts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
-import { countedBy } from '../../../core/settings/compile/teams.ts';
+import { countedBy } from './compile-node.ts';
 import type { Check, CheckedSettings, Reports } from '../../../core/settings/checks/check.ts';
 import { priceFilesOf } from './price-files.ts';
 import type { JsonPath } from '../../../core/settings/read/pointer.ts';

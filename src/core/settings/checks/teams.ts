@@ -1,6 +1,6 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { ownedKinds } from '../read/stored-objects.ts';
+import { storeSettings } from '../read/stored-objects.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { withSuggestion } from './names.ts';
 
@@ -23,7 +23,7 @@ export const checkTeams: Check = (settings) => ({
 });
 
 const isOwned = ({ server }: CheckedSettings, kind: 'teams' | 'organizations'): boolean =>
-  (server && ownedKinds(server))?.includes(kind) ?? false;
+  (server && storeSettings(server))?.owns.includes(kind) ?? false;
 
 function checkTeamOf({ team }: GatewayKey, settings: CheckedSettings, report: Report): void {
   const { teams } = settings;

@@ -13,7 +13,7 @@ import { withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from './pointer.ts';
 import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
 import { packageSchemas, type Schemas } from './schemas.ts';
-import { ownedKinds, withStored, type StoredObjects } from './stored-objects.ts';
+import { storeSettings, withStored, type StoredObjects } from './stored-objects.ts';
 import { readExtras, type Extras } from './extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
@@ -163,7 +163,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
     extra.complete;
-  const stored = pieces.server && ownedKinds(pieces.server) && files.stored?.();
+  const stored = pieces.server && storeSettings(pieces.server) && files.stored?.();
   // Commands that send nothing run where the certificates are not.
   const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
   const { tls } = secured;

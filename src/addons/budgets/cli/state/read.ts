@@ -1,6 +1,5 @@
 import { formatDiagnostics } from '../../../../core/settings/problems/diagnostic.ts';
-import { compileServerSettings } from '../../../../core/settings/compile/server-settings.ts';
-import type { StateSettings } from '../../settings/state.ts';
+import { compileState, type StateSettings } from '../../settings/state.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../../core/settings/read/load.ts';
 import type { Environment } from '../../../../core/settings/read/references.ts';
 import { StateFailure } from '../../store/failures.ts';
@@ -37,7 +36,7 @@ export async function onStore(
     err(formatDiagnostics(errors, 'pretty'));
     return loaded.folderExists ? 1 : 2;
   }
-  const { state } = compileServerSettings(settings.server);
+  const state = compileState(settings.server.state);
   if (state?.folder === undefined) {
     err(`gatehouse: server.yaml has no \`state.store\` of type sqlite\n`);
     return 2;
