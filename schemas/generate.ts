@@ -1,11 +1,12 @@
 /**
- * Writes schemas/types.generated.ts and docs/reference/settings from the schemas, src/core/commands/samples.generated.ts from the
- * samples, and the limits, capabilities and prices of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
+ * Writes the complete schemas of the settings from schemas/core and schemas/addons, schemas/types.generated.ts and
+ * docs/reference/settings from the schemas, src/core/commands/samples.generated.ts from the samples, and the limits, capabilities and prices of models from data/models.json: `node schemas/generate.ts`. Tests regenerate and compare, so none of them can fall behind.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
-import { generateDocuments } from './document.ts';
+import { completeSchemas, schemaJson } from './fragments.ts';
 import { generateModelTable, TABLE_OUTPUT } from './model-table.ts';
 import { generatePriceTable, PRICES_OUTPUT } from './price-table.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
@@ -23,9 +24,22 @@ const BANNER = `// Generated from schemas/*.json by \`node schemas/generate.ts\`
 import type { Secret } from '../src/plugin/index.ts';
 `;
 
+/** Documents that belong to one add-on. */
+const OF_ADD_ONS = ['prices', 'prompt', 'prompt-completions', 'test'];
+
+/** The complete schemas by path. Undefined: no add-on of this build has the document. */
+export function generateSchemas(): ReadonlyMap<string, string | undefined> {
+  const complete = completeSchemas();
+  const absent = OF_ADD_ONS.filter((name) => !complete.has(name)).map((name) => [name, undefined] as const);
+  const written = [...complete].map(([name, schema]) => [name, schemaJson(schema)] as const);
+  return new Map([...written, ...absent].map(([name, text]) => [fileOf(name), text]));
+}
+
+const fileOf = (name: string): string => join(FOLDER, `${name}.json`);
+
+/** Of the schemas as they are in their folder. */
 export async function generateTypes(): Promise<string> {
-  const present = new Set(await readdir(FOLDER));
-  const files = FILES.filter((file) => present.has(`${file}.json`));
+  const files = FILES.filter((file) => existsSync(fileOf(file)));
   const roots: JSONSchema = {
     description: 'The JSON documents Gatehouse reads, by the name of their schema.',
     type: 'object',
@@ -50,7 +64,7 @@ const localFiles = {
   canRead: (file: { url: string }) => file.url.startsWith(BASE),
   read: async ({ url }: { url: string }): Promise<string> => {
     const name = url.slice(BASE.length).replace(/\.json.*$/, '');
-    const schema: unknown = JSON.parse(await readFile(join(FOLDER, `${name}.json`), 'utf8'));
+    const schema: unknown = JSON.parse(await readFile(fileOf(name), 'utf8'));
     const title = TITLES[name];
     return JSON.stringify(forTypes(title ? { ...Object(schema), title } : schema));
   },
@@ -86,8 +100,12 @@ function onlyRequires(keyword: string, value: unknown): boolean {
 }
 
 if (import.meta.main) {
+  for (const [file, text] of generateSchemas())
+    await (text === undefined ? rm(file, { force: true }) : writeFile(file, text));
   await writeFile(OUTPUT, await generateTypes());
   await writeFile(SAMPLES_OUTPUT, generateSamples());
+  // It reads the schemas that have just been written.
+  const { generateDocuments } = await import('./document.ts');
   for (const [page, text] of generateDocuments()) await writeFile(page, text);
   await writeFile(TABLE_OUTPUT, generateModelTable());
   await writeFile(PRICES_OUTPUT, generatePriceTable());

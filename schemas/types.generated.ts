@@ -276,7 +276,6 @@ export interface ServerFile {
    * Networks of the proxies in front of the gateway, in CIDR notation. The gateway takes the client address from X-Forwarded-For and Forwarded only when a request comes from one of these. List proxies only: any client in these networks can forge its address.
    */
   trusted_proxies?: string[];
-  admin?: Admin;
   limits?: Limits;
   deadline?: Duration;
   drain?: Drain;
@@ -297,14 +296,15 @@ export interface ServerFile {
    */
   plugins?: string[];
   cache?: CacheStore;
-  responses?: ResponsesSettings;
-  files?: Files;
   reload?: Reload;
-  state?: State;
   egress?: Egress;
-  websockets?: WebSockets;
   telemetry?: Telemetry;
+  admin?: Admin;
   alerts?: Alerts;
+  state?: State;
+  files?: Files;
+  responses?: ResponsesSettings;
+  websockets?: WebSockets;
 }
 export interface Listen {
   /**
@@ -326,54 +326,6 @@ export interface Tls {
    * File with the certificate authorities of clients, PEM. Every request must then come over a connection with a certificate that one of them signed, besides its gateway key; see `client_certificate` of keys. Any other request gets a 401 (`invalid_client_certificate`). Default: the gateway asks for no certificate.
    */
   client_ca?: string;
-}
-/**
- * The listener for operators, which shows the outcome of single requests. It needs no token on loopback; on any other address it does not start without one.
- */
-export interface Admin {
-  /**
-   * false: there is no admin listener, and no records are kept.
-   */
-  enabled?: boolean;
-  /**
-   * Address to bind.
-   */
-  host?: string;
-  /**
-   * TCP port; 0 selects a free one.
-   */
-  port?: number;
-  /**
-   * Token that requests must send as `Authorization: Bearer`.
-   */
-  token?: Secret;
-  tls?: AdminTls;
-  /**
-   * Rights in the admin API of requests with `token`, and of requests from loopback while there is no `token`. Tokens of the API have roles of their own.
-   */
-  role?: 'viewer' | 'operator' | 'admin';
-  /**
-   * Names accepted in the Host header, beside `localhost`, loopback addresses and `host`. Requests under other names are refused: a website could otherwise reach the listener through a browser (DNS rebinding).
-   *
-   * @minItems 1
-   * @maxItems 16
-   */
-  hosts?: string[];
-  /**
-   * Requests that can be explained afterwards. asked: those whose gateway config sets `explain_id` in `reply_headers`. Each worker keeps the latest 100 for this, with their bodies, up to 1 MiB each.
-   */
-  explain?: 'asked' | 'all' | 'none';
-  /**
-   * Number of latest requests that each worker keeps records of.
-   */
-  records?: number;
-}
-/**
- * TLS on the listener for operators, as `tls` has it for applications. Default: plain HTTP.
- */
-export interface AdminTls {
-  cert: CertFile;
-  key: KeyFile;
 }
 /**
  * Limits for requests, connections and memory. A request that exceeds a limit is refused with an error that names the limit.
@@ -477,73 +429,6 @@ export interface SemanticStore {
   scope_entries?: number;
 }
 /**
- * Responses of POST /v1/responses that later requests of the same key continue (`store`, `previous_response_id`). They are in the memory of the process, with workers in that of the primary.
- */
-export interface ResponsesSettings {
-  /**
-   * False: none is kept, and a request that continues another is refused, unless its catalog entry has `unknown_ids: pass`.
-   */
-  store?: boolean;
-  max_bytes?: Bytes;
-  ttl?: Duration;
-}
-/**
- * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.
- */
-export interface Files {
-  /**
-   * Absolute path of the folder for the files. All workers, and all gateways with the same keys, may share it.
-   */
-  dir?: string;
-  gcs?: FilesGcs;
-  /**
-   * Address in front of a file's id, in references of the form `{url}/{id}`. Default: requests name files by their id only.
-   */
-  url?: string;
-  max_file_bytes?: Bytes;
-  max_total_bytes?: Bytes;
-  /**
-   * Maximum number of files of one key.
-   */
-  max_files?: number;
-  ttl?: Duration;
-  inline_bytes?: Bytes;
-  idle_time?: Duration;
-  /**
-   * Maximum number of concurrent uploads of a process. Once half of them are in use, one key may have a quarter.
-   */
-  uploads?: number;
-  /**
-   * Maximum number of uploads of one key that have begun and not ended. One in several requests (Google's resumable form) ends an hour after its last byte, and a day after it began.
-   */
-  unfinished_uploads?: number;
-}
-/**
- * Files in a bucket of Google Cloud Storage. Gemini models on Vertex AI read them there, whatever their size.
- */
-export interface FilesGcs {
-  /**
-   * Catalog entry of Vertex AI whose credentials store the files; it needs `roles/storage.objectUser` on the bucket.
-   */
-  provider: string;
-  /**
-   * Name of the bucket. Give it to this gateway alone: requests may name any `gs://` address that the credentials can read, see `fields.media_buckets`.
-   */
-  bucket: string;
-  /**
-   * Start of the names of all objects. Default: none.
-   */
-  prefix?: string;
-  /**
-   * Address of the storage API, for a private endpoint.
-   */
-  base_url?: string;
-  /**
-   * Allow http and private addresses in `base_url`.
-   */
-  allow_insecure?: boolean;
-}
-/**
  * When the settings are reloaded. SIGHUP always reloads them.
  */
 export interface Reload {
@@ -552,93 +437,6 @@ export interface Reload {
    */
   watch?: boolean;
   debounce?: Duration;
-}
-/**
- * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/operate/state.md describes it.
- */
-export interface State {
-  store: StateStoreSettings;
-  /**
-   * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
-   */
-  owns?: ('keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices')[];
-  /**
-   * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.
-   */
-  encryption_keys?: Secret;
-  /**
-   * Secrets of the digests `hmac:NAME:…` of keys in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. Without its pepper, such a key is not valid. Default: none; digests are SHA-256.
-   */
-  peppers?: Secret;
-  /**
-   * IANA time zone of the days and months of budgets that name none, in files and in the store.
-   */
-  time_zone?: string;
-  backup?: StateBackup;
-  when_down?: StateWhenDown;
-  retention?: StateRetention;
-}
-/**
- * Where the state is kept.
- */
-export interface StateStoreSettings {
-  /**
-   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` keeps it in a private temporary folder that is removed when the process exits, for trials.
-   */
-  type: 'sqlite' | 'memory';
-  /**
-   * For `sqlite`: absolute path of the folder of the store, on a local disk. One gateway uses it at a time.
-   */
-  dir?: string;
-}
-/**
- * Copies of the store in files, each in a folder of its own that is named by its time. `gatehouse state restore` puts one back. Default: none.
- */
-export interface StateBackup {
-  /**
-   * Absolute path of the folder of the copies; another disk than that of the store.
-   */
-  dir: string;
-  every?: Duration;
-  /**
-   * Copies that are kept. Older ones are removed.
-   */
-  keep?: number;
-}
-/**
- * What happens while the store does not answer.
- */
-export interface StateWhenDown {
-  /**
-   * `snapshot`: the store's keys stay valid for `max_age`; a start takes them from the last snapshot on disk. `refuse`: keys of the store are refused with 503.
-   */
-  keys?: 'snapshot' | 'refuse';
-  max_age?: Duration;
-  /**
-   * What becomes of a request whose budgets cannot be counted any more, because the lease of its process has ended.
-   */
-  budgets?: 'refuse' | 'allow';
-}
-/**
- * How long the store keeps what grows with each request.
- */
-export interface StateRetention {
-  /**
-   * Days for which rows of the ledger are kept; then their sums by day are. Whole days (UTC) are dropped.
-   */
-  ledger_days?: number;
-  /**
-   * Days for which sums by hour are kept; then sums by day are.
-   */
-  hour_days?: number;
-  /**
-   * Days for which sums by day are kept after the rows of their day were dropped.
-   */
-  sum_days?: number;
-  /**
-   * Days for which rows of the audit are kept. A row of the audit names the last one that was dropped, and its hash.
-   */
-  audit_days?: number;
 }
 /**
  * How the gateway reaches upstreams, and addresses that it may connect to besides the hosts of the catalog. Special-purpose addresses are refused unless the catalog entry sets allow_insecure.
@@ -668,40 +466,9 @@ export interface Egress {
   token_uris?: string[];
 }
 /**
- * WebSockets at `/v1/responses`, in which each turn is a request with the limits, the record and the deadline of any other. The limits apply to each process.
- */
-export interface WebSockets {
-  /**
-   * False: a WebSocket is refused with 426, after which clients send requests over HTTP.
-   */
-  enabled?: boolean;
-  /**
-   * Origins of web pages that may open a socket, besides the gateway's own. Clients that are no browsers send no origin.
-   */
-  origins?: string[];
-  /**
-   * Open sockets of one key. A further one gets 503 `busy`.
-   */
-  per_key?: number;
-  frame_bytes?: Bytes;
-  kept_bytes?: Bytes;
-  held_bytes?: Bytes;
-  /**
-   * Turns of one socket. The next one gets `websocket_connection_limit_reached`, and the socket closes.
-   */
-  turns?: number;
-  idle_time?: Duration;
-  lifetime?: Duration;
-}
-/**
  * Logs, traces and metrics of requests.
  */
 export interface Telemetry {
-  traces?: Traces;
-  /**
-   * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
-   */
-  semconv?: 'latest' | 'both';
   records?: RecordFiles;
   /**
    * JSON lines on stdout.
@@ -731,6 +498,23 @@ export interface Telemetry {
      */
     metadata?: string[];
   };
+  traces?: Traces;
+  /**
+   * Names of the GenAI conventions in spans and in metrics over OTLP: the latest, or `both` these and those of v1.41, which many dashboards use.
+   */
+  semconv?: 'latest' | 'both';
+}
+/**
+ * Files of records: one JSON line for each request when its reply has ended, as the admin listener shows it. Default: no files.
+ */
+export interface RecordFiles {
+  /**
+   * Absolute path of the folder. It may be shared: each process writes files of its own.
+   */
+  dir: string;
+  max_file_bytes?: Bytes;
+  max_bytes?: Bytes;
+  max_age?: Duration;
 }
 /**
  * OpenTelemetry traces. OTEL_* variables take precedence, and they alone enable metrics and logs over OTLP. Without any, the SDK is not loaded.
@@ -750,16 +534,52 @@ export interface Traces {
   service_name?: string;
 }
 /**
- * Files of records: one JSON line for each request when its reply has ended, as the admin listener shows it. Default: no files.
+ * The listener for operators, which shows the outcome of single requests. It needs no token on loopback; on any other address it does not start without one.
  */
-export interface RecordFiles {
+export interface Admin {
   /**
-   * Absolute path of the folder. It may be shared: each process writes files of its own.
+   * false: there is no admin listener, and no records are kept.
    */
-  dir: string;
-  max_file_bytes?: Bytes;
-  max_bytes?: Bytes;
-  max_age?: Duration;
+  enabled?: boolean;
+  /**
+   * Address to bind.
+   */
+  host?: string;
+  /**
+   * TCP port; 0 selects a free one.
+   */
+  port?: number;
+  /**
+   * Token that requests must send as `Authorization: Bearer`.
+   */
+  token?: Secret;
+  tls?: AdminTls;
+  /**
+   * Rights in the admin API of requests with `token`, and of requests from loopback while there is no `token`. Tokens of the API have roles of their own.
+   */
+  role?: 'viewer' | 'operator' | 'admin';
+  /**
+   * Names accepted in the Host header, beside `localhost`, loopback addresses and `host`. Requests under other names are refused: a website could otherwise reach the listener through a browser (DNS rebinding).
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  hosts?: string[];
+  /**
+   * Number of latest requests that each worker keeps records of.
+   */
+  records?: number;
+  /**
+   * Requests that can be explained afterwards. asked: those whose gateway config sets `explain_id` in `reply_headers`. Each worker keeps the latest 100 for this, with their bodies, up to 1 MiB each.
+   */
+  explain?: 'asked' | 'all' | 'none';
+}
+/**
+ * TLS on the listener for operators, as `tls` has it for applications. Default: plain HTTP.
+ */
+export interface AdminTls {
+  cert: CertFile;
+  key: KeyFile;
 }
 /**
  * Alerts to people: budgets, spending, prices, keys. docs/operate/alerts.md describes the events.
@@ -829,6 +649,186 @@ export interface AlertAnomalies {
    * Days before, with at least 24 hours in which something was spent.
    */
   days?: number;
+}
+/**
+ * The state store: objects that change while the gateway serves, what budgets have spent, the ledger and the audit. Default: the gateway opens no store. docs/operate/state.md describes it.
+ */
+export interface State {
+  store: StateStoreSettings;
+  /**
+   * Kinds of objects that the store may hold. The same id in a file and in the store refuses the settings. A kind that is not listed, and of which the store has objects, does so too.
+   */
+  owns?: ('keys' | 'teams' | 'users' | 'organizations' | 'budgets' | 'limits' | 'alerts' | 'prices')[];
+  /**
+   * The keys that seal secrets in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. The first one seals, the others only open. Default: the store takes no secrets.
+   */
+  encryption_keys?: Secret;
+  /**
+   * Secrets of the digests `hmac:NAME:…` of keys in the store, as `NAME:BASE64` of 32 random bytes, separated by commas. Without its pepper, such a key is not valid. Default: none; digests are SHA-256.
+   */
+  peppers?: Secret;
+  /**
+   * IANA time zone of the days and months of budgets that name none, in files and in the store.
+   */
+  time_zone?: string;
+  backup?: StateBackup;
+  when_down?: StateWhenDown;
+  retention?: StateRetention;
+}
+/**
+ * Where the state is kept.
+ */
+export interface StateStoreSettings {
+  /**
+   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` loses it with the process, for trials.
+   */
+  type: 'sqlite' | 'memory';
+  /**
+   * For `sqlite`: absolute path of the folder of the store, on a local disk. One gateway uses it at a time.
+   */
+  dir?: string;
+}
+/**
+ * Copies of the store in files, each in a folder of its own that is named by its time. `gatehouse state restore` puts one back. Default: none.
+ */
+export interface StateBackup {
+  /**
+   * Absolute path of the folder of the copies; another disk than that of the store.
+   */
+  dir: string;
+  every?: Duration;
+  /**
+   * Copies that are kept. Older ones are removed.
+   */
+  keep?: number;
+}
+/**
+ * What happens while the store does not answer.
+ */
+export interface StateWhenDown {
+  /**
+   * `snapshot`: the store's keys stay valid for `max_age`; a start takes them from the last snapshot on disk. `refuse`: keys of the store are refused with 503.
+   */
+  keys?: 'snapshot' | 'refuse';
+  max_age?: Duration;
+  /**
+   * What becomes of a request whose budgets cannot be counted any more, because the lease of its process has ended.
+   */
+  budgets?: 'refuse' | 'allow';
+}
+/**
+ * How long the store keeps what grows with each request.
+ */
+export interface StateRetention {
+  /**
+   * Days for which rows of the ledger are kept; then their sums by day are. Whole days (UTC) are dropped.
+   */
+  ledger_days?: number;
+  /**
+   * Days for which sums by hour are kept; then sums by day are.
+   */
+  hour_days?: number;
+  /**
+   * Days for which sums by day are kept after the rows of their day were dropped.
+   */
+  sum_days?: number;
+  /**
+   * Days for which rows of the audit are kept. A row of the audit names the last one that was dropped, and its hash.
+   */
+  audit_days?: number;
+}
+/**
+ * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.
+ */
+export interface Files {
+  /**
+   * Absolute path of the folder for the files. All workers, and all gateways with the same keys, may share it.
+   */
+  dir?: string;
+  gcs?: FilesGcs;
+  /**
+   * Address in front of a file's id, in references of the form `{url}/{id}`. Default: requests name files by their id only.
+   */
+  url?: string;
+  max_file_bytes?: Bytes;
+  max_total_bytes?: Bytes;
+  /**
+   * Maximum number of files of one key.
+   */
+  max_files?: number;
+  ttl?: Duration;
+  inline_bytes?: Bytes;
+  idle_time?: Duration;
+  /**
+   * Maximum number of concurrent uploads of a process. Once half of them are in use, one key may have a quarter.
+   */
+  uploads?: number;
+  /**
+   * Maximum number of uploads of one key that have begun and not ended. One in several requests (Google's resumable form) ends an hour after its last byte, and a day after it began.
+   */
+  unfinished_uploads?: number;
+}
+/**
+ * Files in a bucket of Google Cloud Storage. Gemini models on Vertex AI read them there, whatever their size.
+ */
+export interface FilesGcs {
+  /**
+   * Catalog entry of Vertex AI whose credentials store the files; it needs `roles/storage.objectUser` on the bucket.
+   */
+  provider: string;
+  /**
+   * Name of the bucket. Give it to this gateway alone: requests may name any `gs://` address that the credentials can read, see `fields.media_buckets`.
+   */
+  bucket: string;
+  /**
+   * Start of the names of all objects. Default: none.
+   */
+  prefix?: string;
+  /**
+   * Address of the storage API, for a private endpoint.
+   */
+  base_url?: string;
+  /**
+   * Allow http and private addresses in `base_url`.
+   */
+  allow_insecure?: boolean;
+}
+/**
+ * Responses of POST /v1/responses that later requests of the same key continue (`store`, `previous_response_id`). They are in the memory of the process, with workers in that of the primary.
+ */
+export interface ResponsesSettings {
+  /**
+   * False: none is kept, and a request that continues another is refused, unless its catalog entry has `unknown_ids: pass`.
+   */
+  store?: boolean;
+  max_bytes?: Bytes;
+  ttl?: Duration;
+}
+/**
+ * WebSockets at `/v1/responses`, in which each turn is a request with the limits, the record and the deadline of any other. The limits apply to each process.
+ */
+export interface WebSockets {
+  /**
+   * False: a WebSocket is refused with 426, after which clients send requests over HTTP.
+   */
+  enabled?: boolean;
+  /**
+   * Origins of web pages that may open a socket, besides the gateway's own. Clients that are no browsers send no origin.
+   */
+  origins?: string[];
+  /**
+   * Open sockets of one key. A further one gets 503 `busy`.
+   */
+  per_key?: number;
+  frame_bytes?: Bytes;
+  kept_bytes?: Bytes;
+  held_bytes?: Bytes;
+  /**
+   * Turns of one socket. The next one gets `websocket_connection_limit_reached`, and the socket closes.
+   */
+  turns?: number;
+  idle_time?: Duration;
+  lifetime?: Duration;
 }
 /**
  * configs/catalog.yaml: the providers that requests may be sent to, with their credentials. Applications name them as @slug.
@@ -928,8 +928,8 @@ export interface VertexEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
-  limits?: RateLimits;
   timeouts?: Timeouts;
+  limits?: RateLimits;
 }
 /**
  * A Google service-account key in Google's JSON form.
@@ -1120,8 +1120,8 @@ export interface AnthropicEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
-  limits?: RateLimits;
   timeouts?: Timeouts;
+  limits?: RateLimits;
 }
 /**
  * Google AI Studio: the Gemini Developer API (generativelanguage.googleapis.com), with an API key.
@@ -1161,8 +1161,8 @@ export interface GoogleAiStudioEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
-  limits?: RateLimits;
   timeouts?: Timeouts;
+  limits?: RateLimits;
 }
 /**
  * OpenAI, or any server with a compatible API: vLLM, Ollama, Groq, Mistral and many more. Azure is azure-openai.
@@ -1228,8 +1228,8 @@ export interface OpenAiEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
-  limits?: RateLimits;
   timeouts?: Timeouts;
+  limits?: RateLimits;
 }
 /**
  * Additional headers for every request of this entry. Plugins can read them: write credentials under secret_headers.
@@ -1301,8 +1301,8 @@ export interface AzureOpenAiEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
-  limits?: RateLimits;
   timeouts?: Timeouts;
+  limits?: RateLimits;
 }
 /**
  * A simulated upstream without cost: it answers chat, streams, calls tools on request, and returns errors, delays and broken streams by model name.
@@ -1330,8 +1330,8 @@ export interface SimulatorEntry {
    * Maximum number of connections to the entry's host. Default: the server's limits.connections.
    */
   connections?: number;
-  limits?: RateLimits;
   timeouts?: Timeouts;
+  limits?: RateLimits;
 }
 /**
  * Further names of models, which requests write as `model`. A name is case-sensitive: a letter or digit, then letters, digits and `._:/-`, at most 128 characters. With `*` at its end, and at the end of its target, it is a wildcard: what the star stands for follows the target. Exact names come first, then the wildcard with the longest text before its star. The gateway puts the target in its place before any rule about models applies; replies name the alias. A key whose `models` lists the alias may use it without being allowed its target. Default: none.
@@ -1445,10 +1445,6 @@ export interface GatewayKey {
    */
   configs?: string[];
   /**
-   * Prompts that the key may use: ids, or patterns with `*`. Default: all.
-   */
-  prompts?: string[];
-  /**
    * Allow requests with this key to send a gateway config as JSON in `x-gateway-config`, besides the ids of stored ones. The config can name any provider that the key may use.
    */
   inline_configs?: boolean;
@@ -1458,7 +1454,6 @@ export interface GatewayKey {
   inline_plugins?: boolean;
   fields?: Fields;
   custom_hosts?: CustomHosts;
-  files?: KeyFiles;
   /**
    * Metadata of every request with this key, such as its team. It is added to `x-gateway-metadata`, and callers cannot change it. Conditions, labels of Vertex AI, records, access lines, spans and metrics use it. Default: none.
    */
@@ -1489,12 +1484,17 @@ export interface GatewayKey {
    * Refuses the key (401), as if it were revoked, until the setting is removed.
    */
   disabled?: boolean;
-  budgets?: Budgets;
-  limits?: RateLimits;
   /**
    * Gateway config for requests with this key that name none.
    */
   default_config?: string;
+  budgets?: Budgets;
+  limits?: RateLimits;
+  files?: KeyFiles;
+  /**
+   * Prompts that the key may use: ids, or patterns with `*`. Default: all.
+   */
+  prompts?: string[];
 }
 /**
  * The key before the last rotation, which stays valid until its end. `gatehouse keys rotate` writes it. The gateway logs its uses, at most once a minute.
@@ -1538,18 +1538,6 @@ export interface CustomHosts {
   allow_insecure?: boolean;
 }
 /**
- * Limits for the files of this key, in place of those of `files` in server.yaml. A limit that is not here is the server's.
- */
-export interface KeyFiles {
-  max_file_bytes?: Bytes;
-  max_total_bytes?: Bytes;
-  /**
-   * Maximum number of files; 0 allows none.
-   */
-  max_files?: number;
-  ttl?: Duration;
-}
-/**
  * The most that may be spent in a period. The gateway reserves the highest possible cost of a request before it sends the request, and books the real cost afterwards.
  */
 export interface Budget {
@@ -1590,6 +1578,18 @@ export interface Budget {
   models?: string[];
 }
 /**
+ * Limits for the files of this key, in place of those of `files` in server.yaml. A limit that is not here is the server's.
+ */
+export interface KeyFiles {
+  max_file_bytes?: Bytes;
+  max_total_bytes?: Bytes;
+  /**
+   * Maximum number of files; 0 allows none.
+   */
+  max_files?: number;
+  ttl?: Duration;
+}
+/**
  * configs/gateway/NAME.yaml: one gateway config. Requests select it with `x-gateway-config: NAME`. A target inherits the settings that it omits from the config around it.
  */
 export interface GatewayFile {
@@ -1598,7 +1598,6 @@ export interface GatewayFile {
    */
   name?: string;
   plugins?: ChainList;
-  prompts?: PromptPins;
   strategy?: Strategy;
   targets?: Targets;
   /**
@@ -1620,11 +1619,11 @@ export interface GatewayFile {
   commit?: 'first_content' | 'complete';
   deadline?: Duration;
   /**
-   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it. cost: `x-gateway-cost-usd`, what the request cost in USD, or `unknown`; not on streams, nor on replies that leave before they have arrived whole.
+   * Extra reply headers for diagnosis. Default: none. server_timing: `Server-Timing`, the time spent in each step. config_hash: `x-gateway-config-hash`, which changes with the content of the config. cost: `x-gateway-cost-usd`, what the request cost in USD, or `unknown`; not on streams, nor on replies that leave before they have arrived whole. explain_id: `x-gateway-explain-id`, the id under which the admin listener explains the request afterwards; the gateway keeps the body for this, so a config sent with a request cannot set it.
    *
    * @minItems 1
    */
-  reply_headers?: ('server_timing' | 'config_hash' | 'explain_id' | 'cost')[];
+  reply_headers?: ('server_timing' | 'config_hash' | 'cost' | 'explain_id')[];
   custom_hosts?: CustomHosts;
   request_timeout?: Duration;
   timeouts?: Timeouts;
@@ -1641,15 +1640,7 @@ export interface GatewayFile {
    * A part of the caller's message or of a tool result that the target cannot read, such as a file for a model without files. refuse: the request is a 400 that names the part. drop: the part is left out and reported in x-gateway-dropped-params.
    */
   on_unreadable_part?: 'refuse' | 'drop';
-}
-/**
- * Versions of prompts for requests with this config, by number or label. Requests that name another version get a 403. Default: requests choose, and without a choice get the latest.
- */
-export interface PromptPins {
-  /**
-   * Number or label.
-   */
-  [k: string]: number | string;
+  prompts?: PromptPins;
 }
 /**
  * The rule by which targets are selected.
@@ -1837,13 +1828,13 @@ export interface OverrideParams {
   [k: string]: unknown;
 }
 /**
- * Caches complete 2xx replies for equal requests: same caller, target, flags and body after override_params; with mode semantic also for requests that differ in the last user text alone. Default: off.
+ * Caches complete 2xx replies for equal requests: same caller, target, flags and body after override_params. Default: off. With mode semantic also for requests that differ in the last user text alone.
  */
 export interface CacheSettings {
   /**
-   * exact: requests are compared field by field. semantic: as exact; when no reply is found, the text of the last user message may differ, if its vector is near enough to that of a stored text. off: disables a cache inherited from the config around. (simple is Portkey's word for exact.)
+   * exact: requests are compared field by field. off: disables a cache inherited from the config around. (simple is Portkey's word for exact.) semantic: as exact; when no reply is found, the text of the last user message may differ, if its vector is near enough to that of a stored text.
    */
-  mode: 'exact' | 'semantic' | 'off' | 'simple';
+  mode: 'exact' | 'off' | 'simple' | 'semantic';
   max_age?: Seconds;
   /**
    * Callers who share cached replies. key: each gateway key has its own. config: all keys that use this gateway config; use it only where they may read each other's answers.
@@ -1954,6 +1945,15 @@ export interface MetadataRules {
     | {
         [k: string]: string;
       };
+}
+/**
+ * Versions of prompts for requests with this config, by number or label. Requests that name another version get a 403. Default: requests choose, and without a choice get the latest.
+ */
+export interface PromptPins {
+  /**
+   * Number or label.
+   */
+  [k: string]: number | string;
 }
 /**
  * configs/prompts/NAME.yaml: one prompt with its versions. Requests select it as POST /v1/prompts/NAME/completions. Here `${…}` is plain text.
@@ -2330,9 +2330,9 @@ export interface TeamsFile {
  * An organization. What its teams spend and use counts in its budgets and limits.
  */
 export interface Organization {
+  metadata?: Metadata;
   budgets?: Budgets;
   limits?: RateLimits;
-  metadata?: Metadata;
 }
 /**
  * Metadata of every request with a key of this node, which callers cannot change. The metadata of a team replaces that of its organization under the same name, that of a key both. Default: none.
@@ -2348,9 +2348,9 @@ export interface Team {
    * Id of the organization of the team. Default: none.
    */
   organization?: string;
+  metadata?: Metadata;
   budgets?: Budgets;
   limits?: RateLimits;
-  metadata?: Metadata;
 }
 /**
  * Body of POST /v1/chat/completions: OpenAI's chat request and the gateway's extensions. Only the types of known fields are checked; fields that are not known here are kept and sent on. null means: not set.

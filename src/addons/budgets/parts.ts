@@ -3,14 +3,26 @@ import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
 import { dryBudgets, openBudgets } from './process.ts';
+import { checkBudgets } from './settings/check-budgets.ts';
+import { checkNeeds } from './settings/check-needs.ts';
+import { checkState } from './settings/check-state.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
-import { checkUnpriced } from './settings/check-unpriced.ts';
+import { STATE_AT_START } from './settings/restart-only.ts';
 import { compileState } from './settings/state.ts';
+import { compileNodeOf } from './settings/compile-node.ts';
+import { checkStored } from './settings/check-stored.ts';
+import { checkUnpriced } from './settings/check-unpriced.ts';
+import { checkVendors } from './settings/check-vendors.ts';
+import { readPriceFiles } from './settings/price-files.ts';
 
 export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
-  checks: [checkCaps, checkPrices, checkUnpriced],
+  checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
+  compileNode: compileNodeOf,
+  extraFiles: [readPriceFiles],
+  storeSettings: ({ state }) => compileState(state),
+  restartOnly: STATE_AT_START,
   load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   async openStore({ server }, tools, report) {
     const settings = compileState(server.state);

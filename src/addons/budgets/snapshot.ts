@@ -1,7 +1,7 @@
+import { ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { PricesFile } from '../../../schemas/types.generated.ts';
 import type { DefaultPlugin, SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
-import { withStoredPrices } from '../../core/settings/source/stored-objects.ts';
 import type { Gates } from './limits/gates.ts';
 import { gatedSender } from '../../core/send/gated-sender.ts';
 import { composeRateLimits, type LimitNeeds, type RateLimitsSetup } from './limits/rate-limits.ts';
@@ -31,8 +31,8 @@ export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): Sn
     const { server } = settings;
     const { tree } = tenancy;
     const state = compileState(server.state);
-    const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), settings.priceTable);
-    const prices = new PricesInForce(listOf(settings.prices));
+    const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), priceFilesOf(settings).table);
+    const prices = new PricesInForce(listOf(ownPrices(settings)));
     const families = metrics?.families;
     const rateLimited: RateLimitsSetup['rateLimited'] =
       families && ((node, limit) => families.rateLimitRefusals.add({ node, limit }));
@@ -45,7 +45,7 @@ export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): Sn
       budgets?.change(changes);
     });
     tenancy.onPrices(() => {
-      prices.replace(listOf(withStoredPrices(settings.written.prices, tenancy.current.stored)), clock.now());
+      prices.replace(listOf(ownPrices({ ...settings, stored: tenancy.current.stored })), clock.now());
     });
     const granted = { gates: limits.gates };
     return {

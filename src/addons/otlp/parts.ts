@@ -1,4 +1,10 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
+import { checkTracesSettings } from './settings/check-traces.ts';
+import { TRACES_AT_START } from './settings/restart-only.ts';
 import { startOtel } from './start-otel.ts';
 
-export const parts: AddOnParts = { startTelemetry: startOtel };
+export const parts: AddOnParts = {
+  checks: [checkTracesSettings],
+  restartOnly: TRACES_AT_START,
+  startTelemetry: startOtel,
+};

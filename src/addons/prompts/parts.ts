@@ -3,20 +3,23 @@ import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { prompts as operations } from './operation.ts';
 import prompts from './plugins/prompts/index.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
-import { checkPromptNames } from './settings/check-prompts.ts';
+import { checkPromptNames, checkPrompts } from './settings/check-prompts.ts';
+import { promptFilesOf, readPromptFiles } from './settings/prompt-files.ts';
 
 const source: SnapshotSource = {
   compose: ({ settings }) => ({
     granted: { request: { prompts: createPromptDirectory(settings) } },
     // Gateways without prompts do no work for them.
-    plugins: settings.prompts.size > 0 ? [{ level: 'request', name: 'prompts', before: 'metadata' }] : [],
+    plugins:
+      promptFilesOf(settings).prompts.size > 0 ? [{ level: 'request', name: 'prompts', before: 'metadata' }] : [],
   }),
 };
 
 export const parts: AddOnParts = {
   plugins: [prompts],
   operations,
-  checks: [checkPromptNames],
+  checks: [checkPrompts, checkPromptNames],
+  extraFiles: [readPromptFiles],
   open: () => source,
   dry: () => source,
 };

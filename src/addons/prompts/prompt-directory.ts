@@ -2,12 +2,13 @@ import { Globs } from '../../core/catalog/globs.ts';
 import { GatewayError, type Caller, type Exchange, type PromptDirectory } from '../../plugin/index.ts';
 import type { CompiledPrompt, CompiledVersion } from './compile.ts';
 import { LATEST, PromptLibrary, readReference, versionOf } from './library.ts';
+import { partialTexts, promptFilesOf } from './settings/prompt-files.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
 
 /** The prompts of the settings, as each caller may use them. */
-export function createPromptDirectory({ prompts, partials }: Pick<Settings, 'prompts' | 'partials'>): PromptDirectory {
-  const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
-  const library = new PromptLibrary(prompts, texts);
+export function createPromptDirectory(settings: Pick<Settings, 'extras'>): PromptDirectory {
+  const files = promptFilesOf(settings);
+  const library = new PromptLibrary(files.prompts, partialTexts(files));
   return {
     list: ({ caller }) =>
       [...library.prompts.values()]

@@ -10,6 +10,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import {
   changesBetween,
+  storeSettings,
   withStored,
   type StoredChanges,
   type StoredObjects,
@@ -43,18 +44,18 @@ export class Tenancy {
       readonly before?: TenancyShared['tenantsBefore'];
     },
   ) {
-    const { state } = options.server;
+    const store = storeSettings(settings.server);
     this.#settings = settings;
     this.#log = log;
     // With errors in the settings, chains are compiled for their diagnostics only.
     this.#current = Tenants.of({
       ...(loaded.ok ? settings.written : { keys: { keys: [] }, teams: {} }),
       stored: loaded.ok ? settings.stored : undefined,
-      timeZone: state?.timeZone,
+      timeZone: store?.timeZone,
       configIds: new Set(settings.gateway.keys()),
       before: loaded.ok ? options.before?.() : undefined,
     });
-    const peppers = state?.peppers && loaded.ok ? parsePeppers(state.peppers.reveal()) : undefined;
+    const peppers = store?.peppers && loaded.ok ? parsePeppers(store.peppers.reveal()) : undefined;
     const clientCertificates = settings.tls.data?.clientCa !== undefined;
     this.keys = new DigestRing(() => this.#current, { ...options, peppers, clientCertificates });
     this.tree = treeOf(() => this.#current);

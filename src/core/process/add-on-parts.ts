@@ -1,3 +1,7 @@
+import { addRestartOnly, type RestartOnly } from './restart-only.ts';
+import { addExtraReaders, type ExtraReader } from '../settings/read/extra-files.ts';
+import { setCompileNode, type CompileNode } from '../settings/compile/compile-node.ts';
+import { setStoreSettings, type ReadStoreSettings } from '../settings/source/stored-objects.ts';
 import { addPlugins } from '../../../plugins/index.ts';
 import type { Clock, Operation, Plugin, Report, Secret } from '../../plugin/index.ts';
 import type { Logger } from 'pino';
@@ -29,6 +33,14 @@ export interface AddOnParts {
   readonly operations?: readonly Operation[];
   readonly providers?: readonly Provider[];
   readonly checks?: readonly Check[];
+  /** Compiles the budgets and limits of organizations, teams and keys. At most one add-on has it. */
+  readonly compileNode?: CompileNode;
+  /** Readers of files of the settings folder that only the add-on knows. */
+  readonly extraFiles?: readonly ExtraReader[];
+  /** Reads the settings of the state store. At most one add-on has it. */
+  readonly storeSettings?: ReadStoreSettings;
+  /** Keys of server.yaml that are read only at the start. */
+  readonly restartOnly?: readonly RestartOnly[];
   /** Checks of `gatehouse validate` beyond the settings files. */
   readonly passes?: readonly ValidationPass[];
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
@@ -82,5 +94,9 @@ export function registerParts(parts: AddOnParts): void {
   addOperations(parts.operations ?? []);
   addProviders(parts.providers ?? []);
   addChecks(parts.checks ?? []);
+  addExtraReaders(parts.extraFiles ?? []);
+  if (parts.compileNode) setCompileNode(parts.compileNode);
+  if (parts.storeSettings) setStoreSettings(parts.storeSettings);
+  addRestartOnly(parts.restartOnly ?? []);
   registered.push(parts);
 }

@@ -2,15 +2,15 @@ import type { ServerFile } from '../../../schemas/types.generated.ts';
 import type { Report } from '../../plugin/index.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 
-interface RestartOnly {
+export interface RestartOnly {
   readonly path: readonly string[];
   readonly read: (settings: ServerSettings, file: ServerFile) => string | number | boolean | undefined;
   /** The value may contain credentials and is not shown. */
   readonly hidden?: true;
 }
 
-/** Keys of server.yaml that are read only at the start: listeners and the tracing SDK. */
-export const RESTART_ONLY: readonly RestartOnly[] = [
+/** Keys of server.yaml that are read only at the start: listeners. Add-ons add theirs. */
+export const RESTART_ONLY: RestartOnly[] = [
   { path: ['listen', 'host'], read: ({ listen }) => listen.host },
   { path: ['listen', 'port'], read: ({ listen }) => listen.port },
   { path: ['tls'], read: (_, { tls }) => (tls ? 'on' : 'off') },
@@ -23,31 +23,10 @@ export const RESTART_ONLY: readonly RestartOnly[] = [
   { path: ['admin', 'port'], read: ({ admin }) => admin.port },
   { path: ['admin', 'tls'], read: (_, { admin }) => (admin?.tls ? 'on' : 'off') },
   { path: ['limits', 'header'], read: ({ limits }) => limits.header },
-  { path: ['state'], read: ({ state }) => (state ? 'on' : 'off') },
-  {
-    path: ['state', 'store', 'type'],
-    read: ({ state }) => state && (state.folder === undefined ? 'memory' : 'sqlite'),
-  },
-  { path: ['state', 'store', 'dir'], read: ({ state }) => state?.folder },
-  { path: ['state', 'owns'], read: ({ state }) => state?.owns.join(', ') },
-  { path: ['state', 'encryption_keys'], read: ({ state }) => state?.encryptionKeys?.reveal(), hidden: true },
-  { path: ['state', 'backup', 'dir'], read: ({ state }) => state?.backup?.dir },
-  { path: ['state', 'backup', 'every'], read: ({ state }) => state?.backup?.everyMs },
-  { path: ['state', 'backup', 'keep'], read: ({ state }) => state?.backup?.keep },
-  { path: ['state', 'when_down', 'keys'], read: ({ state }) => state?.whenDown.keys },
-  { path: ['state', 'when_down', 'max_age'], read: ({ state }) => state?.whenDown.maxAgeMs },
-  { path: ['state', 'when_down', 'budgets'], read: ({ state }) => state?.whenDown.budgets },
-  { path: ['state', 'retention', 'ledger_days'], read: ({ state }) => state?.retention.ledger },
-  { path: ['state', 'retention', 'hour_days'], read: ({ state }) => state?.retention.hours },
-  { path: ['state', 'retention', 'sum_days'], read: ({ state }) => state?.retention.sums },
-  { path: ['state', 'retention', 'audit_days'], read: ({ state }) => state?.retention.audit },
-  // The key's presence, even if empty, enables traces.
-  { path: ['telemetry', 'traces'], read: (_, file) => (file.telemetry?.traces ? 'on' : 'off') },
-  { path: ['telemetry', 'traces', 'endpoint'], read: ({ telemetry }) => telemetry.traces.endpoint, hidden: true },
-  { path: ['telemetry', 'traces', 'protocol'], read: ({ telemetry }) => telemetry.traces.protocol },
-  { path: ['telemetry', 'traces', 'service_name'], read: ({ telemetry }) => telemetry.traces.serviceName },
-  { path: ['telemetry', 'semconv'], read: ({ telemetry }) => telemetry.semconv },
 ];
+
+/** Called while an add-on is registered. */
+export const addRestartOnly = (keys: readonly RestartOnly[]): void => void RESTART_ONLY.push(...keys);
 
 /**
  * Reports every changed key that needs a restart. Such a reload is refused completely: applied in part, the state would

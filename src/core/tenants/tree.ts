@@ -1,6 +1,4 @@
-import type { Budget as BudgetFile } from '../../../schemas/types.generated.ts';
 import type { Caller } from '../../plugin/index.ts';
-import type { Cap, Rate } from '../../addons/budgets/limits/amounts.ts';
 
 /** The name of what a counter counts, for people: `team:search:month:usd` of the counter `team:search month usd`. It fits into a URL. */
 export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':');
@@ -9,7 +7,20 @@ export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':')
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-export type Period = BudgetFile['period'];
+/** A period of the calendar; `total` never ends. */
+export type Period = 'hour' | 'day' | 'week' | 'month' | 'total';
+
+/** The cap of a budget: an integer of nano-USD or of tokens. */
+export interface Cap {
+  readonly unit: 'usd' | 'tokens';
+  readonly amount: number;
+}
+
+/** So many per time. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
 
 /** A budget of one node, compiled. */
 export interface Budget extends Cap {

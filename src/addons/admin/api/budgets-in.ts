@@ -1,6 +1,6 @@
 import type { Budget as BudgetFile } from '../../../../schemas/types.generated.ts';
 import type { Budget, NodeKind } from '../../../core/tenants/tree.ts';
-import { compileNode } from '../../../core/settings/compile/teams.ts';
+import { compileNode } from '../../budgets/settings/compile-node.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
 import type { OwnedObject } from './objects.ts';
 import { NOUNS, type ObjectKind } from './routes.ts';

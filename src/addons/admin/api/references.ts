@@ -1,5 +1,6 @@
 import type { AlertWebhook, GatewayKey, Organization, PriceRule, Team } from '../../../../schemas/types.generated.ts';
 import { Secret, type Problem as SettingsProblem } from '../../../plugin/index.ts';
+import { extrasWithRules } from '../../budgets/settings/price-files.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';
 import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
@@ -81,7 +82,11 @@ function problemsOfListed(
 ): readonly SettingsProblem[] {
   // A spec is valid by the schema that these types are generated from.
   if (kind === 'prices')
-    return errorsAt(['prices.yaml', 'prices', 0], { prices: { prices: [{ ...spec, id } as PriceRule] } }, call);
+    return errorsAt(
+      ['prices.yaml', 'prices', 0],
+      { extras: extrasWithRules(call.settings, { prices: [{ ...spec, id } as PriceRule] }) },
+      call,
+    );
   const [url, secret] = SEALED_OF_ALERTS.map((name) => new Secret(spec[name] as string));
   const webhook = { ...spec, id, url, secret } as unknown as AlertWebhook;
   return errorsAt(['server.yaml', 'alerts', 'webhooks', 0], { server: { alerts: { webhooks: [webhook] } } }, call);
@@ -99,11 +104,9 @@ function errorsAt(
       server: undefined,
       catalog: settings.catalog,
       keys: undefined,
-      priceTable: settings.priceTable,
+      extras: settings.extras,
       gateway: new Map(),
       configIds: [...settings.gateway.keys()],
-      prompts: settings.prompts,
-      promptIds: [...settings.prompts.keys()],
       now: clock.wall(),
       ...checked,
     },

@@ -1,11 +1,6 @@
-/** The unit that a budget counts. */
-export type BudgetUnit = 'usd' | 'tokens';
+import type { Cap, Rate } from '../../../core/tenants/tree.ts';
 
-/** The cap of a budget: an integer of nano-USD or of tokens. */
-export interface Cap {
-  readonly unit: BudgetUnit;
-  readonly amount: number;
-}
+export type { Cap, Rate };
 
 /** A safe integer of nano-USD holds 9.007 million USD. Tokens have the same bound as a number. */
 export const LARGEST_CAP = 9_000_000_000_000_000;
@@ -32,12 +27,6 @@ export function parseCap(text: string): Cap {
 function within(amount: number, most: string): number {
   if (amount > LARGEST_CAP) throw new RangeError(`a cap is at most ${most}`);
   return amount;
-}
-
-/** So many per time. */
-export interface Rate {
-  readonly count: number;
-  readonly perMs: number;
 }
 
 const RATE = /^([0-9]+)\/(s|min|h)$/;

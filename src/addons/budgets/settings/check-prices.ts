@@ -1,40 +1,46 @@
 import type { CustomHosts, PriceRule, UsdPrices } from '../../../../schemas/types.generated.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { matches } from '../../../core/catalog/model-pattern.ts';
-import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
+import { type PriceTable } from '../prices/price-table.ts';
 import type { Report } from '../../../plugin/index.ts';
+import { priceFilesOf } from './price-files.ts';
 import { picoOfPrice, pricesGiven } from './prices.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
 
-export const checkPrices: Check = (settings) => ({
-  price(rule, report) {
-    if (rule.id !== undefined && settings.prices?.prices.find(({ id }) => id === rule.id) !== rule && settings.prices)
-      report({ path: ['id'], message: `there is another rule \`${rule.id}\`` });
-    if (rule.entry !== undefined) checkProviderName(rule.entry, settings, within(report, 'entry'));
-    if (rule.host !== undefined && rule.entry !== undefined)
-      report({ path: ['host'], message: 'a host of a caller is no entry of the catalog: leave out `entry`' });
-    if (rule.provider !== undefined) checkProviderName(rule.provider, settings, within(report, 'provider'));
-    checkDays(rule, report);
-    if (rule.usd) checkDecimals(rule.usd, within(report, 'usd'));
-    if (rule.long) checkDecimals(rule.long.usd, within(report, 'long', 'usd'));
-    if (rule.factor !== undefined && !hasSixDecimals(rule.factor))
-      report({ path: ['factor'], message: 'a factor has at most six decimals' });
-    checkOrder(rule, settings, report);
-    checkDiscount(rule, settings.priceTable ?? SHIPPED_PRICES, report);
-  },
-  key: ({ custom_hosts: hosts }, report) => checkHostPrices(hosts, settings, within(report, 'custom_hosts')),
-  config: ({ file, report }) => checkHostPrices(file.custom_hosts, settings, within(report, 'custom_hosts')),
-});
+export const checkPrices: Check = (settings) => {
+  const { rules } = priceFilesOf(settings);
+  return {
+    others({ reporter }) {
+      for (const [index, rule] of (rules?.prices ?? []).entries())
+        checkRule(rule, settings, within(reporter('prices.yaml'), 'prices', index));
+    },
+    key: ({ custom_hosts: hosts }, report) => checkHostPrices(hosts, settings, within(report, 'custom_hosts')),
+    config: ({ file, report }) => checkHostPrices(file.custom_hosts, settings, within(report, 'custom_hosts')),
+  };
+};
+
+export function checkRule(rule: PriceRule, settings: CheckedSettings, report: Report): void {
+  const { rules, table } = priceFilesOf(settings);
+  if (rule.id !== undefined && rules && rules.prices.find(({ id }) => id === rule.id) !== rule)
+    report({ path: ['id'], message: `there is another rule \`${rule.id}\`` });
+  if (rule.entry !== undefined) checkProviderName(rule.entry, settings, within(report, 'entry'));
+  if (rule.host !== undefined && rule.entry !== undefined)
+    report({ path: ['host'], message: 'a host of a caller is no entry of the catalog: leave out `entry`' });
+  if (rule.provider !== undefined) checkProviderName(rule.provider, settings, within(report, 'provider'));
+  checkDays(rule, report);
+  if (rule.usd) checkDecimals(rule.usd, within(report, 'usd'));
+  if (rule.long) checkDecimals(rule.long.usd, within(report, 'long', 'usd'));
+  if (rule.factor !== undefined && !hasSixDecimals(rule.factor))
+    report({ path: ['factor'], message: 'a factor has at most six decimals' });
+  checkOrder(rule, settings, report);
+  checkDiscount(rule, table, report);
+}
 
 /** A budget in USD refuses requests to a host without a price. The state store may have the rule. */
-function checkHostPrices(
-  { hosts = [] }: Partial<CustomHosts> = {},
-  { server, prices, inline }: CheckedSettings,
-  report: Report,
-): void {
-  if (inline || server?.state?.owns?.includes('prices')) return;
-  const rules = prices?.prices ?? [];
+function checkHostPrices({ hosts = [] }: Partial<CustomHosts> = {}, settings: CheckedSettings, report: Report): void {
+  if (settings.inline || settings.server?.state?.owns?.includes('prices')) return;
+  const rules = priceFilesOf(settings).rules?.prices ?? [];
   const unpriced = hosts.find((host) => !rules.some((rule) => rule.host !== undefined && matches(rule.host, host)));
   if (unpriced === undefined) return;
   const message = `no rule of prices.yaml is for the host ${unpriced}: the cost of requests to it is unknown, and budgets in USD refuse them`;
@@ -42,9 +48,9 @@ function checkHostPrices(
 }
 
 /** The first rule that fits a request is in force. */
-function checkOrder(rule: PriceRule, { prices, catalog }: CheckedSettings, report: Report): void {
-  const rules = prices?.prices ?? [];
-  const provider = rule.provider ?? catalog?.providers.find(({ slug }) => `@${slug}` === rule.entry)?.provider;
+function checkOrder(rule: PriceRule, settings: CheckedSettings, report: Report): void {
+  const rules = priceFilesOf(settings).rules?.prices ?? [];
+  const provider = rule.provider ?? settings.catalog?.providers.find(({ slug }) => `@${slug}` === rule.entry)?.provider;
   const later = { ...rule, ...(provider !== undefined && { provider }) };
   const index = rules.findIndex((earlier) => earlier === rule || covers(earlier, later));
   if (index < 0 || rules[index] === rule) return;

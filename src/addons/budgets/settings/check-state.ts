@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { parseDuration, parseEncryptionKeys, type Report, type Secret } from '../../../plugin/index.ts';
 import { parsePeppers } from '../../../core/settings/compile/peppers.ts';
-import { within } from '../../../core/settings/checks/check.ts';
+import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';
 
 const MIN_BACKUP_MS = 60_000;
@@ -12,7 +12,9 @@ const NOT_SEALED =
   'the store takes no webhook without `state.encryption_keys`, which seal its address and secret: `echo k1:$(openssl rand -base64 32)` makes one';
 
 /** Checks `state` of server.yaml. */
-export function checkState({ state }: ServerFile, report: Report): void {
+export const checkState: Check = () => ({ server: checkStore });
+
+function checkStore({ state }: ServerFile, report: Report): void {
   if (!state) return;
   const { type, dir } = state.store;
   const store = within(report, 'state', 'store');

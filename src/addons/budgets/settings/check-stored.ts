@@ -1,16 +1,11 @@
-import type {
-  Budget,
-  GatewayKey,
-  KeysFile,
-  PricesFile,
-  ServerFile,
-  TeamsFile,
-} from '../../../../schemas/types.generated.ts';
+import type { Budget, GatewayKey } from '../../../../schemas/types.generated.ts';
 import { parseCap } from '../limits/amounts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
-import { countedBy } from '../../../core/settings/compile/teams.ts';
+import { countedBy } from './compile-node.ts';
 import type { JsonPath } from '../../../core/settings/schema/pointer.ts';
+import type { Check, CheckedSettings, Reports } from '../../../core/settings/checks/check.ts';
+import { priceFilesOf } from './price-files.ts';
 import {
   nameOf,
   type StoredBudget,
@@ -19,21 +14,19 @@ import {
   type StoredObjects,
 } from '../../../core/settings/source/stored-objects.ts';
 
-interface CheckedFiles {
-  readonly keys: KeysFile | undefined;
-  readonly teams: TeamsFile | undefined;
-  readonly prices: PricesFile | undefined;
-  readonly server: ServerFile | undefined;
-}
-
 /** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
-export function checkStored(stored: StoredObjects, files: CheckedFiles, reporter: (name: string) => Report): void {
-  if (stored.objects.size === 0) return;
+export const checkStored: Check = (settings) => ({
+  others({ reporter }) {
+    if (settings.stored && settings.stored.objects.size > 0) checkOwners(settings.stored, settings, reporter);
+  },
+});
+
+function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Reports['reporter']): void {
   const digests = new Set((files.keys?.keys ?? []).flatMap(digestsOf));
   const checks = new Checks(stored, digests);
   for (const [index, key] of (files.keys?.keys ?? []).entries())
     checks.key(key, ['keys', index], reporter('keys.yaml'));
-  for (const [index, { id }] of (files.prices?.prices ?? []).entries())
+  for (const [index, { id }] of (priceFilesOf(files).rules?.prices ?? []).entries())
     if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
   for (const [index, { id }] of (files.server?.alerts?.webhooks ?? []).entries())
     checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));

@@ -1,10 +1,10 @@
 import type { CatalogEntry, GatewayKey, PriceRule } from '../../../../schemas/types.generated.ts';
 import { Access } from '../../../core/catalog/access.ts';
-import { SHIPPED_PRICES } from '../prices/price-table.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
 import type { Check, CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { mayOverlap } from '../../../core/settings/checks/model-overlap.ts';
 import { slugOf } from '../../../core/settings/checks/names.ts';
+import { priceFilesOf } from './price-files.ts';
 
 /** Warns of a key with a budget in USD that may only use models without a price: each of its requests would be refused. */
 export const checkUnpriced: Check = (settings) => {
@@ -13,7 +13,7 @@ export const checkUnpriced: Check = (settings) => {
   const mayBeServed =
     settings.inline !== undefined ||
     !catalog ||
-    !settings.prices ||
+    !priceFilesOf(settings).rules ||
     server?.state?.owns?.includes('prices') ||
     JSON.stringify([server?.chains, [...gateway.values()]]).includes('"unknown_price"');
   if (mayBeServed) return {};
@@ -91,8 +91,9 @@ function servedOf({ models }: CatalogEntry, name: string): readonly string[] {
   );
 }
 
-function pricedModels({ prices, priceTable = SHIPPED_PRICES }: CheckedSettings): (used: UsableModel) => boolean {
-  const rules = (prices?.prices ?? []).filter(({ usd, host }) => usd && host === undefined);
+function pricedModels(settings: CheckedSettings): (used: UsableModel) => boolean {
+  const { rules: file, table } = priceFilesOf(settings);
+  const rules = (file?.prices ?? []).filter(({ usd, host }) => usd && host === undefined);
   return ({ entry, model }) => {
     const onGoogle = entry.provider === 'vertex-ai';
     // The price of an endpoint has the name that Google has for it; Google's names may have a publisher before them.
@@ -100,8 +101,7 @@ function pricedModels({ prices, priceTable = SHIPPED_PRICES }: CheckedSettings):
     const names = onGoogle ? [model, model.slice(model.lastIndexOf('/') + 1)] : [model];
     const isNamed = (pattern: string): boolean => names.some((name) => mayOverlap(pattern, name));
     return (
-      rules.some((rule) => isOf(rule, entry) && isNamed(rule.model)) ||
-      priceTable.modelsOf(entry.provider).some(isNamed)
+      rules.some((rule) => isOf(rule, entry) && isNamed(rule.model)) || table.modelsOf(entry.provider).some(isNamed)
     );
   };
 }

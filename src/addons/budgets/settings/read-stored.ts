@@ -3,7 +3,8 @@ import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../..
 import type { Problem, Report } from '../../../plugin/index.ts';
 import { checkKeys } from '../../../core/settings/checks/keys.ts';
 import { checkNetworks } from '../../../core/settings/checks/networks.ts';
-import { checkPrices } from './check-prices.ts';
+import { checkBudgets } from './check-budgets.ts';
+import { checkRule } from './check-prices.ts';
 import { checkTeams } from '../../../core/settings/checks/teams.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { packageSchemas, type Schemas } from '../../../core/settings/schema/schemas.ts';
@@ -92,7 +93,8 @@ function problemOfKey(schemas: Schemas, doc: Readonly<Record<string, unknown>>):
   const [key] = (file as unknown as KeysFile).keys as [GatewayKey];
   const configIds = [...(key.configs ?? []), ...(key.default_config === undefined ? [] : [key.default_config])];
   return firstError((report) => {
-    for (const check of [checkKeys, checkTeams, checkNetworks]) check({ ...NOTHING, configIds }).key?.(key, report);
+    for (const check of [checkKeys, checkTeams, checkBudgets, checkNetworks])
+      check({ ...NOTHING, configIds }).key?.(key, report);
   });
 }
 
@@ -106,7 +108,7 @@ function problemOfNode(
   const [broken] = schemas.validate('teams', file);
   if (broken) return wordsOf(broken);
   const { organization: _, ...node } = (file as unknown as Required<TeamsFile>)[kind][id] as Team;
-  return firstError((report) => checkTeams(NOTHING).organization?.(node, report));
+  return firstError((report) => checkBudgets(NOTHING).organization?.(node, report));
 }
 
 function problemOfPrice(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {
@@ -114,7 +116,7 @@ function problemOfPrice(schemas: Schemas, doc: Readonly<Record<string, unknown>>
   const [broken] = schemas.validate('prices', file);
   if (broken) return wordsOf(broken);
   const [rule] = (file as unknown as PricesFile).prices;
-  return firstError((report) => checkPrices(NOTHING).price?.(rule!, report));
+  return firstError((report) => checkRule(rule!, NOTHING, report));
 }
 
 function problemOfAlert(schemas: Schemas, doc: Readonly<Record<string, unknown>>): string | undefined {

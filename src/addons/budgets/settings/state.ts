@@ -1,6 +1,5 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { parseDuration, type Secret } from '../../../plugin/index.ts';
-import { DEFAULT_ZONE } from '../../../core/settings/compile/teams.ts';
 
 export interface BackupSettings {
   readonly dir: string;
@@ -60,7 +59,7 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
     encryptionKeys,
     peppers,
     backup: backup && { dir: backup.dir, everyMs: parseDuration(backup.every ?? '15m'), keep: backup.keep ?? 8 },
-    timeZone: timeZone ?? DEFAULT_ZONE,
+    timeZone: timeZone ?? 'UTC',
     whenDown: {
       keys: down.keys ?? 'snapshot',
       maxAgeMs: parseDuration(down.max_age ?? '24h'),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { nearest } from '../../../plugin/index.ts';
+import { partialTexts, promptFilesOf } from '../settings/prompt-files.ts';
 import type { CompiledPrompt, CompiledVersion } from '../compile.ts';
 import { PromptLibrary, readReference, versionOf } from '../library.ts';
 import { formatDiagnostics } from '../../../core/settings/source/diagnostic.ts';
@@ -30,8 +31,8 @@ export async function readPrompts({ dir, env, err }: PromptsOptions): Promise<Re
     err(formatDiagnostics(own, 'pretty'));
     return loaded.folderExists ? 1 : 2;
   }
-  const texts = new Map([...settings.partials].map(([name, { text }]) => [name, text]));
-  return { settings, library: new PromptLibrary(settings.prompts, texts) };
+  const files = promptFilesOf(settings);
+  return { settings, library: new PromptLibrary(files.prompts, partialTexts(files)) };
 }
 
 /** The prompt; undefined for an unknown one, which is printed. */

@@ -5,9 +5,6 @@ import type {
   GatewayKey,
   KeysFile,
   Organization,
-  PriceRule,
-  PricesFile,
-  PromptFile,
   ServerFile,
   Target as TargetFile,
   Team,
@@ -15,8 +12,10 @@ import type {
 } from '../../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
-import type { PriceTable } from '../../../addons/budgets/prices/price-table.ts';
 import type { JsonPath } from '../schema/pointer.ts';
+import type { Diagnostic } from '../source/diagnostic.ts';
+import type { Extras } from '../read/extra-files.ts';
+import type { StoredObjects } from '../source/stored-objects.ts';
 
 /** The settings files, undefined for one that could not be read, and the facts that checks need besides. */
 export interface CheckedSettings {
@@ -24,16 +23,13 @@ export interface CheckedSettings {
   /** While it is undefined, names of entries are not checked. */
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
-  /** Undefined for a config that was sent with a request. */
-  readonly prices?: PricesFile | undefined;
-  readonly priceTable?: PriceTable | undefined;
+  /** The content of files that only add-ons read. Undefined for a config that was sent with a request. */
+  readonly extras?: Extras | undefined;
+  /** The objects of the state store. Undefined: there is none, or none is open. */
+  readonly stored?: StoredObjects | undefined;
   /** While it is undefined, names of teams are not checked. */
   readonly teams?: TeamsFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
-  /** Undefined for a config that was sent with a request. */
-  readonly prompts?: ReadonlyMap<string, PromptFile>;
-  /** Ids of all prompts, including those that could not be read. */
-  readonly promptIds?: readonly string[];
   /** Ids of all gateway configs, including those that could not be read. */
   readonly configIds: readonly string[];
   readonly now: number;
@@ -66,14 +62,22 @@ export interface CheckedConfig {
   readonly report: Report;
 }
 
+export interface Reports {
+  /** @param file `catalog.yaml`, `gateway/prod.yaml` */
+  reporter(file: string): Report;
+  /** For files that no load has parsed. */
+  add(diagnostics: readonly Diagnostic[]): void;
+}
+
 /** The nodes of the settings that a check looks at. Each `report` takes paths from that node. */
 export interface Visits {
+  /** For what is in no node below: files of add-ons, objects of the state store. */
+  others?(reports: Reports): void;
   server?(file: ServerFile, report: Report): void;
   catalog?(file: CatalogFile, report: Report): void;
   entry?(entry: CatalogEntry, report: Report): void;
   keys?(file: KeysFile, report: Report): void;
   key?(key: GatewayKey, report: Report): void;
-  price?(rule: PriceRule, report: Report): void;
   organization?(organization: Organization, report: Report): void;
   team?(team: Team, report: Report): void;
   config?(config: CheckedConfig, report: Report): void;

@@ -2,7 +2,7 @@ import type { GatewayFile, ServerFile } from '../../../../schemas/types.generate
 import type { Report } from '../../../plugin/index.ts';
 import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
-import type { Check, CheckedSettings } from './check.ts';
+import type { Check, CheckedSettings, Reports } from './check.ts';
 import { checkCaches } from './caches.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
@@ -20,7 +20,6 @@ import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
 import { checkTeams } from './teams.ts';
 import { checkTimes } from './times.ts';
-import { checkVendors } from './vendors.ts';
 import { walkConfig, walkSettings } from './walk.ts';
 
 /** A check is a row here and a function that says which nodes it looks at. Add-ons add theirs. */
@@ -45,7 +44,6 @@ const CHECKS: Check[] = [
   checkTargets,
   checkTeams,
   checkTimes,
-  checkVendors,
 ];
 
 /** Called while an add-on is registered, before any settings are read. */
@@ -53,9 +51,13 @@ export const addChecks = (checks: readonly Check[]): void => void CHECKS.push(..
 
 const visitsOf = (settings: CheckedSettings) => CHECKS.map((check) => check(settings));
 
-/** @param reporter the reporter of a file: `catalog.yaml`, `gateway/prod.yaml` */
-export function checkMeaning(settings: CheckedSettings, reporter: (file: string) => Report): void {
-  walkSettings(settings, visitsOf(settings), reporter);
+/** @param add takes problems of files that no load has parsed; without it they are left out */
+export function checkMeaning(
+  settings: CheckedSettings,
+  reporter: Reports['reporter'],
+  add: Reports['add'] = () => {},
+): void {
+  walkSettings(settings, visitsOf(settings), { reporter, add });
 }
 
 /**

@@ -3,13 +3,14 @@ import { holdsKeyShape, type Report } from '../../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { aliasNamesOf } from '../compile/aliased-models.ts';
 import { digestsOf, isWellFormedKey } from '../compile/api-keys.ts';
+import { storeSettings } from '../source/stored-objects.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
 
 export const checkKeys: Check = (settings) => ({
   keys(file, report) {
     checkUnique(file, report);
-    if (file.keys.length === 0 && !settings.server?.state?.owns?.includes('keys'))
+    if (file.keys.length === 0 && !(settings.server && storeSettings(settings.server))?.owns.includes('keys'))
       report({ path: ['keys'], severity: 'warning', message: 'there are no keys, so every request is refused' });
   },
   key(key, report) {

@@ -1,37 +1,21 @@
-import type { ChainItem, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
+import type { ChainItem, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { mayStoreBudgets, mayStoreLimits } from '../../../addons/budgets/settings/owned-kinds.ts';
 import type { JsonPath } from '../schema/pointer.ts';
-import { within, type Check, type CheckedConfig, type CheckedSettings } from './check.ts';
+import { within, type Check, type CheckedConfig } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
-export const checkNeeds: Check = (settings) => {
-  const { server } = settings;
+export const checkNeeds: Check = ({ server, keys }) => {
   if (!server) return {};
-  const checkLimits = (node: { readonly limits?: RateLimits }, report: Report) => checkRateLimits(node, server, report);
-  const hasBudgets = settings.inline?.hasBudgets ?? (countsBudgets(settings) || mayStoreBudgets(server));
   return {
-    key: checkLimits,
-    team: checkLimits,
-    organization: checkLimits,
     server({ chains, plugins = [] }, report) {
       if (chains?.entry) {
-        const isOpen = plugins.length === 0 || (settings.keys?.keys ?? []).length > 0;
+        const isOpen = plugins.length === 0 || (keys?.keys ?? []).length > 0;
         checkEntry(chains.entry, isOpen, within(report, 'chains', 'entry'));
       }
       checkCors(chains?.entry ?? [], within(report, 'chains', 'entry'));
-      if (hasBudgets && chains?.attempt && !has(chains.attempt, 'budget'))
-        report({ path: ['chains', 'attempt'], message: withoutBudget('this chain') });
-      if (chains?.entry && mayStoreLimits(server)) checkStoredLimits(chains.entry, report);
-    },
-    target({ path }, report, config) {
-      const { items, where } = attemptChain(path, config, server);
-      if (!hasBudgets || !items || items === server.chains?.attempt || has(items, 'budget')) return;
-      report({ path: [], message: withoutBudget(where) });
     },
     config({ file }, report) {
       checkMetadata(file, server, report);
-      checkReplyHeaders(file, server, report);
     },
     node({ file, path }, report, config) {
       for (const { key, plugin } of OF_ATTEMPTS) {
@@ -81,14 +65,6 @@ function checkCors(entry: readonly ChainItem[], report: Report): void {
   });
 }
 
-const withoutBudget = (where: string): string =>
-  `budgets of keys, teams and organizations need the plugin "budget", which ${where} does not include`;
-
-const countsBudgets = ({ keys, teams }: CheckedSettings): boolean =>
-  [...(keys?.keys ?? []), ...Object.values(teams?.teams ?? {}), ...Object.values(teams?.organizations ?? {})].some(
-    ({ budgets }) => budgets !== undefined,
-  );
-
 const OF_ATTEMPTS = [
   { key: 'default_params', plugin: 'override' },
   { key: 'override_params', plugin: 'override' },
@@ -98,7 +74,7 @@ const OF_ATTEMPTS = [
 ] as const;
 
 /** The attempt chain of a target: the nearest list that names one, else the server's. Undefined: the default. */
-function attemptChain(
+export function attemptChain(
   path: JsonPath,
   { nodes }: CheckedConfig,
   server: ServerFile,
@@ -123,35 +99,9 @@ const namesAttempt = (list: readonly ChainItem[]): boolean => has(list, 'send');
 const namesRequest = (list: readonly ChainItem[]): boolean =>
   has(list, 'route') || has(list, 'metadata') || (list.length > 0 && !namesAttempt(list));
 
-/** The store may get limits at any time. */
-function checkStoredLimits(entry: readonly ChainItem[], report: Report): void {
-  const missing = ['limit', 'limit-tokens'].filter((plugin) => !has(entry, plugin));
-  if (missing.length === 0) return;
-  const names = missing.map((plugin) => `"${plugin}"`).join(' and ');
-  report({
-    path: ['chains', 'entry'],
-    message: `limits of the state store need ${names}, which this chain does not include`,
-  });
-}
-
 /** Compares the plugin's own name: an instance may have any name. */
-const has = (chain: readonly ChainItem[], plugin: string): boolean =>
+export const has = (chain: readonly ChainItem[], plugin: string): boolean =>
   chain.some((item) => (typeof item === 'string' ? item : item.plugin) === plugin);
-
-/** Limits by model apply where a request is sent, which needs no plugin. */
-function checkRateLimits({ limits }: { readonly limits?: RateLimits }, { chains }: ServerFile, report: Report): void {
-  if (!limits || !chains?.entry) return;
-  const needed = [
-    { key: 'requests', plugin: 'limit' },
-    { key: 'concurrency', plugin: 'limit' },
-    { key: 'tokens', plugin: 'limit-tokens' },
-  ] as const;
-  for (const { key, plugin } of needed) {
-    if (limits[key] === undefined || has(chains.entry, plugin)) continue;
-    const message = `\`${key}\` needs the plugin "${plugin}", which \`chains.entry\` of server.yaml does not include`;
-    report({ path: ['limits', key], on: 'key', message });
-  }
-}
 
 function checkMetadata(file: CheckedConfig['file'], server: ServerFile, report: Report): void {
   const own =
@@ -161,18 +111,4 @@ function checkMetadata(file: CheckedConfig['file'], server: ServerFile, report: 
   const place = own ? ITS_PLUGINS : '`chains.request` of server.yaml';
   const message = `\`metadata\` needs the plugin "metadata", which ${place} does not include`;
   report({ path: ['metadata'], on: 'key', message });
-}
-
-/** Replies carry no explain id while the admin listener keeps no explanations. */
-function checkReplyHeaders(
-  { reply_headers: names = [] }: CheckedConfig['file'],
-  server: ServerFile,
-  report: Report,
-): void {
-  const index = names.indexOf('explain_id');
-  const { enabled = true, explain } = server.admin ?? {};
-  if (index < 0 || (enabled && explain !== 'none')) return;
-  const why = enabled ? '`admin.explain: none`' : '`admin.enabled: false`';
-  const message = `server.yaml sets ${why}: no request is kept for \`explain\`, and no reply carries an \`explain_id\``;
-  report({ path: ['reply_headers', index], severity: 'warning', message });
 }

@@ -3,10 +3,8 @@ import type { Report } from '../../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { metadataLabel } from '../compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
-import { providerOf } from '../../providers/index.ts';
-import { within, type Check, type CheckedSettings } from './check.ts';
-import { checkConfigId, checkProviderName } from './names.ts';
-import { checkState } from '../../../addons/budgets/settings/check-state.ts';
+import { within, type Check } from './check.ts';
+import { checkConfigId } from './names.ts';
 
 const ANY_ADDRESS = ['0.0.0.0', '::'];
 
@@ -19,33 +17,11 @@ export const checkServer: Check = (known) => ({
     checkAdmin(settings, report);
     checkLimits(file, settings, within(report, 'limits'));
     checkCache(file, settings, within(report, 'cache'));
-    checkFiles(file, known, report);
     checkRecords(settings, within(report, 'telemetry', 'records'));
-    checkTraces(file, within(report, 'telemetry', 'traces'));
-    checkState(file, report);
     checkPrefixes(settings, within(report, 'header_prefixes'));
     checkMetadataLabels(settings, within(report, 'telemetry', 'metrics', 'metadata'));
   },
 });
-
-/** The exporter sends to exactly this address. OTLP over HTTP has a path, `/v1/traces` by default (OTLP specification, OTLP/HTTP Request). */
-function checkTraces({ telemetry }: ServerFile, report: Report): void {
-  const { endpoint, protocol = 'http/protobuf' } = telemetry?.traces ?? {};
-  if (endpoint === undefined || !URL.canParse(endpoint)) return;
-  const { origin, pathname } = new URL(endpoint);
-  if (protocol === 'grpc' && pathname !== '/')
-    report({
-      path: ['endpoint'],
-      severity: 'warning',
-      message: `with \`protocol: grpc\` the address has no path: write ${origin}`,
-    });
-  if (protocol !== 'grpc' && pathname === '/')
-    report({
-      path: ['endpoint'],
-      severity: 'warning',
-      message: `the address has no path, and collectors take traces at one: write ${origin}/v1/traces`,
-    });
-}
 
 const LISTENERS = ['listen', 'status', 'admin'] as const;
 
@@ -140,35 +116,6 @@ function checkRecords({ telemetry: { records } }: ServerSettings, report: Report
   if (!records || records.maxFileBytes <= records.maxBytes) return;
   const message = `\`max_file_bytes\`, the size of one file (${records.maxFileBytes} bytes), is more than \`max_bytes\`, the size of all (${records.maxBytes} bytes)`;
   report({ path: ['max_bytes'], message });
-}
-
-function checkFiles(file: ServerFile, known: CheckedSettings, report: Report): void {
-  const { files, chains } = file;
-  if (!files) return;
-  for (const key of ['max_file_bytes', 'max_total_bytes', 'inline_bytes', 'ttl', 'idle_time'] as const) {
-    const value = files[key];
-    if (value !== undefined && /^0+(?:\.0+)?\D*$/.test(String(value)))
-      report({ path: ['files', key], message: `\`${key}: 0\` would refuse every file; leave it out for the default` });
-  }
-  const names = chains?.entry?.map((item) => (typeof item === 'string' ? item : item.plugin));
-  if (names && !names.includes('files'))
-    report({
-      path: ['files'],
-      on: 'key',
-      severity: 'warning',
-      message: '`chains.entry` has no plugin `files`, so nothing answers `/v1/files`',
-    });
-  if (files.gcs) checkBucketEntry(files.gcs.provider, known, within(report, 'files', 'gcs', 'provider'));
-}
-
-/** The gateway itself stores the files, so the entry needs credentials of its own, and OAuth tokens. */
-function checkBucketEntry(name: string, known: CheckedSettings, report: Report): void {
-  const entry = known.catalog?.providers.find(({ slug }) => `@${slug}` === name);
-  if (!entry) return checkProviderName(name, known, report);
-  if (entry.provider !== 'vertex-ai')
-    report({ path: [], message: `${name} is an entry of ${entry.provider}; Cloud Storage needs one of vertex-ai` });
-  else if (entry.api_key || providerOf(entry).needsCallerToken(entry))
-    report({ path: [], message: `${name} has no credentials for Cloud Storage: give it a service account` });
 }
 
 function checkPrefixes({ headerPrefixes: prefixes }: ServerSettings, report: Report): void {

@@ -1,22 +1,29 @@
-import type { CatalogFile, GatewayFile, KeysFile, PriceRule, TeamsFile } from '../../../../schemas/types.generated.ts';
+import type { CatalogFile, GatewayFile, KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { aliasedModels, type AliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
-import { within, type CheckedConfig, type CheckedSettings, type ConfigNode, type Visits } from './check.ts';
+import {
+  within,
+  type CheckedConfig,
+  type CheckedSettings,
+  type ConfigNode,
+  type Reports,
+  type Visits,
+} from './check.ts';
 
 /** Shows every node of the settings to every check. */
 export function walkSettings(
-  { server, catalog, keys, prices, teams, gateway }: CheckedSettings,
+  { server, catalog, keys, teams, gateway }: CheckedSettings,
   checks: readonly Visits[],
-  reporter: (file: string) => Report,
+  { reporter, add }: Reports,
 ): void {
   if (server) for (const check of checks) check.server?.(server, reporter('server.yaml'));
   if (catalog) walkCatalog(catalog, checks, reporter('catalog.yaml'));
   if (keys) walkKeys(keys, checks, reporter('keys.yaml'));
-  walkPrices(prices?.prices ?? [], checks, reporter('prices.yaml'));
   if (teams) walkTeams(teams, checks, reporter('teams.yaml'));
   const aliases = catalog && aliasedModels(catalog);
   for (const [id, file] of gateway) walkConfig(file, checks, reporter(`gateway/${id}.yaml`), aliases);
+  for (const check of checks) check.others?.({ reporter, add });
 }
 
 function walkCatalog(catalog: CatalogFile, checks: readonly Visits[], report: Report): void {
@@ -31,11 +38,6 @@ function walkKeys(keys: KeysFile, checks: readonly Visits[], report: Report): vo
     check.keys?.(keys, report);
     for (const [index, key] of keys.keys.entries()) check.key?.(key, within(report, 'keys', index));
   }
-}
-
-function walkPrices(rules: readonly PriceRule[], checks: readonly Visits[], report: Report): void {
-  for (const check of checks)
-    for (const [index, rule] of rules.entries()) check.price?.(rule, within(report, 'prices', index));
 }
 
 function walkTeams({ organizations = {}, teams = {} }: TeamsFile, checks: readonly Visits[], report: Report): void {

@@ -1,14 +1,6 @@
-import type { Budget } from '../../../../schemas/types.generated.ts';
-import { parseCap } from '../../../addons/budgets/limits/amounts.ts';
+import { compileNode, type Attached, type NodeFile } from './compile-node.ts';
 import type { NodeKind, TreeNode } from '../../tenants/tree.ts';
 import type { StoredBudget, StoredLimits } from '../source/stored-objects.ts';
-import { compileNode, countedBy, type NodeFile } from './teams.ts';
-
-/** The budgets and limits of the store that are of one node, by id. */
-export interface Attached {
-  readonly budgets: ReadonlyMap<string, StoredBudget>;
-  readonly limits: ReadonlyMap<string, StoredLimits>;
-}
 
 const NONE: Attached = { budgets: new Map(), limits: new Map() };
 
@@ -65,54 +57,6 @@ export function compileOwned<File extends NodeFile>({
   const twin = ofFile && stored ? `${what} is in a file and in the state store` : undefined;
   const invalid =
     stored?.problem === undefined ? undefined : `${what} is not valid in the state store (${stored.problem})`;
-  try {
-    const { budgets, problem } = budgetsOf(file, attached);
-    const limits = limitsOf(file, attached);
-    const node = compileNode(kind, id, { budgets, ...(limits.limits && { limits: limits.limits }) }, timeZone);
-    return { file, node, problem: twin ?? invalid ?? problem ?? limits.problem };
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return {
-      file,
-      node: compileNode(kind, id, {}),
-      problem: `${what} has an amount that cannot be read: ${error.message}`,
-    };
-  }
-}
-
-interface Counted {
-  readonly budgets: readonly Budget[];
-  readonly problem: string | undefined;
-}
-
-function budgetsOf({ budgets = [] }: NodeFile, attached: Attached | undefined): Counted {
-  if (!attached || attached.budgets.size === 0) return { budgets, problem: undefined };
-  const seen = new Set(budgets.map((budget) => countedBy(budget, parseCap(budget.cap))));
-  const all = [...budgets];
-  let problem: string | undefined;
-  for (const { id, value, problem: own } of attached.budgets.values()) {
-    if (own !== undefined) {
-      problem ??= `the budget "${id}" is not valid (${own})`;
-      continue;
-    }
-    const { node: _, ...budget } = value;
-    const counted = countedBy(budget, parseCap(budget.cap));
-    if (seen.has(counted)) problem ??= `the budget "${id}" counts what another one of ${value.node} counts`;
-    else all.push(budget);
-    seen.add(counted);
-  }
-  return { budgets: all, problem };
-}
-
-function limitsOf(
-  { limits }: NodeFile,
-  attached: Attached | undefined,
-): { readonly limits: NodeFile['limits']; readonly problem: string | undefined } {
-  const [first, ...others] = attached?.limits.values() ?? [];
-  if (!first) return { limits, problem: undefined };
-  if (first.problem !== undefined)
-    return { limits, problem: `the limits "${first.id}" are not valid (${first.problem})` };
-  const { node, ...own } = first.value;
-  const twin = limits || others.length > 0;
-  return { limits: limits ?? own, problem: twin ? `${node} has limits twice, one of them "${first.id}"` : undefined };
+  const { node, problem } = compileNode({ kind, id, ref }, { file, attached, timeZone, what });
+  return { file, node, problem: twin ?? invalid ?? problem };
 }

@@ -4,7 +4,8 @@ import { ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
 import { nameOf, type StoredChanges, type StoredObject } from '../source/stored-objects.ts';
 import { digestsOfFile, digestsOfStored } from './key-digests.ts';
 import { KeyRecord, type DigestEntry, type OuterNode } from './key-record.ts';
-import { attachedTo, compileOwned, type Attached } from './owned-nodes.ts';
+import type { Attached } from './compile-node.ts';
+import { attachedTo, compileOwned } from './owned-nodes.ts';
 
 /** The part of the files, which is the same for every version of the tenants. */
 export interface TenantFiles {

@@ -3,7 +3,6 @@ import type { AlertTree } from '../../tenants/tree.ts';
 import type { CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
 import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../source/stored-objects.ts';
 import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
-import { DEFAULT_ZONE } from './teams.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
 export interface TenantsSetup {
@@ -41,7 +40,7 @@ export class Tenants implements NodeTree, AlertTree, KnownKeys {
     this.#parts = parts;
   }
 
-  static of({ keys, teams, stored = NO_OBJECTS, timeZone = DEFAULT_ZONE, configIds, before }: TenantsSetup): Tenants {
+  static of({ keys, teams, stored = NO_OBJECTS, timeZone = 'UTC', configIds, before }: TenantsSetup): Tenants {
     const own: TenantFiles = {
       keys: new Map(keys.keys.map((key) => [key.id, key])),
       teams: teams.teams ?? {},

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../../../plugin/index.ts';
+import { absentAddOn } from './add-on-keys.ts';
 import { adviceOnKey } from './foreign-words.ts';
 import { toPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
 import { type Schema, isSchema, propertiesOf, type SchemaTree } from '../schema/schema-files.ts';
@@ -26,6 +27,8 @@ export interface SchemaProblem extends Problem {
 
 export function unknownKey(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const key = String(error.params['additionalProperty']);
+  const absent = absentAddOn(place.root, [...place.path, key]);
+  if (absent !== undefined) return { path: [...place.path, key], on: 'key', message: absent };
   const properties = propertiesOf(error.parentSchema);
   const name = showName(key);
   const found: SchemaProblem = { path: [...place.path, key], on: 'key', message: `unknown key ${name}`, unknown: key };

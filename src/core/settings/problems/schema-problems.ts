@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../../../plugin/index.ts';
+import { absentAddOn } from './add-on-keys.ts';
 import { meantBy } from './foreign-words.ts';
 import {
   mergeMisspelt,
@@ -146,6 +147,8 @@ function reported(bound: (error: ErrorObject) => string): Mapping {
 
 function mustBe(allowed: readonly string[], data: unknown, place: ProblemContext): SchemaProblem {
   const { path } = place;
+  const absent = absentAddOn(place.root, path, data);
+  if (absent !== undefined) return { path, message: absent };
   const word = typeof data === 'string' || typeof data === 'number' ? String(data) : '';
   const suggestion = meantBy(word, allowed) ?? nearest(word, allowed);
   const message = `${nameOf(path)} must be ${shortList(allowed)}, not ${shown(data, place)}`;

@@ -1,32 +1,21 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type {
-  CatalogFile,
-  GatewayFile,
-  KeysFile,
-  PricesFile,
-  PromptFile,
-  ServerFile,
-  TeamsFile,
-} from '../../../../schemas/types.generated.ts';
+import type { CatalogFile, GatewayFile, KeysFile, ServerFile, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../../plugin/index.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
-import { checkPrompts } from '../../../addons/prompts/settings/check-prompts.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
-import { findSettingsFiles, type FoundFile, type FoundFiles } from '../source/find-files.ts';
+import { findSettingsFiles } from '../source/find-files.ts';
 import type { Environment } from '../values/references.ts';
 import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
 import { withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
-import { partialDiagnostic, readPartials, type PartialFile } from './partials.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
-import { SHIPPED_PRICES, type PriceTable } from '../../../addons/budgets/prices/price-table.ts';
-import { readPriceTable } from '../../../addons/budgets/settings/price-table.ts';
 import { packageSchemas } from '../schema/schemas.ts';
-import { checkStored } from '../../../addons/budgets/settings/check-stored.ts';
-import { withStored, withStoredPrices, type StoredObjects } from '../source/stored-objects.ts';
+import { withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
+import type { Schemas } from '../schema/schemas.ts';
+import { readExtras, type Extras } from './extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -38,22 +27,16 @@ export interface Settings {
   readonly catalog: CatalogFile;
   /** The keys of keys.yaml, then those of the state store. */
   readonly keys: KeysFile;
-  /** Prices of the operator, of prices.yaml, then of the state store; the shipped ones are not among them. */
-  readonly prices: PricesFile;
-  /** The shipped prices, and before them those of price-table.json. */
-  readonly priceTable: PriceTable;
   /** The teams and organizations of teams.yaml and of the state store. */
   readonly teams: TeamsFile;
   /** The contents of the files alone, without the state store. */
-  readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile; readonly prices: PricesFile };
+  readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile };
   /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
   readonly stored: StoredObjects | undefined;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
-  /** By id: the file's name without `.yaml`. */
-  readonly prompts: ReadonlyMap<string, PromptFile>;
-  /** Templates that prompts share, by name: the text of the file without its last line end. */
-  readonly partials: ReadonlyMap<string, PartialFile>;
+  /** The content of files that only add-ons read. */
+  readonly extras: Extras;
   /** The content of the files that `tls`, `admin.tls` and `egress.ca` name. */
   readonly tls: TlsFiles;
   /** How the gateway reaches upstreams: `egress` of server.yaml, and what it takes from the environment. */
@@ -78,6 +61,8 @@ export interface LoadOptions {
    * nothing. Default: false, they are errors.
    */
   readonly fakeMissing?: boolean;
+  /** Default: those of the package. */
+  readonly schemas?: Schemas;
 }
 
 interface FolderReading {
@@ -125,7 +110,12 @@ export class LoadResult {
     return { file: yaml?.name ?? join(this.folder, name), ...position };
   }
 
-  /** Objects that files hold and a state store could hold, each with its place. */
+  /** The content of a file; undefined for one that could not be read. @param name `catalog.yaml`, `gateway/prod.yaml` */
+  valueOf(name: string): unknown {
+    return this.#files.get(name)?.value;
+  }
+
+  /** What files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
     return FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;
@@ -162,61 +152,40 @@ const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => 
 
 /** Reads a folder of settings. Mistakes become diagnostics, all of them at once, never exceptions. */
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
-  const { env, files = diskFiles, now = Date.now(), fakeMissing = false } = options;
+  const { env, files = diskFiles, now = Date.now(), fakeMissing = false, schemas = packageSchemas() } = options;
   const found = await findSettingsFiles(folder, files);
   const read = await Promise.all(
-    found.files.map((file) => readSettingsFile(file, { env, files, schemas: packageSchemas(), fakeMissing })),
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas, fakeMissing })),
   );
-  const { partials, diagnostics } = await readPartials(found.partials, files);
-  const newer = await readNewerPrices(found, files);
+  const extra = await readExtras({ found, read, files });
   const { pieces, notes } = gather(read, env);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
-    diagnostics.length === 0 &&
-    newer.complete;
-  const stored = pieces.server?.state && files.stored?.();
+    extra.complete;
+  const stored = pieces.server && storeSettings(pieces.server) && files.stored?.();
   // Commands that send nothing run where the certificates are not.
   const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
   const { tls } = secured;
   const egressProblems: Problem[] = [];
   const egress = fakeMissing ? undefined : pieces.server?.egress;
   const outbound = compileOutbound(egress, env, (problem) => egressProblems.push(problem));
-  const paths = [
-    ...read.flatMap((file) => file.paths),
-    ...found.partials.map(({ path }) => path),
-    ...newer.paths,
-    ...secured.paths,
-  ];
-  const { priceTable } = newer;
-  const hash = hashOf(read, { partials, priceTable: newer.text, tls });
-  const settings = complete
-    ? joined(pieces, stored, { priceTable, partials, tls, outbound, hash, files: paths })
-    : undefined;
+  const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...secured.paths];
+  const { extras } = extra;
+  const hash = hashOf(read, extra.hashed, tls);
+  const settings = complete ? joined(pieces, stored, { extras, tls, outbound, hash, files: paths }) : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
-  result.add([...diagnostics, ...newer.diagnostics]);
+  result.add(extra.diagnostics);
   for (const { file, problem } of notes) result.reporter(file)(problem);
   for (const problem of secured.problems) result.reporter('server.yaml')(problem);
   for (const problem of egressProblems) within(result.reporter('server.yaml'), 'egress')(problem);
-  const checked = {
-    ...pieces,
-    priceTable,
-    configIds: idsOf(found.files, 'gateway'),
-    promptIds: idsOf(found.files, 'prompt'),
-    now,
-  };
-  const reporter = (name: string) => result.reporter(name);
-  checkMeaning(checked, reporter);
-  if (stored) checkStored(stored, pieces, reporter);
-  const texts = new Map([...partials].map(([name, { text }]) => [name, text]));
-  checkPrompts({ prompts: pieces.prompts, partials: texts }, checked, {
-    reporter,
-    partial(name, at, message, suggestion) {
-      const file = partials.get(name);
-      if (file) result.add([partialDiagnostic(file, { at, message, ...(suggestion !== undefined && { suggestion }) })]);
-    },
-  });
+  const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
+  checkMeaning(
+    { ...pieces, extras, stored, configIds, now },
+    (name) => result.reporter(name),
+    (problems) => result.add(problems),
+  );
   return result;
 }
 
@@ -232,23 +201,6 @@ async function readTls(
   return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };
 }
 
-interface NewerPrices {
-  /** The shipped prices, and before them those of price-table.json. */
-  readonly priceTable: PriceTable;
-  readonly text?: string;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly paths: readonly string[];
-  readonly complete: boolean;
-}
-
-const ONLY_SHIPPED: NewerPrices = { priceTable: SHIPPED_PRICES, diagnostics: [], paths: [], complete: true };
-
-async function readNewerPrices({ priceTable: path }: FoundFiles, files: SettingsFiles): Promise<NewerPrices> {
-  if (path === undefined) return ONLY_SHIPPED;
-  const { table, text, source, diagnostics } = await readPriceTable(path, files);
-  return { priceTable: table, text, diagnostics, paths: [path], complete: source !== undefined };
-}
-
 const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';
 
 /** The files that could be read: semantic checks run on every file that is valid by itself. */
@@ -256,10 +208,8 @@ interface Pieces {
   readonly server: ServerFile | undefined;
   readonly catalog: CatalogFile | undefined;
   readonly keys: KeysFile | undefined;
-  readonly prices: PricesFile | undefined;
   readonly teams: TeamsFile | undefined;
   readonly gateway: ReadonlyMap<string, GatewayFile>;
-  readonly prompts: ReadonlyMap<string, PromptFile>;
 }
 
 function gather(
@@ -271,14 +221,12 @@ function gather(
   const server = one('server');
   // ajv has just validated each value against the schema these types are generated from.
   const file = (server ? server.value : {}) as ServerFile | undefined;
-  const prices = one('prices');
   const teams = one('teams');
   const catalog = one('catalog')?.value as CatalogFile | undefined;
   const pieces = {
     server: file && withHost(file, env),
     catalog: catalog && fillCatalog(catalog),
     keys: one('keys')?.value as KeysFile | undefined,
-    prices: (prices ? prices.value : NO_PRICES) as PricesFile | undefined,
     teams: (teams ? teams.value : {}) as TeamsFile | undefined,
     gateway: new Map(
       read.flatMap(({ found, value }) =>
@@ -287,33 +235,25 @@ function gather(
           : [],
       ),
     ),
-    prompts: new Map(
-      read.flatMap(({ found, value }) =>
-        found.kind === 'prompt' && value ? [[found.id, value as PromptFile] as const] : [],
-      ),
-    ),
   };
   return { pieces, notes };
 }
-
-const NO_PRICES: PricesFile = { prices: [] };
 
 type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name]> };
 
 /** The files with the objects of the store. */
 function joined(
-  { keys, teams, prices, ...pieces }: CompletePieces,
+  { keys, teams, ...pieces }: CompletePieces,
   stored: StoredObjects | undefined,
-  more: Pick<Settings, 'priceTable' | 'partials' | 'tls' | 'outbound' | 'hash' | 'files'>,
+  more: Pick<Settings, 'extras' | 'tls' | 'outbound' | 'hash' | 'files'>,
 ): Settings {
-  const written = { keys, teams, prices };
+  const written = { keys, teams };
   // Serving needs the files and the store apart: joining 10,000 keys takes 15 ms, which a reload does not spend.
   let own: ReturnType<typeof withStored> | undefined;
   const both = (): ReturnType<typeof withStored> => (own ??= withStored(written, stored));
   return {
     ...pieces,
     ...more,
-    prices: withStoredPrices(prices, stored),
     written,
     stored,
     get keys() {
@@ -326,25 +266,15 @@ function joined(
 }
 
 function isComplete(pieces: Pieces): pieces is CompletePieces {
-  const { server, catalog, keys, prices, teams } = pieces;
-  return [server, catalog, keys, prices, teams].every((file) => file !== undefined);
+  const { server, catalog, keys, teams } = pieces;
+  return [server, catalog, keys, teams].every((file) => file !== undefined);
 }
 
-const idsOf = (files: readonly FoundFile[], kind: FoundFile['kind']): string[] =>
-  files.flatMap((file) => (file.kind === kind ? [file.id] : []));
-
-interface Hashed {
-  readonly partials: ReadonlyMap<string, PartialFile>;
-  readonly priceTable: string | undefined;
-  readonly tls: TlsFiles;
-}
-
-function hashOf(read: readonly ReadFile[], { partials, priceTable, tls }: Hashed): string {
+function hashOf(read: readonly ReadFile[], extra: readonly unknown[], tls: TlsFiles): string {
   const hash = createHash('sha256');
   // Values, not text: a comment does not change the settings, a variable's new value does. A secret serializes as its source.
   for (const { found, value } of read) hash.update(JSON.stringify([found.name, value]));
-  for (const [name, { text }] of partials) hash.update(JSON.stringify(['partial', name, text]));
-  if (priceTable !== undefined) hash.update(JSON.stringify(['price-table', priceTable]));
+  for (const one of extra) hash.update(JSON.stringify(one));
   if (tls.data || tls.admin || tls.upstreams !== undefined) hash.update(JSON.stringify(['tls', tls]));
   return hash.digest('hex').slice(0, 16);
 }

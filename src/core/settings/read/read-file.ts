@@ -1,4 +1,5 @@
 import { Secret } from '../../../plugin/index.ts';
+import { ADD_ON_FILES, withoutAddOn } from '../problems/add-on-keys.ts';
 import { createConceal, secretsIn, type Conceal } from '../problems/conceal.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import type { SettingsFiles } from '../source/files.ts';
@@ -38,6 +39,10 @@ interface Setup {
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
 export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<ReadFile> {
+  if (!setup.schemas.has(found.kind)) {
+    const message = withoutAddOn(ADD_ON_FILES[found.kind] ?? found.kind);
+    return unread(found, [{ file: found.path, line: 1, column: 1, severity: 'error', message }]);
+  }
   const content = await setup.files.read(found.path);
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;

@@ -1,18 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { packageFile } from '../../kernel/package-root.ts';
 import { valueAt } from './pointer.ts';
 
 export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'prices' | 'teams' | 'test';
-export const SCHEMA_NAMES: readonly SchemaName[] = [
-  'server',
-  'catalog',
-  'keys',
-  'gateway',
-  'prompt',
-  'prices',
-  'teams',
-  'test',
-];
+const ALL_NAMES: readonly SchemaName[] = ['server', 'catalog', 'keys', 'gateway', 'prompt', 'prices', 'teams', 'test'];
+
+const schemaFile = (name: SchemaName): string => packageFile(`schemas/${name}.json`);
+
+/** The schemas of this build: those of files that one add-on reads may be absent. */
+export const SCHEMA_NAMES: readonly SchemaName[] = ALL_NAMES.filter((name) => existsSync(schemaFile(name)));
 
 /** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -22,7 +18,7 @@ export function readSchema(name: SchemaName): Schema {
   const id = `https://gatehouse.dev/schemas/${name}.json`;
   const isLocalRef = (key: string, value: unknown): boolean => key === '$ref' && String(value).startsWith('#');
   // Bytes become types here: the files are the package's own, and ajv refuses an invalid schema.
-  return JSON.parse(readFileSync(packageFile(`schemas/${name}.json`), 'utf8'), (key, value: unknown) =>
+  return JSON.parse(readFileSync(schemaFile(name), 'utf8'), (key, value: unknown) =>
     isLocalRef(key, value) ? `${id}${String(value)}` : value,
   ) as Schema;
 }

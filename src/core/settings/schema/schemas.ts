@@ -9,10 +9,15 @@ export class Schemas {
   readonly #roots: ReadonlyMap<SchemaName, Schema>;
   #ajv: ReturnType<typeof createAjv> | undefined;
 
-  constructor(read: (name: SchemaName) => Schema = readSchema) {
-    const roots = SCHEMA_NAMES.map((name) => [name, read(name)] as const);
+  constructor(read: (name: SchemaName) => Schema = readSchema, names: readonly SchemaName[] = SCHEMA_NAMES) {
+    const roots = names.map((name) => [name, read(name)] as const);
     this.tree = new SchemaTree(roots.map(([, schema]) => schema));
     this.#roots = new Map(roots);
+  }
+
+  /** False for a file of an add-on that is not in this build. */
+  has(name: SchemaName): boolean {
+    return this.#roots.has(name);
   }
 
   validate(name: SchemaName, json: unknown): readonly ErrorObject[] {

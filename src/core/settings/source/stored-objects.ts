@@ -1,16 +1,15 @@
 import type {
-  AlertWebhook,
-  Budget,
   GatewayKey,
   KeysFile,
   Organization,
-  PriceRule,
-  PricesFile,
-  RateLimits,
+  SchemaDocuments,
+  ServerFile,
   Team,
   TeamsFile,
 } from '../../../../schemas/types.generated.ts';
 
+import type { Secret } from '../../../plugin/index.ts';
+import { valueAt } from '../schema/pointer.ts';
 import type { ReadableMap } from '../../tenants/sharded-map.ts';
 
 // Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
@@ -19,6 +18,14 @@ import type { ReadableMap } from '../../tenants/sharded-map.ts';
 /** The kinds of objects of which settings consist, in the order in which they refer to each other. */
 export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys', 'prices', 'alerts'] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
+
+/** What a file has under a key of an add-on; in a build without the add-on, anything. */
+type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
+  ? NonNullable<Value>
+  : unknown;
+type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
+type PriceRule = ItemOf<Under<Under<SchemaDocuments, 'prices'>, 'prices'>>;
+type AlertWebhook = ItemOf<Under<Under<ServerFile, 'alerts'>, 'webhooks'>>;
 
 interface Stored<Kind extends StoredKind, Value> {
   readonly kind: Kind;
@@ -34,8 +41,8 @@ interface Stored<Kind extends StoredKind, Value> {
 }
 
 export type StoredKey = Stored<'keys', KeyValue>;
-export type StoredBudget = Stored<'budgets', OfNode & Budget>;
-export type StoredLimits = Stored<'limits', OfNode & RateLimits>;
+export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<Team, 'budgets'>>>;
+export type StoredLimits = Stored<'limits', OfNode & Under<Team, 'limits'>>;
 export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
 export type StoredAlert = Stored<'alerts', StoredWebhook>;
 export type StoredObject =
@@ -90,6 +97,25 @@ export interface StoredChanges {
 
 export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `${kind}/${id}`;
 
+/** The settings of the state store that keys, teams and organizations follow. */
+export interface StoreSettings {
+  /** Kinds of objects that the store may hold. */
+  readonly owns: readonly string[];
+  /** Time zone of budgets that name none. */
+  readonly timeZone: string;
+  /** Secrets of digests of keys. */
+  readonly peppers: Secret | undefined;
+}
+
+/** Undefined: the settings have no store. */
+export type ReadStoreSettings = (server: ServerFile) => StoreSettings | undefined;
+
+let ofStore: ReadStoreSettings = () => undefined;
+export const storeSettings: ReadStoreSettings = (server) => ofStore(server);
+
+/** Called while the add-on that has the store is registered. */
+export const setStoreSettings = (read: ReadStoreSettings): void => void (ofStore = read);
+
 /** The objects of an empty store, also for the load that finds out which store to open. */
 export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
 
@@ -101,14 +127,6 @@ export function changesBetween(before: StoredObjects, now: StoredObjects): Store
   for (const [name, object] of now.objects) if (before.objects.get(name) !== object) changed.push(object);
   for (const name of before.objects.keys()) if (!now.objects.has(name)) gone.push(name);
   return { known: now.known, changed, gone };
-}
-
-/** The rules of prices.yaml, and after them those of the store in the order of their ids. */
-export function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
-  const own = [...(stored?.objects.values() ?? [])]
-    .filter((one): one is StoredPrice => one.kind === 'prices' && one.problem === undefined)
-    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  return { prices: [...prices, ...own.map(({ id, value }) => ({ ...value, id }))] };
 }
 
 /** The entry of keys.yaml that a key of the store stands for. */
@@ -138,12 +156,14 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
   const ownKeys = stored.known ? (of.keys ?? []) : [];
   const budgets = Map.groupBy((of.budgets ?? []) as StoredBudget[], ({ value }) => value.node);
   const limits = new Map(((of.limits ?? []) as StoredLimits[]).map(({ value }) => [value.node, value]));
-  const attach = <Node extends Pick<Team, 'budgets' | 'limits'>>(ref: string, node: Node): Node => {
+  const attach = <Node extends object>(ref: string, node: Node): Node => {
     const own = budgets.get(ref)?.map(({ value: { node: _, ...budget } }) => budget);
     const { node: _, ...rates } = limits.get(ref) ?? { node: ref };
-    const hasRates = limits.has(ref) && node.limits === undefined;
+    const hasRates = limits.has(ref) && valueAt(node, ['limits']) === undefined;
     if (!own && !hasRates) return node;
-    return { ...node, ...(own && { budgets: [...(node.budgets ?? []), ...own] }), ...(hasRates && { limits: rates }) };
+    const written = valueAt(node, ['budgets']);
+    const all = [...(Array.isArray(written) ? written : []), ...(own ?? [])];
+    return { ...node, ...(own && { budgets: all }), ...(hasRates && { limits: rates }) };
   };
   const attached = <Node extends Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
     Object.fromEntries(Object.entries(all).map(([id, node]) => [id, attach(`${kind}:${id}`, node)]));

@@ -2,6 +2,7 @@ import { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
 import { compilePrices } from '../../settings/prices.ts';
 import { comparePrices } from './compare.ts';
+import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 const REASONS: Readonly<Record<UnknownPrice, string>> = {
@@ -24,8 +25,8 @@ export async function checkPricesCommand(options: CheckPricesOptions): Promise<0
   const { day, out, against } = options;
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
-  if (against !== undefined) return comparePrices(settings.priceTable, { ...options, file: against });
-  const list = new PriceList(compilePrices(settings.prices), settings.priceTable);
+  if (against !== undefined) return comparePrices(priceFilesOf(settings).table, { ...options, file: against });
+  const list = new PriceList(compilePrices(ownPrices(settings)), priceFilesOf(settings).table);
   let unknown = 0;
   for (const { slug, provider, models = [] } of settings.catalog.providers)
     for (const model of models.filter((name) => !name.includes('*'))) {
@@ -35,8 +36,8 @@ export async function checkPricesCommand(options: CheckPricesOptions): Promise<0
       unknown += 1;
       out(`@${slug}/${model}: ${REASONS[cost]}\n`);
     }
-  const ended = settings.prices.prices.filter(({ until }) => until !== undefined && until < day);
+  const ended = ownPrices(settings).prices.filter(({ until }) => until !== undefined && until < day);
   for (const { model, until } of ended) out(`prices.yaml: the rule of ${model} ended on ${until}\n`);
-  if (unknown === 0) out(`prices.yaml: ${settings.prices.prices.length} rules; every listed model has a price\n`);
+  if (unknown === 0) out(`prices.yaml: ${ownPrices(settings).prices.length} rules; every listed model has a price\n`);
   return unknown === 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@ import type { PriceRule } from '../../../../../schemas/types.generated.ts';
 import { matches } from '../../../../core/catalog/model-pattern.ts';
 import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceRow } from '../../prices/rates.ts';
+import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 interface ListPricesOptions extends PricesOptions {
@@ -15,16 +16,17 @@ export async function listPricesCommand(options: ListPricesOptions): Promise<0 |
   const { format, model: pattern = '*', day, out } = options;
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
-  const rules = settings.prices.prices.filter(({ model }) => matches(pattern, model) || matches(model, pattern));
-  const rows = settings.priceTable
+  const { table: shipped } = priceFilesOf(settings);
+  const rules = ownPrices(settings).prices.filter(({ model }) => matches(pattern, model) || matches(model, pattern));
+  const rows = shipped
     .list()
     .flatMap(({ provider, model, row }) => (matches(pattern, model) ? [shownRow(provider, model, row, day)] : []));
   if (format === 'json') {
-    out(`${JSON.stringify({ as_of: settings.priceTable.asOf, rules, shipped: rows }, null, 2)}\n`);
+    out(`${JSON.stringify({ as_of: shipped.asOf, rules, shipped: rows }, null, 2)}\n`);
     return 0;
   }
   if (rules.length > 0) out(`prices.yaml, the first rule that fits is in force:\n${rules.map(ruleText).join('')}\n`);
-  out(`shipped, as of ${settings.priceTable.asOf}, USD per million tokens on ${day}, not warranted:\n`);
+  out(`shipped, as of ${shipped.asOf}, USD per million tokens on ${day}, not warranted:\n`);
   out(table([['PROVIDER', 'MODEL', 'INPUT', 'CACHED', 'OUTPUT', 'LONG', 'NEXT'], ...rows.map(cellsOf)]));
   return 0;
 }

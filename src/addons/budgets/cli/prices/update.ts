@@ -8,6 +8,7 @@ import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.t
 import { readPriceTable } from '../../settings/price-table.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 import { PRICE_TABLE_FILE } from '../../../../core/settings/source/find-files.ts';
+import { priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 interface UpdatePricesOptions extends PricesOptions {
@@ -32,7 +33,7 @@ export async function updatePricesCommand(options: UpdatePricesOptions): Promise
     err(formatDiagnostics(newer.diagnostics, 'pretty'));
     return 1;
   }
-  const inForce = settings.priceTable;
+  const inForce = priceFilesOf(settings).table;
   if (source.as_of < inForce.asOf) {
     err(`${file}: its prices are of ${source.as_of}, those in force of ${inForce.asOf}\n`);
     return 1;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileServerSettings } from '../../../../core/settings/compile/server-settings.ts';
+import { compileState } from '../../settings/state.ts';
 import { loadSettings, type LoadResult } from '../../../../core/settings/read/load.ts';
 import type { Environment } from '../../../../core/settings/values/references.ts';
 import { nameOf, type StoredObjects } from '../../../../core/settings/source/stored-objects.ts';
@@ -12,7 +12,7 @@ import { diskFiles } from '../../../../core/settings/source/files.ts';
  */
 export async function loadWithStore(dir: string, env: Environment): Promise<LoadResult> {
   const loaded = await loadSettings(dir, { env });
-  const folder = loaded.settings && compileServerSettings(loaded.settings.server).state?.folder;
+  const folder = loaded.settings && compileState(loaded.settings.server.state)?.folder;
   if (folder === undefined || !existsSync(join(folder, 'state.db'))) return loaded;
   try {
     const objects = await objectsIn(folder);

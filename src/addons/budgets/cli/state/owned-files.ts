@@ -1,3 +1,4 @@
+import { priceFilesOf } from '../../settings/price-files.ts';
 import { changeOf } from '../../state/stored-entities.ts';
 import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
@@ -13,10 +14,8 @@ export interface ObjectOfFile {
 }
 
 /** The objects of the files, those first to which others refer. */
-export function objectsOfFiles({
-  loaded,
-  settings: { written, server },
-}: Pick<FoundStore, 'loaded' | 'settings'>): ObjectOfFile[] {
+export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' | 'settings'>): ObjectOfFile[] {
+  const { written, server } = settings;
   const placeOf = (...where: Parameters<typeof loaded.placeOf>): string => {
     const { file, line, column } = loaded.placeOf(...where);
     return `${file}:${line}:${column}`;
@@ -35,7 +34,7 @@ export function objectsOfFiles({
     place: placeOf('keys.yaml', ['keys', index, 'id']),
     change: (now) => changeOf(key, now),
   }));
-  const prices = written.prices.prices.flatMap(({ id, ...doc }, index): ObjectOfFile[] =>
+  const prices = (priceFilesOf(settings).rules?.prices ?? []).flatMap(({ id, ...doc }, index): ObjectOfFile[] =>
     id === undefined
       ? []
       : [

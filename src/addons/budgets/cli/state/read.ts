@@ -1,6 +1,5 @@
 import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.ts';
-import { compileServerSettings } from '../../../../core/settings/compile/server-settings.ts';
-import type { StateSettings } from '../../settings/state.ts';
+import { type StateSettings, compileState } from '../../settings/state.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../../core/settings/read/load.ts';
 import type { Environment } from '../../../../core/settings/values/references.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
@@ -37,7 +36,7 @@ export async function onStore(
     err(formatDiagnostics(errors, 'pretty'));
     return loaded.folderExists ? 1 : 2;
   }
-  const { state } = compileServerSettings(settings.server);
+  const state = compileState(settings.server.state);
   const { folder } = state ?? {};
   if (!state || folder === undefined) {
     err(`gatehouse: server.yaml has no \`state.store\` of type sqlite\n`);

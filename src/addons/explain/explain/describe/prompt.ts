@@ -1,6 +1,6 @@
 import type { Explanation, FieldSource, PromptExplanation } from '../../explanation/explanation.ts';
 import { isObject, type Edit } from '../../../../plugin/index.ts';
-import type { JsonPath } from '../../../../core/settings/schema/pointer.ts';
+import { type JsonPath, valueAt } from '../../../../core/settings/schema/pointer.ts';
 import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
 import { inFile, ownSource } from './places.ts';
 
@@ -12,15 +12,15 @@ export const isOfPrompt = ({ exchange: { prompt } }: DryRun, { source }: Pick<Ed
 export function promptSource(seen: DryRun, [key = '', ...inner]: JsonPath): FieldSource | undefined {
   const version = versionOf(seen);
   if (!version) return undefined;
-  if (key === 'messages' && version.file.text !== undefined) return sourceAt(seen, ['text']);
-  const isParameter = version.file.parameters !== undefined && Object.hasOwn(version.file.parameters, key);
-  return sourceAt(seen, isParameter ? ['parameters', key, ...inner] : Object.hasOwn(version.file, key) ? [key] : []);
+  if (key === 'messages' && version['text'] !== undefined) return sourceAt(seen, ['text']);
+  const isParameter = valueAt(version, ['parameters', key]) !== undefined;
+  return sourceAt(seen, isParameter ? ['parameters', key, ...inner] : Object.hasOwn(version, key) ? [key] : []);
 }
 
 /** The line of one message. */
 export function messageSource(seen: DryRun, index: number): FieldSource | undefined {
   const version = versionOf(seen);
-  return version && sourceAt(seen, version.file.text === undefined ? ['messages', index] : ['text']);
+  return version && sourceAt(seen, version['text'] === undefined ? ['messages', index] : ['text']);
 }
 
 /** Empty for a request without a prompt. */
@@ -33,7 +33,7 @@ export function describePrompt(seen: DryRun): Pick<Explanation, 'prompt'> {
   const prompt: PromptExplanation = {
     id: used.id,
     version: used.version,
-    digest: version.file.digest,
+    digest: typeof version['digest'] === 'string' ? version['digest'] : undefined,
     at: place.at,
     asked: request.params['prompt'] ?? '',
     ...(pinned && { pinned }),
@@ -51,13 +51,15 @@ function messagesOf(seen: DryRun): PromptExplanation['messages'] {
   return edit.value.filter(isObject).map((message, index) => ({
     role: String(message['role']),
     content: message['content'],
-    at: sourceAt(seen, versionOf(seen)?.file.text === undefined ? ['messages', index] : ['text']).at,
+    at: sourceAt(seen, versionOf(seen)?.['text'] === undefined ? ['messages', index] : ['text']).at,
   }));
 }
 
-function versionOf({ exchange: { prompt }, settings }: DryRun) {
-  const file = prompt && settings.prompts.get(prompt.id)?.versions[String(prompt.version)];
-  return prompt && file ? { id: prompt.id, number: prompt.version, file } : undefined;
+/** The version as its file has it. */
+function versionOf({ exchange: { prompt }, loaded }: DryRun): Readonly<Record<string, unknown>> | undefined {
+  const path = ['versions', String(prompt?.version)];
+  const version = prompt && valueAt(loaded.valueOf(`prompts/${prompt.id}.yaml`), path);
+  return isObject(version) ? version : undefined;
 }
 
 /** @param path inside the version */

@@ -1,17 +1,18 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
 import type { Conditional, Route, Target } from '../../../plugin/index.ts';
-import { SHIPPED_PRICES, type PriceTable } from '../../../addons/budgets/prices/price-table.ts';
-import type { Check } from './check.ts';
-import { entryOfTarget } from './entries.ts';
-import { mayOverlap } from './model-overlap.ts';
+import type { PriceTable } from '../prices/price-table.ts';
+import { priceFilesOf } from './price-files.ts';
+import type { Check } from '../../../core/settings/checks/check.ts';
+import { entryOfTarget } from '../../../core/settings/checks/entries.ts';
+import { mayOverlap } from '../../../core/settings/checks/model-overlap.ts';
 
 /** Warns where the model that a request names would go to vendors that have no model of one name. */
-export const checkVendors: Check = ({ catalog, priceTable = SHIPPED_PRICES }) => ({
+export const checkVendors: Check = (settings) => ({
   config({ nodes, targets }, report) {
     for (const together of setsOf(nodes[0]!.route)) {
       const open = together.flatMap((target) => {
-        const entry = namesNoModel(target) ? entryOfTarget(target, catalog?.providers) : undefined;
-        return entry ? [{ target, entry, models: modelsAt(entry, priceTable) }] : [];
+        const entry = namesNoModel(target) ? entryOfTarget(target, settings.catalog?.providers) : undefined;
+        return entry ? [{ target, entry, models: modelsAt(entry, priceFilesOf(settings).table) }] : [];
       });
       const [first] = open;
       const misfit = open.find(({ models }) => !haveCommon(models, first?.models));

@@ -1,7 +1,7 @@
 import { LineCounter } from 'yaml';
-import type { Diagnostic } from '../source/diagnostic.ts';
-import type { SettingsFiles } from '../source/files.ts';
-import type { FoundPartial } from '../source/find-files.ts';
+import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
+import type { SettingsFiles } from '../../../core/settings/source/files.ts';
+import type { FoundPartial } from '../../../core/settings/source/find-files.ts';
 
 /** A partial of prompts: a text file. */
 export interface PartialFile {

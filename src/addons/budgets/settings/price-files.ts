@@ -1,0 +1,54 @@
+import type { PricesFile } from '../../../../schemas/types.generated.ts';
+import { Slot, type Extras, type ExtraReader } from '../../../core/settings/read/extra-files.ts';
+import type { StoredObjects, StoredPrice } from '../../../core/settings/source/stored-objects.ts';
+import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
+import { readPriceTable } from './price-table.ts';
+
+export interface PriceFiles {
+  /** prices.yaml: prices of the operator. Undefined: it could not be read. */
+  readonly rules: PricesFile | undefined;
+  /** The shipped prices, and before them those of price-table.json. */
+  readonly table: PriceTable;
+}
+
+const NO_RULES: PricesFile = { prices: [] };
+const slot = new Slot<PriceFiles>({ rules: undefined, table: SHIPPED_PRICES });
+
+export const priceFilesOf = (settings: { readonly extras?: Extras | undefined }): PriceFiles => slot.in(settings);
+
+/** These rules in place of those of prices.yaml, for a check of them. */
+export function extrasWithRules(settings: { readonly extras: Extras }, rules: PricesFile): Extras {
+  const extras = {};
+  slot.put(extras, { ...slot.in(settings), rules });
+  return extras;
+}
+
+interface WithPrices {
+  readonly extras: Extras;
+  readonly stored: StoredObjects | undefined;
+}
+
+/** Prices of the operator: of prices.yaml, then of the state store. The shipped ones are not among them. */
+export const ownPrices = (settings: WithPrices): PricesFile =>
+  withStoredPrices(priceFilesOf(settings).rules ?? NO_RULES, settings.stored);
+
+/** The rules of prices.yaml, and after them those of the store in the order of their ids. */
+export function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
+  const own = [...(stored?.objects.values() ?? [])]
+    .filter((one): one is StoredPrice => one.kind === 'prices' && one.problem === undefined)
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return { prices: [...prices, ...own.map(({ id, value }) => ({ ...value, id }))] };
+}
+
+export const readPriceFiles: ExtraReader = async ({ found: { priceTable: path }, read, files }, extras) => {
+  const own = read.find(({ found }) => found.kind === 'prices');
+  // The schema of the file has been checked.
+  const rules = (own ? own.value : NO_RULES) as PricesFile | undefined;
+  if (path === undefined) {
+    slot.put(extras, { rules, table: SHIPPED_PRICES });
+    return { complete: true, diagnostics: [], paths: [], hashed: [] };
+  }
+  const { table, text, source, diagnostics } = await readPriceTable(path, files);
+  slot.put(extras, { rules, table });
+  return { complete: source !== undefined, diagnostics, paths: [path], hashed: [['price-table', text]] };
+};

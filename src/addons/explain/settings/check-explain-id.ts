@@ -1,0 +1,24 @@
+import type { ServerFile } from '../../../../schemas/types.generated.ts';
+import type { Check, CheckedConfig } from '../../../core/settings/checks/check.ts';
+import type { Report } from '../../../plugin/index.ts';
+
+/** Reports configs that ask for explain ids where the admin listener gives none. */
+export const checkExplainId: Check = ({ server }) => ({
+  config({ file }, report) {
+    if (server) checkReplyHeaders(file, server, report);
+  },
+});
+
+/** Replies carry no explain id while the admin listener keeps no explanations. */
+function checkReplyHeaders(
+  { reply_headers: names = [] }: CheckedConfig['file'],
+  server: ServerFile,
+  report: Report,
+): void {
+  const index = names.indexOf('explain_id');
+  const { enabled = true, explain } = server.admin ?? {};
+  if (index < 0 || (enabled && explain !== 'none')) return;
+  const why = enabled ? '`admin.explain: none`' : '`admin.enabled: false`';
+  const message = `server.yaml sets ${why}: no request is kept for \`explain\`, and no reply carries an \`explain_id\``;
+  report({ path: ['reply_headers', index], severity: 'warning', message });
+}
