@@ -3,6 +3,8 @@ import { Ajv, type Options } from 'ajv';
 import addFormats from 'ajv-formats';
 import standalone from 'ajv/dist/standalone/index.js';
 import { builtinPlugins } from '../plugins/index.ts';
+import { addOns } from '../src/addons/index.ts';
+import { registerAddOns } from '../src/core/commands/add-on.ts';
 import { BODY_CHECK } from '../src/core/operations/body-schema.ts';
 import { packageFile } from '../src/core/kernel/package-root.ts';
 import { defaultsOf, fillerOf, FILLING, namedSchema } from '../src/core/settings/compile/plugin-options.ts';
@@ -57,6 +59,8 @@ const settingsSchemas = (): Group => ({
   options: { ...SETTINGS_CHECK, inlineRefs: false },
   schemas: byId(SCHEMA_NAMES.map(readSchema)),
 });
+
+await registerAddOns(addOns);
 
 function bodySchemas(): Group {
   const ofSettings = SCHEMA_NAMES.map((name) => `${name}.json`);

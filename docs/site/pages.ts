@@ -6,14 +6,20 @@ import { dirname, join, relative } from 'node:path/posix';
 const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^docs\/(?!site\/)(.*)$/, '$1'],
   [/^plugins\/README\.md$/, 'plugins/built-in.md'],
-  [/^plugins\/([\w-]+)\/README\.md$/, 'plugins/$1.md'],
+  [/^(?:src\/addons\/[\w-]+\/)?plugins\/([\w-]+)\/README\.md$/, 'plugins/$1.md'],
   [/^configs\/recipes\/README\.md$/, 'recipes.md'],
   [/^configs\/observability\/README\.md$/, 'operate/observability.md'],
   [/^SECURITY\.md$/, 'operate/security.md'],
   [/^CHANGELOG\.md$/, 'changelog.md'],
   [/^CONTRIBUTING\.md$/, 'contributing/README.md'],
 ];
-const SOURCES = ['docs/**/*.md', 'plugins/README.md', 'plugins/*/README.md', 'configs/*/README.md', '*.md'];
+const SOURCES = [
+  'docs/**/*.md',
+  'plugins/README.md',
+  '{plugins,src/addons/*/plugins}/*/README.md',
+  'configs/*/README.md',
+  '*.md',
+];
 
 /** The page that a link gets in the place of one that the site leaves out. */
 const INSTEAD: Readonly<Record<string, string>> = {

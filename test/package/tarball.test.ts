@@ -1,5 +1,6 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import {
+  globSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -258,9 +259,9 @@ targets:
   it('has the READMEs for plugin authors, and what they link to', () => {
     const inside = join(folder, 'node_modules/gatehouse-gateway');
     const readmes = readdirSync(inside, { recursive: true, encoding: 'utf8' }).filter((path) =>
-      /^(?:plugins\/(?:.*\/)?README|docs\/plugins\/api)\.md$/.test(path),
+      /^(?:(?:src\/addons\/[\w-]+\/)?plugins\/(?:.*\/)?README|docs\/plugins\/api)\.md$/.test(path),
     );
-    const plugins = readdirSync('plugins', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const plugins = globSync('{plugins,src/addons/*/plugins}/*/index.ts');
     // One of each plugin, that of the folder, and the page of the API.
     expect(readmes.length).toBe(plugins.length + 2);
     const broken = readmes.flatMap((readme) =>

@@ -2,12 +2,12 @@
  * The part of a plugin's README that the plugin itself knows: level, names, capabilities, options. `node test/plugins/readme.ts`
  * writes it anew; readme.test.ts compares.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { Plugin } from '../../src/plugin/index.ts';
 
-const FOLDER = join(import.meta.dirname, '../../plugins');
+const ROOT = join(import.meta.dirname, '../..');
 const BEGIN = '<!-- Generated from the plugin by `node test/plugins/readme.ts`. -->';
 const END = '<!-- End of the generated part. -->';
 
@@ -15,7 +15,11 @@ const END = '<!-- End of the generated part. -->';
 const HANDWRITTEN: ReadonlySet<string> = new Set(['telemetry']);
 
 export const documentedPlugins = builtinPlugins.filter(({ name }) => !HANDWRITTEN.has(name));
-export const readmeOf = ({ name }: Plugin): string => join(FOLDER, name, 'README.md');
+/** A plugin of an add-on is in the folder of the add-on. */
+export function readmeOf({ name }: Plugin): string {
+  const [file] = globSync(`{plugins,src/addons/*/plugins}/${name}/README.md`, { cwd: ROOT });
+  return join(ROOT, file ?? `plugins/${name}/README.md`);
+}
 
 /** The README with its generated part made anew. */
 export function regenerate(readme: string, plugin: Plugin): string {
