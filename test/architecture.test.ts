@@ -4,51 +4,97 @@ import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** What each room may import, besides itself, published packages, the modules of no room and the generated types. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = roomsBelow({
-  cli: 'every room below',
-  'dry-run/config-tests': 'every room below',
-  process: 'every room below',
-  admin: ['dry-run/explain', 'compose', 'settings', 'governance', 'state', 'record', 'prices', 'plugin'],
-  'dry-run/explain': 'every room below',
-  'dry-run/explanation': ['plugin', 'formats'],
-  'dry-run/run': ['send', 'settings', 'upstream', 'state', 'record', 'plugin'],
-  compose: 'every room below',
-  gateway: ['settings', 'chain', 'providers', 'record', 'plugin', 'formats'],
-  translate: ['catalog', 'providers', 'upstream', 'state', 'plugin', 'formats'],
-  send: ['settings', 'catalog', 'upstream', 'plugin', 'formats'],
-  settings: ['prompts', 'catalog', 'providers', 'operations', 'governance', 'prices', 'plugin'],
-  chain: ['plugin'],
-  prompts: ['operations', 'plugin'],
-  catalog: ['providers', 'operations', 'plugin', 'formats'],
-  providers: ['operations', 'upstream', 'state', 'plugin', 'formats'],
-  operations: ['plugin', 'formats'],
-  files: ['upstream', 'state', 'plugin', 'formats'],
-  upstream: ['plugin', 'formats'],
-  governance: ['state', 'prices', 'plugin'],
-  state: ['prices', 'plugin'],
-  record: ['prices', 'plugin', 'formats'],
-  prices: ['plugin', 'formats'],
+/** The rooms of the core, each above those that it may import, besides itself, published packages and the generated types. */
+const CORE: Readonly<Record<string, readonly string[]>> = {
+  'core/commands': ['core/dry-run', 'core/process', 'core/http/listener', 'core/settings', 'core/kernel', 'plugin'],
+  'core/dry-run': [
+    'core/process',
+    'core/compose',
+    'core/http/gateway',
+    'core/record',
+    'core/send',
+    'core/settings',
+    'core/http/chain',
+    'core/catalog',
+    'core/memory',
+    'core/upstream',
+    'plugin',
+    'formats',
+    'plugins',
+  ],
+  'core/process': [
+    'core/status',
+    'core/compose',
+    'core/http/listener',
+    'core/http/gateway',
+    'core/record',
+    'core/ports',
+    'core/settings',
+    'core/http/chain',
+    'core/catalog',
+    'core/providers',
+    'core/operations',
+    'core/memory',
+    'core/upstream',
+    'core/kernel',
+    'plugin',
+    'plugins',
+  ],
+  'core/status': ['core/http/listener', 'core/record', 'core/settings', 'plugin'],
+  'core/compose': [
+    'core/http/gateway',
+    'core/record',
+    'core/send',
+    'core/translate',
+    'core/settings',
+    'core/http/chain',
+    'core/tenants',
+    'core/catalog',
+    'core/providers',
+    'core/memory',
+    'core/upstream',
+    'core/kernel',
+    'plugin',
+    'formats',
+  ],
+  'core/http/listener': ['core/http/gateway', 'core/settings', 'core/operations', 'plugin', 'formats'],
+  'core/http/gateway': ['core/record', 'core/settings', 'core/http/chain', 'core/providers', 'plugin', 'formats'],
+  'core/record': ['core/ports', 'plugin', 'formats'],
+  'core/ports': ['core/settings', 'core/tenants', 'core/memory', 'core/kernel', 'plugin'],
+  'core/send': ['core/settings', 'core/catalog', 'core/upstream', 'plugin', 'formats'],
+  'core/translate': [
+    'core/catalog',
+    'core/providers',
+    'core/memory',
+    'core/upstream',
+    'core/kernel',
+    'plugin',
+    'formats',
+  ],
+  'core/settings': ['core/tenants', 'core/catalog', 'core/providers', 'core/operations', 'core/kernel', 'plugin'],
+  'core/http/chain': ['plugin'],
+  'core/tenants': ['plugin'],
+  'core/catalog': ['core/providers', 'core/operations', 'plugin', 'formats'],
+  'core/providers': ['core/operations', 'core/memory', 'core/upstream', 'plugin', 'formats'],
+  'core/operations': ['core/kernel', 'plugin', 'formats'],
+  'core/memory': ['plugin'],
+  'core/upstream': ['plugin', 'formats'],
+  'core/kernel': ['plugin'],
   plugin: ['formats'],
   formats: [],
-  plugins: ['plugin'],
-});
+};
 
-/** @param rooms each above those that it may import; the plugins stand beside `src/`, and a room with every room below takes them as it takes rooms. */
-function roomsBelow(
-  rooms: Readonly<Record<string, readonly string[] | 'every room below'>>,
-): Readonly<Record<string, readonly string[]>> {
-  const names = Object.keys(rooms);
-  return Object.fromEntries(
-    Object.entries(rooms).map(([room, may], at) => [room, typeof may === 'string' ? names.slice(at + 1) : may]),
-  );
-}
+/** An add-on may import every room of the core, and no other add-on. */
+const ADD_ON = [...Object.keys(CORE), 'plugins'];
+
+/** Import edges between add-ons that no port of the core replaces yet. The list may shrink only. */
+const WITHOUT_A_PORT: readonly string[] = ['admin → budgets', 'import → budgets'];
+
+/** The table of the add-ons, and the thin entries, which begin with it. */
+const ABOVE: readonly string[] = ['cli', 'addons'];
 
 /** A folder of the formats that every other room may call. */
 const JSON_FOLDER = 'src/formats/json/';
-
-/** Modules of no room. */
-const FREE: readonly string[] = ['compiled-ahead.ts', 'on-demand.ts', 'package-root.ts', 'piece-list.ts', 'version.ts'];
 
 interface Import {
   readonly from: string;
@@ -67,12 +113,21 @@ function importsOf(file: string): Import[] {
   );
 }
 
-/** `src/core/upstream/pool.ts` → `upstream`; `plugins/auth/index.ts` → `plugins`. */
+/** `src/core/upstream/pool.ts` → `core/upstream`; `src/addons/files/uploads.ts` → `addons/files`; `plugins/auth/index.ts` → `plugins`. */
 function roomOf(file: string): string {
-  const [first, second, third] = file.split('/');
-  if (first !== 'src') return first!;
-  return second === 'dry-run' ? `${second}/${third}` : second!;
+  const [first = '', second = '', third = '', fourth = ''] = file.split('/');
+  if (first !== 'src') return first;
+  if (second === 'core') return third === 'http' ? `core/http/${fourth}` : `core/${third}`;
+  if (second === 'addons') return third.endsWith('.ts') ? 'addons' : `addons/${third}`;
+  return second;
 }
+
+const isAddOn = (room: string): boolean => room.startsWith('addons/');
+
+const mayImport = (room: string): readonly string[] => {
+  if (isAddOn(room)) return ADD_ON;
+  return room === 'plugins' ? ['plugin'] : (CORE[room] ?? []);
+};
 
 const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
   (file) => !/\.(test|testkit|bench)\.ts$/.test(file),
@@ -93,20 +148,25 @@ const ENTANGLED: readonly string[] = [
 const TYPE = /^(export )?(?:declare )?(?:abstract )?(?:type|interface|class|enum) (\w+)/gm;
 
 describe('the rooms', () => {
-  it('exist, all of them, and have no others beside them', () => {
-    const rooms = new Set(sources.map(roomOf));
-    for (const file of FREE) rooms.delete(file);
-    expect([...rooms].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+  it('exist, all of them, and have no others beside them but the add-ons', () => {
+    const rooms = new Set(sources.map(roomOf).filter((room) => !isAddOn(room) && !ABOVE.includes(room)));
+    expect([...rooms].sort()).toEqual([...Object.keys(CORE), 'plugins'].sort());
   });
 
-  it('import only in the direction of the design', () => {
-    const wrong = local.filter(({ from, target }) => {
+  it('import only in the direction of the design: the core imports no add-on', () => {
+    const wrong = local.flatMap(({ from, target }) => {
       const [here, there] = [roomOf(from), roomOf(target)];
-      if (here === there || FREE.includes(here) || FREE.includes(there) || target === 'schemas/types.generated.ts')
-        return false;
-      return !(MAY_IMPORT[here] ?? []).includes(there);
+      if (here === there || ABOVE.includes(here) || there === 'schemas' || mayImport(here).includes(there)) return [];
+      const edge = `${here} → ${there}`.replaceAll('addons/', '');
+      return WITHOUT_A_PORT.includes(edge) ? [] : [`${from} → ${target}`];
     });
-    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
+  it('have every add-on in the one table', () => {
+    const table = readFileSync(join(root, 'src/addons/index.ts'), 'utf8');
+    const folders = new Set(sources.map(roomOf).filter(isAddOn));
+    for (const folder of folders) expect(table).toContain(`'./${folder.slice('addons/'.length)}/index.ts'`);
   });
 
   it('give every exported type a name of its own, and every local type one that its room has once', () => {
@@ -140,44 +200,34 @@ describe('the rooms', () => {
     expect(cycles(local)).toEqual([]);
   });
 
-  it.each(Object.entries(MAY_IMPORT).filter(([room]) => room !== 'plugins'))(
+  it.each(Object.entries(CORE))(
     '%s has a README of at most 40 lines: what to read first, what it may import, what may import it',
     (room, may) => {
-      const [folder = '', inner] = room.split('/');
-      const whole = readFileSync(join(root, 'src', folder, 'README.md'), 'utf8');
-      expect(whole.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
-      const readme = inner === undefined ? whole : (whole.split(/^## /m).find((part) => part.startsWith(inner)) ?? '');
-      const said = (what: string): string => new RegExp(`^- ${what}: (.*)\\.$`, 'm').exec(readme)?.[1] ?? '';
+      const readme = readFileSync(join(root, 'src', room, 'README.md'), 'utf8');
+      expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+      const said = (about: string): string => new RegExp(`^- ${about}: (.*)\\.$`, 'm').exec(readme)?.[1] ?? '';
       const [, first = ''] = /^\[.*?\]\((.*?)\)/.exec(said('Read first')) ?? [];
-      expect(sources).toContain(join('src', folder, first));
-      const below = Object.keys(MAY_IMPORT).slice(Object.keys(MAY_IMPORT).indexOf(room) + 1);
-      const imports = said('May import').replace(' (types only)', '');
-      if (imports.startsWith('every room below it')) expect(may).toEqual(below);
-      else expect(imports === 'nothing' ? [] : imports.split(', ').toSorted()).toEqual(may.toSorted());
-      const importers = Object.keys(MAY_IMPORT).filter(
-        (other) => other !== 'plugins' && MAY_IMPORT[other]!.includes(room),
-      );
-      expect(said('May be imported by')).toBe(importers.join(', ') || 'nothing');
+      expect(sources).toContain(join('src', room, first));
+      const imports = said('May import').replace(' (types, and json/)', '');
+      expect(imports === 'nothing' ? [] : imports.split(', ').toSorted()).toEqual(may.toSorted());
     },
   );
 
   it('stand in CONTRIBUTING.md as they are here, each below those that may import it', () => {
     const readme = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-    const rows = [...readme.matchAll(/^\| `([\w/-]+)\/` \|.*\| ([^|]+) \|$/gm)].map(
+    const rows = [...readme.matchAll(/^\| `((?:core|plugin|formats)[\w/-]*)\/` \|.*\| ([^|]+) \|$/gm)].map(
       ([, room, may]) => [room!, may!] as const,
     );
+    const said = rows.map(([room, may]) => [
+      room,
+      may === 'nothing' ? [] : may.replace(' (types, and json/)', '').split(', ').toSorted(),
+    ]);
+    expect(Object.fromEntries(said)).toEqual(
+      Object.fromEntries(Object.entries(CORE).map(([room, may]) => [room, may.toSorted()])),
+    );
     const rooms = rows.map(([room]) => room);
-    const said = rows.map(([room, may], index) => {
-      const below = rooms.slice(index + 1);
-      // `plugins` is beside src, and the composition of all rooms takes them as it takes the rooms.
-      if (/^every room\b/.test(may)) return [room, [...below, 'plugins'].toSorted()];
-      return [room, may === 'nothing' ? [] : may.replace(' (types, and json/)', '').split(', ').toSorted()];
-    });
-    const { plugins: _, ...ofSource } = MAY_IMPORT;
-    const tested = Object.entries(ofSource).map(([room, may]) => [room, may.toSorted()]);
-    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(tested));
     const upward = rows.flatMap(([room], index) =>
-      ofSource[room]!.filter((other) => rooms.slice(0, index).includes(other)).map((other) => `${room} → ${other}`),
+      CORE[room]!.filter((other) => rooms.slice(0, index).includes(other)).map((other) => `${room} → ${other}`),
     );
     expect(upward).toEqual([]);
   });
@@ -208,7 +258,11 @@ describe('the rooms', () => {
   it('let built-in plugins use nothing of Gatehouse but the public API', () => {
     const wrong = local.filter(
       ({ from, target }) =>
-        roomOf(from) === 'plugins' && roomOf(target) !== 'plugins' && target !== 'src/plugin/index.ts',
+        /^(?:src\/addons\/[\w-]+\/)?plugins\//.test(from) &&
+        !/(?:^|\/)plugins\//.test(target) &&
+        target !== 'src/plugin/index.ts' &&
+        // The operations of an add-on's own paths.
+        !(isAddOn(roomOf(from)) && roomOf(target) === roomOf(from)),
     );
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -227,13 +281,13 @@ describe('the rooms', () => {
   });
 
   it('keep Koa away from the providers', () => {
-    expect(imports.filter(({ from, to }) => roomOf(from) === 'providers' && /koa/.test(to))).toEqual([]);
+    expect(imports.filter(({ from, to }) => roomOf(from) === 'core/providers' && /koa/.test(to))).toEqual([]);
   });
 
   it('name a provider only in its own folder, the catalog, the prices, the settings, the import of others and the operations on its paths', () => {
     const elsewhere = sources.filter(
       (file) =>
-        !/^src\/(providers|catalog|settings|formats|record|operations|prices|cli\/import|cli\/prices)\//.test(file),
+        !/^src\/(core\/(providers|catalog|settings|record|operations)|formats|addons\/(import|budgets))\//.test(file),
     );
     const code = (file: string): string =>
       readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
@@ -242,13 +296,13 @@ describe('the rooms', () => {
   });
 
   it.each([
-    { command: 'explain', needed: ['koa', 'yaml'] },
+    { command: 'explain', entry: 'src/addons/explain/cli/explain.ts', needed: ['koa', 'yaml'] },
     // It makes no request.
-    { command: 'validate', needed: ['yaml'] },
+    { command: 'validate', entry: 'src/core/commands/validate.ts', needed: ['yaml'] },
   ])(
     'let the command $command start without what only serves: pools, metrics, traces, a router',
-    ({ command, needed }) => {
-      const packages = packagesOf([`src/core/commands/${command}.ts`, 'src/core/dry-run/check-settings.ts']);
+    ({ entry, needed }) => {
+      const packages = packagesOf([entry, 'src/core/dry-run/check-settings.ts']);
       const known = ['ajv', 're2js', 'koa', 'yaml', 'undici', 'prom-client', '@opentelemetry/api', '@koa/router'];
       expect(known.filter((name) => packages.has(name))).toEqual(needed);
     },

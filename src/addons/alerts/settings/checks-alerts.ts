@@ -1,5 +1,5 @@
 import type { AlertWebhook } from '../../../../schemas/types.generated.ts';
-import { parseCap } from '../../budgets/limits/amounts.ts';
+import { parseCap } from '../../../core/tenants/amounts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { signingKey } from './compile-alerts.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';

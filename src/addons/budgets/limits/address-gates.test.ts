@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { parseRate } from './amounts.ts';
+import { parseRate } from '../../../core/tenants/amounts.ts';
 import { networkOf } from '../../../core/kernel/network-of.ts';
 import { AddressGates } from './address-gates.ts';
 

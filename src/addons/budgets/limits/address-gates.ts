@@ -1,6 +1,6 @@
 import { networkOf } from '../../../core/kernel/network-of.ts';
 import type { Clock } from '../../../plugin/index.ts';
-import type { Rate } from './amounts.ts';
+import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
 
 /** Addresses whose requests are counted. The one that was refused longest ago is forgotten first. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Rate } from './amounts.ts';
+import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket, burstOf } from './gcra.ts';
 
 /** A token bucket as textbooks have it: a level that is refilled as time passes. */

@@ -1,4 +1,4 @@
-import type { Rate } from './amounts.ts';
+import type { Rate } from '../../../core/tenants/amounts.ts';
 
 /** A bucket holds what its rate allows in this time, and at least 1: so much may be used at once after a rest. */
 export const BURST_MS = 10_000;

@@ -1,4 +1,4 @@
-import { parseRate } from './amounts.ts';
+import { parseRate } from '../../../core/tenants/amounts.ts';
 import type { Limited } from './gate.ts';
 import type { Gates } from './gates.ts';
 import { entryRef, refuseAddress, RequestGates } from './request-gates.ts';

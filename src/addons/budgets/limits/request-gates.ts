@@ -16,7 +16,7 @@ import {
   type TargetTicket,
 } from '../../../plugin/index.ts';
 import { comparedName } from '../../../core/catalog/model-pattern.ts';
-import type { Rate } from './amounts.ts';
+import type { Rate } from '../../../core/tenants/amounts.ts';
 import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate.ts';
 import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';

@@ -3,7 +3,7 @@ import type { Report } from '../../../plugin/index.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';
 import { countedBy } from './compile-node.ts';
-import { parseCap, type Cap } from '../limits/amounts.ts';
+import { parseCap, type Cap } from '../../../core/tenants/amounts.ts';
 
 const checkNode = ({ budgets }: { readonly budgets?: readonly Budget[] }, report: Report): void =>
   checkAll(budgets, within(report, 'budgets'));

@@ -1,5 +1,5 @@
 import type { Budget } from '../../../../schemas/types.generated.ts';
-import { LARGEST_CAP, parseCap } from '../limits/amounts.ts';
+import { LARGEST_CAP, parseCap } from '../../../core/tenants/amounts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 

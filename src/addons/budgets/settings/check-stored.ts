@@ -1,5 +1,5 @@
 import type { Budget, GatewayKey } from '../../../../schemas/types.generated.ts';
-import { parseCap } from '../limits/amounts.ts';
+import { parseCap } from '../../../core/tenants/amounts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
 import { countedBy } from './compile-node.ts';

@@ -9,7 +9,7 @@ import {
   type NodeLimits,
   type TreeNode,
 } from '../../../core/tenants/tree.ts';
-import { parseCap, parseRate } from '../limits/amounts.ts';
+import { parseCap, parseRate } from '../../../core/tenants/amounts.ts';
 import { comparedName } from '../../../core/catalog/model-pattern.ts';
 
 /** The budgets and limits of a node in its file, and in the store. */

@@ -1,4 +1,4 @@
-import { STATE_METRICS } from '../../../addons/budgets/record/state-metrics.ts';
+import { STATE_METRICS } from './state-metrics.ts';
 import { ERROR_LABELS, LIMIT_REFUSALS, RATE_LIMIT_REFUSALS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,

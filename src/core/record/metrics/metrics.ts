@@ -1,4 +1,4 @@
-import { BUDGET_METRICS } from '../../../addons/budgets/record/budget-metrics.ts';
+import { BUDGET_METRICS } from './budget-metrics.ts';
 import { GATEWAY_METRICS } from './gateway-metrics.ts';
 import { LIBRARY_METRICS } from './library-metrics.ts';
 import type { MetricSpec } from './metric-spec.ts';

@@ -1,4 +1,4 @@
-import { parseCap } from '../../../budgets/limits/amounts.ts';
+import { parseCap } from '../../../../core/tenants/amounts.ts';
 import { periodsOf, type Span } from '../../../budgets/limits/periods.ts';
 import type { Budget } from '../../../../core/tenants/tree.ts';
 import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../../core/ports/counters.ts';

@@ -1,5 +1,5 @@
 import { ALERT_KINDS } from '../../../plugin/alert-kinds.ts';
-import { each, type MetricSpec } from '../../../core/record/metrics/metric-spec.ts';
+import { each, type MetricSpec } from './metric-spec.ts';
 
 /** Metrics of budgets and alerts. */
 export const BUDGET_METRICS = {

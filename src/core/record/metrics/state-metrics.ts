@@ -1,4 +1,4 @@
-import type { MetricSpec } from '../../../core/record/metrics/metric-spec.ts';
+import type { MetricSpec } from './metric-spec.ts';
 
 /** The state store and the keys of files and store. */
 export const STATE_METRICS = {

@@ -1,4 +1,4 @@
-import type { Cap, Rate } from '../../../core/tenants/tree.ts';
+import type { Cap, Rate } from './tree.ts';
 
 export type { Cap, Rate };
 
