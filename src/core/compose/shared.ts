@@ -4,7 +4,6 @@ import type { PluginRegistry } from '../http/chain/registry.ts';
 import { type Clock, type Recorder, type Turns } from '../../plugin/index.ts';
 import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
-import type { SnapshotSource } from './snapshot-part.ts';
 import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
@@ -14,7 +13,7 @@ import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /** State that outlives snapshots and is shared by them. */
-export interface Shared {
+export interface SharedTools {
   readonly clock: Clock;
   /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -25,8 +24,6 @@ export interface Shared {
   readonly replies: ReplyStores;
   readonly health: HealthStore;
   readonly inFlight: InFlight;
-  /** The add-ons. */
-  readonly parts: readonly SnapshotSource[];
   /** Default: no turns; large bodies do not wait. */
   readonly turns?: Turns | undefined;
   /** Called when an access token was fetched for a catalog entry, or could not be. */

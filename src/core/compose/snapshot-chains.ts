@@ -26,7 +26,7 @@ import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder } from './chain-builder.ts';
 import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
-import type { Shared } from './shared.ts';
+import type { Shared } from './snapshot-part.ts';
 
 /** The inputs of the chains of a snapshot. */
 export interface ChainParts {

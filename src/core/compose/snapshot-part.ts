@@ -16,7 +16,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { OnConfig } from './config-directory.ts';
-import type { Shared } from './shared.ts';
+import type { SharedTools } from './shared.ts';
 import type { Tenancy } from './tenancy.ts';
 import type { PathSettings } from '../http/gateway/path-settings.ts';
 
@@ -29,7 +29,7 @@ export interface PartInputs {
   readonly tenancy: Tenancy;
   /** The files that the settings were read from. Undefined in a dry run. */
   readonly files: RecordedFiles | undefined;
-  readonly shared: Shared;
+  readonly shared: SharedTools;
 }
 
 /** The tools of the attempt chain, for capabilities that call upstreams themselves. */
@@ -82,4 +82,9 @@ export interface SnapshotPart {
 export interface SnapshotSource {
   /** Composes the part for settings that are being compiled. Does no I/O. */
   compose?(inputs: PartInputs): SnapshotPart;
+}
+
+/** State that outlives snapshots and is shared by them, and the add-ons. */
+export interface Shared extends SharedTools {
+  readonly parts: readonly SnapshotSource[];
 }

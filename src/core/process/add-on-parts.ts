@@ -1,12 +1,11 @@
+import type { OpenStoreTools } from './open-store-tools.ts';
 import { addRestartOnly, type RestartOnly } from './restart-only.ts';
 import { addExtraReaders, type ExtraReader } from '../settings/read/extra-files.ts';
 import { setCompileNode, type CompileNode } from '../settings/compile/compile-node.ts';
 import { setStoreSettings, type ReadStoreSettings } from '../settings/source/stored-objects.ts';
 import { addPlugins } from '../../../plugins/index.ts';
-import type { Clock, Operation, Plugin, Report, Secret } from '../../plugin/index.ts';
-import type { Logger } from 'pino';
-import type { OpenStore, StateStore } from '../ports/store.ts';
-import type { Metrics } from '../record/metrics/registry.ts';
+import type { Clock, Operation, Plugin, Report } from '../../plugin/index.ts';
+import type { OpenStore } from '../ports/store.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
@@ -60,19 +59,6 @@ export interface AddOnParts {
   readonly startTelemetry?: (options: TelemetryOptions) => Promise<Telemetry | undefined>;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
-}
-
-interface StorePlace {
-  readonly folder: string;
-  readonly encryptionKeys?: Secret | undefined;
-}
-
-export interface OpenStoreTools {
-  /** Injected by tests. Default: opens the store of the settings. */
-  readonly open?: ((place: StorePlace, clock: Clock) => Promise<StateStore>) | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 const registered: AddOnParts[] = [];

@@ -1,4 +1,5 @@
-import type { CostLedger, RequestPrices } from '../record/costs.ts';
+import type { CostLedger } from '../record/cost-ledger.ts';
+import type { RequestPrices } from '../record/costs.ts';
 
 /** The costs of requests. An add-on has them. */
 export interface Costs {

@@ -3,11 +3,11 @@ import { type ModelNames } from '../catalog/model-labels.ts';
 import { type Clock } from '../../plugin/index.ts';
 import { type SettingsFiles } from '../settings/source/files.ts';
 import { type WatchFolder } from '../settings/source/watch.ts';
-import { type OpenStoreTools } from './add-on-parts.ts';
+import type { OpenStoreTools } from './open-store-tools.ts';
 import { type Lookup } from '../upstream/index.ts';
 import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
-import type { ServeParts } from './serve-parts.ts';
+import type { FaultHandler } from './process-faults.ts';
 import type { Watch } from '../compose/chain-builder.ts';
 
 /** From these a gateway starts. */
@@ -36,5 +36,5 @@ export interface GatewayOptions {
   /** Decides which model names are labels of metrics. Default: this process decides. */
   readonly models?: ModelNames;
   /** Gets the handler of unhandled errors: before plugins are loaded, and another before the listeners accept requests. */
-  readonly onFaults?: ServeParts['onFaults'];
+  readonly onFaults?: ((handler: FaultHandler) => void) | undefined;
 }

@@ -19,7 +19,7 @@ import { InFlight } from '../http/gateway/admission/in-flight.ts';
 import { pluginFaults } from '../http/gateway/plugin-faults.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { pluginReports } from '../compose/plugin-metrics.ts';
-import type { Shared } from '../compose/shared.ts';
+import type { Shared } from '../compose/snapshot-part.ts';
 import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
 import { addOnParts } from './add-on-parts.ts';
 import { portOf, type ProcessPart, type ProcessParts } from './process-part.ts';

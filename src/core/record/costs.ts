@@ -1,6 +1,5 @@
 import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ResolvedTarget } from '../../plugin/index.ts';
 import type { Nano } from '../ports/money.ts';
-import type { RequestRecord } from './record.ts';
 
 /**
  * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
@@ -49,11 +48,6 @@ export interface Payer {
   /** The person or service that is responsible for the key. */
   readonly user: string | undefined;
   readonly priceVersion: string;
-}
-
-/** Where the costs of ended requests are written. */
-export interface CostLedger {
-  add(record: RequestRecord, payer: Payer): void;
 }
 
 /** The prices with which a request began. An add-on has them. */

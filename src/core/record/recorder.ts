@@ -8,7 +8,8 @@ import { RequestMetrics, type LabelledCallers, type LabelledModels } from './met
 import type { OpenRequest, RecordStore } from './store.ts';
 import type { RecordFiles } from './files/record-files.ts';
 import { recordOf } from './make-record.ts';
-import type { CostLedger, RequestPrices } from './costs.ts';
+import type { CostLedger } from './cost-ledger.ts';
+import type { RequestPrices } from './costs.ts';
 import type { RequestRecord } from './record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { GaugeSeries } from './metrics/series.ts';

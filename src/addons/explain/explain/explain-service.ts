@@ -87,9 +87,3 @@ export interface ExplainedRequest extends Explanation {
   /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
   readonly record: object | undefined;
 }
-
-/** The explanation of a served request, with its record. */
-export interface ExplainedRequest extends Explanation {
-  /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
-  readonly record: object | undefined;
-}
