@@ -23,7 +23,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
     'src/addons/budgets/store',
     'src/addons/budgets/prices',
     'src/core/compose',
-    'src/addons/budgets/state',
+    'src/process/state',
     'src/addons/budgets/plugins/budget',
   ],
 };

@@ -1,9 +1,8 @@
 /** Writes the code that is published: `npm run build`, or `node build/main.ts FOLDER`. */
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
-import { licenses } from './licenses.ts';
 
 const root = join(import.meta.dirname, '..');
 const [folder = join(root, 'dist')] = process.argv.slice(2);
@@ -12,5 +11,4 @@ rmSync(folder, { recursive: true, force: true });
 // The types of the plugin API.
 const types = ['-p', 'tsconfig.build.json', '--outDir', folder];
 execFileSync(join(root, 'node_modules/.bin/tsc'), types, { cwd: root, stdio: 'inherit' });
-const { modules } = await bundle(root, folder);
-writeFileSync(join(folder, 'third-party-licenses.txt'), licenses(modules));
+await bundle(root, folder);

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkManifest, checkOrigin, type Manifest } from './release/manifest.ts';
-import { checkCommand, checkPacked, checkSize, checkTypes, install, pack, readLicenses } from './release/packed.ts';
+import { checkCommand, checkPacked, checkSize, checkTypes, install, pack } from './release/packed.ts';
 import { checkPrices, type AcceptedPrices, type DatedTable } from './release/prices.ts';
-import { bundledPackages, npmBom, shippedBom, unlicensed } from './release/sbom.ts';
+import { npmBom, shippedBom, unlicensed } from './release/sbom.ts';
 
 const root = join(import.meta.dirname, '..');
 const { sbom } = parseArgs({ options: { sbom: { type: 'string' } } }).values;
@@ -44,12 +44,7 @@ try {
   check('the command runs without optional packages', checkCommand(slim, version));
   check('types of the plugin API', checkTypes(join(root, 'node_modules/.bin/tsc'), slim));
   const whole = install(packed.path, join(folder, 'whole'));
-  const bom = shippedBom({
-    installed: npmBom(whole.folder),
-    repository: npmBom(root),
-    bundled: bundledPackages(readLicenses(whole)),
-    root: `${manifest.name}@${version}`,
-  });
+  const bom = shippedBom(npmBom(whole.folder), `${manifest.name}@${version}`);
   check(`licences of ${bom.components.length} packages`, unlicensed(bom));
   if (sbom !== undefined) writeFileSync(sbom, `${JSON.stringify(bom, null, 2)}\n`);
 } finally {

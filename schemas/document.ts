@@ -2,10 +2,11 @@
  * Writes a page for each file of the settings, docs/reference/settings/*.md, with every key from the schemas, and the table of
  * Portkey's and LiteLLM's keys in docs/move. `npm run generate` runs it; a test compares.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/core/settings/read/schema-files.ts';
+import { readSchema, SCHEMA_NAMES, type SchemaName } from '../src/core/settings/schema/schema-files.ts';
 import { litellmTables, portkeyRows } from './foreign-keys.ts';
 import { exampleOf, placesOf, type Place } from './places.ts';
 import { typeOf } from './type-words.ts';
@@ -148,8 +149,10 @@ function show(table: Table, reported: Set<string>): readonly string[] {
   return [
     ...(title === undefined ? [] : [`## ${title}`]),
     ...(table.about === undefined ? [] : [table.about]),
-    tableOf(['Key', 'Meaning'], rows.map(cellsOf)),
-    ...(again.length === 0 ? [] : [`And these, which mean what they mean above: ${names}.`]),
+    ...(rows.length === 0 ? [] : [tableOf(['Key', 'Meaning'], rows.map(cellsOf))]),
+    ...(again.length === 0
+      ? []
+      : [`${rows.length === 0 ? 'Keys' : 'And keys'} that mean what they mean above: ${names}.`]),
   ];
 }
 
@@ -171,10 +174,11 @@ function cellsOf(place: Place): readonly string[] {
   const link = linkOf(place);
   const type = link === undefined ? typeOf(schema) : `[${typeOf(schema)}](${link})`;
   const given = required ? ', required' : usual === undefined ? '' : `, default ${code(usual)}`;
-  return [
-    `\`${path}\`<br>${type}${given}`,
-    `${String(schema['description'])}<br>${code({ [name]: exampleOf(place) })}`,
-  ];
+  // An example that repeats the default says nothing.
+  const shown = exampleOf(place);
+  const example =
+    shown === undefined || isDeepStrictEqual(shown, usual) ? '' : `<br>Example: ${code({ [name]: shown })}`;
+  return [`\`${path}\`<br>${type}${given}`, `${String(schema['description'])}${example}`];
 }
 
 /** The page and the anchor of the table that describes the keys of the object, or of the objects in the list. */

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isSchema, type Schema } from '../src/core/settings/read/schema-files.ts';
+import { isSchema, type Schema } from '../src/core/settings/schema/schema-files.ts';
 
 const CORE = join(import.meta.dirname, 'core');
 const ADD_ONS = join(import.meta.dirname, 'addons');

@@ -2,7 +2,7 @@
  * Every key of the settings files, at every path where it is allowed. The documentation lists them, and the tests of the
  * schemas iterate over them.
  */
-import { valueAt } from '../src/core/settings/read/pointer.ts';
+import { valueAt } from '../src/core/settings/schema/pointer.ts';
 import {
   readSchema,
   SCHEMA_NAMES,
@@ -10,7 +10,7 @@ import {
   type SchemaName,
   isSchema,
   propertiesOf,
-} from '../src/core/settings/read/schema-files.ts';
+} from '../src/core/settings/schema/schema-files.ts';
 
 export interface Place {
   readonly file: SchemaName;

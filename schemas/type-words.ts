@@ -1,4 +1,4 @@
-import { isSchema, type Schema } from '../src/core/settings/read/schema-files.ts';
+import { isSchema, type Schema } from '../src/core/settings/schema/schema-files.ts';
 import { resolved } from './places.ts';
 
 /** A short name for the type of a value. */

@@ -45,7 +45,7 @@ export function checkOrigin({ repository }: Manifest, workflow: string | undefin
 const NAME = 'gatehouse-gateway';
 const NEEDED = ['./plugin', './plugin/testing'];
 
-/** What package.json lacks of a package that can be published with provenance. */
+/** Faults of package.json that forbid to publish the package with provenance. */
 export function checkManifest(manifest: Manifest): readonly string[] {
   const { name, version = '', license, bin, exports = {}, engines, repository, publishConfig } = manifest;
   const problems: readonly (readonly [ok: boolean, problem: string])[] = [

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The packed package as a stranger installs it, each time into an empty folder. */
@@ -59,7 +59,6 @@ const NEEDED_FILES = [
   'dist/src/cli/main.js',
   'dist/src/plugin/index.d.ts',
   'dist/src/plugin/testing/index.d.ts',
-  'dist/third-party-licenses.txt',
   'plugins/README.md',
   'plugins/route/README.md',
   'Dockerfile',
@@ -69,7 +68,7 @@ const NEEDED_FILES = [
 ];
 const FOREIGN = /\.test\.ts$|\.testkit\.ts$|^(?:src|test|build)\/|(?:^|\/)\.env|\.tgz$|node_modules\//;
 
-/** The tarball holds the bundle, its types, the schemas, the samples and the documents. */
+/** The tarball holds the gateway's code, its types, the schemas, the samples and the documents. */
 const LARGEST_TARBALL = 4 * 1024 * 1024;
 const LARGEST_INSTALL_MB = 30;
 
@@ -131,6 +130,3 @@ export function checkCommand({ folder }: Installed, version: string): readonly s
   const said = run('node', [join(folder, 'node_modules/.bin/gatehouse'), 'version'], folder).trim();
   return said === version ? [] : [`gatehouse version prints ${said}, not ${version}`];
 }
-
-export const readLicenses = ({ folder }: Installed): string =>
-  readFileSync(join(folder, 'node_modules/gatehouse-gateway/dist/third-party-licenses.txt'), 'utf8');

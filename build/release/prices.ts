@@ -74,7 +74,7 @@ export function checkPrices(table: DatedTable, { accepted }: AcceptedPrices, tod
 
 function dueRows({ as_of: asOf, models }: DatedTable, today: string): readonly DueRow[] {
   return models.flatMap(({ id, on, p, until_at_least: until, confirmed = '' }) => {
-    // What the sources say of days before they were read is what they saw.
+    // The sources saw the prices of days before they were read.
     const begun = p.flatMap(({ from = '' }) => (from > asOf && from > confirmed && from <= today ? [from] : []));
     const ended = until !== undefined && until < today && until >= confirmed ? [until] : [];
     return [

@@ -6,7 +6,6 @@ interface Component {
   readonly version: string;
   readonly type?: string;
   readonly licenses?: readonly { readonly license?: { readonly id?: string; readonly name?: string } }[];
-  readonly properties?: readonly { readonly name: string; readonly value: string }[];
 }
 
 interface Dependency {
@@ -31,51 +30,21 @@ export const npmBom = (folder: string): Bom =>
     }),
   ) as Bom;
 
-/** The packages in the bundle, by the heads of dist/third-party-licenses.txt: `koa 3.3.0 (MIT)`. */
-export const bundledPackages = (licenses: string): readonly string[] =>
-  [...licenses.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) (\d+\.\d+\.\d+\S*) \([^)]+\)$/gm)].map(
-    ([, name, version]) => `${name}@${version}`,
-  );
-
-interface Parts {
-  /** Packages of a folder into which only the package was installed. */
-  readonly installed: Bom;
-  /** Packages of the repository. */
-  readonly repository: Bom;
-  readonly bundled: readonly string[];
-  /** `bom-ref` of the published package. */
-  readonly root: string;
-}
-
 /**
- * What users run: the packages that npm installs with the published one, and those in its bundle, which npm counts among the
- * packages of development. Throws if a package of the bundle is not in the repository's package-lock.json.
+ * The parts that users run: the published package and those that npm installs with it.
+ *
+ * @param installed the packages of a folder into which only the package was installed
+ * @param root `bom-ref` of the published package
  */
-export function shippedBom({ installed, repository, bundled, root }: Parts): Bom {
-  const present = new Set(installed.components.map((component) => component['bom-ref']));
-  const inBundle = bundled.filter((ref) => !present.has(ref));
-  const fromBundle = inBundle.map((ref): Component => {
-    const found = repository.components.find((component) => component['bom-ref'] === ref);
-    if (!found) throw new Error(`${ref} is in the bundle and not in package-lock.json`);
-    return { ...found, properties: [{ name: 'gatehouse:bundled', value: 'true' }] };
-  });
+export function shippedBom(installed: Bom, root: string): Bom {
   const own = installed.components.find((component) => component['bom-ref'] === root);
   if (!own) throw new Error(`${root} is not among the installed packages`);
-  const components = [...installed.components.filter((component) => component !== own), ...fromBundle];
-  const refs = new Set([root, ...components.map((component) => component['bom-ref'])]);
-  const ofRepository = new Map(repository.dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn]));
-  const dependencies = [
-    ...installed.dependencies.filter(({ ref }) => refs.has(ref)),
-    ...inBundle.map((ref) => ({ ref, dependsOn: ofRepository.get(ref) ?? [] })),
-  ].map(({ ref, dependsOn = [] }) => {
-    const all = ref === root ? [...dependsOn, ...(ofRepository.get(root) ?? [])] : dependsOn;
-    return { ref, dependsOn: [...new Set(all)].filter((other) => refs.has(other)) };
-  });
+  const { 'bom-ref': folder } = installed.metadata.component;
   return {
     ...installed,
     metadata: { ...installed.metadata, component: { ...own, type: 'application' } },
-    components,
-    dependencies,
+    components: installed.components.filter((component) => component !== own),
+    dependencies: installed.dependencies.filter(({ ref }) => ref !== folder),
   };
 }
 

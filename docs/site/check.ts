@@ -78,7 +78,7 @@ function deadLinks(site: string): readonly string[] {
   );
 }
 
-/** What a browser loads by itself; links that a person follows may lead anywhere. */
+/** Addresses that a browser loads by itself; links that a person follows may lead anywhere. */
 function foreignAddresses(site: string): readonly string[] {
   return globSync('**/*.{html,css}', { cwd: site }).flatMap((file) =>
     [

@@ -15,7 +15,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
 ];
 const SOURCES = ['docs/**/*.md', 'plugins/README.md', 'plugins/*/README.md', 'configs/*/README.md', '*.md'];
 
-/** What stands for a page that the site leaves out. */
+/** The page that a link gets in the place of one that the site leaves out. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'README.md': 'docs/README.md',
   'configs/README.md': 'docs/reference/settings/README.md',

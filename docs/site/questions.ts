@@ -1,5 +1,5 @@
 /**
- * What people ask who operate a gateway, and the page that answers, or its heading: each must be among the first three results of the
+ * Questions of people who operate a gateway, and the page that answers, or its heading: each must be among the first three results of the
  * site's search. An error code finds its heading, too.
  */
 export const QUESTIONS: readonly (readonly [question: string, page: string])[] = [

@@ -24,7 +24,7 @@ interface Upload {
   readonly turns?: (() => Turns) | undefined;
   /** The client disconnects before the gateway reads, or midway. Default: it completes its body. */
   readonly leave?: 'before' | 'after';
-  /** What a plugin before this one does with the request. */
+  /** The work of a plugin before this one on the request. */
   readonly listen?: (req: Readable) => void;
 }
 

@@ -1,3 +1,4 @@
+import { MemoryTextStore } from '../../src/addons/semantic-cache/store/text-store.ts';
 import { chatCompletions } from '../../src/core/operations/chat-completions.ts';
 import { createSignals } from '../../src/formats/events.ts';
 import {
@@ -68,9 +69,9 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
     limits: {
       maxBytes: limits.maxBytes ?? 1_000_000,
       maxEntryBytes: limits.maxEntryBytes ?? 100_000,
-      texts: { maxBytes: 1_000_000, scopeBytes: 500_000, scopeEntries: 100 },
     },
   });
+  const texts = new MemoryTextStore({ maxBytes: 1_000_000, scopeBytes: 500_000, scopeEntries: 100 });
   const targets = {
     resolve: (exchange: Exchange, _target: Target, model: string) => {
       const denied = exchange.caller?.models;
@@ -78,7 +79,7 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
       return resolvedTarget(model);
     },
   };
-  const semantic = { ...createSemanticCache(store.texts, NO_EMBEDDER), embed };
+  const semantic = { ...createSemanticCache(texts, NO_EMBEDDER), embed };
   const { host } = createHost(cache, { clock, needs: { targets, semantic, cache: createReplyCache(store, clock) } });
   const middleware = toMiddleware(await cache.create({ options: {}, host }));
 
@@ -100,7 +101,7 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
     done.catch(() => undefined);
     return { exchange, attempt, done };
   }
-  return { clock, store, ask };
+  return { clock, store, texts, ask };
 }
 
 /**

@@ -98,12 +98,12 @@ describe('a look-up by meaning', () => {
   });
 
   it('forgets a text whose reply is gone', async () => {
-    const { get, clock, calls, store } = await createCounted();
+    const { get, clock, calls, texts } = await createCounted();
     await get('hello there');
-    expect(store.texts.size.entries).toBe(1);
+    expect(texts.size.entries).toBe(1);
     await clock.advance(61_000);
     expect((await get('hello you')).semantic).toEqual({ result: 'first' });
-    expect([calls.length, store.texts.size.entries]).toEqual([0, 1]);
+    expect([calls.length, texts.size.entries]).toEqual([0, 1]);
   });
 
   it('takes at most eight texts without a vector with one question', async () => {
@@ -138,10 +138,10 @@ describe('a look-up by meaning', () => {
   });
 
   it('does not happen where the config compares exactly', async () => {
-    const { get, store } = await createCounted();
+    const { get, texts } = await createCounted();
     const exact = { cache: { maxAgeMs: 60_000, scope: 'key' as const } };
     await get('hello there', { target: exact });
     const other = await get('hello you', { target: exact });
-    expect([other.cache, other.semantic, store.texts.size.entries]).toEqual(['miss', undefined, 0]);
+    expect([other.cache, other.semantic, texts.size.entries]).toEqual(['miss', undefined, 0]);
   });
 });

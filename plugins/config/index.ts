@@ -116,7 +116,7 @@ const describeAlias = ({ name, listed, target, config }: UsedAlias): string =>
 /** A stored config's deadline replaces the server's. The caller (by header or inline config) can only shorten it. */
 function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: GatewayConfig): number {
   const own = deadlineMs === undefined ? deadline : startedAt + deadlineMs;
-  const allowed = isInline(request.header('config')) ? Math.min(own, deadline) : own;
+  const allowed = own > deadline && isInline(request.header('config')) ? deadline : own;
   const requested = request.header('request-timeout');
   if (requested === undefined) return allowed;
   if (!/^[1-9]\d{0,9}$/.test(requested))

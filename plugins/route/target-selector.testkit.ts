@@ -72,7 +72,7 @@ export interface Health {
 }
 
 export interface SelectorSetup extends Health {
-  /** What the target with this name fails with; others answer. */
+  /** The failure of the target with this name; others answer. */
   readonly failures?: Readonly<Record<string, unknown>>;
   readonly exchange?: ExchangeParts;
   readonly clock?: FakeClock;
@@ -83,7 +83,7 @@ export interface SelectorSetup extends Health {
   readonly during?: (name: string, exchange: TestExchange) => void | Promise<void>;
 }
 
-/** What a target is called in these tests: its provider without `@`. */
+/** The name of a target in these tests: its provider without `@`. */
 export const nameOf = (target: { readonly provider: string | undefined; readonly path: string }): string =>
   target.provider?.slice(1) ?? target.path;
 

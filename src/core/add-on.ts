@@ -1,21 +1,26 @@
 import { addPlugins } from '../../plugins/index.ts';
-import type { Clock, Operation, Plugin } from '../plugin/index.ts';
+import type { Clock, Operation, Plugin, Report, Secret } from '../plugin/index.ts';
 import type { Command } from './commands/arguments.ts';
 import type { LoadForCommand, ValidationPass } from './commands/validate.ts';
+import type { Logger } from 'pino';
+import type { OpenStore, StateStore } from './ports/store.ts';
+import type { Metrics } from './record/metrics/registry.ts';
+import type { Settings } from './settings/read/load.ts';
 import type { SnapshotSource } from './compose/snapshot-part.ts';
 import { addRestartOnly, type RestartOnly } from './process/restart-only.ts';
-import type { ProcessPart } from './process/process-part.ts';
-import type { ProcessParts } from './process/process-state.ts';
+import type { AdminListener, AdminOptions } from './process/admin-port.ts';
+import type { PartTools, ProcessPart } from './process/process-part.ts';
 import type { Gateway } from './process/running-gateway.ts';
 import type { GatewayOptions } from './process/gateway.ts';
 import { addOperations } from './operations/index.ts';
+import type { Telemetry, TelemetryOptions } from './record/telemetry.ts';
 import type { Provider } from './providers/definition.ts';
 import { addProviders } from './providers/index.ts';
 import type { Check } from './settings/checks/check.ts';
 import { addChecks } from './settings/checks/index.ts';
 import { addExtraReaders, type ExtraReader } from './settings/read/extra-files.ts';
 import { setCompileNode, type CompileNode } from './settings/compile/compile-node.ts';
-import { setStoreSettings, type ReadStoreSettings } from './settings/read/stored-objects.ts';
+import { setStoreSettings, type ReadStoreSettings } from './settings/source/stored-objects.ts';
 
 /** The parts of an add-on: rows for the tables of the core, and what it does for a process and for each snapshot. */
 export interface AddOnParts {
@@ -35,12 +40,34 @@ export interface AddOnParts {
   readonly passes?: readonly ValidationPass[];
   /** Reads settings for a command that does not serve, with what else they depend on. At most one add-on has it. */
   readonly load?: LoadForCommand;
+  /**
+   * Opens the state store that the settings name. Undefined: they name none, or the store cannot serve, which is reported as an error at its
+   * place in server.yaml. At most one add-on has it.
+   */
+  readonly openStore?: (settings: Settings, tools: OpenStoreTools, report: Report) => Promise<OpenStore | undefined>;
   /** Opens the add-on for a process that serves. */
-  readonly open?: (parts: ProcessParts) => ProcessPart;
+  readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */
   readonly dry?: (clock: Clock) => SnapshotSource;
+  /** Creates the listener for operators. At most one add-on has it. */
+  readonly createAdmin?: (options: AdminOptions) => AdminListener;
+  /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */
+  readonly startTelemetry?: (options: TelemetryOptions) => Promise<Telemetry | undefined>;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
+}
+
+interface StorePlace {
+  readonly folder: string;
+  readonly encryptionKeys?: Secret | undefined;
+}
+
+export interface OpenStoreTools {
+  /** Injected by tests. Default: opens the store of the settings. */
+  readonly open?: ((place: StorePlace, clock: Clock) => Promise<StateStore>) | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */

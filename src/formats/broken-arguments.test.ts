@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from './index.ts';
-import { replyContext, requestTarget } from './laws.testkit.ts';
+import { replyContext, requestTarget } from './contexts.testkit.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 

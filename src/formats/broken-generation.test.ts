@@ -142,7 +142,7 @@ const decodedStream = ({ format, stream }: Ending): readonly GenerationEvent[] =
 };
 
 function passed({ format }: Ending, bytes: string, stream: boolean) {
-  const reader = format.passThrough(CLIENT, stream);
+  const reader = format.passThrough!.open(CLIENT, stream);
   const out = [reader.push(Buffer.from(bytes)), reader.end()].map((piece) => piece?.toString() ?? '').join('');
   return { out, signals: reader.signals };
 }

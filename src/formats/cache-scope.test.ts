@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
 import { formats } from './index.ts';
-import { replyContext, requestTarget } from './laws.testkit.ts';
+import { replyContext, requestTarget } from './contexts.testkit.ts';
 import { finish } from './steps.ts';
 import { FORMATS, MODELS } from './target-names.testkit.ts';
 import { translateRequest } from './translate.ts';

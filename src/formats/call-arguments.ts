@@ -14,14 +14,14 @@ export interface ArgumentTexts {
   readonly rounded: string;
 }
 
-type Call = Pick<ToolCallPart, 'arguments' | 'custom'>;
+type CallWithArguments = Pick<ToolCallPart, 'arguments' | 'custom'>;
 
 /**
  * Arguments for an API that takes only objects; `''` means no arguments (docs/protocols/requests.md#arguments). Arguments that are no
  * JSON go under `value`, as in an answer: a model wrote them, and a refusal would end the conversation.
  */
 export function encodeArguments(
-  call: Call,
+  call: CallWithArguments,
   place: BodyPlace,
   losses: LossReport,
   texts: ArgumentTexts,
@@ -35,7 +35,7 @@ export function encodeArguments(
 }
 
 function parsedArguments(
-  { arguments: text }: Call,
+  { arguments: text }: CallWithArguments,
   param: BodyPlace,
   losses: LossReport,
   texts: ArgumentTexts,

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TARGET_FIELDS } from './anthropic-messages/target-fields.ts';
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
-import { RequestFault, type EncodedRequest, type Format, type RequestTarget } from './format.ts';
+import { RequestFault, type EncodedRequest, type Format } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
 import type { ParameterApi } from './fields/field-table.ts';
 import { formats } from './index.ts';
 import { absorb, isObject, rest } from './json/object.ts';
 import { LossReport } from './losses/losses.ts';
+import { finish } from './steps.ts';
 
 /** They name state that OpenAI keeps of one client. The gateway checks them in requests of the Responses API alone. */
 const KEPT = ['previous_response_id', 'conversation', 'prompt', 'background'];
@@ -57,7 +59,7 @@ export class ConfigParams {
 
   /** The client's format, whose losses and faults name these parameters as the config writes them. */
   named(client: Format): Format {
-    return { ...client, clientPaths: (place) => this.#nameOf(place) ?? client.clientPaths?.(place) ?? [] };
+    return { ...client, clientPaths: (place) => this.#nameOf(place) ?? client.clientPaths(place) };
   }
 
   /** The request of another format with what these parameters alone mean to it. Throws RequestFault. */
@@ -101,7 +103,7 @@ export class ConfigParams {
 
   #encode(from: Conversation, upstream: Format, target: RequestTarget): EncodedRequest {
     try {
-      return upstream.encodeRequest(from, target, NO_REPLY);
+      return finish(upstream.encodeRequest(from, target, NO_REPLY));
     } catch (error) {
       const name = error instanceof RequestFault && error.param !== null ? this.#nameOf(error.param)?.[0] : undefined;
       throw error instanceof RequestFault && name !== undefined
@@ -115,7 +117,7 @@ export class ConfigParams {
     const losses = new LossReport();
     const kept = format.name === upstream.name ? takenExtras(extras, target, losses) : extras;
     const stub: Conversation = { model: target.model, turns: HELLO, sampling: {}, maxTokens: 4096, stream: false };
-    const encode = (from: Conversation): EncodedRequest => upstream.encodeRequest(from, target, NO_REPLY);
+    const encode = (from: Conversation): EncodedRequest => finish(upstream.encodeRequest(from, target, NO_REPLY));
     const patch =
       Object.keys(kept).length > 0
         ? this.#difference(encode(stub), encode({ ...stub, extras: kept, extrasFormat: format.name }))
@@ -138,7 +140,7 @@ export class ConfigParams {
   /** The name that the config writes; undefined: the place is none of these parameters. */
   #nameOf(place: string): readonly string[] | undefined {
     for (const { format, params } of this.#all) {
-      const spellings = format.clientPaths?.(place) ?? [];
+      const spellings = format.clientPaths(place);
       const found = (spellings.length > 0 ? spellings : [place]).filter((path) => hasPath(params, path));
       if (found.length > 0) return found;
     }
@@ -147,7 +149,7 @@ export class ConfigParams {
 }
 
 /** The changes that parameters make to a request. */
-export interface Patch {
+interface Patch {
   readonly changes: readonly FittedChange[];
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly losses: readonly Loss[];

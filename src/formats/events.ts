@@ -58,7 +58,7 @@ export interface Usage {
   readonly rejectedPrediction?: number;
   /** Seconds of sound, of a model that counts no tokens (docs/protocols/audio.md#usage). The counts of tokens are 0 then. */
   readonly seconds?: number;
-  /** What further models used that the provider called for this one, such as an advisor. It is in none of the counts above. */
+  /** Usage of further models that the provider called for this one, such as an advisor. It is in none of the counts above. */
   readonly otherModels?: readonly UsageOfModel[];
   /** The provider's own counts, where they cannot be true and the counts above are corrected (counts.ts). */
   readonly claimed?: Usage;
@@ -73,6 +73,9 @@ interface UsageOfModel {
 /** The tier of a usage; undefined for standard ones and for tiers without prices of their own, such as OpenAI's `scale`. */
 export const pricedTier = (tier: unknown): Usage['tier'] =>
   tier === 'priority' || tier === 'flex' || tier === 'batch' ? tier : undefined;
+
+/** Length of an upstream's message that is searched for words: it may send a megabyte, and patterns take quadratic time. */
+export const SEARCHED = 2048;
 
 /** A failure the provider reported, before or inside a reply, in provider-neutral form. */
 export interface UpstreamFailure {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from './index.ts';
-import { clientContext, decodeAll, replyContext } from './laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from './contexts.testkit.ts';
+import { decodeAll } from './laws.testkit.ts';
 
 /** Models whose clients split the chain of thought from the answer at an empty line (docs/protocols/replies.md#inline-thoughts). */
 const gemini = formats.gemini;
@@ -27,7 +28,7 @@ it.each([
   ['gemini-2.5-pro', true, 'Four.'],
 ])('%s tells a client (strict: %s) %j', (model, strict, content) => {
   const client = clientContext({ strict });
-  expect(openai.encodeReply(events(model), client)).toMatchObject({ choices: [{ message: { content } }] });
+  expect(replyWith(openai, events(model), client)).toMatchObject({ choices: [{ message: { content } }] });
   expect(contentOf(openai.encodeStream(client).push(streamed(model)))).toBe(content);
 });
 
@@ -52,7 +53,7 @@ describe('thoughts without a flag', () => {
   ])('of a plain reply are told to a client (strict: %s) as %j', (strict, content) => {
     const reply = { candidates: [{ content: { parts: [{ text: 'Two and two.' }, { text: 'Four.' }] }, ...STOP }] };
     const events = gemini.decodeReply(reply, replyContext({ model }));
-    expect(openai.encodeReply(events, clientContext({ strict }))).toMatchObject({
+    expect(replyWith(openai, events, clientContext({ strict }))).toMatchObject({
       choices: [{ message: { content } }],
     });
   });

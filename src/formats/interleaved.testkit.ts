@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import type { FormatName, JsonObject } from './conversation.ts';
-import { fragments, random } from './laws.testkit.ts';
+import { fragments, random } from './generations.testkit.ts';
 
 interface SaidCall {
   readonly id: string;

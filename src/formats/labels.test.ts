@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from './laws.testkit.ts';
+import { deepFreeze } from './contexts.testkit.ts';
 import { addDerived, checkLabels, labelHeader } from './labels.ts';
 import { LossReport } from './losses/losses.ts';
 

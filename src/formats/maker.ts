@@ -30,7 +30,7 @@ export interface Signed {
 }
 
 /** A part, or what decides about its signature. */
-interface Made {
+interface PartOfMaker {
   /** The type of the part. */
   readonly type: string;
   readonly maker?: Maker;
@@ -41,12 +41,12 @@ interface Made {
  * does not name its maker. Without a tag, the kind of the part decides: Claude signs thinking alone, and Gemini needs
  * only the signatures of its calls, texts and media.
  */
-export function makerOf({ type, maker }: Made): Maker {
+export function makerOf({ type, maker }: PartOfMaker): Maker {
   return maker ?? usualMaker(type);
 }
 
 /** The tag of a signature whose maker the kind of the part does not show. Most signatures need none. */
-export function tagOf({ type, maker }: Made): { readonly maker?: Maker } {
+export function tagOf({ type, maker }: PartOfMaker): { readonly maker?: Maker } {
   return maker === undefined || maker === usualMaker(type) ? {} : { maker };
 }
 

@@ -3,11 +3,12 @@ import { writeEnvelope } from './envelope.ts';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent } from './events.ts';
-import type { Format, SearchableBody } from './format.ts';
+import type { Format } from './format.ts';
+import type { SearchableBody } from './body-view.ts';
 import { formats } from './index.ts';
 import { listOf, parseJson } from './json/read.ts';
 import { isObject } from './json/object.ts';
-import { clientContext, replyContext, requestTarget } from './laws.testkit.ts';
+import { clientContext, replyContext, requestTarget, replyWith } from './contexts.testkit.ts';
 import type { Maker } from './maker.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
@@ -39,9 +40,9 @@ function kept(client: Client, events: readonly GenerationEvent[]): JsonObject {
   const format = formatOf(client);
   const context = clientContext({ strict: false });
   if (client === 'anthropic-messages')
-    return { role: 'assistant', content: format.encodeReply(events, context)['content'] };
-  if (client === 'gemini') return firstOf(format.encodeReply(events, context), 'candidates', 'content');
-  if (client === 'openai-chat') return firstOf(format.encodeReply(events, context), 'choices', 'message');
+    return { role: 'assistant', content: replyWith(format, events, context)['content'] };
+  if (client === 'gemini') return firstOf(replyWith(format, events, context), 'candidates', 'content');
+  if (client === 'openai-chat') return firstOf(replyWith(format, events, context), 'choices', 'message');
   const text = format.encodeStream(context).push(events);
   const deltas = [...text.matchAll(/^data: (\{.*\})$/gm)].flatMap(([, data]) => {
     const chunk = parseJson(data!);
@@ -101,7 +102,7 @@ function sent(client: Client, body: JsonObject, format: FormatName, model: strin
     );
     return { wire: JSON.stringify(wire), losses };
   }
-  const cleaning = upstream.clean?.(searchable(body), target);
+  const cleaning = upstream.passThrough?.clean(searchable(body), target);
   const edits = Object.fromEntries((cleaning?.edits ?? []).map(({ path, value }) => [path[0], value]));
   return { wire: JSON.stringify({ ...body, ...edits }), losses: cleaning?.losses ?? [] };
 }

@@ -60,7 +60,7 @@ const contentBlocks = ({ content }: McpResultPart): JsonObject[] =>
     return part.type === 'opaque' && part.format === 'anthropic-messages' ? [part.value] : [];
   });
 
-/** What a server answered, as one text. */
+/** A server's answer as one text. */
 export const mcpOutput = ({ content }: McpResultPart): string =>
   content
     .map((part) => (part.type === 'text' ? part.text : part.type === 'opaque' ? JSON.stringify(part.value) : ''))

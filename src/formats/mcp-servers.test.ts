@@ -6,7 +6,8 @@ import { formats } from './index.ts';
 import { isObject, objectOf } from './json/object.ts';
 import { listOf } from './json/read.ts';
 import { asSent } from './as-sent.testkit.ts';
-import { clientContext, deepFreeze, generation, replyContext, requestTarget, seed, toEvents } from './laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext, requestTarget, replyWith } from './contexts.testkit.ts';
+import { generation, seed, toEvents } from './generations.testkit.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 import { runs } from '../../test/support/effort.ts';
@@ -408,8 +409,8 @@ describe('a conversation with MCP servers', () => {
   it('goes on at Claude with what it said, through a client of the Responses API', () => {
     fc.assert(
       fc.property(generation({ mcp: true }), seed, (reply, cuts) => {
-        const claude = formats['anthropic-messages'].encodeReply(toEvents(reply), client);
-        const { output } = formats['openai-responses'].encodeReply(toEvents(reply, cuts), client);
+        const claude = replyWith(formats['anthropic-messages'], toEvents(reply), client);
+        const { output } = replyWith(formats['openai-responses'], toEvents(reply, cuts), client);
         const items = (listOf(output) ?? []).filter(isObject);
         const results = items.flatMap(({ type, call_id }) =>
           type === 'function_call' ? [{ type: 'function_call_output', call_id, output: 'ok' }] : [],
@@ -426,7 +427,7 @@ describe('a conversation with MCP servers', () => {
   it('goes on at OpenAI with what it said, through a client of the Messages API', () => {
     fc.assert(
       fc.property(generation({ mcp: true }), seed, (reply, cuts) => {
-        const { content } = formats['anthropic-messages'].encodeReply(toEvents(reply, cuts), client);
+        const { content } = replyWith(formats['anthropic-messages'], toEvents(reply, cuts), client);
         const blocks = (listOf(content) ?? []).filter(isObject);
         const results = blocks.flatMap(({ type, id }) =>
           type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] : [],

@@ -30,7 +30,7 @@ const image = base64.map((data): JsonObject => ({
   source: { type: 'base64', media_type: 'image/png', data },
 }));
 
-/** What a body may hold besides text, calls and results: everything, or only what other APIs have too. */
+/** Content that a body may hold besides text, calls and results: everything, or only what other APIs have too. */
 export interface BodyFeatures {
   /** Markers, citations, titles, server tools, sealed thoughts and Anthropic-only fields. */
   readonly own: boolean;

@@ -5,18 +5,9 @@ import type { JsonObject } from './conversation.ts';
 import type { GenerationEvent } from './events.ts';
 import type { Format } from './format.ts';
 import { formats } from './index.ts';
-import {
-  clientContext,
-  decodeAll,
-  generation,
-  rechunk,
-  replyContext,
-  seed,
-  toEvents,
-  type Abilities,
-  type Block,
-  type GeneratedReply,
-} from './laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from './contexts.testkit.ts';
+import { decodeAll, rechunk } from './laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities, type Block, type GeneratedReply } from './generations.testkit.ts';
 
 const messages = formats['anthropic-messages'];
 /** An upstream holds nothing back. */
@@ -24,7 +15,7 @@ const all = clientContext({ strict: false });
 
 /** A whole reply of an upstream of this format, and its stream cut into arbitrary pieces. */
 function replies(upstream: Format, reply: GeneratedReply, cuts: number) {
-  const body = JSON.parse(JSON.stringify(upstream.encodeReply(toEvents(reply), all))) as JsonObject;
+  const body = JSON.parse(JSON.stringify(replyWith(upstream, toEvents(reply), all))) as JsonObject;
   const bytes = Buffer.from(upstream.encodeStream(all).push(toEvents(reply, cuts)));
   return {
     plain: upstream.decodeReply(body, replyContext()),
@@ -93,7 +84,7 @@ describe.each(UPSTREAMS)('a reply of %s, written for a client of the Messages AP
     await fc.assert(
       fc.asyncProperty(arbitrary, seed, async (reply, cuts) => {
         const { stream } = replies(upstream, reply, cuts);
-        const body = JSON.parse(JSON.stringify(messages.encodeReply(stream, clientContext()))) as JsonObject;
+        const body = JSON.parse(JSON.stringify(replyWith(messages, stream, clientContext()))) as JsonObject;
         expect(await accumulated(stream)).toEqual(body);
       }),
     );
@@ -103,7 +94,7 @@ describe.each(UPSTREAMS)('a reply of %s, written for a client of the Messages AP
     fc.assert(
       fc.property(arbitrary, seed, (reply, cuts) => {
         const { plain, stream } = replies(upstream, reply, cuts);
-        const [whole, pieces] = [plain, stream].map((events) => messages.encodeReply(events, clientContext()));
+        const [whole, pieces] = [plain, stream].map((events) => replyWith(messages, events, clientContext()));
         expect(joinedBlocks(pieces!)).toEqual(joinedBlocks(whole!));
         expect(pieces!['stop_reason']).toEqual(whole!['stop_reason']);
         expect(pieces!['usage']).toEqual(whole!['usage']);

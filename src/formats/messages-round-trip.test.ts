@@ -4,26 +4,26 @@ import { asSent } from './as-sent.testkit.ts';
 import type { Conversation, JsonObject } from './conversation.ts';
 import type { Format } from './format.ts';
 import { formats } from './index.ts';
-import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from './contexts.testkit.ts';
 import { messagesBody } from './messages-bodies.testkit.ts';
 
 const messages = formats['anthropic-messages'];
 const target = requestTarget({ model: 'claude-sonnet-4-5' });
 
 const toClaude = (conversation: Conversation) => {
-  const encoded = messages.encodeRequest(conversation, target, replyContext());
+  const encoded = encodeWith(messages, conversation, target, replyContext());
   return { ...encoded, body: asSent(encoded.body) };
 };
 
 /** The part of a request that other APIs can express. */
 function portable(body: JsonObject): Conversation {
   const conversation = messages.decodeRequest(deepFreeze(body));
-  return messages.toPortable?.(conversation).conversation ?? conversation;
+  return messages.toPortable(conversation).conversation;
 }
 
 /** Messages → another API's body → Messages. */
 function through(format: Format, model: string, body: JsonObject): JsonObject {
-  const there = asSent(format.encodeRequest(portable(body), requestTarget({ model }), replyContext()).body);
+  const there = asSent(encodeWith(format, portable(body), requestTarget({ model }), replyContext()).body);
   const back = format.decodeRequest(JSON.parse(JSON.stringify(there)) as JsonObject);
   return toClaude(back).body;
 }

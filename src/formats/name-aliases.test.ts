@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from './conversation.ts';
 import type { GenerationEvent } from './events.ts';
 import { formats } from './index.ts';
-import { clientContext, replyContext, requestTarget } from './laws.testkit.ts';
+import { clientContext, replyContext, requestTarget, replyWith } from './contexts.testkit.ts';
 import { aliasOf, restoringNames } from './name-aliases.ts';
 import { finish } from './steps.ts';
 import { bodyWithTools, FORMATS, MODELS, namesIn } from './target-names.testkit.ts';
@@ -76,7 +76,7 @@ describe.each(PAIRS)('names of tools from $client to $upstream', ({ client, upst
         const format = formats[upstream];
         const decoding = restoringNames(format, reply.toolNames);
         const decode = (): readonly GenerationEvent[] => {
-          if (!stream) return decoding.decodeReply(format.encodeReply(events, clientContext()), reply);
+          if (!stream) return decoding.decodeReply(replyWith(format, events, clientContext()), reply);
           const decoder = decoding.decodeStream(reply);
           const encoder = format.encodeStream(clientContext());
           const bytes = encoder.pushBytes?.(events) ?? Buffer.from(encoder.push(events));

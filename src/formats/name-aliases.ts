@@ -1,6 +1,7 @@
 import type { Conversation, FormatName, Part, Tool, ToolChoice, Turn } from './conversation.ts';
 import type { GenerationEvent } from './events.ts';
-import type { Format, RequestTarget, StreamDecoder } from './format.ts';
+import type { Format, StreamDecoder } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
 import { isWithin, limitsOf, type NameLimit } from './target-limits.ts';
 
 /** Hexadecimal digits of the digest, and the underscore before it. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from './conversation.ts';
-import type { RequestTarget, SearchableBody } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
+import type { SearchableBody } from './body-view.ts';
 import { formats } from './index.ts';
-import { replyContext, requestTarget } from './laws.testkit.ts';
+import { replyContext, requestTarget } from './contexts.testkit.ts';
 import { translateRequest } from './translate.ts';
 import { finish } from './steps.ts';
 
@@ -30,7 +31,7 @@ function cleaned(body: JsonObject, target: Partial<RequestTarget>) {
     mayMatch: (pattern) => pattern.test(text),
     refuseRepeatsIn: () => undefined,
   };
-  const cleaning = formats['openai-chat'].clean?.(view, requestTarget(target));
+  const cleaning = formats['openai-chat'].passThrough?.clean(view, requestTarget(target));
   return (
     cleaning && {
       edits: Object.fromEntries(cleaning.edits.map(({ path, value }) => [path.join('.'), value])),

@@ -1,5 +1,6 @@
 import type { Conversation, FormatName } from './conversation.ts';
-import { RequestFault, type RequestTarget } from './format.ts';
+import { RequestFault } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
 
 interface Range {
   readonly param: string;

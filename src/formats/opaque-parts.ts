@@ -8,18 +8,13 @@ import type { BodyPlace } from './losses/place.ts';
  */
 const NO_CONTENT = /^tool_(?:reference|addition|removal)$|_output$/;
 
-/**
- * Reports a part that the target does not understand. A part of the caller's message is content that nothing can
- * replace. A block of an answer is the provider's own, and the answer goes on without it.
- * @param role of the turn; `tool` for a part of a result
- */
+/** @param role of the turn; `tool` for a part of a result */
 export function loseOpaque(
   { format, value, attached }: OpaquePart,
   place: BodyPlace,
   role: Turn['role'],
   losses: LossReport,
 ): undefined {
-  const reason = `only ${format} has this part`;
-  if (role === 'assistant' || attached || NO_CONTENT.test(String(value.type))) losses.dropped(place, reason);
-  else losses.unreadable(place, reason);
+  const isContent = !attached && !NO_CONTENT.test(String(value.type));
+  losses.unsent(place, `only ${format} has this part`, isContent ? role : 'assistant');
 }

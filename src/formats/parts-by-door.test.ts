@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
-import { RequestFault, type RequestTarget } from './format.ts';
+import { RequestFault } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
 import { formats } from './index.ts';
-import { replyContext, requestTarget } from './laws.testkit.ts';
+import { replyContext, requestTarget } from './contexts.testkit.ts';
 import { finish } from './steps.ts';
 import { FORMATS, MODELS } from './target-names.testkit.ts';
 import { translateRequest } from './translate.ts';
@@ -198,7 +199,7 @@ describe('a number that vendors refuse, in a body of the chat API', () => {
       mayMatch: () => false,
       refuseRepeatsIn: () => undefined,
     };
-    return () => formats['openai-chat'].clean?.(view, requestTarget({ extensions }));
+    return () => formats['openai-chat'].passThrough?.clean(view, requestTarget({ extensions }));
   };
 
   it.each([

@@ -35,7 +35,7 @@ interface ExhaustedBudget extends BudgetPeriod {
 }
 
 interface SpentBudget extends BudgetPeriod {
-  /** What is spent, as a share of the cap. */
+  /** The spent share of the cap. */
   readonly share: number;
 }
 

@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from './events.ts';
+import { SEARCHED, type UpstreamFailure } from './events.ts';
 
 /**
  * Messages in which the makers refuse a signature (docs/protocols/replies.md#refused-signatures). Servers in between
@@ -21,9 +21,6 @@ export const REFUSED_SIGNATURE = 'the upstream refused a signature';
 
 /** OpenAI's code. */
 const CODE = 'invalid_encrypted_content';
-
-/** Length of the message that is searched: an upstream may send a megabyte. */
-const SEARCHED = 2048;
 
 /** True for a 400 by which an upstream refuses a signature of an earlier thought. */
 export function refusesSignature({ status, code, message }: UpstreamFailure): boolean {

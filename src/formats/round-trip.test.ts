@@ -4,16 +4,8 @@ import type { JsonObject, Part } from './conversation.ts';
 import type { GenerationEvent } from './events.ts';
 import { fold } from './streams/fold.ts';
 import { formats } from './index.ts';
-import {
-  clientContext,
-  generation,
-  replyContext,
-  requestTarget,
-  seed,
-  toEvents,
-  type Abilities,
-  type Block,
-} from './laws.testkit.ts';
+import { clientContext, replyContext, requestTarget, encodeWith, replyWith } from './contexts.testkit.ts';
+import { generation, seed, toEvents, type Abilities, type Block } from './generations.testkit.ts';
 
 /**
  * Content of a reply to a client that is not strict must come back unchanged (docs/protocols/replies.md#replayed-extensions): a
@@ -44,7 +36,7 @@ function replies(can: Abilities): fc.Arbitrary<readonly GenerationEvent[]> {
 }
 
 const plainMessage = (events: readonly GenerationEvent[]): JsonObject => {
-  const body = JSON.parse(JSON.stringify(openai.encodeReply(events, lax))) as { choices: { message: JsonObject }[] };
+  const body = JSON.parse(JSON.stringify(replyWith(openai, events, lax))) as { choices: { message: JsonObject }[] };
   return body.choices[0]!.message;
 };
 
@@ -113,7 +105,7 @@ describe.each([
   const encode = (body: JsonObject, parts?: readonly Part[]) => {
     const decoded = openai.decodeRequest(body);
     const turns = decoded.turns.map((turn) => (parts && turn.role === 'assistant' ? { ...turn, parts } : turn));
-    return upstream.encodeRequest({ ...decoded, turns }, target, replyContext()).body;
+    return encodeWith(upstream, { ...decoded, turns }, target, replyContext()).body;
   };
 
   it.each([
@@ -122,7 +114,7 @@ describe.each([
   ])('says what it said (%s)', (_form, keep) => {
     fc.assert(
       fc.property(replies(can), (reported) => {
-        const wire = JSON.parse(JSON.stringify(upstream.encodeReply(reported, clientContext()))) as JsonObject;
+        const wire = JSON.parse(JSON.stringify(replyWith(upstream, reported, clientContext()))) as JsonObject;
         const events = upstream.decodeReply(wire, replyContext({ model }));
         const parts = fold(events).choices[0]?.parts ?? [];
         const body = nextRequest(keep(events), parts);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
 import { RequestFault } from './format.ts';
 import { formats } from './index.ts';
-import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget } from './contexts.testkit.ts';
 import { SEARCH_LIMITS } from './search-limits.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';

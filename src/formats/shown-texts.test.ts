@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
 import { RequestFault } from './format.ts';
 import { formats } from './index.ts';
-import { replyContext, requestTarget } from './laws.testkit.ts';
+import { replyContext, requestTarget } from './contexts.testkit.ts';
 import { finish } from './steps.ts';
 import { translateRequest } from './translate.ts';
 

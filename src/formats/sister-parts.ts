@@ -5,7 +5,7 @@ import { stringOf } from './json/read.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from './media/media-types.ts';
 import { isAddress } from './media/remote-media.ts';
 
-interface Given {
+interface SisterMedia {
   readonly kind: MediaPart['media'];
   /** A data URI, an address, or the base64 of a file. */
   readonly at?: unknown;
@@ -84,7 +84,7 @@ function sourcePart(kind: 'image' | 'document', source: JsonObject, name: unknow
   return mediaPart({ kind, at: url, id, name, mime: mime ?? pdf });
 }
 
-function mediaPart({ kind, at, id, ...given }: Given): MediaPart | undefined {
+function mediaPart({ kind, at, id, ...given }: SisterMedia): MediaPart | undefined {
   const name = stringOf(given.name);
   const byName = name === undefined ? undefined : mimeOfName(name);
   const stated = stringOf(given.mime);

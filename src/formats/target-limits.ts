@@ -1,5 +1,5 @@
 import type { FormatName } from './conversation.ts';
-import type { RequestTarget } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
 import type { LossReport } from './losses/losses.ts';
 
 /** The form of a name that an API takes. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
 import { RequestFault } from './format.ts';
 import { formats } from './index.ts';
-import { deepFreeze, replyContext, requestTarget } from './laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, replyWith } from './contexts.testkit.ts';
 import { messagesBody } from './messages-bodies.testkit.ts';
 import { isPlaceOf } from './losses/places.testkit.ts';
 import { finish } from './steps.ts';
@@ -220,7 +220,7 @@ describe('an image that Gemini generated', () => {
 
   it('is a block of a Messages reply, and the same part when the client returns it', () => {
     const events = formats.gemini.decodeReply(reply, replyContext());
-    const { content } = formats['anthropic-messages'].encodeReply(events, context);
+    const { content } = replyWith(formats['anthropic-messages'], events, context);
     expect(content).toMatchObject([
       { type: 'text', text: 'Here.' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } },

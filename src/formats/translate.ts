@@ -2,7 +2,7 @@ import type { Conversation, JsonObject } from './conversation.ts';
 import { joinLosses } from './losses/losses.ts';
 import { fitNames } from './name-aliases.ts';
 import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
-import type { RequestTarget } from './format.ts';
+import type { RequestTarget } from './request-target.ts';
 import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';
 import { namedLosses, namedPlace, type CallerBody } from './losses/places.ts';
@@ -35,18 +35,18 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   const read = client.decodeRequest(body, origins);
   yield;
   // A body that stays in its format keeps what only this format has.
-  const portable = client.name === upstream.name ? undefined : client.toPortable?.(read, origins);
+  const portable = client.name === upstream.name ? undefined : client.toPortable(read, origins);
   const conversation = portable ? portable.conversation : read;
   let encoded: EncodedRequest;
   try {
     const changed = change ? change(conversation) : conversation;
-    if (client.name === upstream.name) encoded = yield* upstream.encodeInSteps(changed, target, reply);
+    if (client.name === upstream.name) encoded = yield* upstream.encodeRequest(changed, target, reply);
     else {
       refuseUntranslated(conversation.tools, upstream.name);
       refuseNumbers(changed, upstream.name, target);
       refuseElsewhere(changed, upstream.name, target);
       const { conversation: fitted, toolNames } = fitNames(changed, upstream.name, target);
-      encoded = yield* upstream.encodeInSteps(fitted, target, toolNames ? { ...reply, toolNames } : reply);
+      encoded = yield* upstream.encodeRequest(fitted, target, toolNames ? { ...reply, toolNames } : reply);
     }
   } catch (error) {
     throw withCallerPath(error, { client, body: places, conversation: read, located: conversation, origins });
@@ -54,7 +54,8 @@ export function* translateRequest(body: JsonObject, translation: RequestTranslat
   yield;
   const { unread = NOTHING } = read;
   const losses = portable ? portable.losses : NOTHING;
-  const echo = client.echo && { echo: client.echo(body, read) };
+  const echoed = client.echo(body, read);
+  const echo = echoed && { echo: echoed };
   if (losses.length === 0 && encoded.losses.length === 0) {
     return unread.length === 0 && !echo ? encoded : { ...encoded, losses: unread, ...echo };
   }

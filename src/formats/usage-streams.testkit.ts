@@ -2,7 +2,8 @@ import type { FormatName } from './conversation.ts';
 import type { GenerationEvent, Usage } from './events.ts';
 import { formats } from './index.ts';
 import { isObject } from './json/object.ts';
-import { clientContext, decodeAll, replyContext } from './laws.testkit.ts';
+import { clientContext, replyContext } from './contexts.testkit.ts';
+import { decodeAll } from './laws.testkit.ts';
 import { fold } from './streams/fold.ts';
 
 export const usageOf = (events: readonly GenerationEvent[]): Usage | undefined => fold(events).usage;
@@ -72,7 +73,7 @@ export function streamUsages(name: FormatName, text: string): readonly (Usage | 
 }
 
 function passedOn(name: FormatName, text: string, stream: boolean): Usage | undefined {
-  const pass = formats[name].passThrough(clientContext(), stream, replyContext());
+  const pass = formats[name].passThrough!.open(clientContext(), stream, replyContext());
   pass.push(Buffer.from(text));
   pass.end();
   return pass.signals.usage;

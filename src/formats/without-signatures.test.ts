@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
-import type { BodyView } from './format.ts';
+import type { BodyView } from './body-view.ts';
 import { formats } from './index.ts';
-import { deepFreeze } from './laws.testkit.ts';
+import { deepFreeze } from './contexts.testkit.ts';
 
 const viewOf = (body: JsonObject): BodyView => ({ has: (key) => key in body, value: (key) => body[key] });
 
 /** The fields that the edits change, and the losses. */
 function without(format: FormatName, body: JsonObject, model = 'm') {
-  const cleaning = formats[format].withoutSignatures!(viewOf(deepFreeze(body)), { model });
+  const cleaning = formats[format].signatures!.remove(viewOf(deepFreeze(body)), { model });
   if (!cleaning) return undefined;
   const edited = Object.fromEntries(cleaning.edits.map(({ path, value }) => [path.join('.'), value]));
   return { edited, lost: cleaning.losses.map(({ param }) => param) };

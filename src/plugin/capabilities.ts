@@ -50,7 +50,7 @@ export interface UploadGrants {
   find(grant: string, uploadId: string, remoteAddress: string): Caller | undefined;
 }
 
-/** What the keys of the snapshot demand of certificates, where `tls.client_ca` asks clients for them. */
+/** Demands that the keys of the snapshot make of certificates, where `tls.client_ca` asks clients for them. */
 export interface CertificateRules {
   /** Returns it. Throws GatewayError `invalid_client_certificate` unless an authority of `tls.client_ca` has signed it. */
   verify(certificate: ClientCertificate | undefined): ClientCertificate;
@@ -158,7 +158,7 @@ export interface ListedModel {
   readonly efforts?: readonly string[] | undefined;
   /** The types of `thinking` of Anthropic's API that the model takes; undefined when unknown. */
   readonly thinking?: readonly string[] | undefined;
-  /** What the model can do, in the words of data/models.schema.json (`caps`), and `citations` of Claude: a hint. Undefined when unknown. */
+  /** Abilities of the model, in the words of data/models.schema.json (`caps`), and `citations` of Claude: a hint. Undefined when unknown. */
   readonly capabilities?: readonly string[] | undefined;
 }
 
@@ -353,9 +353,9 @@ export interface SemanticCache {
 export interface BudgetRules {
   /** bound: the most that the request can cost. typical: where the gateway chose the length of the answer, what 99 of 100 answers of the model have. */
   readonly reserve: 'bound' | 'typical';
-  /** What becomes of a request whose price is not known. `assume`: USD per million tokens. */
+  /** The treatment of a request whose price is not known. `assume`: USD per million tokens. */
   readonly unknownPrice: 'refuse' | 'admit_and_alarm' | { readonly input: number; readonly output: number };
-  /** What becomes of a stream that costs more than its reserve, when its budgets have no room for more. */
+  /** The treatment of a stream that costs more than its reserve, when its budgets have no room for more. */
   readonly onOverrun: 'continue' | 'cut';
 }
 

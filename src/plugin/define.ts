@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { Static, TSchema } from 'typebox';
 import type { Capabilities, CapabilityName } from './capabilities.ts';
 import type { Clock } from './clock.ts';
 import type { AttemptContext, GatewayContext } from './exchange.ts';
 import type { Operation } from './operation.ts';
+import type { OptionsOf } from './options-type.ts';
 import type { GatewayConfig, Target } from './settings.ts';
 
 /** The chains, from the outermost in. */
@@ -23,7 +23,7 @@ export interface Step<C = GatewayContext> {
   step(ctx: C): Promise<void> | undefined;
 }
 
-/** What the plan of a chain is compiled for: the operation, the gateway config, or the target. */
+/** The subject for which the plan of a chain is compiled: the operation, the gateway config, or the target. */
 export type SubjectOf<L extends PluginLevel> = {
   readonly entry: Operation | undefined;
   readonly request: GatewayConfig;
@@ -49,7 +49,7 @@ export interface PluginWords {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N extends CapabilityName> {
+export interface PluginDefinition<L extends PluginLevel, S extends object, N extends CapabilityName> {
   readonly name: string;
   /** The chain that the plugin belongs to. */
   readonly level: L;
@@ -66,7 +66,7 @@ export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N ex
    * or target (attempt chain). The chain's plan for it then leaves the plugin out. Only built-in plugins have it; it is
    * called once for each subject.
    */
-  idleFor?(subject: SubjectOf<L>, options: Static<S>): boolean;
+  idleFor?(subject: SubjectOf<L>, options: OptionsOf<S>): boolean;
   /**
    * Whether the middleware reads and changes nothing but the exchange and its context: no counter, no file, no network
    * call. `gatehouse explain` runs such a plugin as a request would. Default: false; explain skips the plugin and
@@ -77,14 +77,14 @@ export interface PluginDefinition<L extends PluginLevel, S extends TSchema, N ex
    * Describes the plugin's work on this request. Explain calls it after the middleware has returned. Must not change
    * anything. Undefined: the plugin did nothing.
    */
-  explain?(ctx: ContextOf<L>, options: Static<S>): PluginWords | undefined;
+  explain?(ctx: ContextOf<L>, options: OptionsOf<S>): PluginWords | undefined;
   create(setup: {
-    options: Static<S>;
+    options: OptionsOf<S>;
     host: Host<N>;
   }): CreatedPlugin<ContextOf<L>> | Promise<CreatedPlugin<ContextOf<L>>>;
 }
 
-/** What `create` of a plugin returns. */
+/** The result of a plugin's `create`. */
 export type CreatedPlugin<C = GatewayContext> = Middleware<C> | Step<C>;
 
 /** An external plugin may return anything. */
@@ -136,7 +136,7 @@ export function toMiddleware<C>(created: CreatedPlugin<C>): Middleware<C> {
  *   },
  * });
  */
-export function definePlugin<L extends PluginLevel, const S extends TSchema, const N extends CapabilityName = never>(
+export function definePlugin<L extends PluginLevel, const S extends object, const N extends CapabilityName = never>(
   definition: PluginDefinition<L, S, N>,
 ): Plugin {
   return {

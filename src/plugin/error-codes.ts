@@ -59,7 +59,7 @@ const limited = (what: string): ErrorKind => ({
 });
 
 export const ERRORS = {
-  // What the client sent
+  // Faults of the request
   invalid_json: invalid(400, 'The body is not one JSON document. The message says where it breaks.'),
   invalid_encoding: invalid(400, 'The body is not what its `Content-Encoding` says, or ends too early.'),
   invalid_request: invalid(400, 'A field has the wrong type or value; `param` names it.'),
@@ -200,7 +200,7 @@ export const ERRORS = {
     400,
     'The gateway config requires metadata that is missing, or does not allow a value; or a value differs from that of a gateway key with `bound: strict`. The message names the metadata key.',
   ),
-  // What the upstream answered: status and message are its own, see UpstreamError
+  // Answers of the upstream: status and message are its own, see UpstreamError
   upstream_rejected: invalid(400, 'The upstream refused the request; status and message are the upstream’s.'),
   context_length_exceeded: invalid(400, 'The prompt is longer than the model takes.'),
   content_filter: invalid(400, 'The provider’s content filter refused the prompt or the whole answer.'),
@@ -243,7 +243,7 @@ export const ERRORS = {
   upstream_error: failed(502, 'The upstream failed or sent a reply that cannot be read.'),
   overloaded: failed(503, 'The upstream is overloaded.'),
   timeout: failed(504, 'The upstream itself ran out of time (`DEADLINE_EXCEEDED`).'),
-  // What happened on the way
+  // Faults on the way
   connection_failed: failed(502, 'No connection to the upstream, or it broke before a reply.'),
   tls_failed: failed(502, 'The upstream’s certificate or TLS handshake was refused.'),
   egress_refused: {

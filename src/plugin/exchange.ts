@@ -1,11 +1,12 @@
 import type Koa from 'koa';
 import type { MostUsage } from '../formats/counts.ts';
-import type { DefaultMaxTokens, Format } from '../formats/format.ts';
+import type { DefaultMaxTokens } from '../formats/request-target.ts';
+import type { Format } from '../formats/format.ts';
 import type { DefaultedParam, FormatName, Loss } from '../formats/conversation.ts';
 import type { Signals, UpstreamFailure } from '../formats/events.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { GatewayError } from './errors.ts';
-import type { FormBody } from './form/form-body.ts';
+import type { FormBody } from './form-body.ts';
 import type { InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
@@ -226,9 +227,9 @@ export interface Attempt {
   losses: Loss[];
   /** Fields that the caller omitted and the target demands, with the values that the gateway chose. */
   defaulted?: readonly DefaultedParam[] | undefined;
-  /** What the attempt has reserved of the caller's budgets; undefined when there are none. The plugin `budget` sets it. */
+  /** The attempt's reserve of the caller's budgets; undefined when there are none. The plugin `budget` sets it. */
   budget?: AttemptBudget | undefined;
-  /** What is reserved for it, on budgets or in the ledger alone; undefined until then. It is the cost where nothing tells it. */
+  /** The amount that is reserved for it, on budgets or in the ledger alone; undefined until then. It is the cost where nothing tells it. */
   reserve?: AttemptReserve | undefined;
   /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
   watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
@@ -264,7 +265,7 @@ interface AttemptReserve {
   readonly mostOutput: number;
 }
 
-/** What an attempt has reserved, or would have reserved, of the caller's budgets. */
+/** The amounts that an attempt has reserved, or would have reserved, of the caller's budgets. */
 export interface AttemptBudget {
   /** Budgets on which it counts, the outer nodes first: `team:search:month:usd`. */
   readonly counted: readonly string[];

@@ -191,6 +191,10 @@ const OF_PLACE: ReadonlySet<FailureKind> = new Set([
 export const isOfModel = (error: GatewayError): boolean =>
   error instanceof UpstreamError && !failureKinds(error).some((kind) => OF_PLACE.has(kind));
 
+/** Whether the upstream refused the account of the request: its credentials, or for want of credit. Some refuse one model so. */
+export const isOfAccount = (error: GatewayError): boolean =>
+  error instanceof UpstreamError && failureKinds(error).some((kind) => kind === 'auth' || kind === 'quota');
+
 /**
  * Whether the failure counts against the target's health. The gateway's own state and the end of the request's time do
  * not count.

@@ -1,7 +1,7 @@
 import type { Exchange, GatewayContext } from './exchange.ts';
 import type { Source } from './reply.ts';
 
-/** What a caller uploads a file for (docs/protocols/files.md#openai). */
+/** The purpose for which a caller uploads a file (docs/protocols/files.md#openai). */
 export const FILE_PURPOSES = ['user_data', 'assistants', 'batch', 'vision'] as const;
 export type FilePurpose = (typeof FILE_PURPOSES)[number];
 
@@ -19,7 +19,7 @@ export interface StoredFile {
   readonly uri?: string | undefined;
 }
 
-/** What a caller says of a file before it sends any of it. */
+/** Facts that a caller gives of a file before it sends any of it. */
 export interface AnnouncedFile {
   readonly filename: string;
   /** The type that the caller states. */

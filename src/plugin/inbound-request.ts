@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { InboundForm } from './form/inbound-form.ts';
+import type { InboundForm } from './inbound-form.ts';
 import type { Operation, PathParams } from './operation.ts';
 import type { RequestBody } from './request-body.ts';
 

@@ -128,10 +128,10 @@ export type { Problem, Report } from './report.ts';
 export { retriesOf } from './retries.ts';
 export { leavesTime } from './timeouts.ts';
 export { firstByteOf, readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
-export { bareName } from './form/part-names.ts';
-export { readForm, type InboundForm, type InboundFormReading } from './form/inbound-form.ts';
-export { FormBody } from './form/form-body.ts';
-export { FormScanner, type FormToken } from './form/form-scanner.ts';
+export { bareName } from './part-names.ts';
+export { readForm, type InboundForm, type InboundFormReading } from './inbound-form.ts';
+export { FormBody } from './form-body.ts';
+export { FormScanner, type FormToken } from './form-scanner.ts';
 export { announcedBytes, bodyPieces, boundaryOf, brokenBody, requestDecoder } from './body-pieces.ts';
 export { addPiece } from '../core/kernel/piece-list.ts';
 export { RequestBody } from './request-body.ts';
@@ -141,6 +141,7 @@ export {
   failureKinds,
   isFinalForModel,
   isOfCallersToken,
+  isOfAccount,
   isOfModel,
   isSilence,
   fallsThroughTo,

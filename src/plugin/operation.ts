@@ -1,5 +1,6 @@
 import type { GatewayError } from './errors.ts';
-import type { Format, TaskForms } from '../formats/format.ts';
+import type { Format } from '../formats/format.ts';
+import type { TaskForms } from '../formats/task-forms.ts';
 import type { FieldTable } from '../formats/fields/field-table.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -45,7 +46,7 @@ export interface Operation {
   readonly compacts?: true;
   /** The provider whose own path this is: it serves requests that name no provider. */
   readonly provider?: string;
-  /** What the path puts before the name of a model, where its provider has the publisher in names. Aliases have no such prefix. */
+  /** Text that the path has before the name of a model, where its provider has the publisher in names. Aliases have no such prefix. */
   readonly modelPrefix?: string;
   /** The operation's name in OpenTelemetry's semantic conventions: `chat`. */
   readonly semconvName: string;

@@ -15,7 +15,7 @@ export interface RateGates {
   readonly looking: RateGates;
 }
 
-/** What an attempt holds of the limits of its target. */
+/** The share that an attempt holds of the limits of its target. */
 export interface TargetTicket {
   /** Gives the place back and corrects the tokens by what the attempt has used. */
   leave(): void;

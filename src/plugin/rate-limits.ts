@@ -1,8 +1,8 @@
-/** What a limit counts. */
+/** The unit that a limit counts. */
 export const LIMIT_KINDS = ['requests', 'tokens', 'concurrency'] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-/** What has limits: the nodes above a request's key, the catalog entry of its target, an address without a key. */
+/** An owner of limits: the nodes above a request's key, the catalog entry of its target, an address without a key. */
 export const LIMITED_KINDS = ['organization', 'team', 'key', 'entry', 'address'] as const;
 export type LimitedKind = (typeof LIMITED_KINDS)[number];
 

@@ -1,5 +1,6 @@
 import type { GatewayError } from './errors.ts';
-import type { ClientError, Format } from '../formats/format.ts';
+import type { ClientError } from '../formats/client-error.ts';
+import type { Format } from '../formats/format.ts';
 
 /** The receiver of a source's bytes. Exactly one of `end` and `fail` is called, last. */
 export interface Sink {

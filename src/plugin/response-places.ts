@@ -2,7 +2,7 @@ import { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts
 import { unquoted } from '../formats/json/scan.ts';
 import { familyOf, type KeptItem } from './responses.ts';
 
-/** What a response says of itself, and where its items are. */
+/** The fields of a response about itself, and the places of its items. */
 interface ResponsePlaces {
   readonly id: string;
   readonly status: string;

@@ -40,7 +40,7 @@ const DIGITS = 32;
 /** The digits of an item's id that are its own. */
 const OWN_DIGITS = 4;
 
-/** What a request names of the kept responses, by ids. */
+/** The kept responses that a request names, by ids. */
 export interface KeptNames {
   readonly response?: string | undefined;
   readonly items: readonly string[];

@@ -1,5 +1,5 @@
 import type { VendorObjectKind } from '../formats/fields/vendor-objects.ts';
-import type { DefaultMaxTokens } from '../formats/format.ts';
+import type { DefaultMaxTokens } from '../formats/request-target.ts';
 import type { FallThroughRules } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
 import type { UnwantedReplies } from './unwanted-replies.ts';

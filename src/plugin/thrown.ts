@@ -33,5 +33,5 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** What was thrown as an Error, for code that takes nothing else. */
+/** A thrown value as an Error, for code that takes nothing else. */
 export const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -7,6 +7,7 @@ import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { systemClock, type Clock } from '../../src/plugin/index.ts';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
+import { openInSameThread } from '../../src/addons/budgets/store/sqlite/same-thread-store.testkit.ts';
 import { writeSettings, type TestSettings } from '../support/gateway.ts';
 
 export const ADMIN_TOKEN = 'admin-token-0123456789';
@@ -87,6 +88,7 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
     configs,
     folder,
     clock: setup.clock ?? systemClock,
+    ...(setup.clock && { openStore: openInSameThread }),
     remove: () => [top, configs].forEach((path) => rmSync(path, { recursive: true, force: true })),
   });
 }
@@ -95,13 +97,16 @@ interface Run {
   readonly configs: string;
   readonly folder: string;
   readonly clock: Clock;
+  readonly openStore?: typeof openInSameThread;
   readonly remove: () => void;
 }
 
-async function run({ configs, folder, clock, remove }: Run, known?: string): Promise<AdminGateway> {
+async function run(setup: Run, known?: string): Promise<AdminGateway> {
+  const { configs, folder, clock, openStore, remove } = setup;
   const logs: string[] = [];
   const gateway = await startGateway({
     configs,
+    ...(openStore && { openStore }),
     env: { KEYS },
     clock,
     logTo: { write: (line) => void logs.push(line) },
@@ -133,7 +138,7 @@ async function run({ configs, folder, clock, remove }: Run, known?: string): Pro
     },
     async restart() {
       await gateway.close();
-      return run({ configs, folder, clock, remove }, first);
+      return run(setup, first);
     },
   };
 }

@@ -16,7 +16,6 @@ async function start(setup: AdminSetup = {}): Promise<AdminGateway> {
 }
 
 const problem = ({ status, json }: Answer): string => `${status} ${json.code}`;
-/** A store without a thread, whose answers take no time: for tests with a clock of their own. */
 const IN_MEMORY = { state: { store: { type: 'memory' } }, admin: { token: ADMIN_TOKEN, role: 'admin' } };
 
 const ANY = { 'if-match': '*' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
-import type { LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
+import type { LedgerRow } from '../../src/core/ports/ledger.ts';
 import { startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
 const HOUR = 3_600_000;

@@ -41,13 +41,19 @@ const CLAUDE = {
 export interface MeasuredGateway {
   /** Bytes in use. @param request `gc`: after a collection */
   heapOf(request: 'gc' | 'now'): Promise<number>;
+  /** Sends a message to the module that was loaded with the gateway, and returns its answer. */
+  ask(message: string): Promise<unknown>;
   post(model: string, more: { readonly stream?: true; readonly signal?: AbortSignal }): Promise<Response>;
   /** Sends so many requests, eight at a time. */
   sendAll(model: string, count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startMeasured(settings: TestSettings = {}): Promise<MeasuredGateway> {
+/** @param reporter module that is loaded with the gateway and answers messages, from the root of the repository */
+export async function startMeasured(
+  settings: TestSettings = {},
+  reporter = 'test/allocation/report-heap.ts',
+): Promise<MeasuredGateway> {
   const upstream = await startUpstream(({ url: path, json }, res) => {
     // A stream that goes on for longer than the test.
     if (json['stream'] === true) {
@@ -64,7 +70,7 @@ export async function startMeasured(settings: TestSettings = {}): Promise<Measur
   ];
   const dir = writeSettings({ catalog: { providers }, ...settings });
   const heap = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'];
-  const hook = ['--import', join(import.meta.dirname, 'report-heap.ts')];
+  const hook = ['--import', join(root, reporter)];
   const gateway = spawn(
     process.execPath,
     [...heap, ...hook, join(root, 'src/cli/main.ts'), 'serve', '--configs', dir],
@@ -83,12 +89,15 @@ export async function startMeasured(settings: TestSettings = {}): Promise<Measur
     expect(reply.status).toBe(200);
     return reply;
   };
+  const ask: MeasuredGateway['ask'] = async (message) => {
+    const answer = once(gateway, 'message');
+    gateway.send(message);
+    const [value]: unknown[] = await answer;
+    return value;
+  };
   return {
-    async heapOf(request) {
-      gateway.send(request);
-      const [bytes]: unknown[] = await once(gateway, 'message');
-      return Number(bytes);
-    },
+    heapOf: async (request) => Number(await ask(request)),
+    ask,
     post,
     async sendAll(model, count) {
       const lane = async (): Promise<void> => {

@@ -6,10 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { UsageError, type World } from '../../src/core/commands/arguments.ts';
-import { explainHeadersCommand, explainCommand, type ExplainOptions } from '../../src/addons/explain/cli/explain.ts';
+import { explainCommand, type ExplainOptions } from '../../src/addons/explain/cli/explain.ts';
 import type { Explanation } from '../../src/addons/explain/explanation/explanation.ts';
 import { renderExplanation } from '../../src/addons/explain/explanation/render/explanation.ts';
-import type { HeaderPaths } from '../../src/addons/explain/explanation/header-paths.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { MAIN } from '../support/built.ts';
 
@@ -319,48 +318,6 @@ describe('what cannot be explained', () => {
   });
 });
 
-describe('which headers can reach which provider', () => {
-  it('is printed without a request, as text and in JSON', async () => {
-    const configs = write('forwarding', {
-      ...SETTINGS,
-      'gateway/prod.yaml': 'provider: "@gpt"\nforward_headers: [x-team]\n',
-    });
-    const [text, json] = [await headers(configs), await headers(configs, { json: true })];
-    expect([text.code, text.err]).toEqual([0, '']);
-    expect(text.out).toMatch(
-      /^@gpt\n +x-team +the config forwards it +← forwarding\/gateway\/prod\.yaml:2:19\n +prod \(config\)\n/m,
-    );
-    expect((JSON.parse(json.out) as HeaderPaths).paths).toContainEqual(
-      expect.objectContaining({ header: 'x-team', provider: '@gpt', config: 'prod', why: 'forwarded' }),
-    );
-  });
-
-  it('is not told of settings with mistakes, exit code 1, or without a folder, exit code 2', async () => {
-    const configs = write('broken-too', { ...SETTINGS, 'server.yaml': 'lisen: {}\n' });
-    expect(await headers(configs)).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringContaining('`lisen`') as string,
-    });
-    expect(await headers(join(dir, 'none'))).toMatchObject({ code: 2, out: '' });
-  });
-});
-
-async function headers(configs: string, { json = false } = {}) {
-  let out = '';
-  let err = '';
-  const code = await explainHeadersCommand({
-    configs,
-    env: {},
-    json,
-    colour: false,
-    terminal: undefined,
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
-  });
-  return { code, out: out.replaceAll(`${dir}/`, ''), err };
-}
-
 /** The command as `gatehouse explain` calls it, on a terminal or not. */
 async function call(args: readonly string[], parts: Partial<World> = {}): Promise<string> {
   let out = '';
@@ -450,12 +407,9 @@ describe('gatehouse explain', () => {
   it('called wrongly tells how it is used, exit code 2', async () => {
     const { code, out, err } = await run(['--key', 'search']);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^gatehouse: explain needs --request FILE, or --headers\n\nUsage: gatehouse/);
+    expect(err).toMatch(/^gatehouse: explain needs --request FILE\n\nUsage: gatehouse/);
     // The usage of this command alone: the message must not be far above the usage of all commands.
-    expect(err.match(/^ {2}\S.*$/gm)).toEqual([
-      expect.stringMatching(/^ {2}explain --request /),
-      expect.stringMatching(/^ {2}explain --headers /),
-    ]);
+    expect(err.match(/^ {2}\S.*$/gm)).toEqual([expect.stringMatching(/^ {2}explain --request /)]);
   });
 
   it.each<[readonly string[], string]>([
@@ -468,8 +422,6 @@ describe('gatehouse explain', () => {
     [['--request', 'request.json', '--at', '2027-02-30'], '--at must be a moment'],
     [['--reqest', 'request.json'], 'there is no option --reqest; did you mean --request?'],
     [['--zzzzzz'], 'there is no option --zzzzzz'],
-    [['--headers', '--key', 'search'], '--headers is about all requests and cannot be combined with --key'],
-    [['--headers', '--draw', '0.5'], 'cannot be combined with --draw'],
   ])('cannot be called as %j', async (args, message) => {
     await expect(call(args)).rejects.toSatisfy(
       (error) => error instanceof UsageError && error.message.includes(message),

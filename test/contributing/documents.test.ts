@@ -26,6 +26,7 @@ describe('CHANGELOG.md', () => {
   it('has the date of every change, and what to write instead', () => {
     const rows = rowsOf(text);
     expect(rows.length).toBeGreaterThan(30);
+    expect(rows.length).toBeLessThanOrEqual(60);
     for (const cells of rows) {
       expect(cells, cells.join(' | ')).toHaveLength(3);
       expect(cells[0]).toMatch(/^20\d\d-\d\d-\d\d$/);

@@ -240,7 +240,6 @@ describe('docs/contributing/dependencies.md', () => {
     // `exporter-*` stands for a family, and what follows a scope for packages of the same.
     const scope = '@opentelemetry/';
     const patterns = cells.map((cell) => new RegExp(`^(?:${scope})?${cell.replace('*', '.*')}$`));
-    // The bundle has the code of the others: they are no `dependencies` of the published package.
     const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
       (file) => !/\.(?:test|testkit)\.ts$/.test(file),
     );

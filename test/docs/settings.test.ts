@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
-import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
-import { packageSchemas } from '../../src/core/settings/read/schemas.ts';
+import { packageSchemas } from '../../src/core/settings/schema/schemas.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { fences, PAGES, readPage } from './pages.ts';
 

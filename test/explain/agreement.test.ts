@@ -103,7 +103,7 @@ describe('explain and what was served are compared', () => {
     ['a header', outbound(({ headers }) => ({ headers: headers.filter(({ name }) => name !== 'content-type') }))],
     ['the body', outbound(({ body }) => ({ body: [body] }))],
     ['whether it is a stream', outbound(({ stream }) => ({ stream: !stream }))],
-    ['a field without a source', outbound(({ fields }) => ({ fields: fields.slice(1) }))],
+    ['a difference of the bodies', outbound(({ diff }) => ({ diff: diff.slice(1) }))],
     ['the body as the settings leave it', target(() => ({ body: {} }))],
     ['a loss', target(() => ({ losses: [{ param: 'seed', action: 'dropped', reason: '' }] }))],
     ['a timeout', target(({ timeouts }) => ({ timeouts: { ...timeouts, idle: { ...timeouts['idle']!, ms: 1 } } }))],

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
-import { explainHeadersCommand, explainCommand } from '../../src/addons/explain/cli/explain.ts';
+import { explainCommand } from '../../src/addons/explain/cli/explain.ts';
 import { testCommand } from '../../src/addons/config-tests/cli/test.ts';
 import { runCase } from '../../src/addons/config-tests/runner.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
@@ -271,15 +271,6 @@ describe('no secret is in', () => {
         ...out,
       });
       expect([code, said()]).toEqual([2, expect.stringMatching(/^gatehouse: .*\n$/)]);
-      expect(leaksIn(said())).toEqual([]);
-    }
-  });
-
-  it('explain --headers', async () => {
-    for (const asJson of [true, false]) {
-      const { out, said } = capture();
-      expect(await explainHeadersCommand({ configs, env: ENV, json: asJson, ...out })).toBe(0);
-      expect(said()).toContain('x-team');
       expect(leaksIn(said())).toEqual([]);
     }
   });

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import type { CounterState } from '../../src/addons/budgets/store/counters.ts';
+import type { CounterState } from '../../src/core/ports/counters.ts';
 import { startLedger, type LedgerGateway } from '../state/ledger.testkit.ts';
 import { KEY, until } from '../support/gateway.ts';
 import { json, openaiReply } from '../support/upstream.ts';

@@ -7,10 +7,10 @@ import { AccountBook, type Account } from '../../src/addons/budgets/limits/accou
 import { budgetOf } from '../../src/addons/budgets/limits/budgets.testkit.ts';
 import { Leases } from '../../src/addons/budgets/limits/leases.ts';
 import { Reservations } from '../../src/addons/budgets/limits/reservations.ts';
-import { newBoot } from '../../src/addons/budgets/state/boot.ts';
+import { newBoot } from '../../src/core/ports/boot.ts';
 import type { ToPrimary, ToWorker } from '../../src/addons/workers/ipc.ts';
 import { SharedState } from '../../src/addons/workers/shared-state.ts';
-import type { Counters } from '../../src/addons/budgets/store/counters.ts';
+import type { Counters } from '../../src/core/ports/counters.ts';
 import { systemClock } from '../../src/plugin/clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/plugin/index.ts';
 import { UsageCounters } from '../../src/addons/budgets/state/usage-counters.ts';
 import { StateAnswers } from '../../src/addons/workers/shared-state.ts';
 import type { ToPrimary } from '../../src/addons/workers/ipc.ts';
-import type { CounterState, LostLease } from '../../src/addons/budgets/store/counters.ts';
+import type { CounterState, LostLease } from '../../src/core/ports/counters.ts';
 
 /** What providers have charged in one period, and what the bound allows beyond the cap. */
 interface Charged {
@@ -47,7 +47,7 @@ export class Spenders {
       undefined,
     );
     this.#counters.start();
-    this.#answers = new StateAnswers(this.#counters);
+    this.#answers = new StateAnswers(Object.assign(this.#counters, { takeSpool() {} }));
   }
 
   /** Returns its number. */

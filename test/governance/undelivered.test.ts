@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
+import type { LedgerRow } from '../../src/core/ports/ledger.ts';
 import { startLedger, usageOf, type LedgerGateway } from '../state/ledger.testkit.ts';
 import { KEY } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse, type Script } from '../support/upstream.ts';

@@ -43,7 +43,7 @@ const ARRAYS: readonly TaskReplyWork[] = [
     return () => {
       const reader =
         upstream === 'gemini'
-          ? geminiArray.passThrough(client, true)
+          ? geminiArray.passThrough.open(client, true)
           : translatingReader(
               { upstream: formats[upstream], client: geminiArray, reply: context, context: client },
               true,

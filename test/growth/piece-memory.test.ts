@@ -40,7 +40,8 @@ function readerOfTask(): Holder {
 /** What holds a whole reply until its end. */
 const HOLDERS: readonly (readonly [string, () => Holder])[] = [
   ...NAMES.map(
-    (name) => [`a plain reply of ${name} for its own client`, () => formats[name].passThrough(context, false)] as const,
+    (name) =>
+      [`a plain reply of ${name} for its own client`, () => formats[name].passThrough!.open(context, false)] as const,
   ),
   ['a plain reply that is translated', () => translatingReader(of('openai-chat'), false, 'application/json')],
   ['a plain reply to a request for a stream', () => translatingReader(of('gemini'), true, 'application/json')],

@@ -45,7 +45,7 @@ function replyContext(): ReplyContext {
 
 function open(upstream: Format, client: Format, { stream, strict }: { stream: boolean; strict: boolean }): PassThrough {
   const context = contextOf(strict);
-  if (upstream === client) return client.passThrough(context, stream);
+  if (upstream === client) return client.passThrough!.open(context, stream);
   const type = stream ? 'text/event-stream' : 'application/json';
   return translatingReader({ upstream, client, reply: replyContext(), context }, stream, type);
 }

@@ -20,7 +20,7 @@ export function serve(bytes: Buffer, operation: Operation, resolved: ResolvedTar
     if (fault) return fault.message;
     const exchange = createExchange({ operation });
     const attempt = createAttempt(exchange, { body, resolved });
-    if (formats[resolved.format].mediaByUrl) operation.format.remoteMedia?.(json);
+    if (formats[resolved.format].media?.byUrl) operation.format.media?.remote(json);
     const { outbound, losses } = translator.prepare(exchange, attempt, resolved);
     return `${outbound.body.length} ${losses.length > 0 ? lossHeader(losses) : ''}`;
   } catch (error) {

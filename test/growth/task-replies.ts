@@ -205,7 +205,7 @@ const REPLAYS: readonly TaskReplyWork[] = NAMES.flatMap((name) =>
         const format = formats[name];
         if (!stream) return () => void streamFromPlain(format, JSON.parse(kept.toString()), client);
         return () => {
-          JSON.stringify(plainFromStream(format, kept, usage, client));
+          plainFromStream(format, kept, usage, client);
           streamWithUsage(format, kept, usage, client);
         };
       },

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
-import { headerPaths } from '../../src/addons/explain/explain/header-paths/paths.ts';
-import type { HeaderPath } from '../../src/addons/explain/explanation/header-paths.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { describe as text } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as text } from '../../src/core/settings/source/diagnostic.ts';
 import { loadSettings, type LoadResult } from '../../src/core/settings/read/load.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { foundIn, leakIn, missingIn, placeOf, type Found, type Place, type Situation } from './allowed.ts';
 import { configId, filesOf, slugOf, targetPath, textsOf, type Files } from './files.ts';
 import { plans, type Plan } from './generated.ts';
 import { leakingSettings } from './leaking-settings.ts';
+import { headerPaths, type HeaderPath } from './header-paths/paths.ts';
 import { configAsked, inlineRequest, requestOf } from './requests.ts';
 import { startSettings, type SentRequest } from './serve.ts';
 
@@ -24,8 +23,8 @@ export const nothingLeaks = (tally: Tally) =>
     const loaded = await loadFiles(filesOf(plan));
     const running = await startSettings(loaded);
     if (!running) throw new Error(`the settings are refused: ${loaded.diagnostics.map(text).join('\n')}`);
-    const explained = (await headerPaths({ loaded, clock: systemClock }))?.paths ?? [];
-    const problems = explained.flatMap((path) => explainedLeak(path, plan, tally));
+    const possible = await headerPaths(loaded, systemClock);
+    const problems = possible.flatMap((path) => possibleLeak(path, plan, tally));
     for (const asked of plan.requests) {
       const request = requestOf(plan, asked);
       const config = configAsked(plan, asked);
@@ -36,7 +35,7 @@ export const nothingLeaks = (tally: Tally) =>
         else {
           const situation = { plan, place, config, connection: asked.connection };
           problems.push(...problemsOf(sent, { situation, headers: Object.keys(request.headers), tally }));
-          if (!asked.config || stored !== undefined) problems.push(...unexplained(sent, { explained, place, stored }));
+          if (!asked.config || stored !== undefined) problems.push(...unforeseen(sent, { possible, place, stored }));
         }
       }
     }
@@ -98,9 +97,9 @@ const nameOf = (place: Place): string => (typeof place === 'number' ? `@${slugOf
 
 const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
 
-/** `explain --headers` tries every header name, so it also finds reads of names that no request here has. */
-function explainedLeak({ header, as, provider, config: id, target }: HeaderPath, plan: Plan, tally: Tally): string[] {
-  count(tally, 'a path of explain --headers');
+/** `headerPaths` tries every header name, so it also finds reads of names that no request here has. */
+function possibleLeak({ header, as, provider, config: id, target }: HeaderPath, plan: Plan, tally: Tally): string[] {
+  count(tally, 'a possible path of a header');
   const config = plan.configs.find((_, index) => configId(index) === id);
   const entry = plan.entries.findIndex((_, index) => `@${slugOf(index)}` === provider);
   const index = config?.targets.findIndex((_, at) => targetPath(config, at) === target) ?? -1;
@@ -108,28 +107,28 @@ function explainedLeak({ header, as, provider, config: id, target }: HeaderPath,
     return [`${target} of ${id} leads to ${provider}`];
   const place: Place = entry >= 0 ? entry : provider === 'custom host' ? provider : 'vertex-ai';
   const owner = header === 'authorization' ? 'caller' : 'header';
-  // `explain --headers` assumes that the chain has `auth`.
+  // `headerPaths` assumes that the chain has `auth`.
   const situation = { plan: { ...plan, auth: true }, place, config, connection: [] };
   const why = leakIn({ owner, what: header, as }, situation);
-  return why === undefined ? [] : [`explain --headers: ${header} as ${as} to ${provider} (${id}, ${target}): ${why}`];
+  return why === undefined ? [] : [`a request could send ${header} as ${as} to ${provider} (${id}, ${target}): ${why}`];
 }
 
-interface Told {
-  readonly explained: readonly HeaderPath[];
+interface Foreseen {
+  readonly possible: readonly HeaderPath[];
   readonly place: Place;
   /** Id of the config. */
   readonly stored: string | undefined;
 }
 
-/** Headers that reach an upstream although `explain --headers` does not list them. */
-function unexplained(sent: SentRequest, { explained, place, stored }: Told): readonly string[] {
+/** Headers that reach an upstream although `headerPaths` does not list them. */
+function unforeseen(sent: SentRequest, { possible, place, stored }: Foreseen): readonly string[] {
   const provider = nameOf(place);
-  const paths = explained.filter((path) => path.provider === provider && path.config === stored);
+  const paths = possible.filter((path) => path.provider === provider && path.config === stored);
   return foundIn(sent)
     .filter(({ owner }) => owner === 'header' || owner === 'caller')
     .filter(
       ({ owner, what, as }) =>
         !paths.some((path) => path.as === as && path.header === (owner === 'caller' ? 'authorization' : what)),
     )
-    .map(({ what, as }) => `explain --headers does not say that ${what} gets to ${provider} as ${as}`);
+    .map(({ what, as }) => `no possible path says that ${what} gets to ${provider} as ${as}`);
 }

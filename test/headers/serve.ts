@@ -5,8 +5,7 @@ import { PluginRegistry } from '../../src/core/http/chain/registry.ts';
 import { compileSnapshot, type Snapshot } from '../../src/core/compose/snapshot.ts';
 import { NO_RECORDER, NO_UPSTREAM } from '../../src/core/dry-run/fakes.ts';
 import { inboundContext, routed } from '../../src/addons/explain/explain/inbound.ts';
-import { ANYBODY } from '../../src/addons/explain/explain/supposed-caller.ts';
-import { Gates } from '../../src/addons/budgets/limits/gates.ts';
+import { ANYBODY } from '../../src/core/dry-run/supposed-caller.ts';
 import { InFlight } from '../../src/core/http/gateway/admission/in-flight.ts';
 import { HttpExchange } from '../../src/core/http/gateway/exchange.ts';
 import { ignorePluginFaults } from '../../src/core/http/gateway/plugin-faults.ts';
@@ -66,7 +65,6 @@ export async function startSettings(loaded: LoadResult): Promise<RunningSettings
     parts: dryParts(clock),
     health: new MemoryHealthStore({ clock }),
     inFlight,
-    gates: new Gates(clock),
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),

@@ -1,3 +1,4 @@
+import { explainOf } from '../../src/addons/explain/process.ts';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
@@ -87,7 +88,10 @@ describe('a request that was served', () => {
       targets: [{ target: 'config.targets[0]' }, { target: 'config.targets[1]' }],
       record: { request_id: 'req-1', explain_id: id, attempts: [{ outcome: 'error' }, { outcome: 'success' }] },
     });
-    expect(await gateway.gateway.explained(id)).toMatchObject({ config: { id: 'prod' }, record: { explain_id: id } });
+    expect(await explainOf(gateway.gateway).explained(id)).toMatchObject({
+      config: { id: 'prod' },
+      record: { explain_id: id },
+    });
   });
 
   it.each(Object.entries(CASES))('is explained as it was sent: %s', async (_, { gateway: config, ...parts }) => {

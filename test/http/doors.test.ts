@@ -1,3 +1,4 @@
+import { explainOf } from '../../src/addons/explain/process.ts';
 import { request as httpRequest, type ServerResponse } from 'node:http';
 import OpenAI, { BadRequestError, RateLimitError, toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
@@ -123,14 +124,14 @@ it.each([
   const { error } = (await reply.json()) as { error: { message: string; param: null; code: string } };
   const { code } = error;
   expect([reply.status, code]).toEqual([415, 'unsupported_media_type']);
-  const { answer } = await gateway.gateway.explain({ method: 'POST', path, headers, body });
+  const { answer } = await explainOf(gateway.gateway).explain({ method: 'POST', path, headers, body });
   expect(answer).toEqual({ status: 415, code, message: error.message, param: error.param });
   expect(upstream.seen).toEqual([]);
 });
 
 it('A form is explained by its text fields as JSON, with the type of a form', async () => {
   await start((_request, res) => json(res, {}));
-  const explained = await gateway.gateway.explain({
+  const explained = await explainOf(gateway.gateway).explain({
     method: 'POST',
     path: '/v1/images/edits',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'multipart/form-data' },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from './websockets/kit.testkit.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 /** Refusals that name what was meant, on each API, plain and streamed; and the models of configs in the metrics. */
@@ -78,6 +79,18 @@ describe.each(CASES)('$door, streamed: $stream', ({ body, stream }) => {
   it('headers of Portkey that are not read are named', async () => {
     const headers = { 'x-portkey-provider': '@sim', 'x-portkey-trace-id': 't' };
     expect(await ask(...body('unknown-name', stream), headers)).toContain(PORTKEY);
+  });
+});
+
+describe('a WebSocket', () => {
+  it.each<[string, string, Record<string, string>, RegExp]>([
+    ['an unknown alias', 'fasst', {}, /Did you mean "fast"\?/],
+    ['an unknown config', '@sim/sim-echo', { 'x-gateway-config': 'prdo' }, /Did you mean "prod"\?/],
+    ['headers of Portkey', 'unknown-name', { 'x-portkey-provider': '@sim' }, /x-portkey-provider has no effect/],
+  ])('gets the hint at %s', async (_, model, headers, hint) => {
+    const client = await connect(gateway, { headers });
+    const [refused] = await client.turn({ model, input: 'Hello' });
+    expect(JSON.stringify(refused).replaceAll(/\\+"/g, '"')).toMatch(hint);
   });
 });
 

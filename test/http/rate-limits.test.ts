@@ -1,3 +1,4 @@
+import { explainOf } from '../../src/addons/explain/process.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
@@ -184,7 +185,7 @@ describe('a request beyond its limit', () => {
   });
 
   it('is explained with the limits that it has', async () => {
-    const { plugins } = await gateway.gateway.explain({
+    const { plugins } = await explainOf(gateway.gateway).explain({
       method: 'POST',
       path: '/v1/chat/completions',
       headers: { 'x-gateway-api-key': keyOf('seen') },

@@ -1,3 +1,4 @@
+import { explainOf } from '../../src/addons/explain/process.ts';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
@@ -289,7 +290,7 @@ describe('explain', () => {
   it('continues what is kept, and keeps and deletes nothing', async () => {
     const first = await clientOf().responses.create({ model, input: 'Hi' });
     const ask = (method: string, path: string, body?: object) =>
-      gateway.gateway.explain({
+      explainOf(gateway.gateway).explain({
         method,
         path,
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
@@ -311,7 +312,7 @@ describe('explain', () => {
       .create({ model, input: 'Go on', previous_response_id: first.id })
       .withResponse();
     await client.responses.delete(first.id);
-    const explained = await gateway.gateway.explained(response.headers.get('x-gateway-explain-id') ?? '');
+    const explained = await explainOf(gateway.gateway).explained(response.headers.get('x-gateway-explain-id') ?? '');
     expect(explained?.answer).toBeUndefined();
     expect(JSON.stringify(explained)).toContain(`continues ${first.id}`);
     expect(JSON.stringify(explained?.targets[0])).toContain('Hello.');

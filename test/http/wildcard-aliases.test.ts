@@ -52,6 +52,8 @@ beforeAll(async () => {
         { id: 'all', key: `\${env:NONE:-${KEY}}` },
         key('wild', { models: ['openai/*'] }),
         key('one', { models: ['openai/gpt-4.1'] }),
+        key('part', { models: ['openai/gpt-4*', 'n/o*'] }),
+        key('names', { models: ['openai/gpt-4.1', 'n/gpt-5-mini', 'n/o4'] }),
         key('target', { models: ['@openai/gpt-4*'] }),
         key('entry', { models: ['openai/*'], providers: ['@claude'] }),
       ],
@@ -200,6 +202,12 @@ describe('lists of models with wildcard aliases', () => {
     expect(listed).toEqual(['anth*', 'claude-*', 'n/gpt-4.1', 'n/o3', 'openai/*', 'openai/best', 'openai/claude-*']);
     expect(await idsOf('wild')).toEqual(['openai/*']);
     expect(await idsOf('entry')).toEqual([]);
+  });
+
+  it('have the names of the key that a wildcard stands for, and its patterns where the wildcard stands for itself', async () => {
+    expect(await idsOf('part')).toEqual(['n/o3', 'openai/gpt-4*']);
+    expect(await idsOf('names')).toEqual(['n/gpt-5-mini', 'openai/gpt-4.1']);
+    expect(await idsOf('one')).toEqual(['openai/gpt-4.1']);
   });
 
   it.each([

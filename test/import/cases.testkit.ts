@@ -60,6 +60,23 @@ export const CASES: readonly Case[] = [
     files: ['slow-wild-cached.yaml'],
     goes: { 'openai/gpt-5': ['api.openai.com gpt-5'] },
   },
+  {
+    kind: 'litellm',
+    name: 'one-address',
+    files: ['one-address.yaml', 'keys-guards.json'],
+    key: 'desk',
+    goes: {
+      chat: ['all.example.com gpt-5'],
+      desk: ['desk.example.com qwen'],
+      claude: ['all.example.com claude-sonnet-4-5'],
+    },
+  },
+  {
+    kind: 'litellm',
+    name: 'router-address',
+    files: ['router-address.yaml'],
+    goes: { chat: ['router.example.com gpt-5'] },
+  },
   { kind: 'litellm', name: 'keys-page', files: ['keys-page.json'] },
   {
     kind: 'litellm',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
+import type { LedgerRow } from '../../src/core/ports/ledger.ts';
 
 /** The columns of a row that are compared with the bill. */
 export type BilledRow = Pick<LedgerRow, 'req' | 'att' | 'kind' | 'src' | 'asked' | 'nano'>;

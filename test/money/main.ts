@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { usdText } from '../../src/addons/budgets/prices/money.ts';
+import { usdText } from '../../src/core/ports/money.ts';
 import { gapsIn } from './gaps.ts';
 import { killPoints } from './kill-points.ts';
 import { runMoney } from './run.ts';

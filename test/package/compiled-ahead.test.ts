@@ -18,9 +18,9 @@ import {
   SCHEMA_NAMES,
   type Schema,
   SchemaTree,
-} from '../../src/core/settings/read/schema-files.ts';
-import { Schemas } from '../../src/core/settings/read/schemas.ts';
-import { createAjv } from '../../src/core/settings/read/settings-ajv.ts';
+} from '../../src/core/settings/schema/schema-files.ts';
+import { Schemas } from '../../src/core/settings/schema/schemas.ts';
+import { createAjv } from '../../src/core/settings/schema/settings-ajv.ts';
 import { anyValueOf, drawFrom } from '../support/any-value-of.ts';
 
 /** The package has the schemas' validators as code; the sources compile them when they run. */

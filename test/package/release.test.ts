@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { checkManifest, checkOrigin, type Manifest } from '../../build/release/manifest.ts';
-import { bundledPackages, shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
+import { shippedBom, unlicensed, type Bom } from '../../build/release/sbom.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(packageFile(path), 'utf8'));
@@ -65,6 +65,7 @@ interface Locked {
   readonly integrity?: string;
   readonly link?: boolean;
   readonly optional?: boolean;
+  readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
 }
 
@@ -95,6 +96,26 @@ describe('package-lock.json', () => {
   it('has no optional package of OpenTelemetry: npm leaves those out on a Node that their engines refuse', () => {
     const optional = fromRegistry.filter(([path, locked]) => path.includes('@opentelemetry') && locked.optional);
     expect(optional).toEqual([]);
+  });
+});
+
+describe('the packages that the gateway runs', () => {
+  const { packages } = readJson('package-lock.json') as { readonly packages: Readonly<Record<string, Locked>> };
+  const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const direct = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+
+  it('stand in package-lock.json once, so that `npm audit` and overrides meet the version that runs', () => {
+    // The SDK of Google, a package of tests, needs a version of p-retry that is a CommonJS module.
+    const others = new Set(['node_modules/@google/genai/node_modules/p-retry']);
+    const copies = Object.keys(packages).filter(
+      (path) => direct.includes(nameOf(path)) && path !== `node_modules/${nameOf(path)}` && !others.has(path),
+    );
+    expect(copies).toEqual([]);
+  });
+
+  it('are not among the packages of development', () => {
+    const ofTests = direct.filter((name) => packages[`node_modules/${name}`]?.dev);
+    expect(ofTests.filter((name) => !name.startsWith('@opentelemetry/'))).toEqual([]);
   });
 });
 
@@ -134,26 +155,16 @@ describe('the bill of materials', () => {
       { ref: 'own@1.0.0', dependsOn: ['ajv@8.0.0'] },
     ],
   };
-  const repository: Bom = {
-    metadata: { component: part('own@1.0.0') },
-    components: [part('koa@3.0.0', 'MIT'), part('ajv@8.0.0', 'MIT'), part('vitest@5.0.0', 'MIT')],
-    dependencies: [{ ref: 'own@1.0.0', dependsOn: ['koa@3.0.0', 'vitest@5.0.0'] }, { ref: 'koa@3.0.0' }],
-  };
-  const bundled = bundledPackages('Text\n\nkoa 3.0.0 (MIT)\n\nCopyright 2020 (c) (MIT)\n');
 
-  it('has the packages of the install and those of the bundle, and none of development', () => {
-    const bom = shippedBom({ installed, repository, bundled, root: 'own@1.0.0' });
+  it('has the published package at its root and the packages that come with it, without the folder of the install', () => {
+    const bom = shippedBom(installed, 'own@1.0.0');
     expect(bom.metadata.component.name).toBe('own');
-    expect(bom.components.map(({ name }) => name)).toEqual(['ajv', 'koa']);
-    expect(bom.dependencies).toEqual([
-      { ref: 'own@1.0.0', dependsOn: ['ajv@8.0.0', 'koa@3.0.0'] },
-      { ref: 'koa@3.0.0', dependsOn: [] },
-    ]);
+    expect(bom.components.map(({ name }) => name)).toEqual(['ajv']);
+    expect(bom.dependencies).toEqual([{ ref: 'own@1.0.0', dependsOn: ['ajv@8.0.0'] }]);
   });
 
-  it('is not made without a package of the bundle', () => {
-    const parts = { installed, repository, bundled: ['other@1.0.0'], root: 'own@1.0.0' };
-    expect(() => shippedBom(parts)).toThrow('other@1.0.0 is in the bundle and not in package-lock.json');
+  it('is not made of an install without the package', () => {
+    expect(() => shippedBom(installed, 'other@1.0.0')).toThrow('other@1.0.0 is not among the installed packages');
   });
 
   it('shows packages without a licence and with one that was not looked at', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../src/core/providers/vertex-ai/credentials.testkit.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
-import { describe as tell, SettingsRefused } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as tell, SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { KEY, startTestGateway, writeSettings, type TestGateway } from '../support/gateway.ts';
 import { geminiReply, json, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runCase } from '../../src/addons/config-tests/runner.ts';
 import { runTests } from '../../src/addons/config-tests/run-tests.ts';
 import { hasFailed, type TestsEnd } from '../../src/addons/config-tests/results.ts';
-import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { BREAKAGES, type Breakage } from './breakages.ts';
 import { RECIPES, recipeFiles, recipeIds } from './recipes.ts';

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { completeSchemas, readFragments, type Fragment } from '../../schemas/fragments.ts';
 import { generateSchemas } from '../../schemas/generate.ts';
 import { validateCommand } from '../../src/core/commands/validate.ts';
-import { describe as written } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as written } from '../../src/core/settings/source/diagnostic.ts';
 import { ADD_ON_FILES, ADD_ON_KEYS } from '../../src/core/settings/problems/add-on-keys.ts';
 import { loadSettings, type LoadResult } from '../../src/core/settings/read/load.ts';
-import { absoluteRefs, isSchema, type Schema, type SchemaName } from '../../src/core/settings/read/schema-files.ts';
-import { Schemas } from '../../src/core/settings/read/schemas.ts';
-import { createAjv } from '../../src/core/settings/read/settings-ajv.ts';
+import { absoluteRefs, isSchema, type Schema, type SchemaName } from '../../src/core/settings/schema/schema-files.ts';
+import { Schemas } from '../../src/core/settings/schema/schemas.ts';
+import { createAjv } from '../../src/core/settings/schema/settings-ajv.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 
 const fragments = readFragments();

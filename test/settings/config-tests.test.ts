@@ -7,7 +7,7 @@ import { runCase } from '../../src/addons/config-tests/runner.ts';
 import { runTests } from '../../src/addons/config-tests/run-tests.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { systemClock } from '../../src/plugin/index.ts';
-import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { diskFiles, memoryFiles } from '../../src/core/settings/source/files.ts';
 import { OnceFiles } from '../../src/addons/config-tests/watch-tests.ts';
 

@@ -5,7 +5,7 @@ import { compileState } from '../../src/addons/budgets/settings/state.ts';
 import { compileFiles } from '../../src/addons/files/settings/files.ts';
 import { compileKept } from '../../src/addons/responses/settings/kept.ts';
 import { compileWebSockets } from '../../src/addons/responses/settings/websockets.ts';
-import { isSchema, propertiesOf, readSchema, SchemaTree } from '../../src/core/settings/read/schema-files.ts';
+import { isSchema, propertiesOf, readSchema, SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
 
 const tree = new SchemaTree([readSchema('server')]);
 

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { generateDocuments } from '../../schemas/document.ts';
 import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
-import { SCHEMA_NAMES, type Schema, isSchema, propertiesOf } from '../../src/core/settings/read/schema-files.ts';
-import { packageSchemas } from '../../src/core/settings/read/schemas.ts';
+import { SCHEMA_NAMES, type Schema, isSchema, propertiesOf } from '../../src/core/settings/schema/schema-files.ts';
+import { packageSchemas } from '../../src/core/settings/schema/schemas.ts';
 
 const places = SCHEMA_NAMES.flatMap((file) => placesOf(file));
 const nameOf = ({ file, path, owner }: Place): string => `${file}.yaml ${path} (${owner.address.replace(/.*\//, '')})`;
@@ -136,20 +137,26 @@ describe('docs/reference/settings', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('has two columns, so that no page cuts one, and two lines a key', () => {
+  test('has two columns, so that no page cuts one, and no table without keys', () => {
     const rows = [...pages].flatMap(([file, text]) =>
       file.includes('/reference/settings/') ? text.split('\n').filter((line) => line.startsWith('| `')) : [],
     );
     expect(rows.length).toBeGreaterThan(300);
-    expect(rows.filter((row) => !/^\| `[^`]+`<br>.+ \| .+<br>`.+` \|$/.test(row.replaceAll('\\|', '')))).toEqual([]);
+    expect(rows.filter((row) => !/^\| `[^`]+`<br>.+ \| .+ \|$/.test(row.replaceAll('\\|', '')))).toEqual([]);
     expect(rows.filter((row) => row.replaceAll('\\|', '').split('|').length !== 4)).toEqual([]);
+    expect([...pages.values()].filter((text) => /^\| --- \| --- \|\n(?!\|)/m.test(text))).toEqual([]);
   });
 
-  test('has an example for every key that is to be pasted as it stands', () => {
-    const rows = [...[...pages.values()].join('\n').matchAll(/^\| `([^`]+)`<br>.*<br>`([^|]*)` \|$/gm)]
+  test('has an example for every key that is to be pasted as it stands, unless it is the default', () => {
+    const rows = [...[...pages.values()].join('\n').matchAll(/^\| `([^`]+)`<br>.*<br>Example: `([^|]*)` \|$/gm)]
       .map(([, path, example]) => [path!, example!] as const)
       .filter(([, example]) => example.includes(': '));
-    const reported = places.filter(({ deprecated }) => !deprecated);
+    const isDefault = (place: (typeof places)[number]): boolean =>
+      isDeepStrictEqual(
+        exampleOf(place),
+        place.layers.map((layer) => layer['default']).find((one) => one !== undefined),
+      );
+    const reported = places.filter((place) => !place.deprecated && !isDefault(place));
     expect(
       new Set(reported.map(({ name }) => name)).difference(new Set(rows.map(([path]) => path.split('.').at(-1)))),
     ).toEqual(new Set());

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
-import { describe as tell } from '../../src/core/settings/problems/diagnostic.ts';
+import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
-import { readSchema, SCHEMA_NAMES } from '../../src/core/settings/read/schema-files.ts';
-import { createAjv } from '../../src/core/settings/read/settings-ajv.ts';
+import { readSchema, SCHEMA_NAMES } from '../../src/core/settings/schema/schema-files.ts';
+import { createAjv } from '../../src/core/settings/schema/settings-ajv.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
+import type { LedgerRow } from '../../src/core/ports/ledger.ts';
 import { json, openaiChunk, openaiReply, sse, type Script } from '../support/upstream.ts';
 import { startLedger, usageOf } from './ledger.testkit.ts';
 

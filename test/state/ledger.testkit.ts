@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
-import type { LedgerRow } from '../../src/addons/budgets/store/ledger.ts';
+import type { LedgerRow } from '../../src/core/ports/ledger.ts';
 import { KEY, writeSettings, type TestSettings } from '../support/gateway.ts';
 import { entriesFor, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
-import type { SettingsRefused } from '../../src/core/settings/problems/diagnostic.ts';
+import type { SettingsRefused } from '../../src/core/settings/source/diagnostic.ts';
 import { SnapshotFiles } from '../../src/addons/budgets/store/snapshot-files.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
@@ -35,10 +35,13 @@ afterEach(() => {
   rmSync(configs, { recursive: true });
 });
 
+let keys = KEYS;
+afterEach(() => void (keys = KEYS));
+
 async function run(name: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
   let err = '';
-  const env = { ADS_KEY: 'gatehouse-ads-key-0123', GATEHOUSE_ENCRYPTION_KEYS: KEYS };
+  const env = { ADS_KEY: 'gatehouse-ads-key-0123', GATEHOUSE_ENCRYPTION_KEYS: keys };
   const world = {
     env,
     terminal: undefined,
@@ -302,6 +305,8 @@ describe('gatehouse state', () => {
       expect.stringMatching(/^rows 1 to 2: no key/),
       'rows 3 to 3: the key k1: only a holder of state.encryption_keys can have written them',
     ]);
+    keys = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
+    expect((await run('state verify')).out).toContain('rows 3 to 3: not verifiable up to row 3: ');
   });
 
   it('shows an audit that was changed', async () => {

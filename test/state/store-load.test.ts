@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Pool } from 'undici';
 import { describe, expect, it } from 'vitest';
-import type { StateStore } from '../../src/addons/budgets/store/store.ts';
+import type { StateStore } from '../../src/core/ports/store.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { KEY } from '../support/gateway.ts';
 import { startLedger, usageOf } from './ledger.testkit.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { digestOf } from '../../src/core/settings/compile/api-keys.ts';
 import { ANN } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
-import type { EntityChange } from '../../src/addons/budgets/store/entities.ts';
+import type { EntityChange } from '../../src/core/ports/entities.ts';
 import { KeyEncryptionKeys } from '../../src/addons/budgets/store/rules/sealing.ts';
 import { SqliteAudit } from '../../src/addons/budgets/store/sqlite/audit.ts';
 import { Database } from '../../src/addons/budgets/store/sqlite/database.ts';

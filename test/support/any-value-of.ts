@@ -1,4 +1,4 @@
-import { isSchema, type Schema, type SchemaTree } from '../../src/core/settings/read/schema-files.ts';
+import { isSchema, type Schema, type SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
 
 /** Returns a whole number, 0 ≤ n < `below`. */
 export type Draw = (below: number) => number;

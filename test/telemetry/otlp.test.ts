@@ -9,7 +9,7 @@ import { createLogger } from '../../src/core/record/log/logger.ts';
 import { EndedRequests } from '../../src/core/record/ended-requests.ts';
 import { createRecorder } from '../../src/core/record/recorder.ts';
 import { createMetrics, type Metrics } from '../../src/core/record/metrics/registry.ts';
-import type { Otel } from '../../src/addons/otlp/open-otel.ts';
+import type { Telemetry } from '../../src/core/record/telemetry.ts';
 import { startOtel } from '../../src/addons/otlp/start-otel.ts';
 import { listen, type Listening } from './listen.testkit.ts';
 
@@ -134,7 +134,7 @@ async function opened<Server extends { close(): Promise<void> }>(opening: Promis
 const ONLY_TRACES = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
 
 interface Started {
-  readonly otel: Otel;
+  readonly otel: Telemetry;
   readonly metrics: Metrics;
   /** Lines of the log that reports on exports. */
   readonly lines: string[];

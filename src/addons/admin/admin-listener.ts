@@ -1,27 +1,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Logger } from 'pino';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import type { TlsIdentity } from '../../core/settings/read/tls-files.ts';
 import type { AdminAnswer } from '../../core/status/answer.ts';
-import { AdminApi, answerOf } from './api/api.ts';
+import { AdminApi, answerOf } from './admin-api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
-import type { ApiSources } from './api/sources.ts';
-import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from './own-host.ts';
+import type { AdminListener, AdminOptions } from '../../core/process/admin-port.ts';
+import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from '../../core/http/listener/own-host.ts';
 import { ambiguityOf } from '../../core/http/listener/ambiguous-head.ts';
 import { describeListener, healthOf } from '../../core/http/listener/root.ts';
 import { createListener } from '../../core/http/listener/secure-server.ts';
 import { CannotListen, listen, type Address } from '../../core/http/listener/listeners.ts';
-
-interface AdminServerOptions extends ApiSources {
-  readonly log: Pick<Logger, 'error' | 'warn'>;
-  /** Read for each request: the token may change while the listener stays. */
-  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
-  /** Undefined: plain HTTP. */
-  readonly tls?: TlsIdentity | undefined;
-}
 
 /** Limits of a listener whose requests are all short. */
 const MAX_HEADER_BYTES = 8 * 1024;
@@ -29,7 +19,7 @@ const HEADER_TIME_MS = 5000;
 const SILENCE_MS = 30_000;
 const MAX_CONNECTIONS = 100;
 
-export interface AdminServer {
+interface AdminServer {
   readonly server: Server;
   /** Writes the bootstrap token, if there is no admin token. Never rejects. */
   readonly offerBootstrap: () => Promise<void>;
@@ -39,7 +29,7 @@ export interface AdminServer {
  * The listener for operators. It calls no upstream, and replies only if the Host header names this listener: a browser directed here by
  * a foreign name (DNS rebinding) gets nothing.
  */
-export function createAdminServer(options: AdminServerOptions): AdminServer {
+export function createAdminServer(options: AdminOptions): AdminListener {
   const api = new AdminApi(options);
   const answer = createAnswers(options, api);
   const { tls, clock } = options;
@@ -55,7 +45,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   );
   server.timeout = SILENCE_MS;
   server.maxConnections = MAX_CONNECTIONS;
-  return { server, offerBootstrap: () => api.offerBootstrap() };
+  return { server, listen: (admin) => listenAdmin({ server, offerBootstrap: () => api.offerBootstrap() }, admin) };
 }
 
 /**
@@ -101,7 +91,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   response.end(isHead ? undefined : bytes);
 }
 
-function createAnswers({ settings, log, tls }: AdminServerOptions, api: AdminApi): Answers {
+function createAnswers({ settings, log, tls }: AdminOptions, api: AdminApi): Answers {
   const isSecure = tls !== undefined;
   const answer: Answers = async (request) => {
     const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);

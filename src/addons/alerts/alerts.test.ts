@@ -3,16 +3,15 @@ import { Secret } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { openFamilies } from '../../core/record/metrics/open-families.ts';
 import { compileAlerts, type AlertSettings } from './settings/compile-alerts.ts';
-import type { LedgerRow } from '../budgets/store/ledger.ts';
-import { openMemoryStore } from '../budgets/store/memory/state-store.ts';
-import { KeyEncryptionKeys } from '../budgets/store/rules/sealing.ts';
-import type { StateStore } from '../budgets/store/store.ts';
+import type { LedgerRow } from '../../core/ports/ledger.ts';
+import type { StateStore } from '../../core/ports/store.ts';
+import { sameThreadStore } from '../budgets/store/sqlite/same-thread-store.testkit.ts';
 import type { SmallRequest } from '../../core/upstream/index.ts';
 import { Tenants } from '../../core/settings/compile/tenants.ts';
-import { EXHAUSTED_BIT, type Alert, type AlertTree } from './alert.ts';
-import { KeyWatch } from '../budgets/state/key-watch.ts';
+import { EXHAUSTED_BIT, type Alert, type AlertTree } from '../../core/ports/alert.ts';
+import { KeyWatch } from './key-watch.ts';
 import { Alerts } from './alerts.ts';
-import { LostLeases } from './lost-leases.ts';
+import { LostLeases } from '../budgets/alerts/lost-leases.ts';
 import { UnknownPrices } from './unknown-prices.ts';
 
 const HOUR_MS = 3_600_000;
@@ -53,9 +52,6 @@ function open(
   return { alerts, events };
 }
 
-const memory = (clock: ReturnType<typeof createFakeClock>): StateStore =>
-  openMemoryStore(clock, KeyEncryptionKeys.none());
-
 const atPercent = (percent: number, bits: readonly number[], more: Partial<Alert> = {}): Alert => ({
   kind: 'budget',
   nodes: ['team:search'],
@@ -68,7 +64,7 @@ const atPercent = (percent: number, bits: readonly number[], more: Partial<Alert
 describe('alerts of several processes', () => {
   it('are raised by one of them', async () => {
     const clock = createFakeClock();
-    const store = memory(clock);
+    const store = sameThreadStore(clock);
     const processes = [open(clock, store), open(clock, store), open(clock, store)];
     for (const { alerts } of processes) for (let at = 0; at < 2; at += 1) alerts.raise(atPercent(80, [19, 18]));
     for (const { alerts } of processes) alerts.raise(atPercent(50, [19]));
@@ -142,7 +138,7 @@ const ending = (at: number, ids: readonly string[]): Tenants =>
 describe('keys that end', () => {
   it('are alerted at each of the days before, and once over restarts', async () => {
     const clock = createFakeClock();
-    const store = memory(clock);
+    const store = sameThreadStore(clock);
     const tenants = ending(clock.wall() + 40 * 24 * HOUR_MS, ['ci']);
     const first = watching(clock, store, tenants);
     for (let hour = 0; hour < 34 * 24; hour += 1) await clock.advance(HOUR_MS);
@@ -161,7 +157,7 @@ describe('keys that end', () => {
 
   it('are alerted within a minute of a change of the keys in force, and again when their end has moved', async () => {
     const clock = createFakeClock();
-    const { watch, replace, events, alerts } = watching(clock, memory(clock), TREE);
+    const { watch, replace, events, alerts } = watching(clock, sameThreadStore(clock), TREE);
     await clock.advance(61_000);
     expect(events).toEqual([]);
     replace(ending(clock.wall() + 3 * 24 * HOUR_MS, ['new']));
@@ -179,7 +175,7 @@ describe('keys that end', () => {
   it('at once are alerted in the course of some minutes, each of them', async () => {
     const clock = createFakeClock();
     const ids = Array.from({ length: 900 }, (_, index) => `k${index}`);
-    const { watch, events, alerts } = watching(clock, memory(clock), ending(clock.wall() + 24 * HOUR_MS, ids));
+    const { watch, events, alerts } = watching(clock, sameThreadStore(clock), ending(clock.wall() + 24 * HOUR_MS, ids));
     for (let minute = 0; minute < 6; minute += 1) await clock.advance(60_000);
     expect(new Set(events.map(({ data }) => data.key))).toEqual(new Set(ids));
     expect(events).toHaveLength(900);
@@ -227,7 +223,7 @@ const rowAt = (at: number, number: number, usd: number): LedgerRow => ({
 describe('the spending of an hour', () => {
   it('far above the median of the days before is alerted once for each node', async () => {
     const clock = createFakeClock();
-    const store = memory(clock);
+    const store = sameThreadStore(clock);
     await store.ledger.append(
       Array.from({ length: 30 }, (_, hour) => rowAt(clock.wall() - (hour + 1) * HOUR_MS, hour, 2)),
     );
@@ -259,7 +255,7 @@ describe('the spending of an hour beside sums that are out of order', () => {
 
   it('is alerted where another node has a sum that has reached the most', async () => {
     const clock = createFakeClock();
-    const store = memory(clock);
+    const store = sameThreadStore(clock);
     await spend(clock, store, true);
     const { alerts, events } = open(clock, store);
     await clock.advance(6 * 60_000);
@@ -269,7 +265,7 @@ describe('the spending of an hour beside sums that are out of order', () => {
 
   it('is alerted for the nodes of one kind where the sums of another cannot be read', async () => {
     const clock = createFakeClock();
-    const store = memory(clock);
+    const store = sameThreadStore(clock);
     await spend(clock, store, false);
     const rollups: StateStore['ledger']['rollups'] = (query) =>
       query.by.includes('team') ? Promise.reject(new Error('no sums')) : store.ledger.rollups(query);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Alert, AlertKind, AlertMark, AlertTree } from './alert.ts';
+import type { Alert, AlertMark, AlertTree } from '../../core/ports/alert.ts';
+import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/open-families.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
-import type { CounterPorts } from '../budgets/state/usage-counters.ts';
+import type { CounterPorts } from '../../core/ports/store.ts';
 import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';

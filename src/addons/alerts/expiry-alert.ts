@@ -1,4 +1,4 @@
-import { bitsOf, refOfNode, type Alert } from './alert.ts';
+import { bitsOf, refOfNode, type Alert } from '../../core/ports/alert.ts';
 
 /**
  * The alert of a key that ends within some days.

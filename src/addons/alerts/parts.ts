@@ -1,6 +1,5 @@
 import type { AddOnParts } from '../../core/add-on.ts';
+import { openAlerts } from './process.ts';
 import { checkAlerts } from './settings/checks-alerts.ts';
 
-export const parts: AddOnParts = {
-  checks: [checkAlerts],
-};
+export const parts: AddOnParts = { checks: [checkAlerts], open: openAlerts };

@@ -1,6 +1,6 @@
-import type { AlertSink, AlertTree } from './alert.ts';
+import type { AlertSink, AlertTree } from '../../core/ports/alert.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
-import type { CounterPorts } from '../budgets/state/usage-counters.ts';
+import type { CounterPorts } from '../../core/ports/store.ts';
 
 /** The alerts of a process. */
 export interface ProcessAlerts extends AlertSink {

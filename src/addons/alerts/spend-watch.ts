@@ -1,10 +1,10 @@
-import { refOfNode, type AlertSink } from './alert.ts';
+import { refOfNode, type AlertSink } from '../../core/ports/alert.ts';
 import { anomalyOf } from './spend-anomaly.ts';
 import { NODE_KINDS, type NodeKind } from '../../core/tenants/tree.ts';
 import type { Clock } from '../../plugin/index.ts';
-import { usdText } from '../budgets/prices/money.ts';
+import { usdText } from '../../core/ports/money.ts';
 import type { AlertSettings } from './settings/compile-alerts.ts';
-import { OTHER_NAME, type Ledger } from '../budgets/store/ledger.ts';
+import { OTHER_NAME, type Ledger } from '../../core/ports/ledger.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;

@@ -6,9 +6,9 @@ import {
   type StoredAlert,
   type StoredChanges,
   type StoredObjects,
-} from '../../core/settings/read/stored-objects.ts';
-import type { Entities } from '../budgets/store/entities.ts';
-import { StateFailure } from '../budgets/store/failures.ts';
+} from '../../core/settings/source/stored-objects.ts';
+import type { Entities } from '../../core/ports/entities.ts';
+import { StateFailure } from '../../core/ports/failures.ts';
 import { oneAtATime } from '../../core/process/one-at-a-time.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 

@@ -1,4 +1,4 @@
-import type { AlertSink } from './alert.ts';
+import type { AlertSink } from '../../core/ports/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { AlertSettings } from './settings/compile-alerts.ts';
 import type { RequestRecord } from '../../core/record/record.ts';

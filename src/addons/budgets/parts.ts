@@ -5,6 +5,7 @@ import limitTokens from './plugins/limit-tokens/index.ts';
 import { checkBudgets } from './settings/check-budgets.ts';
 import { checkNeeds } from './settings/check-needs.ts';
 import { checkState } from './settings/check-state.ts';
+import { dryBudgets, openBudgets } from './process.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
 import { STATE_AT_START } from './settings/restart-only.ts';
@@ -16,11 +17,20 @@ import { checkVendors } from './settings/check-vendors.ts';
 import { readPriceFiles } from './settings/price-files.ts';
 
 export const parts: AddOnParts = {
-  load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
   compileNode: compileNodeOf,
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),
   restartOnly: STATE_AT_START,
+  load: async (dir, env) => (await import('./cli/state/load-with-store.ts')).loadWithStore(dir, env),
+  async openStore({ server }, tools, report) {
+    const settings = compileState(server.state);
+    if (!settings) return undefined;
+    // Most gateways have no state store: they do not load the code.
+    const { ReconnectingStore } = await import('./state/reconnecting-store.ts');
+    return ReconnectingStore.open({ ...tools, settings }, report);
+  },
+  open: openBudgets,
+  dry: dryBudgets,
 };

@@ -110,7 +110,7 @@ function isAt({ origin }: OutboundRequest, hostname: string, port: number): bool
   return own === port && url.hostname.replaceAll(/[[\]]/g, '') === hostname;
 }
 
-export const textOf = (body: OutboundRequest['body']): string => body?.toString() ?? '';
+const textOf = (body: OutboundRequest['body']): string => body?.toString() ?? '';
 
 function spokenAt(exchange: Exchange, { attempt: { resolved, outbound }, request }: DryCall): SpokenCall {
   const predicted = resolved !== undefined && quirksOf(resolved)?.envelope !== undefined;

@@ -11,8 +11,8 @@ import { createDataServer } from '../../core/http/listener/data-server.ts';
 import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../../core/dry-run/fakes.ts';
 import { createDrySender } from '../../core/dry-run/calls.ts';
 import { InFlight, type Arrival } from '../../core/http/gateway/admission/in-flight.ts';
-import { relayedAlerts } from '../alerts/process-alerts.ts';
-import { compileWith, createProcessState, type ProcessParts } from '../../core/process/process-state.ts';
+import { compileWith, createProcessState } from '../../core/process/process-state.ts';
+import type { ProcessParts } from '../../core/process/process-part.ts';
 import { LiveSnapshot } from '../../core/compose/live-snapshot.ts';
 import { createRequestPath } from '../../core/http/gateway/request-path.ts';
 import type { Snapshot } from '../../core/compose/snapshot.ts';
@@ -53,7 +53,7 @@ interface CaseGatewaySetup {
 }
 
 /** A request from its arrival to its end. */
-export interface Served {
+interface Served {
   readonly exchange: Exchange;
   end: ReplyEnd | undefined;
   endedAt: number;
@@ -95,7 +95,11 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
     models,
     upstream: outwards,
     otel: undefined,
-    alerts: relayedAlerts({ raise() {} }),
+    role: 'alone',
+    settings: loaded.settings,
+    store: undefined,
+    shared: undefined,
+    stored: undefined,
   };
   const served: Served[] = [];
   const inFlight = new WatchedInFlight(served, clock);

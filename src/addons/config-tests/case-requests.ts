@@ -5,7 +5,7 @@ import { digestOf } from '../../core/settings/compile/api-keys.ts';
 import { createKeyRing } from '../../core/settings/compile/key-ring.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
 import { type Clock, type KeyRing, parseDuration } from '../../plugin/index.ts';
-import { ANYBODY, UnknownKey } from '../explain/explain/supposed-caller.ts';
+import { ANYBODY, UnknownKey } from '../../core/dry-run/supposed-caller.ts';
 import type { HeaderNames } from '../../core/http/gateway/header-names.ts';
 import type { ClientRequest } from './client.ts';
 

@@ -1,12 +1,12 @@
 import type { ConfigTestStep, TestExpectation, TestAnswer } from '../../../schemas/types.generated.ts';
-import type { Diagnostic } from '../../core/settings/problems/diagnostic.ts';
-import type { JsonPath } from '../../core/settings/read/pointer.ts';
+import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
+import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import { LEFT_OUT } from './client.ts';
 import { meant } from './differences.ts';
 import { type Names, namesIn } from './names.ts';
 import { NO_CONFIG, type TestFile, readTests } from './read-tests.ts';
 import type { FullCase } from './case-requests.ts';
-import { alternatives } from '../../core/settings/problems/show.ts';
+import { alternatives } from '../../core/settings/values/show.ts';
 import { DISCONNECT_STAGES, ERROR_TYPES, REJECTION_REASONS } from '../../core/record/error-types.ts';
 import { METADATA_LABEL } from '../../core/settings/compile/metadata-labels.ts';
 import { labelsOf, type MetricSpec } from '../../core/record/metrics/metric-spec.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { UnknownKey } from '../explain/explain/supposed-caller.ts';
+import { UnknownKey } from '../../core/dry-run/supposed-caller.ts';
 import { caseOf, ENTRIES, run, setupOf, TARGETS } from './run.testkit.ts';
 import { runCase } from './runner.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 
 const { openai, claude, vertex } = TARGETS;
 const json = (text: string): unknown => JSON.parse(text);

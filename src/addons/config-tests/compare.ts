@@ -1,7 +1,7 @@
 import type { TestExpectation, TestOutbound, TestStream, TestMetric } from '../../../schemas/types.generated.ts';
 import { parseJson } from '../../formats/json/read.ts';
 import type { CaseCall } from './calls.ts';
-import { valueAt, type JsonPath } from '../../core/settings/read/pointer.ts';
+import { valueAt, type JsonPath } from '../../core/settings/schema/pointer.ts';
 import { differ, differences, expectedPart, meant, type Mismatch, show, showBoth } from './differences.ts';
 import type { AttemptOutcome, CaseOutcome, MetricOutcome } from './outcome.ts';
 

@@ -1,5 +1,5 @@
 import { nearest } from '../../plugin/index.ts';
-import type { JsonPath } from '../../core/settings/read/pointer.ts';
+import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import { isObject } from '../../formats/json/object.ts';
 
 /** One mismatch with a case's expectation. */

@@ -1,5 +1,5 @@
 import { describe as group, expect, test } from 'vitest';
-import { describe } from '../../core/settings/problems/diagnostic.ts';
+import { describe } from '../../core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
 import { readTests } from './read-tests.ts';
 import { folderWith, oneCase } from './tests.testkit.ts';

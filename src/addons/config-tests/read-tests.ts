@@ -1,12 +1,12 @@
 import { isMap } from 'yaml';
 import type { ConfigTestCase, ConfigTestFile, ConfigTestStep } from '../../../schemas/types.generated.ts';
-import { sortDiagnostics, type Diagnostic, type FilePlace } from '../../core/settings/problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type FilePlace } from '../../core/settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import { findTestFiles } from '../../core/settings/source/find-files.ts';
-import type { JsonPath } from '../../core/settings/read/pointer.ts';
-import { readSettingsFile, type ReadFile } from '../../core/settings/source/read-file.ts';
-import { propertiesOf } from '../../core/settings/read/schema-files.ts';
-import { packageSchemas } from '../../core/settings/read/schemas.ts';
+import type { JsonPath } from '../../core/settings/schema/pointer.ts';
+import { readSettingsFile, type ReadFile } from '../../core/settings/read/read-file.ts';
+import { propertiesOf } from '../../core/settings/schema/schema-files.ts';
+import { packageSchemas } from '../../core/settings/schema/schemas.ts';
 import { keyText, type YamlFile } from '../../core/settings/source/yaml-file.ts';
 import type { FullCase } from './case-requests.ts';
 

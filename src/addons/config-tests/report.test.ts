@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../../core/settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import { createReporter, type ReporterName } from './report.ts';
 import type { CaseResult, Failure } from './results.ts';
 

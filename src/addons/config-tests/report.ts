@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { printable } from '../explain/explanation/render/layout.ts';
-import { formatDiagnostics, type Diagnostic, describe } from '../../core/settings/problems/diagnostic.ts';
+import { printable } from '../../core/commands/layout.ts';
+import { formatDiagnostics, type Diagnostic, describe } from '../../core/settings/source/diagnostic.ts';
 import { hasFailed, type CaseResult, type TestSummary, diffOf, headOf, placeOf, type Failure } from './results.ts';
 
 export type ReporterName = 'pretty' | 'junit' | 'github';

@@ -1,5 +1,5 @@
-import type { Diagnostic, FilePlace } from '../../core/settings/problems/diagnostic.ts';
-import type { JsonPath } from '../../core/settings/read/pointer.ts';
+import type { Diagnostic, FilePlace } from '../../core/settings/source/diagnostic.ts';
+import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import type { Mismatch } from './differences.ts';
 
 /** One mismatch, with the place of its expectation. */

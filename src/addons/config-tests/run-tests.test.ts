@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describe as textOf, SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { describe as textOf, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { headOf, hasFailed, type CaseResult, type TestsEnd, placeOf } from './results.ts';
 import { runTests, type TestRun } from './run-tests.ts';
 import type { RunnerSetup } from './runner.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../plugin/index.ts';
-import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../../core/settings/source/files.ts';
-import type { JsonPath } from '../../core/settings/read/pointer.ts';
+import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import { loadSettings, type LoadResult } from '../../core/settings/read/load.ts';
 import { checkTests } from './check-tests.ts';
 import { compare } from './compare.ts';

@@ -1,4 +1,4 @@
-import { type Diagnostic, SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { type Diagnostic, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { RecordEnd } from '../../core/record/attempt-end.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../core/settings/read/load.ts';

@@ -2,7 +2,7 @@ import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import { formats } from '../../formats/index.ts';
 import type { ModelTask } from '../../plugin/index.ts';
-import { errorBody } from '../simulator/wire.ts';
+import { errorBody } from '../../core/dry-run/openai-error.ts';
 import { parsed, type SpokenCall } from './calls.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import type { ClientContext, Format } from '../../formats/format.ts';
@@ -86,7 +86,7 @@ function answerOf(text: string, spoken: SpokenCall, request: unknown): WrittenRe
   const events = eventsOf(text, spoken.model);
   const client = contextOf(spoken, request);
   if (spoken.stream) return streamOf(format, events, client);
-  const whole = format.encodeReply(events, client);
+  const whole = JSON.parse(format.encodeReply(events, client).toString()) as object;
   const body = spoken.predicted ? { predictions: [whole] } : whole;
   return json(format.contentType.body, body);
 }

@@ -1,8 +1,8 @@
 import { outboundOf } from '../../core/process/outbound.ts';
 import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
-import { describe } from '../../core/settings/problems/diagnostic.ts';
+import { describe } from '../../core/settings/source/diagnostic.ts';
 import type { LoadResult } from '../../core/settings/read/load.ts';
-import type { Environment } from '../../core/settings/read/references.ts';
+import type { Environment } from '../../core/settings/values/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
 import type { Output } from '../../core/commands/output.ts';
 import { partOf } from '../../core/add-on.ts';
@@ -78,7 +78,7 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
   ]);
   return [
     ...checkCertificates(settings.tls, Date.now()),
-    checkStateFolder(server),
+    checkStateFolder(settings.server),
     checkFiles(server, read),
     checkMemory(server, read),
     ...checkProxy(env, settings.server.egress?.proxy !== undefined),

@@ -2,7 +2,7 @@ import { compileCatalog, type CatalogEntry } from '../../core/catalog/catalog.ts
 import { withinTime } from '../../core/compose/time-limit.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 import { systemClock } from '../../plugin/index.ts';
-import type { Environment } from '../../core/settings/read/references.ts';
+import type { Environment } from '../../core/settings/values/references.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
 import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { MemoryTokenStore } from '../../core/memory/tokens.ts';

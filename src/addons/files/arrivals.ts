@@ -34,7 +34,7 @@ export class Arrivals {
 export class ArrivingUpload {
   readonly #all: ReadonlyMap<string, ArrivingUpload>;
   readonly #leave: () => void;
-  /** What the store has of each file of the owner, and what has changed since it was read. */
+  /** Each file of the owner as the store has it, and the changes since it was read. */
   #stored: Map<string, number> | undefined;
   #changed = new Map<string, number>();
   #sum = 0;

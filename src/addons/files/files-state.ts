@@ -17,7 +17,7 @@ type FilesSize = Pick<SweptStore, 'files' | 'bytes'>;
 
 const NONE: FilesSize = { files: 0, bytes: 0 };
 
-/** What a process knows of stored files besides the store: its own uploads, and when to sweep. Outlives snapshots. */
+/** The knowledge of a process about stored files besides the store: its own uploads, and when to sweep. Outlives snapshots. */
 export class FilesState {
   readonly uploads = new Uploads();
   readonly arrivals = new Arrivals();

@@ -1,13 +1,12 @@
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
-import type { ProcessPart } from '../../core/process/process-part.ts';
-import type { ProcessParts } from '../../core/process/process-state.ts';
+import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import { composeFiles } from './compose-files.ts';
 import { FilesState } from './files-state.ts';
 import { compileFiles } from './settings/files.ts';
 import { placeStoredFiles } from './stored-files.ts';
 
 /** The stored files of a process. */
-export function openFiles({ clock, log, metrics }: ProcessParts): ProcessPart {
+export function openFiles({ clock, log, metrics }: PartTools): ProcessPart {
   const state = new FilesState({ clock, log, counted: metrics.filesCounted });
   return {
     ...sourceOf(state),

@@ -19,7 +19,7 @@ export interface StoredFilesSetup {
   readonly reserve: (exchange: Exchange, bytes: number) => GatewayError | undefined;
 }
 
-/** What all ids have in common: a body without it names no stored file. */
+/** All ids begin with it: a body without it names no stored file. */
 const ID_START = Buffer.from('file-gh');
 
 /**
@@ -35,7 +35,7 @@ export function placeStoredFiles(
   const { body } = attempt;
   if (body.edits.length === 0 && !body.original.includes(ID_START)) return undefined;
   const client = exchange.operation?.format;
-  const found = client?.storedMedia?.(body.json(), recogniser(setup.files)) ?? [];
+  const found = client?.media?.stored(body.json(), recogniser(setup.files)) ?? [];
   if (found.length === 0) return undefined;
   return place(found, { exchange, attempt, resolved, setup });
 }
@@ -52,7 +52,7 @@ function idOf(text: string, url: string | undefined): string {
   return rest.replace(/\/content$/, '').replace(/\.[A-Za-z0-9]{1,8}$/, '');
 }
 
-interface Placing {
+interface FileRequest {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
   readonly resolved: ResolvedTarget;
@@ -60,13 +60,13 @@ interface Placing {
 }
 
 /** A part with its file, and how it reaches the target. */
-interface Placed {
+interface FilePlacement {
   readonly part: FileReference;
   readonly file: StoredFile;
   readonly way: SentFile['way'];
 }
 
-async function place(found: readonly FileReference[], placing: Placing): Promise<RequestBody> {
+async function place(found: readonly FileReference[], placing: FileRequest): Promise<RequestBody> {
   const { attempt, exchange, resolved } = placing;
   const placed = await findFiles(found, placing);
   const contents = await readInline(placed, placing);
@@ -84,7 +84,7 @@ async function place(found: readonly FileReference[], placing: Placing): Promise
   return body.edit([...edited].map(([key, value]) => ({ path: [key], value, source: 'files' })));
 }
 
-const toSentFile = ({ part, file: { id, bytes, mime, uri }, way }: Placed): SentFile => ({
+const toSentFile = ({ part, file: { id, bytes, mime, uri }, way }: FilePlacement): SentFile => ({
   id,
   bytes,
   mime,
@@ -93,10 +93,10 @@ const toSentFile = ({ part, file: { id, bytes, mime, uri }, way }: Placed): Sent
   uri,
 });
 
-async function findFiles(found: readonly FileReference[], placing: Placing): Promise<readonly Placed[]> {
+async function findFiles(found: readonly FileReference[], placing: FileRequest): Promise<readonly FilePlacement[]> {
   const { exchange, resolved, setup } = placing;
   const files = new Map<string, StoredFile>();
-  const placed: Placed[] = [];
+  const placed: FilePlacement[] = [];
   for (const part of found) {
     const id = idOf(part.url, setup.files.url);
     let file = files.get(id);
@@ -107,7 +107,7 @@ async function findFiles(found: readonly FileReference[], placing: Placing): Pro
   return placed;
 }
 
-async function find(id: string, part: FileReference, { exchange, setup }: Placing): Promise<StoredFile> {
+async function find(id: string, part: FileReference, { exchange, setup }: FileRequest): Promise<StoredFile> {
   try {
     return await setup.files.find(exchange.caller?.keyId, id, part.media);
   } catch (error) {
@@ -122,7 +122,10 @@ async function find(id: string, part: FileReference, { exchange, setup }: Placin
 const readsBuckets = ({ format, host }: ResolvedTarget): boolean => format === 'gemini' && host === 'vertex';
 
 /** Reads each file once, one after another. Their sum is checked before any is read. */
-async function readInline(placed: readonly Placed[], placing: Placing): Promise<ReadonlyMap<string, Content>> {
+async function readInline(
+  placed: readonly FilePlacement[],
+  placing: FileRequest,
+): Promise<ReadonlyMap<string, Content>> {
   const { exchange, resolved, setup, attempt } = placing;
   const { files, reserve } = setup;
   const contents = new Map<string, Content>();

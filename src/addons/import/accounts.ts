@@ -35,23 +35,15 @@ interface EntryPlace {
 /** Adds the account to the catalog. Returns its slug; undefined, after a report at `item`, if it cannot be one. */
 export function addAccount(draft: Draft, item: ForeignItem, account: ForeignAccount): string | undefined {
   const vendor = vendorAt(account.vendor, account.baseUrl);
-  if (!vendor) {
-    item.lose(noVendor(account.vendor));
-    return undefined;
-  }
+  if (!vendor) return item.lose(noVendor(account.vendor));
   const { provider } = vendor;
   const base = baseOf(vendor, account);
   const fault = faultOf(vendor, base);
-  if (fault !== undefined) {
-    item.lose(fault);
-    return undefined;
-  }
+  if (fault !== undefined) return item.lose(fault);
   if (!VENDORS.has(account.vendor)) item.lose(`is ${account.vendor} a server with OpenAI's API? It is imported as one`);
   const place = placeOf(vendor, account, base);
-  if (provider === 'vertex-ai' && place.isForeign) {
-    item.lose(`do tokens of Google go to ${base}? Write the entry yourself if they do`, 'guard');
-    return undefined;
-  }
+  if (provider === 'vertex-ai' && place.isForeign)
+    return item.lose(`do tokens of Google go to ${base}? Write the entry yourself if they do`, 'guard');
   const isOpenAi = provider === 'openai';
   const settings = defined({
     provider,
@@ -110,6 +102,8 @@ function baseOf(vendor: Vendor, { vendor: name, baseUrl: own }: ForeignAccount):
   if (baseUrl === undefined && home !== undefined && new RegExp(`^https://${home}(?:/v1(?:beta)?)?$`).test(base))
     return undefined;
   if (provider === 'azure-openai') return base.replace(/\/openai(?:\/.*)?$/, '');
+  // The gateway adds the version and the endpoint of Anthropic's API.
+  if (provider === 'anthropic') return base.replace(/\/v1(?:\/messages)?$/, '');
   // Ollama's own API is beside the one that it shares with OpenAI.
   return name.startsWith('ollama') && !/\/v\d+$/.test(base) ? `${base}/v1` : base;
 }
@@ -194,6 +188,5 @@ function secretOf(draft: Draft, item: ForeignItem, purpose: string): string | un
 function versionOf(draft: Draft, item: ForeignItem | undefined): string | undefined {
   const text = draft.text(item, '2024-10-21');
   if (text === undefined || text.startsWith('${env:') || /^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(text)) return text;
-  item?.lose('is no version of the API: it must look like 2024-10-21');
-  return undefined;
+  return item?.lose('is no version of the API: it must look like 2024-10-21');
 }

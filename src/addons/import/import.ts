@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { checkSettings } from '../../core/dry-run/check-settings.ts';
-import { formatDiagnostics } from '../../core/settings/problems/diagnostic.ts';
+import { formatDiagnostics } from '../../core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
 import { YamlFile } from '../../core/settings/source/yaml-file.ts';
 import { calledAs, shellWord, type Output } from '../../core/commands/output.ts';

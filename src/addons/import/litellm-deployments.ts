@@ -51,6 +51,8 @@ export interface ModelContext {
   readonly credentials: CredentialList;
   /** Variables of the file. LiteLLM reads addresses from `OPENAI_API_BASE` and the like. */
   readonly environment: ForeignItem | undefined;
+  /** The address of models that have none of their own. */
+  readonly address?: ForeignItem | undefined;
 }
 
 /** Finds a setting of an account: the deployment's own, or that of its credential. */
@@ -71,8 +73,7 @@ function accountOf(params: ForeignItem, credentials: CredentialList): Find | und
         ? `has values that are not known here: only ${ACCOUNT.join(', ')}`
         : undefined;
   if (values && fault === undefined) return (key) => params.get(key) ?? values.get(key);
-  item.lose(`the credential ${JSON.stringify(name)} ${fault}. The model is not imported`);
-  return undefined;
+  return item.lose(`the credential ${JSON.stringify(name)} ${fault}. The model is not imported`);
 }
 
 const PREFIX = /^([A-Za-z][\w-]*)\/(.*)$/;
@@ -88,35 +89,22 @@ function modelOf(params: ForeignItem, hasAddress: boolean): readonly [vendor: st
   const item = params.get('model');
   const text = item?.text();
   const custom = params.get('custom_llm_provider')?.text();
-  if (!item || text === undefined) {
-    params.lose('names no model');
-    return undefined;
-  }
-  if (text.includes('os.environ/')) {
-    item.lose('is read from a variable: the model is not imported');
-    return undefined;
-  }
+  if (!item || text === undefined) return params.lose('names no model');
+  if (text.includes('os.environ/')) return item.lose('is read from a variable: the model is not imported');
   const [, prefix = '', rest = ''] = PREFIX.exec(text) ?? [];
   if (custom !== undefined) return [custom, prefix === custom ? rest : text];
   if (prefix !== '' && (VENDORS.has(prefix) || hasAddress)) return [prefix, rest];
-  if (prefix !== '') {
-    item.lose(noVendor(prefix));
-    return undefined;
-  }
+  if (prefix !== '') return item.lose(noVendor(prefix));
   const vendor = BARE.find(([pattern]) => pattern.test(text))?.[1] ?? (hasAddress ? 'openai' : undefined);
   if (vendor !== undefined) return [vendor, text];
-  item.lose('names no vendor: at which one is this model? It is not imported');
-  return undefined;
+  return item.lose('names no vendor: at which one is this model? It is not imported');
 }
 
 /** Undefined, after a report: the deployment cannot be called. */
 export function deploymentOf(item: ForeignItem, draft: Draft, context: ModelContext): Deployment | undefined {
   const params = item.get('litellm_params');
   const name = item.get('model_name')?.text();
-  if (!params || name === undefined) {
-    item.lose('has no model_name or no litellm_params');
-    return undefined;
-  }
+  if (!params || name === undefined) return item.lose('has no model_name or no litellm_params');
   const info = item.get('model_info');
   const placed = placeOf(params, info, { draft, ...context });
   if (!placed) return undefined;
@@ -155,7 +143,7 @@ interface Placed {
 function placeOf(
   params: ForeignItem,
   info: ForeignItem | undefined,
-  { draft, credentials, environment }: ModelContext & { readonly draft: Draft },
+  { draft, credentials, environment, address }: ModelContext & { readonly draft: Draft },
 ): Placed | undefined {
   const account = accountOf(params, credentials);
   const own =
@@ -165,8 +153,9 @@ function placeOf(
   const [vendor, text] = found;
   const written = text === '' ? unnamed(params, info) : text;
   if (written === undefined) return undefined;
-  if (own && typeof own.value !== 'string') {
-    own.lose('is no address: the model is not imported, because its key belongs to that host', 'guard');
+  const named = own ?? address;
+  if (named && typeof named.value !== 'string') {
+    named.lose('is no address: the model is not imported, because its key belongs to that host', 'guard');
     return undefined;
   }
   // `text-completion-openai` has the variables of OpenAI.
@@ -175,7 +164,7 @@ function placeOf(
   const slug = addAccount(draft, params, {
     vendor,
     apiKey: account('api_key'),
-    baseUrl: draft.text(own ?? base ?? url, 'https://example.com'),
+    baseUrl: draft.text(named ?? base ?? url, 'https://example.com'),
     organization: draft.text(account('organization'), 'org'),
     apiVersion: account('api_version'),
     serviceAccount: account('vertex_credentials'),

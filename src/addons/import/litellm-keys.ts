@@ -1,9 +1,10 @@
 import type { Draft, DraftPart } from './draft.ts';
 import { KEY, TEAM } from './litellm-reasons.ts';
 import { defined, freeName, nameOf } from './names.ts';
+import { partOf } from '../../core/catalog/access.ts';
 import { AliasNames } from '../../core/catalog/alias-names.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { matches } from '../budgets/prices/model-pattern.ts';
+import { matches } from '../../core/catalog/model-pattern.ts';
 import type { ForeignItem } from './source.ts';
 import { budgetsOf, limitsOf } from './spending.ts';
 
@@ -49,10 +50,8 @@ function keyOf(item: ForeignItem, draft: Draft, teams: Teams, taken: DraftPart):
   const id = free(taken, nameOf(names[0] ?? names[1] ?? 'key'));
   const written = item.get('team_id')?.text();
   const team = written === undefined ? undefined : teams.get(written);
-  if (item.get('blocked')?.value === true || team?.blocked === true) {
-    item.lose('is blocked, or its team is: it is not imported', 'guard');
-    return undefined;
-  }
+  if (item.get('blocked')?.value === true || team?.blocked === true)
+    return item.lose('is blocked, or its team is: it is not imported', 'guard');
   const credential = credentialOf(item, draft, id);
   if (!credential) return undefined;
   if (written !== undefined && team === undefined)
@@ -61,15 +60,10 @@ function keyOf(item: ForeignItem, draft: Draft, teams: Teams, taken: DraftPart):
       ?.lose('names a team that is in none of the files: its models, limits and budgets do not hold', 'guard');
   const ends = item.get('expires');
   const expiresAt = ends && expiryOf(ends);
-  if (ends && expiresAt === undefined) {
-    ends.lose('is no time, and a key without its end would be valid for ever: the key is not imported', 'guard');
-    return undefined;
-  }
+  if (ends && expiresAt === undefined)
+    return ends.lose('is no time, and a key without its end would be valid for ever: the key is not imported', 'guard');
   const models = allowed(item.get('models'), team, draft);
-  if (models?.length === 0) {
-    item.lose('has no model that its team may use, too: it is not imported', 'guard');
-    return undefined;
-  }
+  if (models?.length === 0) return item.lose('has no model that its team may use, too: it is not imported', 'guard');
   const key = defined({
     id,
     ...credential,
@@ -89,10 +83,7 @@ function keyOf(item: ForeignItem, draft: Draft, teams: Teams, taken: DraftPart):
 function credentialOf(item: ForeignItem, draft: Draft, id: string): DraftPart | undefined {
   const token = item.get('token') ?? item.get('key');
   const text = token?.text();
-  if (!token || text === undefined) {
-    item.lose('has no token: the key is not imported', 'guard');
-    return undefined;
-  }
+  if (!token || text === undefined) return item.lose('has no token: the key is not imported', 'guard');
   if (/^[0-9a-f]{64}$/.test(text)) return { digest: `sha256:${text}` };
   return { key: draft.secret(token, `${id}_KEY`, `the key ${id}`) };
 }
@@ -127,10 +118,17 @@ function modelsOf(item: ForeignItem | undefined, draft: Draft): readonly string[
     const name = one.text();
     if (name !== undefined && new AliasNames(Object.entries(draft.aliases)).find(name) === undefined)
       one.lose('is not in model_list; it is listed all the same');
-    else if (name?.includes('*') === true && !Object.hasOwn(draft.aliases, name))
-      one.lose('is a pattern that lists no alias: list each name, or make it an alias of its own', 'guard');
+    else if (name !== undefined && hidesAliases(name, draft))
+      one.lose('is a pattern that lists no other alias: list each name that it fits', 'guard');
     return name ?? [];
   });
+}
+
+/** A pattern allows names of the wildcard that it is a part of, and no other alias. */
+function hidesAliases(name: string, { aliases }: Draft): boolean {
+  if (!name.includes('*') || Object.hasOwn(aliases, name)) return false;
+  const names = new AliasNames(Object.entries(aliases));
+  return partOf(name, names) === undefined || Object.keys(aliases).some((alias) => matches(name, alias));
 }
 
 /** Metadata are short texts here. */

@@ -1,4 +1,4 @@
-import { usdOf } from '../budgets/prices/money.ts';
+import { usdOf } from '../../core/ports/money.ts';
 import { SHIPPED_PRICES } from '../budgets/prices/price-table.ts';
 import type { Draft, DraftPart } from './draft.ts';
 import type { ForeignItem } from './source.ts';

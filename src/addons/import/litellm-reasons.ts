@@ -12,6 +12,8 @@ const ALERTING = 'write `alerts: { webhooks }` in server.yaml; configs/observabi
 const GUARDRAILS = 'plugins check requests: docs/plugins/api.md';
 const JWT = 'callers authenticate by gateway keys; a plugin in the entry chain reads tokens';
 const DEBUG = 'write `telemetry: { log: { level: debug } }` in server.yaml';
+const ROUTES = 'the key may use every route: write `models` of the key, or a condition on the operation in its config';
+const OTHER_BUDGET = 'limits and budgets of that table do not hold: write `budgets` and `limits` of the key';
 const BY_TAG = 'write a conditional config on `metadata`';
 const NO_USERS = 'there are no users; `owner` of a key names a person';
 const HEALTH = 'a target that fails is found by requests: `circuit_breaker`';
@@ -91,6 +93,8 @@ export const GENERAL: Reasons = {
     enable_jwt_auth: JWT,
     litellm_jwtauth: JWT,
     allowed_ips: 'write `networks` of each key',
+    allowed_routes: ROUTES,
+    enforced_params: 'a plugin in the entry chain checks requests: docs/plugins/api.md',
   }),
   ...weighed('decide', {
     store_model_in_db: STORED_MODELS,
@@ -128,6 +132,14 @@ export const KEY: Reasons = {
     guardrails: GUARDRAILS,
     model_rpm_limit: 'write `limits: { models }` of the key',
     model_tpm_limit: 'write `limits: { models }` of the key',
+    allowed_routes: ROUTES,
+    allowed_passthrough_routes: ROUTES,
+    object_permission:
+      'a key reaches models, providers and configs: write `models`, `providers` and `configs` of the key',
+    allowed_model_region: 'write `providers` of the key, with an entry for each region',
+    budget_id: OTHER_BUDGET,
+    litellm_budget_table: OTHER_BUDGET,
+    organization_id: 'limits and budgets of the organization do not hold: write `organization` of the team',
   }),
   ...weighed('decide', {
     aliases: 'aliases belong to all keys: `aliases` in catalog.yaml',

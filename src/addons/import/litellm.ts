@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import { credentialsOf, deploymentOf, type CredentialList } from './litellm-deployments.ts';
 import { importKeys, importTeams, type Team } from './litellm-keys.ts';
-import { GENERAL, LITELLM, PAGE, ROUTER, STORED_MODELS } from './litellm-reasons.ts';
+import { DEPLOYMENT, GENERAL, LITELLM, PAGE, ROUTER, STORED_MODELS } from './litellm-reasons.ts';
 import { importGroups, readRouting } from './litellm-routing.ts';
 import { defined } from './names.ts';
 import type { ForeignFile, ForeignItem } from './source.ts';
@@ -80,7 +80,8 @@ function importConfig(root: ForeignItem, draft: Draft, { credentials, stored, ha
   const general = root.get('general_settings');
   const items = [...(root.get('model_list')?.items() ?? []), ...stored];
   const environment = root.get('environment_variables');
-  const deployments = items.flatMap((item) => deploymentOf(item, draft, { credentials, environment }) ?? []);
+  const address = addressOf(litellm, router);
+  const deployments = items.flatMap((item) => deploymentOf(item, draft, { credentials, environment, address }) ?? []);
   importGroups(deployments, readRouting(litellm, router, draft), draft);
   if (litellm) importLiteLlmSettings(litellm, draft);
   router?.rest(ROUTER);
@@ -90,6 +91,17 @@ function importConfig(root: ForeignItem, draft: Draft, { credentials, stored, ha
   for (const [name, item] of environment?.entries() ?? [])
     draft.variable(name, 'a variable of the file', { place: item.place });
   root.rest();
+}
+
+/** The address of models that have none of their own. */
+function addressOf(litellm: ForeignItem | undefined, router: ForeignItem | undefined): ForeignItem | undefined {
+  const defaults = router?.get('default_litellm_params');
+  const written = [defaults?.get('api_base'), defaults?.get('base_url'), litellm?.get('api_base')];
+  const [first, ...others] = written.filter((item) => item !== undefined && item.value !== '');
+  first?.lose('is the address of each model that has none of its own: are all of them at that host?');
+  for (const other of others) other?.lose(`is not used: the address at ${first?.place} comes first`);
+  defaults?.rest(DEPLOYMENT, { reason: 'write it in the entries and configs of the models', weight: 'decide' });
+  return first;
 }
 
 /** One page of what the admin API lists, of which all pages may be here. */

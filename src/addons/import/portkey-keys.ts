@@ -2,7 +2,7 @@ import { variableOf, type Draft, type DraftPart } from './draft.ts';
 import { metadataOf } from './litellm-keys.ts';
 import { defined, nameOf } from './names.ts';
 import { weighed, type ForeignItem, type Reasons } from './source.ts';
-import { capOf, periodOf, whole } from './spending.ts';
+import { alertsAt, capOf, periodOf, whole } from './spending.ts';
 
 const REASONS: Reasons = {
   ...weighed('guard', { scopes: 'write `models`, `providers` and `configs` of the key; keys administer nothing' }),
@@ -53,13 +53,10 @@ function budgetsOf(item: ForeignItem | undefined): readonly DraftPart[] | undefi
     const isTokens = limit.get('type')?.value === 'tokens';
     const amount = limit.get('credit_limit');
     const cap = isTokens ? tokensOf(amount) : capOf(amount);
-    const alert = limit.get('alert_threshold')?.number();
-    const limitUsd = amount?.value;
+    const alert = limit.get('alert_threshold')?.number() ?? 0;
     limit.rest(REASONS);
     if (period === undefined || cap === undefined) return [];
-    const percent =
-      alert !== undefined && typeof limitUsd === 'number' && limitUsd > 0 ? Math.round((100 * alert) / limitUsd) : 0;
-    return [defined({ cap, period, alerts: percent >= 1 && percent <= 100 ? [percent] : undefined })];
+    return [{ cap, period, ...alertsAt(alert, Number(amount?.value)) }];
   });
   return budgets.length > 0 ? budgets : undefined;
 }

@@ -39,10 +39,8 @@ export function targetOf(item: ForeignItem, setup: TargetSetup): DraftPart | und
     .filter((target) => target !== undefined);
   if (targets.length > 0 && inner.length === 0) return undefined;
   const otherwise = strategy?.get('default');
-  if (otherwise && !inner.some((target) => target['name'] === otherwise.value)) {
-    otherwise.lose('names a target that is left out: requests that meet no condition would have none');
-    return undefined;
-  }
+  if (otherwise && !inner.some((target) => target['name'] === otherwise.value))
+    return otherwise.lose('names a target that is left out: requests that meet no condition would have none');
   const place = targets.length > 0 ? {} : placeOf(item, setup);
   if (!place) return undefined;
   const name = item.get('name');
@@ -133,12 +131,10 @@ function entryOfSlug(
   const known = slugs.get(slug) ?? beside;
   const guessed = [...VENDORS.keys()].find((one) => slug.toLowerCase().startsWith(one));
   const account = accountOf(item, known ?? guessed ?? slug);
-  if (known === undefined && guessed === undefined && account.baseUrl === undefined) {
-    item.lose(
+  if (known === undefined && guessed === undefined && account.baseUrl === undefined)
+    return item.lose(
       `which provider is @${slug}? A config does not say it: import the list of providers too. The target is left out`,
     );
-    return undefined;
-  }
   if (known === undefined && guessed !== undefined)
     item.lose(
       `@${slug}: a config does not say which provider this is; catalog.yaml has it as ${VENDORS.get(guessed)!.provider}: check it, and its address`,
@@ -168,8 +164,7 @@ function strategyOf(strategy: ForeignItem, targets: readonly DraftPart[]): Draft
   const known = (item: ForeignItem | undefined): string | undefined => {
     const name = item?.text();
     if (name === undefined || names.has(name)) return name;
-    item?.lose('names a target that is left out');
-    return undefined;
+    return item?.lose('names a target that is left out');
   };
   const conditions = strategy
     .get('conditions')

@@ -68,8 +68,7 @@ function slugOf(item: ForeignItem): readonly [string, string] | undefined {
   item.get('name');
   if (slug === undefined || vendor === undefined) return undefined;
   if (VENDORS.has(vendor)) return [slug, vendor];
-  item.lose(`is at ${vendor}, for which Gatehouse has no provider`);
-  return undefined;
+  return item.lose(`is at ${vendor}, for which Gatehouse has no provider`);
 }
 
 interface ConfigSetup {
@@ -102,7 +101,6 @@ function parsed(item: ForeignItem): ForeignItem | undefined {
   try {
     return new ForeignItem(item.source, item.path, JSON.parse(String(item.value)));
   } catch {
-    item.lose('is not JSON');
-    return undefined;
+    return item.lose('is not JSON');
   }
 }

@@ -1,6 +1,6 @@
 import { literal } from './names.ts';
 import { isObject } from '../../formats/json/object.ts';
-import type { JsonPath } from '../../core/settings/read/pointer.ts';
+import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import { YamlFile } from '../../core/settings/source/yaml-file.ts';
 
 /**
@@ -99,8 +99,8 @@ export class ForeignItem {
     return this.value.map((value: unknown, index) => new ForeignItem(this.source, [...this.path, index], value));
   }
 
-  /** Numbers that files hold as text are read too. */
-  number(): number | undefined {
+  /** Numbers that files hold as text are read too. @param weight of a value that is no number */
+  number(weight?: Weight): number | undefined {
     const number = typeof this.value === 'string' && this.value.trim() !== '' ? Number(this.value) : this.value;
     if (typeof number === 'number' && Number.isFinite(number) && number >= 0) return number;
     const variable = variableIn(String(this.value));
@@ -108,6 +108,7 @@ export class ForeignItem {
       variable === undefined
         ? 'is not a number'
         : `is read from a variable: write the number, or \`\${env:${variable}}\``,
+      weight,
     );
     return undefined;
   }
@@ -115,15 +116,15 @@ export class ForeignItem {
   text(): string | undefined {
     if (typeof this.value === 'string' && this.value !== '') return this.value;
     if (typeof this.value === 'number') return String(this.value);
-    this.lose('is not a text');
-    return undefined;
+    return this.lose('is not a text');
   }
 
   texts(): readonly string[] {
     return this.items().flatMap((item) => item.text() ?? []);
   }
 
-  lose(reason: string, weight: Weight = 'decide'): void {
+  /** Reports a loss. Its value is that of what is lost. */
+  lose(reason: string, weight: Weight = 'decide'): undefined {
     this.source.lose(this.path, reason, weight);
   }
 

@@ -20,8 +20,13 @@ export function budgetsOf(item: ForeignItem): readonly DraftPart[] | undefined {
   const [cap, warning] = [capOf(hard), capOf(soft)];
   if (period === undefined) return undefined;
   if (cap === undefined) return warning === undefined ? undefined : [{ cap: warning, period, on_exceeded: 'warn' }];
-  const percent = warning === undefined ? 0 : Math.round((100 * Number(soft?.value)) / Number(hard?.value));
-  return [{ cap, period, ...(percent >= 1 && percent <= 100 && { alerts: [percent] }) }];
+  return [{ cap, period, ...alertsAt(warning === undefined ? 0 : Number(soft?.value), Number(hard?.value)) }];
+}
+
+/** The alert at a part of a cap, in percent. None where the part is no percentage of it. */
+export function alertsAt(amount: number, cap: number): DraftPart {
+  const percent = Math.round((100 * amount) / cap);
+  return percent >= 1 && percent <= 100 ? { alerts: [percent] } : {};
 }
 
 /** Undefined, after a report: no period is the same. */
@@ -35,7 +40,7 @@ export function periodOf(item: ForeignItem | undefined): string | undefined {
 
 /** `12.5 USD`. Undefined: no number. */
 export function capOf(item: ForeignItem | undefined): string | undefined {
-  const usd = item?.number();
+  const usd = item?.number('guard');
   return usd === undefined ? undefined : `${decimal(usd)} USD`;
 }
 
@@ -62,9 +67,8 @@ const rate = (item: ForeignItem | undefined): string | undefined => {
 
 /** A whole number above 0. Undefined, after a report: another value. */
 export function whole(item: ForeignItem | undefined): number | undefined {
-  const number = item?.number();
+  const number = item?.number('guard');
   if (number === undefined) return undefined;
   if (Number.isInteger(number) && number > 0) return number;
-  item?.lose('must be a whole number above 0', 'guard');
-  return undefined;
+  return item?.lose('must be a whole number above 0', 'guard');
 }

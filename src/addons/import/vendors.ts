@@ -10,70 +10,49 @@ export interface Vendor {
   readonly variable: string;
 }
 
-const compatible = (variable: string, baseUrl: string): Vendor => ({
-  provider: 'openai',
-  baseUrl,
-  home: new URL(baseUrl).host,
-  variable,
-});
-const ownServer = (variable: string): Vendor => ({ provider: 'openai', needsBase: true, variable });
+const own = (variable: string): Vendor => ({ provider: 'openai', needsBase: true, variable });
 
-const OPENAI: Vendor = { provider: 'openai', home: 'api.openai.com', variable: 'OPENAI_API_KEY' };
-const ANTHROPIC: Vendor = { provider: 'anthropic', home: 'api.anthropic.com', variable: 'ANTHROPIC_API_KEY' };
-const VERTEX: Vendor = {
-  provider: 'vertex-ai',
-  home: 'aiplatform.googleapis.com',
-  variable: 'VERTEX_SERVICE_ACCOUNT',
-};
-const STUDIO: Vendor = {
-  provider: 'google-ai-studio',
-  home: 'generativelanguage.googleapis.com',
-  variable: 'GEMINI_API_KEY',
-};
-const AZURE: Vendor = { provider: 'azure-openai', needsBase: true, variable: 'AZURE_OPENAI_API_KEY' };
-const GROQ = compatible('GROQ_API_KEY', 'https://api.groq.com/openai/v1');
-const MISTRAL = compatible('MISTRAL_API_KEY', 'https://api.mistral.ai/v1');
-const DEEPSEEK = compatible('DEEPSEEK_API_KEY', 'https://api.deepseek.com/v1');
-const TOGETHER = compatible('TOGETHERAI_API_KEY', 'https://api.together.xyz/v1');
-const FIREWORKS = compatible('FIREWORKS_AI_API_KEY', 'https://api.fireworks.ai/inference/v1');
-const OPENROUTER = compatible('OPENROUTER_API_KEY', 'https://openrouter.ai/api/v1');
-const XAI = compatible('XAI_API_KEY', 'https://api.x.ai/v1');
-const CEREBRAS = compatible('CEREBRAS_API_KEY', 'https://api.cerebras.ai/v1');
-const NVIDIA = compatible('NVIDIA_NIM_API_KEY', 'https://integrate.api.nvidia.com/v1');
-const OLLAMA = compatible('OLLAMA_API_KEY', 'http://127.0.0.1:11434/v1');
-const VLLM = ownServer('HOSTED_VLLM_API_KEY');
+/** All names of each vendor. A slug that begins with one of them is taken for that vendor's: the first one counts. */
+const ROWS: readonly (readonly [names: string, vendor: Vendor])[] = [
+  ['openai text-completion-openai', { provider: 'openai', home: 'api.openai.com', variable: 'OPENAI_API_KEY' }],
+  ['openai_like', own('OPENAI_LIKE_API_KEY')],
+  ['anthropic', { provider: 'anthropic', home: 'api.anthropic.com', variable: 'ANTHROPIC_API_KEY' }],
+  [
+    'vertex_ai vertex-ai vertex_ai_beta',
+    { provider: 'vertex-ai', home: 'aiplatform.googleapis.com', variable: 'VERTEX_SERVICE_ACCOUNT' },
+  ],
+  [
+    'gemini google',
+    { provider: 'google-ai-studio', home: 'generativelanguage.googleapis.com', variable: 'GEMINI_API_KEY' },
+  ],
+  ['azure azure-openai', { provider: 'azure-openai', needsBase: true, variable: 'AZURE_OPENAI_API_KEY' }],
+  ['hosted_vllm vllm', own('HOSTED_VLLM_API_KEY')],
+  ['lm_studio', own('LM_STUDIO_API_KEY')],
+];
 
-export const VENDORS: ReadonlyMap<string, Vendor> = new Map([
-  ['openai', OPENAI],
-  ['text-completion-openai', OPENAI],
-  ['openai_like', ownServer('OPENAI_LIKE_API_KEY')],
-  ['anthropic', ANTHROPIC],
-  ['vertex_ai', VERTEX],
-  ['vertex-ai', VERTEX],
-  ['vertex_ai_beta', VERTEX],
-  ['gemini', STUDIO],
-  ['google', STUDIO],
-  ['azure', AZURE],
-  ['azure-openai', AZURE],
-  ['groq', GROQ],
-  ['mistral', MISTRAL],
-  ['mistral-ai', MISTRAL],
-  ['deepseek', DEEPSEEK],
-  ['together_ai', TOGETHER],
-  ['together-ai', TOGETHER],
-  ['fireworks_ai', FIREWORKS],
-  ['fireworks-ai', FIREWORKS],
-  ['openrouter', OPENROUTER],
-  ['xai', XAI],
-  ['x-ai', XAI],
-  ['cerebras', CEREBRAS],
-  ['nvidia_nim', NVIDIA],
-  ['ollama', OLLAMA],
-  ['ollama_chat', OLLAMA],
-  ['hosted_vllm', VLLM],
-  ['vllm', VLLM],
-  ['lm_studio', ownServer('LM_STUDIO_API_KEY')],
-]);
+/** Vendors with OpenAI's API. */
+const COMPATIBLE: readonly (readonly [names: string, variable: string, baseUrl: string])[] = [
+  ['groq', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1'],
+  ['mistral mistral-ai', 'MISTRAL_API_KEY', 'https://api.mistral.ai/v1'],
+  ['deepseek', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com/v1'],
+  ['together_ai together-ai', 'TOGETHERAI_API_KEY', 'https://api.together.xyz/v1'],
+  ['fireworks_ai fireworks-ai', 'FIREWORKS_AI_API_KEY', 'https://api.fireworks.ai/inference/v1'],
+  ['openrouter', 'OPENROUTER_API_KEY', 'https://openrouter.ai/api/v1'],
+  ['xai x-ai', 'XAI_API_KEY', 'https://api.x.ai/v1'],
+  ['cerebras', 'CEREBRAS_API_KEY', 'https://api.cerebras.ai/v1'],
+  ['nvidia_nim', 'NVIDIA_NIM_API_KEY', 'https://integrate.api.nvidia.com/v1'],
+  ['ollama ollama_chat', 'OLLAMA_API_KEY', 'http://127.0.0.1:11434/v1'],
+];
+
+export const VENDORS: ReadonlyMap<string, Vendor> = new Map(
+  [
+    ...ROWS,
+    ...COMPATIBLE.map(([names, variable, baseUrl]): (typeof ROWS)[number] => [
+      names,
+      { provider: 'openai', baseUrl, home: new URL(baseUrl).host, variable },
+    ]),
+  ].flatMap(([names, vendor]) => names.split(' ').map((name): [string, Vendor] => [name, vendor])),
+);
 
 /** Vendors whose own API is not OpenAI's, whatever the address. */
 const OTHER_APIS =
@@ -83,7 +62,7 @@ const OTHER_APIS =
 export function vendorAt(name: string, address: string | undefined): Vendor | undefined {
   const listed = VENDORS.get(name);
   if (listed) return listed;
-  return address === undefined || OTHER_APIS.test(name) ? undefined : ownServer('API_KEY');
+  return address === undefined || OTHER_APIS.test(name) ? undefined : own('API_KEY');
 }
 
 /** True where the address is the vendor's own: its key may go there. Hosts of Vertex AI begin with a region and a hyphen. */

@@ -17,7 +17,7 @@ import {
   type Series,
 } from '../../core/record/metrics/series.ts';
 
-export interface FamilyProducerOptions {
+interface FamilyProducerOptions {
   readonly families: () => readonly AnyFamily[];
   readonly scope: InstrumentationScope;
   readonly resource: Resource;

@@ -1,3 +1,4 @@
+import type { Telemetry, TelemetryOptions } from '../../core/record/telemetry.ts';
 import {
   context,
   defaultTextMapGetter,
@@ -13,41 +14,14 @@ import type { Resource, ResourceDetector } from '@opentelemetry/resources';
 import type { LogRecordProcessor } from '@opentelemetry/sdk-logs';
 import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import type { Logger } from 'pino';
-import { systemClock, type Clock } from '../../plugin/index.ts';
-import type { Metrics } from '../../core/record/metrics/registry.ts';
-import type { RequestRecord } from '../../core/record/record.ts';
-import { w3cParent, type OpenSpan, type ParentOf } from '../../core/record/traces/spans.ts';
+import { systemClock } from '../../plugin/index.ts';
+import { w3cParent, type ParentOf } from '../../core/record/traces/spans.ts';
 import { openLogExporter, openMetricExporter } from './exporters.ts';
 import { createLineEmitter } from './log-lines.ts';
 import { FamilyProducer } from './metric-producer.ts';
 import { openSpans } from './open-spans.ts';
-import type { Detector, OtelSettings, OtelYaml } from './otel-settings.ts';
+import type { Detector, OtelSettings } from './otel-settings.ts';
 import { SemconvMetrics } from './semconv-metrics.ts';
-
-export interface OtelOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly yaml: OtelYaml | undefined;
-  readonly version: string;
-  readonly log: Logger;
-  /** Exported beside the metrics of the conventions. */
-  readonly metrics: Pick<Metrics, 'families' | 'flush'>;
-  readonly clock?: Clock;
-  /** How long `shutdown` waits for the collector. Injected by tests. */
-  readonly shutdownMs?: number;
-}
-
-/** What the process gives to OpenTelemetry. A signal that is off is undefined. */
-export interface Otel {
-  readonly openSpan: OpenSpan | undefined;
-  /** Counts an ended request in the metrics of the conventions. */
-  readonly countRequest: ((record: RequestRecord) => void) | undefined;
-  /** Exports a line of the log. */
-  readonly writeLine: ((line: string) => void) | undefined;
-  /** Exports everything so far. Failures are logged, here and in `shutdown`. */
-  flush(): Promise<void>;
-  /** Exports the rest, in bounded time, and stops. Spans that end later are lost. */
-  shutdown(): Promise<void>;
-}
 
 /** The exporters retry an unavailable collector for 10 s; the end of the process waits less. */
 const SHUTDOWN_MS = 3_000;
@@ -59,7 +33,7 @@ const SCOPE = 'gatehouse';
  * OpenTelemetry by its SDK for Node. The SDK reads sampler and limits from `process.env`, and the OTLP packages their own
  * variables. No instrumentation is registered: the record of a request is the only source.
  */
-export async function openOtel(options: OtelOptions, settings: OtelSettings): Promise<Otel> {
+export async function openOtel(options: TelemetryOptions, settings: OtelSettings): Promise<Telemetry> {
   const { log, version, shutdownMs = SHUTDOWN_MS } = options;
   const [{ NodeSDK }, resources] = await Promise.all([
     import('@opentelemetry/sdk-node'),
@@ -104,7 +78,7 @@ export async function openOtel(options: OtelOptions, settings: OtelSettings): Pr
 
 function resourceOf(
   resources: typeof import('@opentelemetry/resources'),
-  { version }: OtelOptions,
+  { version }: TelemetryOptions,
   { serviceName, detectors }: OtelSettings,
 ): Resource {
   const own = resources.resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
@@ -113,7 +87,7 @@ function resourceOf(
 }
 
 async function openReader(
-  { version, metrics: own, clock = systemClock }: OtelOptions,
+  { version, metrics: own, clock = systemClock }: TelemetryOptions,
   { metrics: signal }: OtelSettings,
   semconv: SemconvMetrics | undefined,
 ): Promise<IMetricReader | undefined> {
@@ -183,7 +157,7 @@ function reportTo(log: Logger): (failure: unknown) => void {
 }
 
 /** The detector drops the whole variable for one fault in it and says so at debug level only. */
-function checkResourceAttributes({ env, log }: OtelOptions, detector: ResourceDetector): void {
+function checkResourceAttributes({ env, log }: TelemetryOptions, detector: ResourceDetector): void {
   const wanted = env['OTEL_RESOURCE_ATTRIBUTES']?.trim();
   const found = Object.keys(detector.detect().attributes ?? {});
   if (wanted && found.length === 0)

@@ -9,7 +9,7 @@ import type { TracesSettings } from './otel-settings.ts';
 import { createSampler, samplingOf } from './samplers.ts';
 import { SpanBatches, type SpanSender } from './span-batches.ts';
 
-export interface SpanSource {
+interface SpanSource {
   readonly resource: Resource;
   /** The instrumentation scope. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface SpanSource {
 
 /** How spans are made and exported. */
 export interface Spans {
-  /** What OpenTelemetry's SDK needs to make them; undefined where it makes none. */
+  /** The spans as OpenTelemetry's SDK needs them; undefined where it makes none. */
   readonly processor: SpanProcessor | undefined;
   readonly sampler: Sampler;
   /** Called after the SDK has started. */

@@ -1,6 +1,6 @@
 import { StartFailed } from '../../core/process/start-failed.ts';
 /** The encodings and transports of OTLP. */
-export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
+const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /** `telemetry.traces` of server.yaml. */
@@ -10,7 +10,7 @@ interface TracesYaml {
   readonly service_name?: string | undefined;
 }
 
-/** What OpenTelemetry reads of `telemetry` in server.yaml. */
+/** The part of `telemetry` in server.yaml that OpenTelemetry reads. */
 export interface OtelYaml {
   readonly traces?: TracesYaml | undefined;
   readonly semconv?: Semconv | undefined;

@@ -14,7 +14,7 @@ export interface NameMistake {
   readonly suggestion?: string;
 }
 
-/** What is known of a value that a section opens: `any` may have every key, `none` has no keys. */
+/** Knowledge about a value that a section opens: `any` may have every key, `none` has no keys. */
 type Scope = PromptValueSchema | 'any' | 'none';
 
 /** Most tags that a check follows through partials inside partials. */

@@ -1,7 +1,6 @@
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { ResponseStore } from '../../core/memory/ports.ts';
-import type { ProcessPart } from '../../core/process/process-part.ts';
-import type { ProcessParts } from '../../core/process/process-state.ts';
+import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { composeResponses } from './compose-responses.ts';
 import { responsesSocket } from './responses-socket.ts';
@@ -13,8 +12,8 @@ import { OpenSockets } from './websockets/open-sockets.ts';
 import { opensWebSocket, serveWebSockets } from './websockets/upgrade.ts';
 
 /** The kept responses and the WebSockets of a process. */
-export function openResponses({ clock, metrics: { families }, responses }: ProcessParts): ProcessPart {
-  const store = responses ?? new MemoryResponses(clock);
+export function openResponses({ clock, metrics: { families }, shared }: PartTools): ProcessPart {
+  const store = shared?.responses ?? new MemoryResponses(clock);
   const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
   let limits = compileWebSockets();
   const source = sourceOf(store, sockets, (settings) => (limits = settings));

@@ -1,14 +1,4 @@
 import type { AddOnParts } from '../../core/add-on.ts';
-import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
-import { embeddings } from '../../core/operations/embeddings.ts';
-import { createSemanticCache } from './semantic-cache.ts';
+import { drySemanticCache, openSemanticCache } from './process.ts';
 
-const source: SnapshotSource = {
-  compose: ({ shared: { clock } }) => ({
-    grantToAttempts: ({ targets, translate, send, replies }) => ({
-      semantic: createSemanticCache(replies.texts, { targets, translate, send, operation: embeddings, clock }),
-    }),
-  }),
-};
-
-export const parts: AddOnParts = { open: () => source, dry: () => source };
+export const parts: AddOnParts = { open: openSemanticCache, dry: drySemanticCache };

@@ -6,11 +6,7 @@ const PING_MS = 100;
 const PING = ': ping\n\n';
 
 /** Performs the steps on the socket, with backpressure, until they are done or the client has disconnected. */
-export async function play(
-  steps: readonly ScriptStep[],
-  response: ServerResponse,
-  clock: Clock,
-): Promise<'done' | 'aborted'> {
+export async function play(steps: readonly ScriptStep[], response: ServerResponse, clock: Clock): Promise<void> {
   const departure = new Departure(response);
   for (const step of steps) {
     if (departure.happened) break;
@@ -18,20 +14,16 @@ export async function play(
     const waiting = perform(step, response, departure, clock);
     if (waiting) await waiting;
   }
-  return departure.happened && !departure.ownDoing ? 'aborted' : 'done';
 }
 
 /** Tracks the end of the connection, by either side. */
 class Departure {
   happened = false;
-  /** This side ended or destroyed the connection. */
-  ownDoing = false;
   #wake: (() => void) | undefined;
 
   constructor(response: ServerResponse) {
     response.once('close', () => {
       this.happened = true;
-      if (response.writableFinished) this.ownDoing = true;
       this.#wake?.();
     });
   }
@@ -119,7 +111,6 @@ function flush(response: ServerResponse): void {
 
 /** Destroys the socket after the written bytes are sent, so that the client sees the break after those bytes. */
 function breakOff(response: ServerResponse, departure: Departure): Promise<void> | undefined {
-  departure.ownDoing = true;
   const { socket } = response;
   if (!socket) return undefined;
   if (!response.headersSent) {

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock, type Clock } from '../../plugin/index.ts';
+import { systemClock } from '../../plugin/index.ts';
 import { play } from './play.ts';
 import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
 import { plainScript, type ScriptStep } from './script.ts';
 import { Simulation } from './simulate.ts';
-import { errorBody } from './wire.ts';
+import { errorBody } from '../../core/dry-run/openai-error.ts';
 
 const MAX_BODY = 64 * 1024 * 1024;
 /** Longer than the gateway's pools keep a connection, so that a reused socket is never one that this side has just closed. */
@@ -14,56 +14,37 @@ const KEEP_ALIVE_MS = 120_000;
 interface SimulatorOptions {
   /** Default: a free port. */
   readonly port?: number;
-  /** Default: loopback. */
-  readonly host?: string;
-  readonly clock?: Clock;
   /** The server does not keep the process alive. */
   readonly background?: boolean;
 }
 
-interface SimulatorStats {
-  readonly requests: number;
-  readonly running: number;
-  /** Replies whose client disconnected before the end. */
-  readonly aborted: number;
-  readonly connections: number;
-}
-
 export interface Simulator {
   readonly url: string;
-  stats(): SimulatorStats;
   /** Closes the server and breaks running replies. */
   close(): Promise<void>;
 }
 
 /** An OpenAI upstream on a real socket, so that timeouts, aborts, retries and cut streams are real. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const host = options.host ?? '127.0.0.1';
-  const clock = options.clock ?? systemClock;
-  const simulation = new Simulation(() => clock.wall());
-  const counts = { requests: 0, running: 0, aborted: 0, connections: 0 };
+  const simulation = new Simulation(() => systemClock.wall());
   const server = createServer((request, response) => {
-    serve(request, response, { simulation, clock, counts }).catch((error: unknown) => {
+    serve(request, response, simulation).catch((error: unknown) => {
       // A bug in the simulator itself.
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end(`The simulator failed: ${String(error)}`);
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.on('connection', (socket) => {
-    counts.connections += 1;
-    socket.once('close', () => (counts.connections -= 1));
-  });
-  await listen(server, options.port ?? 0, host);
+  await listen(server, options.port ?? 0);
   if (options.background) server.unref();
-  return { url: urlOf(server), stats: () => ({ ...counts }), close: () => close(server) };
+  return { url: urlOf(server), close: () => close(server) };
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     // Exclusive: cluster workers would otherwise share one port, and requests of one worker could reach another's simulator.
-    server.listen({ port, host, exclusive: true }, () => {
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -72,8 +53,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 function urlOf(server: Server): string {
   // A listening TCP server has an AddressInfo.
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${address}:${port}`;
 }
 
 function close(server: Server): Promise<void> {
@@ -83,26 +64,13 @@ function close(server: Server): Promise<void> {
   });
 }
 
-interface Room {
-  readonly simulation: Simulation;
-  readonly clock: Clock;
-  readonly counts: { requests: number; running: number; aborted: number; connections: number };
-}
-
-async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
-  const { counts } = room;
-  counts.requests += 1;
-  counts.running += 1;
+async function serve(request: IncomingMessage, response: ServerResponse, simulation: Simulation): Promise<void> {
   try {
-    const steps = await stepsFor(request, room.simulation);
-    if ((await play(steps, response, room.clock)) === 'aborted') counts.aborted += 1;
+    await play(await stepsFor(request, simulation), response, systemClock);
   } catch (error) {
     if (request.complete) throw error;
     // The client disconnected while sending, so no answer is possible.
-    counts.aborted += 1;
     response.destroy();
-  } finally {
-    counts.running -= 1;
   }
 }
 

@@ -12,7 +12,8 @@ import {
 } from './script.ts';
 import { readChatRequest, SimulatorRefusal, type ChatRequest } from './chat-request.ts';
 import { embeddingReply, readEmbeddingRequest } from './embedding.ts';
-import { errorBody, plainReply, streamEvents, type ReplyHead } from './wire.ts';
+import { errorBody } from '../../core/dry-run/openai-error.ts';
+import { plainReply, streamEvents, type ReplyHead } from './wire.ts';
 
 /** Maximum number of bodies whose failures are counted. */
 const MAX_FLAKY = 1_000;

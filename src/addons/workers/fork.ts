@@ -1,8 +1,7 @@
 import { StartFailed } from '../../core/process/start-failed.ts';
 import cluster, { type Worker } from 'node:cluster';
 import { moduleFile } from '../../core/kernel/package-root.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
-import { OtelSettingsError } from '../otlp/otel-settings.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
 import { messageOf } from '../../plugin/thrown.ts';
@@ -44,7 +43,7 @@ export function forkWorker(): Worker {
 export function failureOf(failure: StartFailure): Error {
   if (failure.kind === 'settings') return new SettingsRefused(failure.diagnostics);
   if (failure.kind === 'listen') return new CannotListen(failure.message, failure);
-  if (failure.kind === 'opentelemetry') return new OtelSettingsError(failure.message);
+  if (failure.kind === 'start') return new StartFailed(failure.message);
   return new WorkersFailed(`a worker did not start: ${failure.message}`);
 }
 

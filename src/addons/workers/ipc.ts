@@ -1,18 +1,18 @@
+import type { ExplainOutcome, QuestionBody } from '../../core/process/explain-port.ts';
+import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { LabelUse } from '../../core/catalog/model-labels.ts';
-import type { Alert } from '../alerts/alert.ts';
+import type { Alert } from '../../core/ports/alert.ts';
 import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
-import type { Diagnostic } from '../../core/settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
 import type { RecordPage, RecordQuery } from '../../core/record/record-query.ts';
-import type { Counters } from '../budgets/store/counters.ts';
-import type { StoredChanges } from '../../core/settings/read/stored-objects.ts';
-import type { Entities } from '../budgets/store/entities.ts';
-import type { StateFailureCode } from '../budgets/store/failures.ts';
-import type { Ledger } from '../budgets/store/ledger.ts';
-import type { DrainTimes, DrainStep } from '../../core/process/drain.ts';
-import type { QuestionBody } from '../explain/explain/question.ts';
-import type { ExplainOutcome } from '../explain/explain/explain-service.ts';
+import type { Counters } from '../../core/ports/counters.ts';
+import type { StoredChanges } from '../../core/settings/source/stored-objects.ts';
+import type { Entities } from '../../core/ports/entities.ts';
+import type { StateFailureCode } from '../../core/ports/failures.ts';
+import type { Ledger } from '../../core/ports/ledger.ts';
+import type { DrainTimes, DrainStep, Load } from '../../core/process/drain.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
@@ -26,7 +26,7 @@ export interface SentSettings {
 export type StartFailure =
   | { readonly kind: 'settings'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'listen'; readonly message: string; readonly unknownHost: string | undefined }
-  | { readonly kind: 'opentelemetry' | 'other'; readonly message: string };
+  | { readonly kind: 'start' | 'other'; readonly message: string };
 
 /** The questions of the primary to a worker, with their arguments and answers. */
 export interface WorkerQuestions {
@@ -122,6 +122,8 @@ export type ToPrimary =
   | { readonly type: 'label'; readonly use: LabelUse }
   /** Unsolicited: the primary raises it if no process has. */
   | { readonly type: 'alert'; readonly alert: Alert }
+  /** Unsolicited: the primary logs the first one. */
+  | { readonly type: 'hint'; readonly hint: HeaderHint }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
   | { readonly type: 'ending' }
   /** Unsolicited, about once a second: values that must not be lost if the worker dies suddenly. */
@@ -133,14 +135,6 @@ export type ToPrimary =
     }
   /** Unsolicited, when it has changed, a few times a second. */
   | { readonly type: 'load'; readonly load: Load };
-
-/** The load that would be cut if the worker were killed. */
-export interface Load {
-  /** Requests whose reply has not ended. */
-  readonly requests: number;
-  /** Connections of clients, including idle ones. */
-  readonly connections: number;
-}
 
 /** Thrown if an answer did not come in time or the process is gone. */
 export class NoAnswer extends Error {

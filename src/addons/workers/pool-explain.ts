@@ -1,5 +1,5 @@
 import { NoAnswer, type Channel } from './ipc.ts';
-import type { ExplainOutcome, ExplainSource } from '../explain/explain/explain-service.ts';
+import type { ExplainOutcome, ExplainSource } from '../../core/process/explain-port.ts';
 
 /**
  * A worker compiles its settings again for its first explanation, and a large request takes seconds. Less than the

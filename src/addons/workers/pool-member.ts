@@ -1,8 +1,8 @@
 import type { Worker } from 'node:cluster';
 import type { WorkerConnections } from './connections.ts';
-import type { Channel, Load } from './ipc.ts';
+import type { Channel } from './ipc.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { DrainTimes } from '../../core/process/drain.ts';
+import type { DrainTimes, Load } from '../../core/process/drain.ts';
 
 /** The primary kills a worker whose event loop has not run for this long: it serves no request and does not recover by itself. */
 export const SILENCE_LIMIT_MS = 10_000;

@@ -1,5 +1,5 @@
 import { GatewayError, type Clock, type KeptNames, type KeptResponse, type NewResponse } from '../../plugin/index.ts';
-import { sizeOf } from '../responses/store/responses.ts';
+import { sizeOf } from '../../core/memory/kept-size.ts';
 import type { ResponseLimits, ResponseStore } from '../../core/memory/ports.ts';
 import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { rowOf } from '../budgets/store/contract/opened-store.testkit.ts';
-import { openMemoryStore } from '../budgets/store/memory/state-store.ts';
-import { KeyEncryptionKeys } from '../budgets/store/rules/sealing.ts';
-import type { StateStore } from '../budgets/store/store.ts';
+import type { StateStore } from '../../core/ports/store.ts';
+import { sameThreadStore } from '../budgets/store/sqlite/same-thread-store.testkit.ts';
 import { UsageCounters } from '../budgets/state/usage-counters.ts';
 import { SharedState, StateAnswers } from './shared-state.ts';
 
@@ -20,18 +19,15 @@ function pair(open?: (clock: ReturnType<typeof createFakeClock>) => StateStore |
   const store = open?.(clock);
   const setup = { clock, onLost: (leases: readonly object[]) => void lost.push(leases.length), onFailure };
   const usageCounters = new UsageCounters(setup, open && { store });
-  const primary = new StateAnswers(usageCounters);
+  const primary = new StateAnswers(Object.assign(usageCounters, { takeSpool() {} }));
   const shared: SharedState = new SharedState((message) => {
     void primary.answer(7, structuredClone(message)).then((answer) => shared.receive(structuredClone(answer)));
   }, clock);
   return { shared, clock, usageCounters, primary, lost, counters: usageCounters.ports?.counters };
 }
-const memory = (clock: ReturnType<typeof createFakeClock>): StateStore =>
-  openMemoryStore(clock, KeyEncryptionKeys.none());
-
 describe('the state store of a worker', () => {
   it('is that of the primary', async () => {
-    const { shared, counters } = pair(memory);
+    const { shared, counters } = pair(sameThreadStore);
     const { grants } = await shared.take([{ path: PATH, caps: [100], need: 60, want: 60 }], BOOT, 1);
     await shared.report([{ lease: grants[0]!.leases[0]!.lease, usedTotal: 25 }], BOOT);
     expect(await counters!.read(PATH)).toMatchObject([{ spent: 25, leased: 35 }]);
@@ -45,7 +41,7 @@ describe('the state store of a worker', () => {
   });
 
   it('fails as that of the primary does', async () => {
-    const { shared } = pair(memory);
+    const { shared } = pair(sameThreadStore);
     await expect(shared.take([], { ...BOOT, id: 'x' }, 1)).rejects.toMatchObject({ code: 'invalid' });
     await expect(pair(() => undefined).shared.append([])).rejects.toMatchObject({ code: 'unavailable' });
   });
@@ -67,7 +63,7 @@ describe('the state store of a worker', () => {
 
   it.each([
     ['in memory', undefined],
-    ['of the store', memory],
+    ['of the store', sameThreadStore],
   ])('has no room left of a worker that ended: what it had leased counts as spent, %s', async (_, open) => {
     const { shared, primary, counters, lost, clock } = pair(open);
     await shared.take([{ path: PATH, caps: [100], need: 10, want: 40 }], BOOT, 1);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../plugin/index.ts';
-import type { Boot } from '../budgets/store/counters.ts';
-import { StateFailure } from '../budgets/store/failures.ts';
-import { storeUnavailable } from '../budgets/state/store-handle.ts';
-import type { UsageCounters, CounterPorts } from '../budgets/state/usage-counters.ts';
+import type { Boot } from '../../core/ports/counters.ts';
+import { StateFailure } from '../../core/ports/failures.ts';
+import { storeUnavailable } from '../../core/ports/store-handle.ts';
+import type { CounterPorts, SharedUsage } from '../../core/ports/store.ts';
 import {
   NoAnswer,
   type SharedCall,
@@ -72,24 +72,24 @@ const PORTS: Readonly<Record<SharedCall, 'counters' | 'ledger' | 'entities'>> = 
 
 /** The primary's side. */
 export class StateAnswers {
-  readonly #usageCounters: UsageCounters;
+  readonly #usage: SharedUsage | undefined;
   /** The process that each worker is, as the counters know it. */
   readonly #boots = new Map<number, Boot['id']>();
 
-  constructor(usageCounters: UsageCounters) {
-    this.#usageCounters = usageCounters;
+  constructor(usage: SharedUsage | undefined) {
+    this.#usage = usage;
   }
 
   async answer(worker: number, { id, question }: StateRequest): Promise<StateReply> {
     const boot = bootIn(question);
     if (boot !== undefined) this.#boots.set(worker, boot);
-    return { type: 'state', id, answer: await answerOf(question, this.#usageCounters.ports) };
+    return { type: 'state', id, answer: await answerOf(question, this.#usage?.ports) };
   }
 
   ended(worker: number): void {
     const boot = this.#boots.get(worker);
     this.#boots.delete(worker);
-    if (boot !== undefined) this.#usageCounters.ended(boot);
+    if (boot !== undefined) this.#usage?.ended(boot);
   }
 }
 

@@ -1,5 +1,6 @@
-import type { RecordSource } from '../admin/api/sources.ts';
-import type { DrainTimes } from '../../core/process/drain.ts';
+import type { Load, DrainTimes } from '../../core/process/drain.ts';
+import type { RecordSource } from '../../core/record/record-query.ts';
+import { logHint, type HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
 import type { InForce } from '../../core/process/reload.ts';
@@ -11,14 +12,7 @@ import { PoolListener, takeLastConnections } from './last-connections.ts';
 import { ResponseAnswers } from './shared-responses.ts';
 import { StateAnswers } from './shared-state.ts';
 import { findRecord, mergePages, type Answered } from './pool-records.ts';
-import {
-  Channel,
-  type Load,
-  type WorkerQuestion,
-  type WorkerQuestions,
-  type SentSettings,
-  type ToPrimary,
-} from './ipc.ts';
+import { Channel, type WorkerQuestion, type WorkerQuestions, type SentSettings, type ToPrimary } from './ipc.ts';
 import {
   exitFields,
   heldBy,
@@ -31,7 +25,7 @@ import {
   type Member,
   type WorkerExit,
 } from './pool-member.ts';
-import type { ExplainSource } from '../explain/explain/explain-service.ts';
+import type { ExplainSource } from '../../core/process/explain-port.ts';
 
 /** Limit of a worker's start: plugins may open connections, tokens are fetched, and the machine may be busy. */
 const START_LIMIT_MS = 60_000;
@@ -63,12 +57,13 @@ export class WorkerProcessPool implements WorkerPool {
   #port: number | undefined;
   #address: Address | undefined;
   #stopping = false;
+  #hinted = false;
 
   constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
     this.#tools = tools;
     this.#responses = tools.responses && new ResponseAnswers(tools.responses);
-    this.#state = new StateAnswers(tools.usageCounters);
+    this.#state = new StateAnswers(tools.usage);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     tools.stored?.onChange((changes) => {
@@ -202,7 +197,7 @@ export class WorkerProcessPool implements WorkerPool {
       channel.end();
       this.#metrics.ended(worker.id);
       this.#state.ended(worker.id);
-      if (worker.process.pid !== undefined) this.#tools.spools?.ended(worker.process.pid);
+      if (worker.process.pid !== undefined) this.#tools.usage?.takeSpool(worker.process.pid);
       this.#count();
       const held = this.#countLost(member);
       // During the first start, a worker that fails ends the start instead.
@@ -228,13 +223,19 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'responses') return void this.#answer(member, message);
     if (message.type === 'state') return void this.#answerState(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
-    if (message.type === 'alert') return this.#tools.alerts.raise(message.alert);
+    if (message.type === 'alert') return this.#tools.alerts?.raise(message.alert);
+    if (message.type === 'hint') return this.#logFirst(message.hint);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.
     if (!this.#members.has(member)) return;
     if (message.type === 'metrics') this.#metrics.receive(member.worker.id, message);
     member.load = message.load;
     member.connections.takeAccepted();
+  }
+
+  #logFirst(hint: HeaderHint): void {
+    if (!this.#hinted) logHint(this.#tools.log, hint);
+    this.#hinted = true;
   }
 
   #answer({ worker }: Member, message: Extract<ToPrimary, { readonly type: 'responses' }>): Promise<void> {

@@ -1,20 +1,24 @@
+import type { Explain } from '../../core/process/explain-port.ts';
+import { portOf } from '../../core/process/process-part.ts';
+import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
-import { OtelSettingsError } from '../otlp/otel-settings.ts';
-import type { Alert } from '../alerts/alert.ts';
+import { StartFailed } from '../../core/process/start-failed.ts';
+import type { Alert } from '../../core/ports/alert.ts';
 import { systemClock } from '../../plugin/index.ts';
-import { newBoot } from '../budgets/state/boot.ts';
+import { newBoot } from '../../core/ports/boot.ts';
 import { startWorker } from '../../core/process/gateway.ts';
 import type { WorkerGateway } from '../../core/process/running-gateway.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import { surviveOutputErrors } from '../../core/process/output-errors.ts';
-import { answer, type WorkerAnswers, type Load, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import { answer, type WorkerAnswers, type StartFailure, type ToPrimary, type ToWorker } from './ipc.ts';
+import type { Load } from '../../core/process/drain.ts';
 import { setFaultHandler, handleUnhandledErrors, type FaultHandler } from '../../core/process/process-faults.ts';
-import { SettingsRefused } from '../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
-import { ObjectReplica } from '../budgets/state/object-replica.ts';
+import { ObjectReplica } from '../../core/ports/object-replica.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
@@ -45,6 +49,7 @@ const state = new SharedState(send, systemClock);
 /** The primary sends the objects of the store before it asks for the start, and then every change. */
 const stored = new ObjectReplica();
 const budgets = { counters: state, boot: newBoot('worker', systemClock) };
+const onHint = (hint: HeaderHint): void => send({ type: 'hint', hint });
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
 /** A worker that has begun to serve is replaced while it ends. */
@@ -61,12 +66,12 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { models, responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
+      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
       const own = withStoredObjects(
         sentFiles(() => files),
         () => stored.now,
       );
-      const options = { configs, env: process.env, files: own, port, onFaults, ...shared };
+      const options = { configs, env: process.env, files: own, port, onFaults, onHint, models, shared };
       gateway = await startWorker(options, cluster.worker?.id ?? 0);
     } catch (error) {
       // Delayed, so that the answer leaves before the process exits.
@@ -88,9 +93,9 @@ const answers: WorkerAnswers = {
   },
   record: async ({ id }) => started().record(id),
   records: async (query) => started().recordPage(query),
-  explain: async (args) => started().explains.explain(args),
-  keeps: async ({ id }) => started().keeps(id),
-  explained: async ({ id }) => started().explains.explained(id),
+  explain: async (args) => explained().explains.explain(args),
+  keeps: async ({ id }) => explained().keeps(id),
+  explained: async ({ id }) => explained().explains.explained(id),
   alive: () => Promise.resolve(undefined),
   targets: async () => started().targets(),
   async labels(names) {
@@ -112,6 +117,9 @@ function started(): WorkerGateway {
   if (!gateway) throw new Error('not started');
   return gateway;
 }
+
+/** The primary asks only where there is the add-on. */
+const explained = (): Explain => portOf(started().parts, 'explain')!;
 
 let sending: Promise<void> = Promise.resolve();
 
@@ -149,7 +157,7 @@ function failureOf(error: unknown): StartFailure {
   if (error instanceof SettingsRefused) return { kind: 'settings', diagnostics: error.diagnostics };
   const message = messageOf(error);
   if (error instanceof CannotListen) return { kind: 'listen', message, unknownHost: error.unknownHost };
-  return { kind: error instanceof OtelSettingsError ? 'opentelemetry' : 'other', message };
+  return { kind: error instanceof StartFailed ? 'start' : 'other', message };
 }
 
 handleUnhandledErrors();

@@ -11,6 +11,8 @@ export class Access {
   readonly #bareModels: Globs | undefined;
   /** Aliases that the key lists by name, and names of wildcards. */
   readonly #aliases: ReadonlySet<string>;
+  /** Patterns that allow a part of the names of a wildcard, by the wildcard: `openai/gpt-*` of `openai/*`. */
+  readonly #parts: ReadonlyMap<string | undefined, Globs>;
   readonly #names: Names;
 
   /** Undefined: every field may be sent. */
@@ -23,6 +25,9 @@ export class Access {
   ) {
     const models = listed?.filter((name) => !isAlias(name, aliases));
     this.#aliases = new Set(listed?.filter((name) => isAlias(name, aliases)));
+    const parts = Map.groupBy(models ?? [], (name) => (name.includes('*') ? partOf(name, aliases) : undefined));
+    parts.delete(undefined);
+    this.#parts = new Map([...parts].map(([wildcard, patterns]) => [wildcard, new Globs(patterns)]));
     this.#names = aliases;
     this.fields = fields && new FieldRules(fields, 'This key');
     this.#providers = providers && new Globs(providers);
@@ -35,10 +40,13 @@ export class Access {
     return this.#bareModels !== undefined;
   }
 
-  /** True when the key lists the name, or the wildcard that it fits. Another pattern lists no alias. */
+  /** True when the key lists the name, the wildcard that it fits, or a pattern of that wildcard's names. Another pattern lists no alias. */
   allowsAlias(name: string): boolean {
-    if (this.#aliases.size === 0) return false;
-    return this.#aliases.has(name) || this.#aliases.has(this.#names.find(name)?.listed ?? name);
+    if (this.#aliases.size === 0 && this.#parts.size === 0) return false;
+    if (this.#aliases.has(name)) return true;
+    const found = this.#names.find(name);
+    if (found?.rest === undefined) return false;
+    return this.#aliases.has(found.listed) || this.#parts.get(found.listed)?.matches(name) === true;
   }
 
   /** @param name `@slug`, or a provider's name for a request without the catalog */
@@ -60,6 +68,12 @@ const NO_ALIASES: Names = new AliasNames([]);
 function isAlias(name: string, aliases: Names): boolean {
   const found = name === '*' ? undefined : aliases.find(name);
   return found !== undefined && (found.listed === name || !name.includes('*'));
+}
+
+/** The wildcard of whose names this pattern or name is a part. The wildcard `*` has none: there a pattern is one of models. */
+export function partOf(name: string, aliases: Names): string | undefined {
+  const found = aliases.find(name);
+  return found?.rest === undefined || found.listed === '*' || found.listed === name ? undefined : found.listed;
 }
 
 const EVERYTHING = new Access({ providers: undefined, models: undefined });

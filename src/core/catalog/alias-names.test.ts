@@ -56,7 +56,14 @@ describe('a list of models of a key', () => {
     ['openai/*', 'openai/gpt-5', false],
     ['openai/gpt-5-mini', 'openai/gpt-5-mini', true],
     ['openai/gpt-5-mini', 'openai/gpt-5', false],
-    ['openai/gpt-*', 'openai/gpt-5-mini', false],
+    // A pattern allows the names of the wildcard that it is a part of.
+    ['openai/gpt-*', 'openai/gpt-5-mini', true],
+    ['openai/gpt-*', 'openai/gpt-5', false],
+    ['openai/gpt-*', 'openai/o3', false],
+    ['openai/f*', 'openai/ft-x', false],
+    ['openai/f*', 'openai/fast', true],
+    ['gpt-*', 'gpt-5', false],
+    ['f*', 'fast', false],
     ['*', 'any', false],
   ])('with %s allows the alias %s: %s', (listed, name, allowed) => {
     expect(access(listed).allowsAlias(name)).toBe(allowed);

@@ -1,7 +1,7 @@
 import type { CatalogFile } from '../../../schemas/types.generated.ts';
 import { AliasNames } from './alias-names.ts';
 
-/** What an alias stands for (one of the two), and what lists of models say about it. */
+/** The target or the config of an alias, one of the two, and the facts that lists of models give of it. */
 export interface Alias {
   /** A wildcard ends with `*`. */
   readonly name: string;

@@ -1,5 +1,5 @@
 import type { CatalogEntry as EntrySettings, CatalogFile } from '../../../schemas/types.generated.ts';
-import type { DefaultMaxTokens } from '../../formats/format.ts';
+import type { DefaultMaxTokens } from '../../formats/request-target.ts';
 import { readTimeouts, type Problem, type TimeoutSettings } from '../../plugin/index.ts';
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { providerOf } from '../providers/index.ts';

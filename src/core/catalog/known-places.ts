@@ -1,11 +1,11 @@
 import type { FormatName } from '../../formats/conversation.ts';
-import type { NativeForm } from '../../formats/format.ts';
+import type { NativeForm } from '../../formats/task-forms.ts';
 import type { ModelTask } from '../../plugin/index.ts';
 import type { Location } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { CatalogTarget } from './catalog-target.ts';
 
-/** What decides the place of a model within an entry. */
+/** The place of a model within an entry depends on these. */
 export interface PlaceKey {
   readonly model: string;
   readonly task: ModelTask;
@@ -28,7 +28,7 @@ export class KnownPlace implements Located {
   readonly location: Location;
   readonly estimates: boolean;
   readonly key: PlaceKey;
-  /** What `locatesBy` of the provider returned for this place. While it returns the same, the place is valid. */
+  /** The value that `locatesBy` of the provider returned for this place. While it returns the same, the place is valid. */
   readonly locatedBy: object | undefined;
   readonly #entry: CatalogEntry;
   #target: CatalogTarget | undefined;

@@ -1,5 +1,5 @@
 import type { Caller, ListedModel } from '../../plugin/index.ts';
-import { accessOf } from './access.ts';
+import { accessOf, partOf } from './access.ts';
 import { isWildcard, targetOf } from './alias-names.ts';
 import type { Alias } from './aliases.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
@@ -35,7 +35,19 @@ export class ListedAliases {
   }
 
   list(caller: Caller | undefined): readonly ListedModel[] {
-    return this.#listed.flatMap((each) => (each.alias.hidden ? [] : (this.#shown(each, caller) ?? [])));
+    return [...this.#listed, ...this.#ownOf(caller)].flatMap((each) =>
+      each.alias.hidden ? [] : (this.#shown(each, caller) ?? []),
+    );
+  }
+
+  /** The names of wildcards that the caller's list has, and the patterns of those names where the wildcard stands for itself. */
+  #ownOf(caller: Caller | undefined): readonly PlacedAlias[] {
+    const names = new Set(this.#listed.map(({ name }) => name));
+    const own = (caller?.models ?? []).filter((name) => {
+      const wildcard = names.has(name) ? undefined : partOf(name, this.#catalog.aliases);
+      return wildcard !== undefined && (!name.includes('*') || names.has(wildcard));
+    });
+    return [...new Set(own)].flatMap((name) => this.#placed(name) ?? []);
   }
 
   /** Undefined for a name that is no alias, and for an alias that the caller may not use. */

@@ -11,7 +11,7 @@ export type ListedFacts = Pick<
   'context' | 'maxInput' | 'maxOutput' | 'efforts' | 'thinking' | 'capabilities'
 >;
 
-/** What the gateway knows of a model of an entry. Efforts are those that requests may name (docs/protocols/requests.md#reasoning). */
+/** The facts that the gateway knows of a model of an entry. Efforts are those that requests may name (docs/protocols/requests.md#reasoning). */
 export function factsOf(provider: ProviderEntry, model: string): ListedFacts {
   const place = unlessRefused(() => provider.locate(model, { task: 'generate', stream: false }));
   if (!place) return {};

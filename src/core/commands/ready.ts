@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { messageOf } from '../../plugin/thrown.ts';
 import { compileServerSettings, withHost } from '../settings/compile/server-settings.ts';
-import type { Environment } from '../settings/read/references.ts';
-import { packageSchemas } from '../settings/read/schemas.ts';
+import type { Environment } from '../settings/values/references.ts';
+import { packageSchemas } from '../settings/schema/schemas.ts';
 import { diskFiles } from '../settings/source/files.ts';
-import { readSettingsFile } from '../settings/source/read-file.ts';
+import { readSettingsFile } from '../settings/read/read-file.ts';
 import type { Output } from './output.ts';
 
 export interface ReadyOptions extends Output {

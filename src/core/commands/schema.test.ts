@@ -2,7 +2,7 @@ import addFormats from 'ajv-formats';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SCHEMA_NAMES, type Schema, type SchemaName } from '../settings/read/schema-files.ts';
+import { SCHEMA_NAMES, type Schema, type SchemaName } from '../settings/schema/schema-files.ts';
 import { keepOutput } from './folder.testkit.ts';
 import { samples } from './samples.generated.ts';
 import { bundleSchema, schemaCommand } from './schema.ts';

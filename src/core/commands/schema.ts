@@ -1,9 +1,9 @@
 import { nearest } from '../../plugin/index.ts';
-import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/read/schema-files.ts';
-import { alternatives } from '../settings/problems/show.ts';
+import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/schema/schema-files.ts';
+import { alternatives } from '../settings/values/show.ts';
 import type { Output } from './output.ts';
-import { valueAt } from '../settings/read/pointer.ts';
-import { OWN_KEYWORDS } from '../settings/read/settings-ajv.ts';
+import { valueAt } from '../settings/schema/pointer.ts';
+import { OWN_KEYWORDS } from '../settings/schema/settings-ajv.ts';
 
 /** `gatehouse schema`. Exit code 2: unknown kind of file. */
 export function schemaCommand(kind: string, { out, err }: Output): 0 | 2 {

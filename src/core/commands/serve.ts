@@ -6,7 +6,7 @@ import type { GatewayOptions } from '../process/gateway.ts';
 import type { Gateway } from '../process/running-gateway.ts';
 import { setFaultHandler } from '../process/process-faults.ts';
 import { CannotListen } from '../http/listener/listeners.ts';
-import { formatDiagnostics, SettingsRefused } from '../settings/problems/diagnostic.ts';
+import { formatDiagnostics, SettingsRefused } from '../settings/source/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { partOf } from '../add-on.ts';
 import type { StopSignal } from './stop-signals.ts';

@@ -1,7 +1,7 @@
-import { formatDiagnostics, type DiagnosticFormat } from '../settings/problems/diagnostic.ts';
+import { formatDiagnostics, type DiagnosticFormat } from '../settings/source/diagnostic.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import { loadSettings } from '../settings/read/load.ts';
-import type { Environment } from '../settings/read/references.ts';
+import type { Environment } from '../settings/values/references.ts';
 
 /** A check beyond the files: it compiles something and reports problems through the result. */
 export type ValidationPass = (settings: Settings, result: LoadResult) => Promise<void>;

@@ -10,7 +10,7 @@ import {
 import { credentialHeaders } from '../settings/checks/forward-headers.ts';
 import { aliasedModels } from '../settings/compile/aliased-models.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';
-import { InlineConfigs } from '../settings/compile/inline-configs.ts';
+import { InlineConfigs } from '../settings/read/inline-configs.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { noChain, outerEntry, serverChain, type ChainBuilder } from './chain-builder.ts';

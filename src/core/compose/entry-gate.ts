@@ -1,7 +1,6 @@
 import { toMiddleware, type Operation, type GatewayContext, type Middleware } from '../../plugin/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
-import type { Answer } from './snapshot-part.ts';
-import type { ComposedRateLimits } from '../../addons/budgets/limits/rate-limits.ts';
+import type { Answer, SnapshotPart } from './snapshot-part.ts';
 import type { Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
@@ -19,7 +18,7 @@ export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
   },
 });
 
-interface EntryGate extends Pick<ComposedRateLimits, 'refuseAddress'> {
+interface EntryGate extends Pick<SnapshotPart, 'refuseAddress'> {
   /** Refuses callers that a plugin has put into a team which does not exist. */
   readonly tree: Pick<NodeTree, 'pathOf'>;
   readonly inFlight: Pick<InFlight, 'admit'>;

@@ -1,6 +1,3 @@
-import { CostHeader } from '../../addons/budgets/record/cost-header.ts';
-import { PriceList } from '../../addons/budgets/prices/price-list.ts';
-import { PricesInForce } from '../../addons/budgets/prices/prices-in-force.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
@@ -9,8 +6,6 @@ import { HeaderNames } from '../http/gateway/header-names.ts';
 import { LiveSnapshot } from './live-snapshot.ts';
 import type { Lease } from '../http/gateway/path-settings.ts';
 import type { Snapshot } from './snapshot.ts';
-
-const NO_PRICES = new PricesInForce(new PriceList());
 
 interface Watched extends Snapshot {
   readonly closes: () => number;
@@ -23,11 +18,11 @@ function snapshot(hash: string, tokenKeys: readonly string[] = []): Watched {
     server: compileServerSettings({}),
     metadataLabels: () => [],
     tenancy: { apply() {}, catchUp() {}, current: Tenants.of({ keys: { keys: [] }, teams: {} }) },
-    prices: NO_PRICES,
+    prices: undefined,
     headerNames: new HeaderNames(['x-gateway-']),
     entry: () => Promise.resolve(),
     pluginTimes: undefined,
-    costHeader: new CostHeader(NO_PRICES),
+    costHeader: undefined,
     tokenKeys: new Set(tokenKeys),
     open: () => Promise.resolve(),
     close() {

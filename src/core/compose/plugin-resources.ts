@@ -20,7 +20,7 @@ interface ResourceTools {
   readonly log: Logger;
 }
 
-/** What the plugins of some chains hold: closing tasks and loggers. */
+/** Resources that the plugins of some chains hold: closing tasks and loggers. */
 export class PluginResources {
   readonly #tools: ResourceTools;
   readonly #closers: Closer[] = [];

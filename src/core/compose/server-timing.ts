@@ -1,6 +1,6 @@
 import type { GatewayKey } from '../../../schemas/types.generated.ts';
 import type { Settings } from '../settings/read/load.ts';
-import type { StoredObjects } from '../settings/read/stored-objects.ts';
+import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import {
   toMiddleware,
   type Clock,

@@ -2,22 +2,19 @@ import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import { type Clock, type Recorder, type Turns } from '../../plugin/index.ts';
-import type { StoredObjects } from '../settings/read/stored-objects.ts';
-import type { BudgetState } from '../../addons/budgets/reserve/budget-state.ts';
-import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { StoredObjects } from '../settings/source/stored-objects.ts';
+import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { SnapshotSource } from './snapshot-part.ts';
 import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
-import type { OnConfig } from './config-directory.ts';
 import type { ReportPluginFailure } from '../http/gateway/plugin-faults.ts';
 import type { PluginReports } from './plugin-metrics.ts';
-import type { RateLimitsSetup } from '../../addons/budgets/limits/rate-limits.ts';
 import type { Watch } from './chain-builder.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /** State that outlives snapshots and is shared by them. */
-export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
+export interface Shared {
   readonly clock: Clock;
   /** The environment of the process, for catalog entries that read it. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,8 +24,6 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   readonly tokens: TokenStore;
   readonly replies: ReplyStores;
   readonly health: HealthStore;
-  /** The state of budgets. Undefined in a dry run: each snapshot then counts from zero. */
-  readonly budgets?: BudgetState | undefined;
   readonly inFlight: InFlight;
   /** The add-ons. */
   readonly parts: readonly SnapshotSource[];
@@ -43,14 +38,12 @@ export interface Shared extends Omit<RateLimitsSetup, 'clock'> {
   /** Default: no plugin is measured. */
   readonly pluginReports?: PluginReports | undefined;
   readonly watch?: Watch | undefined;
-  /** Creates the listener that gets the config of every request. Undefined if these settings need none. */
-  readonly onConfig?: ((server: ServerSettings) => OnConfig | undefined) | undefined;
+  /** The files that the settings were read from. Undefined in a dry run. */
+  readonly files?: RecordedFiles | undefined;
   /** The objects of the state store as they are now. Undefined: there is none. */
   readonly stored?: (() => StoredObjects | undefined) | undefined;
   /** Called when a request uses a key of the state store. */
   readonly keyUsed?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
   /** The tenants of the settings that serve now. */
   readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
-  /** Called when the snapshot is closed. */
-  readonly onClose?: (() => void) | undefined;
 }

@@ -9,7 +9,6 @@ import {
   type Capabilities,
   type MediaInliner,
   type PluginLevel,
-  type RequestBudgets,
   type RequestLimits,
   type Sender,
 } from '../../plugin/index.ts';
@@ -21,9 +20,7 @@ import { createReplyCache } from '../translate/cached-replies.ts';
 import { compileConfigs } from './config-directory.ts';
 import type { SnapshotPart } from './snapshot-part.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
-import { gatedSender } from '../send/gated-sender.ts';
 import { createSender } from '../send/send.ts';
-import type { ComposedRateLimits } from '../../addons/budgets/limits/rate-limits.ts';
 import type { Tenancy } from './tenancy.ts';
 import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder } from './chain-builder.ts';
@@ -35,20 +32,17 @@ import type { Shared } from './shared.ts';
 export interface ChainParts {
   readonly server: ServerSettings;
   readonly tenancy: Tenancy;
-  readonly hasBudgets: boolean;
-  readonly budgets: RequestBudgets;
   readonly catalog: Catalog;
   readonly parts: readonly SnapshotPart[];
   readonly chainBuilder: ChainBuilder;
   readonly shared: Shared;
   readonly replies: ReplyStore;
   readonly health: SnapshotHealth;
-  readonly rateLimits: ComposedRateLimits;
 }
 
 /** Compiles all chains. Returns the entry chain, which leads to the others. */
 export async function compileChains(settings: Settings, parts: ChainParts): Promise<CompiledChain | undefined> {
-  const { server, tenancy, catalog, chainBuilder, shared, replies, health, rateLimits } = parts;
+  const { server, tenancy, catalog, chainBuilder, shared, replies, health } = parts;
   const { clock } = shared;
   const targets = createTargetResolver(catalog, { labels: shared.labels });
 
@@ -57,19 +51,17 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
     targets,
     defaultFormat: openaiChat,
     limits: requestLimits(settings, server, shared.inFlight),
-    gates: rateLimits.gates,
     turns: shared.turns ?? NO_TURNS,
     recorder: shared.recorder,
   };
   const media = composeMedia(parts.parts, shared);
-  const send = composeSender(shared, server, rateLimits);
-  const tools = { targets, translate: base.translate, send, replies };
+  const send = composeSender(shared, server, parts.parts);
+  const tools = { targets, translate: base.translate, send };
   const grantedToAttempts = {
     ...base,
     send,
     media,
     cache: createReplyCache(replies, clock),
-    budgets: parts.budgets,
     ...grantedBy(parts.parts, 'attempt'),
     ...Object.assign({}, ...parts.parts.map((part) => part.grantToAttempts?.(tools))),
   };
@@ -86,8 +78,8 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
     lists: new PluginLists(chainBuilder, { server, granted: { request: granted, attempt: grantedToAttempts } }),
-    hasBudgets: parts.hasBudgets,
-    onConfig: shared.onConfig?.(server),
+    hasBudgets: parts.parts.some(({ hasBudgets }) => hasBudgets),
+    onConfig: parts.parts.find(({ onConfig }) => onConfig)?.onConfig,
   });
   health.prepare(configs.ids.flatMap((id) => configs.get(id) ?? []));
   const models = createModelDirectory(catalog, configs, targets);
@@ -109,10 +101,10 @@ function composeMedia(parts: readonly SnapshotPart[], { clock, log, upstream }: 
 function composeSender(
   { upstream, clock, inFlight }: Shared,
   { limits }: ServerSettings,
-  { needs, gates }: ComposedRateLimits,
+  parts: readonly SnapshotPart[],
 ): Sender {
   const sender = createSender({ upstream, clock, limits, hold: inFlight.hold.bind(inFlight) });
-  return needs.targets ? gatedSender(sender, gates) : sender;
+  return parts.find((part) => part.sender)?.sender?.(sender) ?? sender;
 }
 
 const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight: InFlight): RequestLimits => ({

@@ -1,6 +1,7 @@
 import type {
   Capabilities,
   GatewayContext,
+  GatewayError,
   MediaInliner,
   Operation,
   PluginLevel,
@@ -9,11 +10,15 @@ import type {
   TargetResolver,
   Translator,
 } from '../../plugin/index.ts';
+import type { PriceList } from '../../addons/budgets/prices/price-list.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { ReplyStore } from '../memory/ports.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
+import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import type { OnConfig } from './config-directory.ts';
 import type { Shared } from './shared.ts';
+import type { Tenancy } from './tenancy.ts';
+import type { PathSettings } from '../http/gateway/path-settings.ts';
 
 /** From these an add-on composes its part of a snapshot. */
 export interface PartInputs {
@@ -21,6 +26,9 @@ export interface PartInputs {
   readonly settings: Settings;
   readonly server: ServerSettings;
   readonly catalog: Catalog;
+  readonly tenancy: Tenancy;
+  /** The files that the settings were read from. Undefined in a dry run. */
+  readonly files: RecordedFiles | undefined;
   readonly shared: Shared;
 }
 
@@ -29,7 +37,6 @@ export interface AttemptTools {
   readonly targets: TargetResolver;
   readonly translate: Translator;
   readonly send: Sender;
-  readonly replies: ReplyStore;
 }
 
 /** A plugin of a default chain, in front of another plugin of it. A chain that the settings name stays as it is. */
@@ -49,12 +56,26 @@ export interface SnapshotPart {
   /** Further capabilities of the attempt chain. */
   grantToAttempts?(tools: AttemptTools): Partial<Capabilities>;
   readonly plugins?: readonly DefaultPlugin[];
+  /** Keys or teams have budgets, or may get some: chains of attempts need the plugin `budget`. */
+  readonly hasBudgets?: boolean;
+  /** Around the sender of attempts. At most one add-on has it. */
+  readonly sender?: ((sender: Sender) => Sender) | undefined;
+  /** Counts a request without a valid key. Returns its refusal in place of its own error. At most one add-on has it. */
+  readonly refuseAddress?: ((address: string) => GatewayError | undefined) | undefined;
+  /** At most one add-on has it. */
+  readonly costHeader?: PathSettings['costHeader'];
+  /** The prices in force. At most one add-on has it. */
+  readonly prices?: () => PriceList;
   /** Operations that no plugin answers. */
   readonly answers?: ReadonlyMap<Operation, Answer>;
   /** Puts the stored files that a request names into the body of an attempt. At most one add-on has it. */
   readonly placeFiles?: MediaInliner['inline'] | undefined;
+  /** Called when a request's config is known, before its chain runs. At most one add-on has it. */
+  readonly onConfig?: OnConfig | undefined;
   /** Called when the snapshot goes live. */
   use?(): void;
+  /** Called when the snapshot is closed. */
+  close?(): void;
 }
 
 /** An add-on as snapshots see it. */

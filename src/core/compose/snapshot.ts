@@ -1,23 +1,14 @@
-import type { PricesFile } from '../../../schemas/types.generated.ts';
 import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { ownPrices, priceFilesOf } from '../../addons/budgets/settings/price-files.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
-import { CostHeader } from '../../addons/budgets/record/cost-header.ts';
-import { PriceList } from '../../addons/budgets/prices/price-list.ts';
-import { PricesInForce } from '../../addons/budgets/prices/prices-in-force.ts';
-import { compilePrices } from '../../addons/budgets/settings/prices.ts';
-import { mayStoreBudgets } from '../../addons/budgets/settings/owned-kinds.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ProviderEntry } from '../providers/provider.ts';
 import { HeaderNames } from '../http/gateway/header-names.ts';
-import { composeBudgets, withBudget } from '../../addons/budgets/reserve/index.ts';
 import type { PathSettings } from '../http/gateway/path-settings.ts';
 import { measuringPlugins } from './plugin-metrics.ts';
-import { composeRateLimits, withLimitPlugins } from '../../addons/budgets/limits/rate-limits.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
 import { composeTenancy, type Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
@@ -25,6 +16,7 @@ import { ChainBuilder } from './chain-builder.ts';
 import { withDefaultPlugins } from './default-plugins.ts';
 import { admitting } from './entry-gate.ts';
 import type { Shared } from './shared.ts';
+import type { SnapshotPart } from './snapshot-part.ts';
 import { compileChains, type ChainParts } from './snapshot-chains.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
@@ -34,7 +26,8 @@ export interface Snapshot extends PathSettings {
   metadataLabels(): readonly MetadataLabel[];
   /** The organizations, teams and keys. The state store changes them while the chains stay. */
   readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
-  readonly prices: PricesInForce;
+  /** The prices in force. Undefined: this build has none. */
+  readonly prices: SnapshotPart['prices'] | undefined;
   /** The access tokens that the catalog may need. Some entries know theirs only after `open`. */
   readonly tokenKeys: ReadonlySet<string>;
   /**
@@ -56,20 +49,20 @@ const OPEN_LIMIT_MS = 45_000;
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;
-  const governance = composeGovernance(loaded, settings, shared);
-  const { rateLimits } = governance;
+  const compiled = compileServerSettings(settings.server);
+  const tenancy = composeTenancy(loaded, settings, compiled, shared);
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
     tokens: shared.tokens,
     tokenFetched: shared.tokenFetched,
     env: shared.env,
-    tokenUris: new Set(governance.server.egress.tokenUris),
+    tokenUris: new Set(compiled.egress.tokenUris),
     report: loaded.reporter('catalog.yaml'),
   });
-  const inputs = { loaded, settings, server: governance.server, catalog, shared };
+  const inputs = { loaded, settings, server: compiled, catalog, tenancy, files: shared.files, shared };
   const parts = shared.parts.flatMap((part) => part.compose?.(inputs) ?? []);
-  const server = withDefaultPlugins(governance.server, settings.server, parts);
+  const server = withDefaultPlugins(compiled, settings.server, parts);
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
   const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, {
@@ -79,16 +72,16 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const watch = admitting(
     {
       inFlight: shared.inFlight,
-      tree: governance.tenancy.tree,
+      tree: tenancy.tree,
       answers: new Map(parts.flatMap(({ answers }) => [...(answers ?? [])])),
-      refuseAddress: rateLimits.refuseAddress,
+      refuseAddress: parts.find((part) => part.refuseAddress)?.refuseAddress,
     },
     pluginTimes ? pluginTimes.around(measuring) : measuring,
   );
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
   const compilation = {
-    ...governance,
+    tenancy,
     server,
     catalog,
     parts,
@@ -111,7 +104,6 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
 
 /** The inputs of a snapshot, besides its entry chain. */
 interface Compilation extends ChainParts {
-  readonly prices: PricesInForce;
   readonly pluginTimes: PluginTimes | undefined;
 }
 
@@ -122,8 +114,8 @@ function createSnapshot(loaded: LoadResult, settings: Settings, parts: Compilati
     server,
     metadataLabels: () => tenancy.metadataLabels(),
     tenancy,
-    prices: parts.prices,
-    costHeader: new CostHeader(parts.prices),
+    prices: parts.parts.find((part) => part.prices)?.prices,
+    costHeader: parts.parts.find((part) => part.costHeader)?.costHeader,
     headerNames: new HeaderNames(server.headerPrefixes),
     isTrustedProxy: server.trustedProxies.length === 0 ? undefined : createNetworkTest(server.trustedProxies),
     entry,
@@ -136,14 +128,12 @@ function createSnapshot(loaded: LoadResult, settings: Settings, parts: Compilati
       chainBuilder.setLogLevel(server.telemetry.log.level);
       await openCatalog(catalog.open(which), loaded, shared.clock);
       shared.replies.use(parts.replies);
-      for (const part of parts.parts) part.use?.();
       tenancy.catchUp(shared.stored?.());
-      shared.budgets?.use(tenancy.tree);
+      for (const part of parts.parts) part.use?.();
       parts.health.use();
-      parts.rateLimits.use();
     },
     close() {
-      shared.onClose?.();
+      for (const part of parts.parts) part.close?.();
       return chainBuilder.close();
     },
   };
@@ -157,28 +147,4 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
       loaded.reporter('catalog.yaml')({ path: ['providers'], message: `cannot open these entries: ${error.message}` });
     throw error;
   }
-}
-
-/** Keys, limits and budgets, and the default chains with their plugins, if there are any. */
-function composeGovernance(loaded: LoadResult, settings: Settings, shared: Shared) {
-  const { server: file } = settings;
-  const { clock } = shared;
-  const compiled = compileServerSettings(file);
-  const tenancy = composeTenancy(loaded, settings, compiled, shared);
-  const { tree } = tenancy;
-  const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), priceFilesOf(settings).table);
-  const prices = new PricesInForce(listOf(ownPrices(settings)));
-  const rateLimits = composeRateLimits(loaded, { settings, tree }, shared);
-  const hasBudgets = tree.hasBudgets || mayStoreBudgets(file);
-  const whenDown = compiled.state?.whenDown.budgets ?? 'refuse';
-  const budgets = composeBudgets({ hasBudgets, tree, prices, clock, whenDown, state: shared.budgets });
-  const server = withBudget(withLimitPlugins(compiled, file, rateLimits.needs), file, hasBudgets);
-  tenancy.onChange((changes) => {
-    rateLimits.change(changes);
-    shared.budgets?.change(changes);
-  });
-  tenancy.onPrices(() => {
-    prices.replace(listOf(ownPrices({ ...settings, stored: tenancy.current.stored })), clock.now());
-  });
-  return { tenancy, hasBudgets, prices, rateLimits, budgets, server };
 }

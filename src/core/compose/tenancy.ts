@@ -14,7 +14,7 @@ import {
   withStored,
   type StoredChanges,
   type StoredObjects,
-} from '../settings/read/stored-objects.ts';
+} from '../settings/source/stored-objects.ts';
 
 /** Objects that one line of the log names. */
 const LISTED = 20;

@@ -8,7 +8,6 @@ import { dryParts } from '../add-on.ts';
 import { MemoryHealthStore } from '../memory/target-health.ts';
 import { createLogger } from '../record/log/logger.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';
-import { Gates } from '../../addons/budgets/limits/gates.ts';
 import { InFlight } from '../http/gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../http/gateway/plugin-faults.ts';
 import { leftRunning } from './left-running.ts';
@@ -45,7 +44,6 @@ async function compileOnce(loaded: LoadResult, configs: string): Promise<void> {
     health: new MemoryHealthStore({ clock }),
     parts: dryParts(clock),
     inFlight: new InFlight(),
-    gates: new Gates(clock),
     tokenFetched() {},
     recorder: NO_RECORDER,
     labels: new ModelLabels(),

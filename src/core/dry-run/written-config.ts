@@ -1,5 +1,5 @@
 import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.generated.ts';
-import type { JsonPath } from '../settings/read/pointer.ts';
+import type { JsonPath } from '../settings/schema/pointer.ts';
 import { inOurSpelling } from '../settings/read/spellings.ts';
 import type { DryRun } from './dry-run.ts';
 
@@ -24,7 +24,7 @@ const nameOf = (path: JsonPath): string =>
   ROOT + path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('');
 
 /** The levels from a target up to its config. Empty without a config, and for a target that the config does not have. */
-export function levelsIn(config: GatewayFile | undefined, target: string): readonly Level[] {
+function levelsIn(config: GatewayFile | undefined, target: string): readonly Level[] {
   const path = pathInFile(target);
   const levels: Level[] = [];
   let says: GatewayFile | TargetFile | undefined = config;

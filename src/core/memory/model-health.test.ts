@@ -66,6 +66,33 @@ describe('a target whose model the request names', () => {
     expect(transitions).toEqual([[undefined, 'open', false]]);
   });
 
+  it.each<[ErrorCode, number]>([
+    ['upstream_credentials_refused', 502],
+    ['insufficient_quota', 402],
+  ])('is closed to the model alone after %s %i where the account is accepted for others', (code, status) => {
+    const { fail, admits, trial, transitions } = create();
+    trial('good').succeeded();
+    fail('made up', code, status);
+    expect([admits('made up'), admits('good')]).toEqual([false, true]);
+    trial('dear').succeeded();
+    fail('dear', code, status, 1);
+    trial('good').succeeded();
+    fail('dear', code, status);
+    expect([admits('dear'), admits('good')]).toEqual([false, true]);
+    expect(transitions).toEqual([
+      ['__other__', 'open', true],
+      ['dear', 'open', false],
+    ]);
+  });
+
+  it('is closed to all models where an account that was accepted is refused, whatever the model', () => {
+    const { fail, admits, trial } = create();
+    for (const model of ['one', 'two']) trial(model).succeeded();
+    for (let count = 0; count < 3; count += 1)
+      for (const model of ['one', 'two']) fail(model, 'upstream_credentials_refused', 502, 1);
+    expect([admits('one'), admits('another')]).toEqual([false, false]);
+  });
+
   it('is closed to one model after a status that `on_status_codes` adds, and to none after another 4xx', () => {
     const added = { ...breaker, onStatusCodes: new Set([404]) };
     const { fail, admits } = create(configOf({ breaker: added }));

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { isOfModel, type Clock, type Target, type TargetHealth } from '../../plugin/index.ts';
+import { isOfAccount, isOfModel, type Clock, type Target, type TargetHealth } from '../../plugin/index.ts';
 import type { HealthSubject, HealthTransition } from './ports.ts';
 import { Breaker } from './breaker.ts';
 import { NarrowHealth } from './narrow-health.ts';
@@ -18,6 +18,8 @@ interface ModelAtTarget {
   readonly breaker: Breaker;
   /** False: the name may be one that the upstream does not have. */
   hasAnswered: boolean;
+  /** The number of answers of the target before the account was first refused this model since its last answer. */
+  refusedAfter: number | undefined;
 }
 
 type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
@@ -30,6 +32,8 @@ export class ModelHealth {
   readonly #clock: Clock;
   readonly #onTransition: OnModelTransition;
   readonly #models = new LRUCache<string, ModelAtTarget>({ max: MAX_MODELS });
+  /** The number of answers of each target, whatever the model. */
+  readonly #answers = new WeakMap<Breaker, number>();
 
   constructor(clock: Clock, onTransition: OnModelTransition) {
     this.#clock = clock;
@@ -42,15 +46,29 @@ export class ModelHealth {
     if (model === undefined) return breaker;
     const key = `${breaker.id} ${model}`;
     const { onStatusCodes } = breaker.settings;
+    const entry = (): ModelAtTarget => this.#models.get(key) ?? this.#enter(key, breaker, model);
     return new NarrowHealth(breaker, {
       known: () => this.#models.get(key)?.breaker,
-      open: () => (this.#models.get(key) ?? this.#enter(key, breaker, model)).breaker,
-      takes: (error) => isOfModel(error) && onStatusCodes.has(error.status),
+      open: () => entry().breaker,
+      takes: (error) =>
+        onStatusCodes.has(error.status) &&
+        (isOfModel(error) || (isOfAccount(error) && this.#othersAnswer(breaker, entry()))),
       isUsed: () => {
-        (this.#models.get(key) ?? this.#enter(key, breaker, model)).hasAnswered = true;
+        Object.assign(entry(), { hasAnswered: true, refusedAfter: undefined });
+        this.#answers.set(breaker, (this.#answers.get(breaker) ?? 0) + 1);
         return true;
       },
     });
+  }
+
+  /**
+   * The account that is refused this model is accepted for others: they have answered since, or at any time for a name that never has. A
+   * caller can make up such names, and must not take the target from others with them.
+   */
+  #othersAnswer(target: Breaker, entry: ModelAtTarget): boolean {
+    const answers = this.#answers.get(target) ?? 0;
+    entry.refusedAfter ??= entry.hasAnswered ? answers : 0;
+    return answers > entry.refusedAfter;
   }
 
   /** The models at a target that have answered there, and whose breaker is not closed. */
@@ -63,7 +81,7 @@ export class ModelHealth {
     const breaker = new Breaker(target.settings, this.#clock, (transition) =>
       this.#onTransition(target, entry.hasAnswered ? model : UNKNOWN_MODEL, transition),
     );
-    const entry = { target, model, breaker, hasAnswered: false };
+    const entry: ModelAtTarget = { target, model, breaker, hasAnswered: false, refusedAfter: undefined };
     this.#models.set(key, entry);
     return entry;
   }

@@ -14,7 +14,7 @@ import type {
   TextPlace,
 } from '../../plugin/index.ts';
 
-// What other rooms use of the state. `memory/` implements it in the memory of one process.
+// The parts of the state that other rooms use. `memory/` implements it in the memory of one process.
 
 /** A short-lived access token from its issuer. */
 export interface MintedToken {
@@ -38,8 +38,6 @@ export interface TokenStore {
 export interface ReplyStoreLimits {
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
-  /** Default: no texts are stored. */
-  readonly texts?: TextStoreLimits;
 }
 
 export interface TextStoreLimits {
@@ -73,8 +71,6 @@ export interface ReplyStoreSize {
 export interface ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly size: ReplyStoreSize;
-  /** Texts of the requests whose replies are in this store. */
-  readonly texts: TextStore;
   find(key: string): CachedReply | undefined;
   /** Returns the reply without marking it as used. */
   peek(key: string): CachedReply | undefined;

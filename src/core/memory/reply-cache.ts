@@ -2,15 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { CachedReply, Clock } from '../../plugin/index.ts';
 import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from './ports.ts';
-import { MemoryTextStore } from '../../addons/semantic-cache/store/text-store.ts';
 
 interface ReplyStoreSetup {
   readonly clock: Clock;
   readonly limits: ReplyStoreLimits;
   /** Called when the size of the store changes. */
   readonly onChange?: (size: ReplyStoreSize) => void;
-  /** Called when the size of the texts of the store changes. */
-  readonly onTexts?: ((size: ReplyStoreSize) => void) | undefined;
   /** Called when a reply is evicted before it has expired. */
   readonly onEvict?: () => void;
 }
@@ -35,13 +32,11 @@ export class MemoryReplyStore implements ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #entries: LRUCache<string, Entry>;
-  readonly texts: MemoryTextStore;
 
-  constructor({ clock, limits, onChange = () => {}, onEvict = () => {}, onTexts }: ReplyStoreSetup) {
+  constructor({ clock, limits, onChange = () => {}, onEvict = () => {} }: ReplyStoreSetup) {
     this.#clock = clock;
     this.limits = limits;
     this.#onChange = onChange;
-    this.texts = new MemoryTextStore(limits.texts, onTexts);
     this.#entries = new LRUCache({
       // lru-cache requires a limit above 0; with one byte nothing fits either.
       maxSize: Math.max(1, limits.maxBytes),
@@ -89,16 +84,13 @@ export class MemoryReplyStores implements ReplyStores {
   prepare(limits: ReplyStoreLimits): ReplyStore {
     const current = this.#current;
     if (current && isDeepStrictEqual(current.limits, limits)) return current;
-    const { onChange, onTexts, ...setup } = this.#setup;
+    const { onChange, ...setup } = this.#setup;
     const store = new MemoryReplyStore({
       ...setup,
       limits,
       // Requests with older settings may still write to the old store, whose size is no longer reported.
       onChange: (size) => {
         if (store === this.#current) onChange?.(size);
-      },
-      onTexts: (size) => {
-        if (store === this.#current) onTexts?.(size);
       },
     });
     return store;
@@ -107,7 +99,6 @@ export class MemoryReplyStores implements ReplyStores {
   use(store: ReplyStore): void {
     this.#current = store;
     this.#setup.onChange?.(store.size);
-    this.#setup.onTexts?.(store.texts.size);
   }
 }
 

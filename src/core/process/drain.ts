@@ -26,6 +26,14 @@ export interface DrainTimes {
   readonly inStep?: boolean;
 }
 
+/** The load that would be cut if the process were killed. */
+export interface Load {
+  /** Requests whose reply has not ended. */
+  readonly requests: number;
+  /** Connections of clients, including idle ones. */
+  readonly connections: number;
+}
+
 /** The longest wait for requests that are still arriving when no other is left. */
 const ARRIVING_MS = 1000;
 

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import { describe, type Diagnostic } from '../settings/problems/diagnostic.ts';
+import { describe, type Diagnostic } from '../settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { FileObject } from '../settings/read/file-objects.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import { fingerprint, loadSettled } from '../settings/source/load-settled.ts';
+import { fingerprint, loadSettled } from '../settings/read/load-settled.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
-import type { Environment } from '../settings/read/references.ts';
+import type { Environment } from '../settings/values/references.ts';
 import type { SettingsWatch } from '../settings/source/watch.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { LiveSnapshot } from '../compose/live-snapshot.ts';

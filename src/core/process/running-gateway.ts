@@ -1,20 +1,18 @@
-import type { Diagnostic } from '../settings/problems/diagnostic.ts';
+import type { ExplainSource } from './explain-port.ts';
+import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordPage, RecordQuery } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
-import type { AlertSink } from '../../addons/alerts/alert.ts';
-import type { UsageCounters } from '../../addons/budgets/state/usage-counters.ts';
-import type { ObjectReplica } from '../../addons/budgets/state/object-replica.ts';
-import type { ReconnectingStore } from '../../addons/budgets/state/reconnecting-store.ts';
-import type { Spools } from '../../addons/budgets/state/spools.ts';
+import type { ObjectReplica } from '../ports/object-replica.ts';
+import type { OpenStore, SharedUsage } from '../ports/store.ts';
+import type { AlertSink } from '../ports/alert.ts';
 import type { Upstream } from '../upstream/index.ts';
-import type { DrainTimes, DrainStep } from './drain.ts';
-import type { ExplainService, ExplainSource } from '../../addons/explain/explain/explain-service.ts';
+import type { DrainTimes, DrainStep, Load } from './drain.ts';
+import type { ProcessPart } from './process-part.ts';
 import type { ReloadResult, InForce } from './reload.ts';
-import type { Load } from '../../addons/workers/ipc.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { RecordSource } from '../../addons/admin/api/sources.ts';
+import type { RecordSource } from '../record/record-query.ts';
 import type { Address } from '../http/listener/listeners.ts';
 import type { Logger } from 'pino';
 
@@ -31,17 +29,15 @@ export interface Gateway {
   readonly metrics: Metrics;
   readonly upstream: Upstream;
   /** Undefined: the settings have no state store, or this is a worker. */
-  readonly state: Pick<ReconnectingStore, 'store'> | undefined;
+  readonly state: Pick<OpenStore, 'store'> | undefined;
   /** The record of this process's latest request with this id, as plain JSON. */
   record(id: string): object | undefined;
   /** The latest requests of this process, one line each. */
   records(query: RecordQuery): readonly object[];
   /** The same a page at a time. */
   recordPage(query: RecordQuery): Promise<RecordPage>;
-  /** Explains how a request would be handled under the current settings and target health. Calls no upstream. */
-  explain: ExplainService['explain'];
-  /** Explains how a request of this process was handled, by the id in its `x-gateway-explain-id`. */
-  explained: ExplainService['explained'];
+  /** The add-ons in this process. */
+  readonly parts: readonly ProcessPart[];
   /** Reloads the settings. Never rejects: problems are in the result, and the previous settings still serve. */
   reload(): Promise<ReloadResult>;
   /**
@@ -59,9 +55,6 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   load(): Promise<Load>;
   /** The health of the targets, by the requests of this process. */
   targets(): readonly string[];
-  /** Answers the primary's explain questions. */
-  readonly explains: ExplainSource;
-  readonly keeps: ExplainService['keeps'];
   /** Applies an equal part of the limits of rates, which this many processes share. */
   shareLimits(processes: number): void;
   /** Drains with the primary's times: its settings may have just changed. */
@@ -85,13 +78,11 @@ export interface WorkerPoolTools {
   readonly clock: Clock;
   /** Kept for all workers. */
   readonly responses: ResponseStore | undefined;
-  /** The usage counters of budgets and the other ports of the state store, for all workers. */
-  readonly usageCounters: UsageCounters;
+  /** For all workers. */
+  readonly usage: SharedUsage | undefined;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
   readonly stored: ObjectReplica | undefined;
-  readonly alerts: AlertSink;
-  /** Spools of ended workers. Undefined: the store is not on disk. */
-  readonly spools: Pick<Spools, 'ended'> | undefined;
+  readonly alerts: AlertSink | undefined;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */

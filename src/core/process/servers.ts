@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import { createAdminServer, listenAdmin, type AdminServer } from '../../addons/admin/admin-listener.ts';
+import { partOf } from '../add-on.ts';
+import type { AdminListener } from './admin-port.ts';
 import { createStatusServer } from '../status/status-listener.ts';
 import { applyLimits, createDataServer } from '../http/listener/data-server.ts';
 import type { HandshakeFailure } from '../http/listener/handshakes.ts';
@@ -7,30 +8,28 @@ import { listen, type Address } from '../http/listener/listeners.ts';
 import { applyCertificate } from '../http/listener/secure-server.ts';
 import type { LiveSnapshot } from '../compose/live-snapshot.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
-import type { ExplainSource } from '../../addons/explain/explain/explain-service.ts';
 import { createRequestPath } from '../http/gateway/request-path.ts';
 import type { Settings } from '../settings/read/load.ts';
 import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
+import { portOf } from './process-part.ts';
 import type { InForce } from './reload.ts';
 import type { Gateway, WorkerPool } from './running-gateway.ts';
 import type { ServeParts } from './serve-parts.ts';
-import type { KeyWatch } from '../../addons/budgets/state/key-watch.ts';
 
 /** Every process creates all three. Its role decides which of them listen. */
 export interface Servers {
   readonly data: Server;
   readonly status: Server;
-  readonly admin: AdminServer;
+  /** Undefined: this build has no add-on admin. */
+  readonly admin: AdminListener | undefined;
 }
 
 export interface ServerSources {
   readonly live: LiveSnapshot;
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
-  readonly keys: KeyWatch;
-  readonly explains: ExplainSource;
   /** Called while the listeners serve. */
   readonly current: () => InForce;
 }
@@ -41,18 +40,16 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(
-  parts: ServeParts,
-  { live, workers, targets, keys, explains, current }: ServerSources,
-): Listening {
-  const { clock, log, metrics, processState, inForce, state } = parts;
+export function createServers(parts: ServeParts, { live, workers, targets, current }: ServerSources): Listening {
+  const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
-  const { upgrades } = processState.parts.find((part) => part.upgrades) ?? {};
+  const upgrades = portOf(processState.parts, 'upgrades');
+  const explain = portOf(processState.parts, 'explain');
   const { tls } = inForce.settings;
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
-    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault }),
+    createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
     live.current.server,
     { clock, inFlight, upgrades, turns, current: () => live.current.server, tls: tls.data, onHandshakeFailed },
   );
@@ -64,23 +61,24 @@ export function createServers(
       host: live.current.server.status.host,
       targets: async () => [
         ...(certificates?.lines() ?? []),
-        ...keys.warnings(),
+        ...processState.parts.flatMap((part) => part.lines?.() ?? []),
         ...(await (workers ? workers.targets() : targets())),
       ],
       isReady() {
         const reasons = [
           ...(inFlight.draining ? ['draining'] : []),
           ...(workers?.reasons() ?? []),
-          ...(state?.reasons() ?? []),
+          ...(store?.reasons() ?? []),
         ];
         return { ready: reasons.length === 0, reasons };
       },
     }),
-    admin: createAdminServer({
+    admin: partOf('createAdmin')?.({
       records: workers?.records ?? processState.records,
-      explains: workers?.explains ?? explains,
+      explains: workers?.explains ?? explain?.explains,
+      explain,
       log,
-      state,
+      state: store,
       clock,
       inForce: current,
       settings: () => live.current.server,
@@ -102,14 +100,14 @@ export async function openListeners(
     ? workers.start(inForce)
     : listen(data, { ...server.listen, port: port ?? server.listen.port }));
   // The type WorkerGateway hides the two addresses that a worker does not have.
-  if (role.kind === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
+  if (role === 'worker') return { data: dataAddress, status: dataAddress, admin: undefined };
   const statusAddress: Address = await listen(status, server.status);
-  return { data: dataAddress, status: statusAddress, admin: await listenAdmin(admin, server.admin) };
+  return { data: dataAddress, status: statusAddress, admin: await admin?.listen(server.admin) };
 }
 
 /** The primary watches for its workers. */
 function watchCertificates({ role, inForce, ...parts }: ServeParts): Certificates | undefined {
-  if (role.kind === 'worker') return undefined;
+  if (role === 'worker') return undefined;
   const certificates = new Certificates(parts);
   certificates.apply(inForce.settings.tls);
   return certificates;
@@ -125,7 +123,7 @@ export function applyToNetwork(
   upstream.apply(outboundOf(settings));
   applyLimits(servers.data, server);
   applyCertificate(servers.data, tls.data);
-  applyCertificate(servers.admin.server, tls.admin);
+  if (servers.admin) applyCertificate(servers.admin.server, tls.admin);
   certificates?.apply(tls);
 }
 

@@ -2,7 +2,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { SettingsWatch } from '../settings/source/watch.ts';
 import { drain, type DrainTimes } from './drain.ts';
-import { createExplainService } from '../../addons/explain/explain/explain-service.ts';
+import { portOf, type Ports } from './process-part.ts';
 import type { Gateway, WorkerGateway } from './running-gateway.ts';
 import { healthLines } from './health-metrics.ts';
 import { compileWith, type ProcessState } from './process-state.ts';
@@ -19,35 +19,33 @@ import {
   type Servers,
   type ServerSources,
 } from './servers.ts';
-import { KeyWatch } from '../../addons/budgets/state/key-watch.ts';
-import { openUpkeep, type StoreUpkeep } from '../../addons/budgets/state/store-upkeep.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
 /** Starts serving with the first settings and opens the listeners of this process's role. */
 export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway> {
-  const { clock, metrics, processState, role, state } = parts;
+  const { clock, metrics, processState, processRole: role, role: kind, store, snapshot } = parts;
   const { inFlight, pluginFault } = processState.shared;
-  const { responses } = processState.parts.find((part) => part.responses) ?? {};
-  const upkeep = await openUpkeep(parts);
-  const tools = { ...parts, responses, ...upkeep, stored: parts.stored };
-  const workers = role.kind === 'primary' ? role.workers(tools) : undefined;
+  const port = <K extends keyof Ports>(key: K): Ports[K] | undefined => portOf(processState.parts, key);
   const live = liveSnapshot(parts);
-  const keys = keyWatch(parts, live);
+  const { hash } = snapshot;
+  const serving = { role: kind, hash, tenants: () => live.current.tenancy.current };
+  for (const part of processState.parts) await part.begin?.(serving);
+  const [responses, alerts, usage] = [port('responses'), port('alerts'), port('usage')];
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, alerts, usage }) : undefined;
   const targets = () => healthLines(processState.shared.health.reports());
-  const explaining = createExplainService(() => processState.explainers.get(live.current), { ...processState, clock });
-  const sources = { live, workers, targets, keys, ...explaining, current: (): InForce => reloader.inForce };
+  const sources = { live, workers, targets, current: (): InForce => reloader.inForce };
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
-    takeEffect(parts, upkeep, { snapshot, changed });
+    takeEffect(parts, { snapshot, changed });
     applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });
-  const release = () => releaseAll(parts, { live, upkeep, tasks: [reloader, certificates, ...upkeep.tasks, keys] });
+  const release = () => releaseAll(parts, { live, tasks: [reloader, certificates] });
   const shutDown = once(async (times: DrainTimes): Promise<{ cut: number }> => {
     metrics.families.draining.set({}, 1);
     reloader.stop();
     inFlight.drain();
     const cut = await (workers ? workers.drain(times) : drain(drained, times));
-    await Promise.all([servers.status, servers.admin.server].map(close));
+    await Promise.all([servers.status, servers.admin?.server].map((server) => server && close(server)));
     await release();
     return { cut };
   });
@@ -55,15 +53,13 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   // Requests arrive, and plugins run, as soon as a listener is open.
   parts.onFaults?.({ pluginFault, fail });
   const addresses = await openListeners(servers, parts, workers).catch(async (error: unknown) => {
-    await Promise.all(Object.values(servers).map(close));
+    await Promise.all([servers.data, servers.status, servers.admin?.server].map((server) => server && close(server)));
     await workers?.drain(AT_ONCE);
     await release();
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  const around = (ref: string): readonly string[] => live.current.tenancy.current.around(ref);
-  parts.alerts.start(() => upkeep.usageCounters.ports, { around });
-  if (role.kind !== 'worker') for (const task of [keys, upkeep]) task.start();
+  for (const part of processState.parts) part.start?.(serving);
   return {
     ...addresses,
     get settings() {
@@ -74,11 +70,11 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     },
     metrics,
     upstream: parts.upstream,
-    state,
+    state: store,
     ...lookUps(processState, servers),
     targets,
-    ...explaining,
-    shareLimits: (processes) => processState.shared.gates.share(processes),
+    parts: processState.parts,
+    shareLimits: (processes) => processState.parts.forEach((part) => part.shareLimits?.(processes)),
     reload: reloader.reload,
     shutDown,
     drainStep: (step) => drained.steps.take(step),
@@ -103,21 +99,13 @@ function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts):
   return live;
 }
 
-const keyWatch = (parts: ServeParts, live: LiveSnapshot): KeyWatch =>
-  new KeyWatch({
-    ...parts,
-    tenants: () => live.current.tenancy.current,
-    days: () => live.current.server.alerts.keyExpiry,
-  });
-
 function takeEffect(
   { stored, processState }: ServeParts,
-  { settingsAudit }: StoreUpkeep,
   { snapshot, changed }: { readonly snapshot: Snapshot; readonly changed: readonly string[] },
 ): void {
   snapshot.tenancy.catchUp(stored?.now);
   processState.apply(snapshot);
-  settingsAudit?.reloaded(snapshot.hash, changed);
+  for (const part of processState.parts) part.reloaded?.(snapshot.hash, changed);
 }
 
 const drainTimes = ({ drain: { delayMs, timeoutMs } }: ServerSettings, delay: boolean): DrainTimes => ({
@@ -130,25 +118,20 @@ interface Released {
   /** Stopped first, in this order. */
   readonly tasks: readonly ({ stop(): Promise<void> | void } | undefined)[];
   readonly live: LiveSnapshot;
-  readonly upkeep: StoreUpkeep;
 }
 
 /** Closes everything that the process opened for requests, once none is left. */
 async function releaseAll(
-  { processState, ended, upstream, otel, recordFiles, state, alerts, keyUses }: ServeParts,
-  { tasks, live, upkeep }: Released,
+  { processState: { parts }, ended, upstream, otel, recordFiles, store }: ServeParts,
+  { tasks, live }: Released,
 ): Promise<void> {
   for (const task of tasks) await task?.stop();
-  processState.kept.clear();
-  for (const part of processState.parts) await part.stop?.();
+  for (const part of parts) await part.stop?.();
   await live.close();
-  await keyUses?.flush();
-  await upkeep.backups?.stop();
-  await processState.shared.budgets.close();
+  for (const part of parts) await part.settle?.();
   ended.flush();
-  await Promise.all([processState.ledger?.close(), upkeep.spools?.close()]);
-  await alerts.close();
-  await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), state?.close()]);
+  for (const part of parts) await part.close?.();
+  await Promise.all([upstream.close(), otel?.shutdown(), recordFiles?.close(), store?.close()]);
 }
 
 const lookUps = (
@@ -203,9 +186,9 @@ function createReloader(
     metrics,
     live,
     // A worker's settings come from the primary, which watches them.
-    watch: role.kind === 'worker' ? undefined : watch,
+    watch: role === 'worker' ? undefined : watch,
     compile: (loaded, files) => compileWith(processState, loaded, configs, files),
-    readAgain: (files) => processState.explainers.get(live.current)?.readAgain(files),
+    readAgain: (files) => portOf(processState.parts, 'explain')?.readAgain(files),
     onSwap,
     onInForce: workers && ((settled) => workers.spread(settled)),
   };

@@ -1,6 +1,8 @@
 import type { JsonObject, Loss } from '../../formats/conversation.ts';
 import type { UpstreamFailure, Usage } from '../../formats/events.ts';
-import type { BodyEdit, BodyView, Cleaning, NativeForm, PassThrough } from '../../formats/format.ts';
+import type { BodyEdit, BodyView, Cleaning } from '../../formats/body-view.ts';
+import type { NativeForm } from '../../formats/task-forms.ts';
+import type { PassThrough } from '../../formats/format.ts';
 
 /**
  * Encodes and decodes a task that is not a conversation (embeddings, images) for one API. Pure functions in the provider's

@@ -1,4 +1,4 @@
-import type { NativeForm } from '../../formats/format.ts';
+import type { NativeForm } from '../../formats/task-forms.ts';
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
 import type { FormatName, Loss } from '../../formats/conversation.ts';
 import type { ModelTask, Secret } from '../../plugin/index.ts';

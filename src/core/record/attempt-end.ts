@@ -26,7 +26,7 @@ export const isUnsent = (errorCode: ErrorCode | undefined): boolean =>
   errorCode !== undefined && ON_THE_WAY.has(errorCode);
 
 /** How an attempt ended. Both are undefined for one that succeeded. */
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly error: GatewayError | undefined;
   readonly errorCode: ErrorCode | undefined;
 }

@@ -8,7 +8,7 @@ export const MAX_RECORD_BYTES = 32 * 1024;
 const MAX_ITEMS = [20, 8, 3, 1] as const;
 
 /** Number of items that a bounded record omits. */
-export interface LeftOut {
+interface LeftOut {
   readonly attempts: number;
   readonly tries: number;
   readonly losses: number;

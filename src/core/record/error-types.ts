@@ -45,7 +45,7 @@ export const DISCONNECT_STAGES = ['queued', 'waiting', 'streaming'] as const;
 export type DisconnectStage = (typeof DISCONNECT_STAGES)[number];
 
 /** Settings under `limits` that reject requests under load. */
-export const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
+const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];
 
 /**

@@ -15,11 +15,11 @@ import {
   WALL,
 } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';
-import { recordJson, recordLine, storedRecord } from './json.ts';
+import { recordJson, recordLine } from './json.ts';
 import type { RecordEnd } from './attempt-end.ts';
 
 function reported(exchange: Exchange, end: RecordEnd | ReplyEnd = endOf(), endedAt = 1000): object {
-  return recordJson(storedRecord(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL }))));
+  return recordJson(boundRecord(recordOf(exchange, end, { endedAt, receivedAt: WALL })));
 }
 
 /** Vertex is rate-limited, retried after its wait, and refuses again; another target is skipped; Claude answers. */
@@ -199,7 +199,7 @@ describe('a record as JSON', () => {
 
   it('has a short form for lists', () => {
     const record = recordOf(fallenBack(), endOf(), { endedAt: 1000, receivedAt: WALL });
-    expect(recordLine(recordJson(storedRecord(record)))).toEqual({
+    expect(recordLine(recordJson(record))).toEqual({
       request_id: 'req-1',
       time: '2026-01-01T00:00:00.000Z',
       ended: '2026-01-01T00:00:01.000Z',

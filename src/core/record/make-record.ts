@@ -1,4 +1,5 @@
 import {
+  lossesOf,
   retriesOf,
   type Attempt,
   type ErrorCode,
@@ -19,7 +20,6 @@ import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
 import { bookedUsage, costOfVectors, NO_COSTS, recordCosts } from '../../addons/budgets/record/recorded-cost.ts';
 import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
-import { isEstimated, recordDefaulted, recordFiles, recordLosses } from './recorded-request.ts';
 import type { RecordEnd } from './attempt-end.ts';
 import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
@@ -43,7 +43,7 @@ const TEXTS = {
   other: recurring(),
 };
 
-/** What is in a record besides the exchange. */
+/** Sources of a record besides the exchange. */
 interface RecordSources {
   /** Id of the server span. */
   readonly spanId?: string | undefined;
@@ -218,7 +218,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     losses: recordLosses(attempt),
     files: recordFiles(attempt),
     defaulted: recordDefaulted(attempt),
-    estimated: isEstimated(attempt),
+    estimated: attempt.resolved?.estimatesTokens ?? false,
   };
 }
 
@@ -273,4 +273,25 @@ function disconnectStage(exchange: Exchange, end: RecordEnd): DisconnectStage {
 function isStream({ attempts, reply, request }: Exchange): boolean {
   if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
   return request.body?.value('stream') === true;
+}
+
+/** The losses of an attempt's request against the caller's. */
+function recordLosses(attempt: Attempt): RecordedAttempt['losses'] {
+  const losses = lossesOf(attempt);
+  return losses.length === 0 ? NONE : losses.map(recordLoss);
+}
+
+const recordLoss = ({ param, action, count }: Attempt['losses'][number]): RecordedAttempt['losses'][number] => ({
+  param: cut(param),
+  action,
+  ...(count !== undefined && { count }),
+});
+
+const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
+  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
+
+/** Several parts may name one file; all of them reach a target in the same way. */
+function recordFiles({ storedFiles }: Attempt): RecordedAttempt['files'] {
+  if (!storedFiles) return NONE;
+  return [...new Map(storedFiles.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values()];
 }

@@ -2,7 +2,7 @@ import type { RequestRecord } from './record.ts';
 
 /** `rescued`: complete after a try or a target had failed. */
 export const LISTED_STATES = ['running', 'complete', 'rescued', 'failed', 'aborted'] as const;
-export type ListedState = (typeof LISTED_STATES)[number];
+type ListedState = (typeof LISTED_STATES)[number];
 
 /** A record as its JSON (json.ts), as far as filters and lists read it. */
 export interface RecordJson {
@@ -58,7 +58,7 @@ const DIMENSIONS = {
   error: ({ error }) => [error?.code],
 } as const satisfies Readonly<Record<string, (record: RecordJson) => Values>>;
 
-export type RecordDimension = keyof typeof DIMENSIONS;
+type RecordDimension = keyof typeof DIMENSIONS;
 // The keys of the table.
 export const RECORD_DIMENSIONS = Object.keys(DIMENSIONS) as readonly RecordDimension[];
 
@@ -144,4 +144,12 @@ export function recordFilter(query: RecordQuery): ((record: RecordJson) => boole
     ...(text === undefined ? [] : [(record: RecordJson) => JSON.stringify(record).toLowerCase().includes(text)]),
   ];
   return filters.length === 0 ? undefined : (record) => filters.every((fits) => fits(record));
+}
+
+/** The request records as plain JSON, from this process or from all workers. */
+export interface RecordSource {
+  /** Rejects with `RecordsUnanswered`. */
+  find(id: string): object | undefined | Promise<object | undefined>;
+  /** `partial`: workers that did not answer. */
+  page(query: RecordQuery): Promise<RecordPage & { readonly partial?: readonly number[] }>;
 }

@@ -122,7 +122,7 @@ export interface RecordedAttempt {
 }
 
 /** A stored file of a request: its bytes were in the request (inline), or the provider read it at its address (uri). */
-export type RecordedFile = Pick<SentFile, 'id' | 'bytes' | 'way'>;
+type RecordedFile = Pick<SentFile, 'id' | 'bytes' | 'way'>;
 
 /** A look-up in the semantic cache. It has no text. */
 export interface RecordedSemantic extends Pick<SemanticLookup, 'result' | 'reason' | 'similarity'> {

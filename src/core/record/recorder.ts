@@ -23,8 +23,10 @@ export interface RecorderOptions {
   /** Default: the id of the key alone. */
   readonly callers?: LabelledCallers;
   readonly accessLog: AccessLog;
-  /** The prices in force when a request began, in monotonic milliseconds. Default: no costs. */
-  readonly prices?: (startedAt: number) => PriceList;
+  /** The prices in force when a request began, in monotonic milliseconds, and where costs are written. Default: no costs. */
+  readonly costs?:
+    | { readonly prices: (startedAt: number) => PriceList; readonly ledger?: CostLedger | undefined }
+    | undefined;
   /** Receives errors of telemetry itself. */
   readonly log: Logger;
   /** Undefined: no spans. */
@@ -37,8 +39,6 @@ export interface RecorderOptions {
   readonly recordFiles?: Pick<RecordFiles, 'write'> | undefined;
   /** Called with each record. */
   readonly alsoTo?: ((record: RequestRecord) => void) | undefined;
-  /** Receives the costs of requests. Undefined: there is no ledger. */
-  readonly ledger?: CostLedger | undefined;
   /** Holds ended requests until they are written. */
   readonly ended: EndedRequests;
 }
@@ -48,7 +48,7 @@ export interface RecorderOptions {
  * no ambient context.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { clock, metrics, openSpan, records, prices, log, ended, ledger } = options;
+  const { clock, metrics, openSpan, records, log, ended, costs: { prices, ledger } = {} } = options;
   ended.writeWith(createWriter(options));
   const inFlightOf = inFlightByRoute(metrics);
   return {
@@ -133,7 +133,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     recordFiles,
     countSemconv,
     alsoTo,
-    ledger,
+    costs: { ledger } = {},
     log,
   } = options;
   const requestMetrics = new RequestMetrics(metrics.families, { models, callers });
@@ -147,15 +147,14 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ...(alsoTo ? [({ record }: EndedRequest) => alsoTo(record)] : []),
     ({ record, span }) => span?.close(record),
   ];
-  const guarded = (output: (ended: EndedRequest) => void, ended: EndedRequest): void => {
-    try {
-      output(ended);
-    } catch (err) {
-      reportFailure(log, ended.record.id, err);
-    }
-  };
   return (all) => {
-    for (const output of outputs) all.forEach((ended) => guarded(output, ended));
+    for (const output of outputs)
+      for (const ended of all)
+        try {
+          output(ended);
+        } catch (err) {
+          reportFailure(log, ended.record.id, err);
+        }
   };
 }
 

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, Exchange } from '../../plugin/index.ts';
 import { LiveList, type Listed } from '../../plugin/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
-import type { StoredValue } from './fields/record-field.ts';
-import { rawRecord, recordJson, recordLine, storeAgain, storedRecord, type StoredRecord } from './json.ts';
+import { rawRecord, recordJson, recordLine } from './json.ts';
 import { recordOf } from './make-record.ts';
 import {
   comparePlaces,
@@ -15,7 +14,6 @@ import {
   type RecordPlace,
   type RecordQuery,
 } from './record-query.ts';
-import type { RequestRecord } from './record.ts';
 
 /** A request whose reply has not ended. */
 export interface OpenRequest extends Listed<OpenRequest> {
@@ -24,29 +22,26 @@ export interface OpenRequest extends Listed<OpenRequest> {
   readonly receivedAt: number;
 }
 
-/** What records are looked up by. */
-type LookedUp = Pick<RequestRecord, 'id' | 'explainId' | 'state' | 'receivedAt'>;
-
-/** A place for the record of an ended request. */
-type KeptRecord = { -readonly [Name in keyof LookedUp]: LookedUp[Name] } & {
-  readonly values: StoredValue[];
+/** The record of an ended request. */
+interface KeptRecord {
+  readonly record: BoundedRecord;
   /** Grows with each record that is kept: its place in a list. */
-  at: number;
-};
+  readonly at: number;
+}
 
 /** A record that a query may show. */
 interface FoundRecord {
   readonly place: RecordPlace;
-  readonly values: StoredRecord;
+  readonly record: BoundedRecord;
 }
 
 /** A list is made in slices, between which requests are served: to filter 10,000 records takes 100 ms (measured). */
 const SLICE = 100;
 
 /**
- * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. An ended
- * one is stored as a flat list of values. There is no index: scanning all of them takes a millisecond per admin query, while an index
- * would cost time in every request.
+ * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. The
+ * record of an ended one is stored as it is, and written as JSON when a query reads it. There is no index: scanning all
+ * of them takes a millisecond per admin query, while an index would cost time in every request.
  */
 export class RecordStore {
   readonly #clock: Clock;
@@ -80,27 +75,17 @@ export class RecordStore {
     this.#open.delete(request);
   }
 
-  /**
-   * Stores the record of an ended request. Once the ring is full, the oldest record's list takes the new values: a new
-   * list for each request would outlive the young generation, and fill the old one.
-   */
+  /** Stores the record of an ended request, in place of the oldest one once the ring is full. */
   keep(record: BoundedRecord): void {
     if (this.#capacity === 0) return;
-    const { id, explainId, state, receivedAt } = record;
     // Of the wall clock, so that the places of several processes can be compared, and never twice the same.
-    const at = Math.max(this.#latestAt + 1, Math.floor((receivedAt + record.durationMs) * 1000));
+    const at = Math.max(this.#latestAt + 1, Math.floor((record.receivedAt + record.durationMs) * 1000));
     this.#latestAt = at;
     if (this.#kept.length < this.#capacity) {
-      this.#kept.push({ id, explainId, state, receivedAt, at, values: storedRecord(record) });
+      this.#kept.push({ record, at });
       return;
     }
-    const oldest = this.#kept[this.#next]!;
-    storeAgain(record, oldest.values);
-    oldest.id = id;
-    oldest.explainId = explainId;
-    oldest.state = state;
-    oldest.receivedAt = receivedAt;
-    oldest.at = at;
+    this.#kept[this.#next] = { record, at };
     this.#next = (this.#next + 1) % this.#capacity;
   }
 
@@ -109,13 +94,13 @@ export class RecordStore {
     const same = [...this.#stored((record) => record.id === id)];
     const [latest] = same;
     if (latest === undefined) return undefined;
-    return { ...recordJson(latest.values), ...(same.length > 1 && { same_id: same.length }) };
+    return { ...recordJson(latest.record), ...(same.length > 1 && { same_id: same.length }) };
   }
 
   /** The request with this explain id, as plain JSON. */
   explained(explainId: string): object | undefined {
     const [latest] = this.#stored((record) => record.explainId === explainId);
-    return latest === undefined ? undefined : recordJson(latest.values);
+    return latest === undefined ? undefined : recordJson(latest.record);
   }
 
   /** One line per request, as plain JSON: running requests, then ended ones, latest first. */
@@ -139,38 +124,38 @@ export class RecordStore {
       else await setImmediate();
     }
     const [oldest] = this.#latestFirst().slice(-1);
-    return { lines, more, oldest: oldest && new Date(oldest.receivedAt).toISOString() };
+    return { lines, more, oldest: oldest && new Date(oldest.record.receivedAt).toISOString() };
   }
 
   /** Lines of the records that fit; undefined: the end of a slice. */
   *#lines(query: RecordQuery): Generator<PlacedLine | undefined> {
     const { state, since = -Infinity, until = Infinity, after } = query;
     const filter = recordFilter(query);
-    const isPossible = ({ state: own, receivedAt }: LookedUp, place: RecordPlace): boolean =>
+    const isPossible = ({ state: own, receivedAt }: BoundedRecord, place: RecordPlace): boolean =>
       mayHaveState(own, state) &&
       receivedAt >= since &&
       receivedAt < until &&
       (after === undefined || comparePlaces(after, place) < 0);
     let examined = 0;
-    for (const { place, values } of this.#stored(isPossible)) {
+    for (const { place, record } of this.#stored(isPossible)) {
       examined += 1;
       if (examined % SLICE === 0) yield undefined;
-      if (filter && !filter(rawRecord(values))) continue;
+      if (filter && !filter(rawRecord(record))) continue;
       // Again without credentials: an answer must not tell that a record has one.
-      const record = recordJson(values);
-      if (!filter || filter(record)) yield { place, line: recordLine(record) };
+      const json = recordJson(record);
+      if (!filter || filter(json)) yield { place, line: recordLine(json) };
     }
   }
 
-  /** The stored forms of records, of running requests first, latest first. */
-  *#stored(matches: (record: LookedUp, place: RecordPlace) => boolean): Generator<FoundRecord> {
+  /** The records, of running requests first, latest first. */
+  *#stored(matches: (record: BoundedRecord, place: RecordPlace) => boolean): Generator<FoundRecord> {
     this.#flush();
     if (this.#capacity === 0) return;
     const open = this.#open.all().toReversed();
     for (const request of open.toSorted((one, other) => other.receivedAt - one.receivedAt)) {
       const place = { running: true, at: request.receivedAt };
       const record = this.#recordOf(request);
-      if (matches(record, place)) yield { place, values: storedRecord(record) };
+      if (matches(record, place)) yield { place, record };
     }
     let before = Infinity;
     for (const kept of this.#latestFirst()) {
@@ -178,7 +163,7 @@ export class RecordStore {
       if (kept.at >= before) continue;
       before = kept.at;
       const place = { running: false, at: kept.at };
-      if (matches(kept, place)) yield { place, values: kept.values };
+      if (matches(kept.record, place)) yield { place, record: kept.record };
     }
   }
 

@@ -32,7 +32,7 @@ interface Case {
   readonly more?: Partial<Attempt>;
 }
 
-/** What the record says of one request. */
+/** The substitution in the record of one request. */
 function recordedOf({ asked = 'cheap', answered = asked, tier, usage, more }: Case) {
   const exchange = exchangeOf();
   const counted = { input: MILLION, output: 0, total: MILLION, ...usage };

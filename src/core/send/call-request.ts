@@ -149,7 +149,7 @@ function holdOf({ target, choice }: Attempt, stream: boolean, limits: SenderSetu
   return { bytes: limits.holdBytes, ms: limits.holdMs, outlastsSilence, untilOutput };
 }
 
-/** What the body has for servers that the provider calls. */
+/** Fields of the body for servers that the provider calls. */
 const secretsIn = (body: OutboundRequest['body']): readonly string[] =>
   typeof body === 'string' || Buffer.isBuffer(body) ? secretsInBody(body) : [];
 

@@ -161,7 +161,7 @@ function tryOnce<T>(
   }
 }
 
-/** What the upstream counted of a reply that is tried again. */
+/** The usage that the upstream counted of a reply that is tried again. */
 function keepLost(attempt: Attempt): void {
   const before = attempt.tries.at(-1);
   if (!before) return;

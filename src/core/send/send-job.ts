@@ -11,7 +11,7 @@ export interface SenderSetup {
   readonly hold: (exchange: Exchange, bytes: number) => boolean;
 }
 
-/** What all upstream calls of one attempt have in common. */
+/** The parts that all upstream calls of one attempt have in common. */
 export interface SendJob {
   readonly setup: SenderSetup;
   readonly exchange: Exchange;

@@ -6,7 +6,7 @@ import { isLoopback } from '../settings/compile/networks.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import { ambiguityOf } from '../http/listener/ambiguous-head.ts';
 import { describeListener, hasBody, healthOf } from '../http/listener/root.ts';
-import { hostOf, isOwnHost } from '../../addons/admin/own-host.ts';
+import { hostOf, isOwnHost } from '../http/listener/own-host.ts';
 
 export interface Readiness {
   readonly ready: boolean;

@@ -1,6 +1,6 @@
 import type { Caller } from '../../plugin/index.ts';
 
-export { nameOfCounter } from '../../addons/budgets/store/counters.ts';
+export { nameOfCounter } from '../ports/counters.ts';
 
 /** The kinds of nodes, from the outermost in. */
 export const NODE_KINDS = ['organization', 'team', 'key'] as const;

@@ -75,7 +75,7 @@ function bytesFor(
   // Only replies of a conversation have events, through which the form changes.
   if (task !== 'generate') return undefined;
   try {
-    if (!stream) return Buffer.from(JSON.stringify(plainFromStream(format, bytes, usage, client)));
+    if (!stream) return plainFromStream(format, bytes, usage, client);
     if (kept.stream) return streamWithUsage(format, bytes, usage, client);
     return streamFromPlain(format, parseReplyText(textOf(bytes)), client);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { SearchableBody } from '../../formats/format.ts';
+import type { SearchableBody } from '../../formats/body-view.ts';
 import type { RequestBody } from '../../plugin/index.ts';
 
 const ANY_ESCAPE = Buffer.from(String.raw`\u00`);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../formats/conversation.ts';
-import type { TaskForms } from '../../formats/format.ts';
+import type { TaskForms } from '../../formats/task-forms.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { LossReport } from '../../formats/losses/losses.ts';
 import { ReplyFault } from '../../formats/format.ts';

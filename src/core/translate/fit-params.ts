@@ -7,7 +7,7 @@ import type { FittedChange } from '../../formats/config-params.ts';
 import { encodingTarget, type Job } from './translation-job.ts';
 
 /** A request in its target's API, with the parameters of a config in the form that the target takes. */
-export interface FittedJob {
+interface FittedJob {
   readonly job: Job;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly losses: readonly Loss[];

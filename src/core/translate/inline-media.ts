@@ -57,7 +57,7 @@ function inlineRemote(
   attempt: Attempt,
   { resolved, body, setup }: RemoteSetup,
 ): Promise<RequestBody> | undefined {
-  const { mediaByUrl } = formats[resolved.format];
+  const mediaByUrl = formats[resolved.format].media?.byUrl;
   if (!mediaByUrl || !operation) return undefined;
   const missing = missingMedia(operation.format, mediaByUrl, { body, target: attempt.target }, resolved);
   const [first] = missing;
@@ -95,7 +95,7 @@ function missingMedia(
   const native = client.name === format;
   // Nothing else parses such a body whole, and most contain megabytes of base64.
   if (native && (mediaByUrl.ownUrlsPass || !mayHoldUrls(body))) return [];
-  const found = client.remoteMedia?.(body.json()) ?? [];
+  const found = client.media?.remote(body.json()) ?? [];
   // No such target reads audio or video: its format reports that.
   const place = { host, native, pass, extensions };
   return found.filter((one) => (one.media === 'image' || one.media === 'document') && !mediaByUrl.fetches(one, place));

@@ -82,7 +82,7 @@ export async function fetchMedia(address: string, places: number, context: Fetch
   }
 }
 
-interface Hop {
+interface RedirectHop {
   readonly url: URL;
   /**
    * The server's name for messages to the caller. The target of a redirect is not the caller's own text and is not
@@ -92,7 +92,7 @@ interface Hop {
   readonly places: number;
 }
 
-async function get({ url, server, places }: Hop, context: FetchContext): Promise<Download> {
+async function get({ url, server, places }: RedirectHop, context: FetchContext): Promise<Download> {
   const { download, clock, settings, budget, cancellation, accept } = context;
   const timeoutMs = Math.min(context.until, context.deadline) - clock.now();
   if (timeoutMs <= 0) throw tooLate(context);

@@ -21,7 +21,9 @@ const NO_HEADERS: Headers = Object.freeze({});
 const JSON_BODY = Object.freeze({ 'content-type': 'application/json' });
 
 /** Headers whose values are lists: each source may add entries. */
-const LISTS: readonly string[] = Object.values(formats).flatMap(({ features }) => (features ? [features.header] : []));
+const LISTS: readonly string[] = Object.values(formats).flatMap(({ requestHeaders }) =>
+  requestHeaders ? [requestHeaders.features.header] : [],
+);
 
 /**
  * Headers of a request to an upstream, without credentials. They are merged in this order, later ones winning: the
@@ -90,19 +92,22 @@ export function callerHeaders(
   exchange: Exchange,
   { format: name, host }: Pick<ResolvedTarget, 'format' | 'host'>,
 ): Readonly<Record<string, string>> {
-  const format = formats[name];
-  const { features, versionHeader } = format;
-  const wanted = features ? featuresOf(exchange, features) : [];
+  const { requestHeaders } = formats[name];
+  if (!requestHeaders) return NO_HEADERS;
+  const { features, version: versionHeader } = requestHeaders;
+  const wanted = featuresOf(exchange, features);
   const isOwnBody = host === 'direct' && exchange.operation?.format.name === name;
-  const version = isOwnBody && versionHeader !== undefined ? exchange.request.headers[versionHeader] : undefined;
+  const version = isOwnBody ? exchange.request.headers[versionHeader] : undefined;
   if (wanted.length === 0 && !version) return NO_HEADERS;
   return {
-    ...(features && wanted.length > 0 && { [features.header]: wanted.join(',') }),
-    ...(versionHeader !== undefined && typeof version === 'string' && version !== '' && { [versionHeader]: version }),
+    ...(wanted.length > 0 && { [features.header]: wanted.join(',') }),
+    ...(typeof version === 'string' && version !== '' && { [versionHeader]: version }),
   };
 }
 
-const WITH_FEATURES = Object.values(formats).flatMap(({ name, features }) => (features ? [{ name, features }] : []));
+const WITH_FEATURES = Object.values(formats).flatMap(({ name, requestHeaders }) =>
+  requestHeaders ? [{ name, features: requestHeaders.features }] : [],
+);
 
 /**
  * Features that cannot be sent because the target has another API. They are losses, whether the header or the body
@@ -134,13 +139,15 @@ const lossesOf = (features: ModelFeatures, requested: readonly string[]): readon
  * other replies.
  */
 export function spokenHeaders({ longContext, request }: Exchange): readonly (string | undefined)[] {
-  const read = (name: string | undefined) => (name === undefined ? undefined : request.headers[name]?.toString());
-  return Object.values(formats).flatMap(({ features, versionHeader }) => [
-    read(versionHeader),
-    read(features?.header),
-    ...(features?.ownHeaders ?? []).map((name) => request.header(name)),
-    ...(longContext ? [features?.longContext] : []),
-  ]);
+  return Object.values(formats).flatMap(({ requestHeaders }) => {
+    if (!requestHeaders) return [];
+    const { version, features } = requestHeaders;
+    return [
+      ...[version, features.header].map((name) => request.headers[name]?.toString()),
+      ...features.ownHeaders.map((name) => request.header(name)),
+      ...(longContext ? [features.longContext] : []),
+    ];
+  });
 }
 
 export const lostFeature = ({ header }: Pick<ModelFeatures, 'header'>, name: string, reason: string): Loss => ({

@@ -18,7 +18,7 @@ const prepared = (changes: Partial<Outbound> = {}): Prepared => ({
     stream: false,
     contentType: undefined,
     openReader: () =>
-      openaiChat.passThrough({ id: 'x', created: 0, strict: true, includeUsage: false, model: 'm' }, false),
+      openaiChat.passThrough.open({ id: 'x', created: 0, strict: true, includeUsage: false, model: 'm' }, false),
     decodeError: openaiChat.decodeError,
     ...changes,
   },

@@ -20,7 +20,7 @@ export function applyQuirks(
 ): Prepared {
   if (!quirks) return prepared;
   const { takesFeature, featureNames, envelope, bodyLimit, explain } = quirks;
-  const { features } = upstream;
+  const features = upstream.requestHeaders?.features;
   let { outbound, losses } = prepared;
   if (takesFeature && features) {
     const refused = new Set<string>();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { removeFields, stepsOf } from './remove-fields.ts';
+import { removeFields, stepsOf } from './target-fields.ts';
 
 const BODY = {
   a: 1,

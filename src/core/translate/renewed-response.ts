@@ -6,7 +6,7 @@ import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-
 /** A reply of an upstream: it was read before, and only its own nesting bounds it. */
 const LIMITS: JsonLimits = { depth: 10_000, keys: Infinity, items: Infinity };
 
-/** What a response has of its request, besides the answer. */
+/** Fields of a response that are those of its request. */
 type OfRequest = Pick<ClientContext, 'id' | 'stored'> & {
   /** The response that the request continues. */
   readonly previous: string | undefined;
@@ -84,7 +84,7 @@ function withResponses(bytes: Buffer, change: (event: Buffer) => Buffer): Buffer
 
 /** A JSON string that is the id of an item: a prefix, what it has of the response's id, and four hex digits. */
 const ITEM_ID = /(?<!\\)"([a-z]+_)([\w.-]+?)([0-9a-f]{4})"/g;
-/** What an item's id has of the gateway's id of the response. */
+/** Digits that an item's id shares with the gateway's id of the response. */
 const SHARED_DIGITS = 28;
 
 /** The ids of items follow that of the response where the gateway made them. */

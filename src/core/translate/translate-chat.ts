@@ -1,89 +1,121 @@
-import type { Conversation } from '../../formats/conversation.ts';
-import type { Format, ReplyContext } from '../../formats/format.ts';
+import type { Conversation, FormatName, Loss } from '../../formats/conversation.ts';
+import type { Format, PassThrough, PassThroughSupport, ReplyContext } from '../../formats/format.ts';
+import type { RequestTarget } from '../../formats/request-target.ts';
 import { translatingReader, type Translation } from '../../formats/streams/readers.ts';
 import { joinLosses } from '../../formats/losses/losses.ts';
 import { restoringNames } from '../../formats/name-aliases.ts';
 import { translateRequest } from '../../formats/translate.ts';
 import { writeJson } from '../../formats/json/text.ts';
-import type { Prepared, ResolvedTarget, Steps } from '../../plugin/index.ts';
+import { type Outbound, type Prepared, type ResolvedTarget, type Steps, RequestBody } from '../../plugin/index.ts';
 import { CallersBody } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
-import { LongUsers } from './long-users.ts';
-import { signatureRemoval } from './refused-signatures.ts';
 import { callId } from '../../plugin/ids.ts';
 import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
+import { createHash } from 'node:crypto';
+import { REFUSED_SIGNATURE, refusesSignature } from '../../formats/refused-signature.ts';
 
 /** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
-  if (job.upstream.name !== job.operation.format.name || isOfOtherModel(job)) return yield* translate(job);
-  const fitted = fitParams(job);
-  if (!fitted) return yield* translate(job);
-  return withParams(passThrough(fitted.job), fitted);
+  const support = passThroughOf(job);
+  const fitted = support && fitParams(job);
+  return fitted ? withParams(keepRequest(fitted.job, support), fitted) : yield* writeRequest(job);
 }
 
 /**
- * True for a body that the target's model would refuse, as one for another generation. The upstream's model decides: a client sends
- * what a name suggests, and coding agents send the newest form to every name that they do not know.
+ * Decides whether the caller's bytes are sent: both sides have one format, and its API is that of the target's model. Undefined: the
+ * request is written anew. The upstream's model decides, because a client sends what a name suggests, and coding agents send the
+ * newest form to every name that they do not know.
  */
-export function isOfOtherModel({
+export function passThroughOf({
   attempt: { body },
   resolved,
-  upstream,
-}: Pick<Job, 'attempt' | 'resolved' | 'upstream'>): boolean {
-  return upstream.misfits?.(new CallersBody(body), resolved) ?? false;
+  operation: { format },
+}: Pick<Job, 'attempt' | 'resolved' | 'operation'>): PassThroughSupport | undefined {
+  if (resolved.format !== format.name || format.passThrough?.misfits(new CallersBody(body), resolved)) return undefined;
+  return format.passThrough;
 }
 
-/** Same format on both sides: sends the caller's bytes with the target's edits spliced in. Throws RequestFault. */
-export function passThrough(job: Job): Prepared {
+/** The caller's bytes, with the target's edits spliced in. Throws RequestFault. */
+export function keepRequest(job: Job, support: PassThroughSupport): Prepared {
   const { resolved, upstream, operation } = job;
   const source = keptBody(job);
-  const own = operation.format;
   const stream = isStream(source);
+  const target = targetOf(job);
+  const cleaning = support.clean(new CallersBody(source), target);
+  const edits = support.edits(source, target);
+  const body = source.edit(cleaning ? [...cleaning.edits, ...edits] : edits);
   // The gateway removes usage only if it requested the usage itself.
   const client = resolved.streamUsage === false ? { ...job.client, includeUsage: true } : job.client;
-  const target = targetOf(job);
-  const cleaning = upstream.clean?.(new CallersBody(source), target);
   const reply = replyContext(resolved);
   // One of several answers may begin with a chain of thought where the first does not.
-  const several = reply.inlineThinking === true && source.has('n') && source.value('n') !== 1;
-  const ofFormat = upstream.passThroughEdits(source, target);
-  const body = source.edit(cleaning ? [...cleaning.edits, ...ofFormat] : ofFormat);
+  const severalThink = reply.inlineThinking === true && source.has('n') && source.value('n') !== 1;
   return {
     losses: cleaning?.losses ?? [],
     outbound: {
       ...placeOf(job, cleaning?.headers),
       body: body.encode(),
       stream,
-      contentType: stream ? own.contentType.stream : undefined,
-      openReader: ({ headers }) => {
-        if (stream && (several || isDocument(headers, own)))
-          return translatingReader(writtenAnew(job), stream, typeOf(headers));
-        return own.passThrough(client, stream, reply.inlineThinking ? reply : undefined);
-      },
+      contentType: stream ? operation.format.contentType.stream : undefined,
+      openReader: openReplies(operation.format, stream, {
+        keep:
+          stream && severalThink
+            ? undefined
+            : () => support.open(client, stream, reply.inlineThinking ? reply : undefined),
+        // Nothing is hidden or renamed: the reply is in the client's own format.
+        translation: () => ({
+          upstream,
+          client: operation.format,
+          reply,
+          context: { ...job.client, hideThoughts: false, ownId: false },
+        }),
+      }),
       decodeError: upstream.decodeError,
       withoutSignatures: signatureRemoval(upstream, target),
     },
   };
 }
 
-const JSON_TYPE = /^application\/json\b/i;
-
-type ReplyHeaders = Readonly<Record<string, string>>;
-
-const typeOf = (headers: ReplyHeaders): string => headers['content-type'] ?? '';
-
-/** True for a JSON reply to a stream request, where the API streams in another way. */
-const isDocument = (headers: ReplyHeaders, { streamsAsJson }: Format): boolean =>
-  JSON_TYPE.test(typeOf(headers)) && !streamsAsJson;
-
-/**
- * Converts a JSON reply to a stream request into the requested stream. A server without streams replies with the whole
- * document, and some report an error with status 200. Nothing is hidden or renamed: the reply is in the client's own
- * format.
- */
-function writtenAnew({ resolved, upstream, client, operation }: Job): Translation {
-  const context = { ...client, hideThoughts: false, ownId: false };
-  return { upstream, client: operation.format, reply: replyContext(resolved), context };
+/** The request through the conversation, in the target's format. Throws RequestFault. */
+function* writeRequest(job: Job): Steps<Prepared> {
+  const { attempt, resolved, operation, upstream, client, configParams: params } = job;
+  const target = encodingTarget(job);
+  const json = yield* wholeBody(job);
+  const users = new LongUsers(resolved.format, operation.format);
+  const translated = yield* translateRequest(json, {
+    change: (conversation: Conversation) => users.shorten(params ? params.merge(conversation) : conversation),
+    client: params ? params.named(operation.format) : operation.format,
+    upstream,
+    target,
+    reply: replyContext(resolved),
+    alsoNamed: params?.fields,
+  });
+  const encoded = params ? params.complete(translated, upstream, target) : translated;
+  yield;
+  const stream = isStream(attempt.body);
+  const { contentType, passThrough: support } = operation.format;
+  const translation: Translation = {
+    upstream: restoringNames(upstream, encoded.reply.toolNames),
+    client: operation.format,
+    reply: encoded.reply,
+    context: encoded.echo ? { ...client, echo: encoded.echo } : client,
+  };
+  const keepsReply = support && upstream.name === operation.format.name && isAsSent(encoded.reply);
+  return {
+    losses: joinLosses(encoded.losses, users.losses, operation.format.unshown(attempt.body, client)),
+    ...(encoded.defaulted && { defaulted: encoded.defaulted }),
+    outbound: {
+      ...placeOf(job, encoded.headers),
+      body: writeJson(encoded.body),
+      stream,
+      contentType: stream ? contentType.stream : contentType.body,
+      openReader: openReplies(operation.format, stream, {
+        keep: keepsReply ? () => support.open(client, stream) : undefined,
+        translation: () => translation,
+      }),
+      decodeError: withHint(upstream.decodeError, encoded.hint),
+      withoutSignatures: signatureRemoval(upstream, target),
+    },
+  };
 }
 
 function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget): ReplyContext {
@@ -95,64 +127,31 @@ function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget)
   };
 }
 
-function* translate(job: Job): Steps<Prepared> {
-  const { attempt, resolved, operation, upstream } = job;
-  const reply = replyContext(resolved);
-  const target = encodingTarget(job);
-  const json = yield* wholeBody(job);
-  const users = new LongUsers(resolved.format, operation.format);
-  const { configParams: params } = job;
-  const change = (conversation: Conversation): Conversation =>
-    users.shorten(params ? params.merge(conversation) : conversation);
-  const client = params ? params.named(operation.format) : operation.format;
-  const translated = yield* translateRequest(json, {
-    change,
-    client,
-    upstream,
-    target,
-    reply,
-    alsoNamed: params?.fields,
-  });
-  const encoded = params ? params.complete(translated, upstream, target) : translated;
-  yield;
-  const stream = isStream(attempt.body);
-  const context = encoded.echo ? { ...job.client, echo: encoded.echo } : job.client;
-  const { reply: sent } = encoded;
-  const translation = {
-    upstream: restoringNames(upstream, sent.toolNames),
-    client: operation.format,
-    reply: sent,
-    context,
-  };
-  const own = operation.format;
-  const passes = isUnchanged(job, sent);
-  const unshown = operation.format.unshown?.(attempt.body, job.client);
-  return {
-    losses: joinLosses(encoded.losses, users.losses, unshown ?? []),
-    ...(encoded.defaulted && { defaulted: encoded.defaulted }),
-    outbound: {
-      ...placeOf(job, encoded.headers),
-      body: writeJson(encoded.body),
-      stream,
-      contentType: stream ? own.contentType.stream : own.contentType.body,
-      openReader: ({ headers }) =>
-        passes && !(stream && isDocument(headers, own))
-          ? own.passThrough(job.client, stream)
-          : translatingReader(translation, stream, typeOf(headers)),
-      decodeError: withHint(upstream.decodeError, encoded.hint),
-      withoutSignatures: signatureRemoval(upstream, target),
-    },
-  };
+/**
+ * True where the reply of a request that was written anew needs no translation: nothing in the request stands for something else.
+ * Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them back.
+ */
+const isAsSent = ({ customTools, jsonTool, inlineThinking = false }: ReplyContext): boolean =>
+  jsonTool === undefined && !inlineThinking && (customTools?.size ?? 0) === 0;
+
+/** The two ways of a reply to its client. */
+interface ReplyWays {
+  /** Opens the reader that keeps the bytes. Undefined: the reply is written anew. */
+  readonly keep: (() => PassThrough) | undefined;
+  readonly translation: () => Translation;
 }
 
+const JSON_TYPE = /^application\/json\b/i;
+
 /**
- * True where the reply of a request that was written anew needs no translation: both sides have one API, and nothing in the request
- * stands for something else. Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them back.
+ * Writes a reply anew where its bytes cannot stay, and where it is a JSON document in place of the stream that the client wants: a
+ * server without streams replies with the whole document, and some report an error with status 200.
  */
-function isUnchanged({ upstream, operation }: Job, reply: ReplyContext): boolean {
-  const { customTools, jsonTool, inlineThinking = false } = reply;
-  const asSent = jsonTool === undefined && !inlineThinking && (customTools?.size ?? 0) === 0;
-  return upstream.name === operation.format.name && asSent;
+function openReplies(own: Format, stream: boolean, { keep, translation }: ReplyWays): Outbound['openReader'] {
+  return ({ headers: { 'content-type': type = '' } }) => {
+    const isDocument = stream && JSON_TYPE.test(type) && own.passThrough?.streamsAsJson !== true;
+    return keep && !isDocument ? keep() : translatingReader(translation(), stream, type);
+  };
 }
 
 /** Appends the hint to the upstream's message: it only guesses at the reason of the refusal. */
@@ -161,5 +160,54 @@ function withHint(decodeError: Format['decodeError'], hint: string | undefined):
   return (status, text) => {
     const failure = decodeError(status, text);
     return status === 400 ? { ...failure, message: `${failure.message} (Hint: ${hint})` } : failure;
+  };
+}
+
+/** OpenAI allows 64 characters (docs/protocols/openai-chat.md#user), and Claude Code sends 150. */
+const LONGEST = 64;
+
+/** Shortens the identifier of the user for APIs that allow no long one. The same user has the same hash. */
+class LongUsers {
+  readonly #shortens: boolean;
+  readonly #client: Format;
+  #losses: readonly Loss[] = [];
+
+  constructor(upstream: FormatName, client: Format) {
+    this.#shortens = upstream.startsWith('openai');
+    this.#client = client;
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#losses;
+  }
+
+  shorten(conversation: Conversation): Conversation {
+    const { user } = conversation;
+    if (!this.#shortens || user === undefined || user.length <= LONGEST) return conversation;
+    const reason = `OpenAI takes at most ${LONGEST} characters: the SHA-256 of it was sent`;
+    const param = this.#client.clientPaths('user')[0] ?? 'user';
+    this.#losses = [{ param, action: 'clamped', reason }];
+    return { ...conversation, user: createHash('sha256').update(user).digest('hex') };
+  }
+}
+
+/** One path for all: the body is in the upstream's format, where the messages may have other numbers. */
+const LOSS: Loss = {
+  param: 'messages[].signature',
+  action: 'dropped',
+  reason: `${REFUSED_SIGNATURE}: sent once more without thoughts and signatures`,
+};
+
+/** Rewrites a refused body without signatures (docs/protocols/replies.md#refused-signatures). */
+function signatureRemoval(upstream: Format, { model }: RequestTarget): NonNullable<Outbound['withoutSignatures']> {
+  return (failure, sent) => {
+    if (!refusesSignature(failure)) return undefined;
+    const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
+    // The body was within its limits when it was encoded.
+    const body = RequestBody.read(bytes, Number.POSITIVE_INFINITY);
+    const cleaning = upstream.signatures?.remove(body, { model });
+    if (!cleaning) return undefined;
+    const thinking = cleaning.losses.filter(({ param }) => param === 'thinking');
+    return { body: body.edit(cleaning.edits).encode(), losses: [LOSS, ...thinking] };
   };
 }

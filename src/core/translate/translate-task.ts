@@ -4,10 +4,11 @@ import {
   ReplyFault,
   RequestFault,
   type PassThrough,
-  type BodyEdit,
-  type RequestTarget,
+  type PassThroughSupport,
   type TokenCounting,
 } from '../../formats/format.ts';
+import type { BodyEdit } from '../../formats/body-view.ts';
+import type { RequestTarget } from '../../formats/request-target.ts';
 import { writeJson } from '../../formats/json/text.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
@@ -159,23 +160,24 @@ export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
       'internal_error',
       `${upstream.name} counts no tokens, but its provider declares that it does.`,
     );
-  return upstream.name === operation.format.name
-    ? passThroughCount(job, upstreamSide)
+  return upstream.passThrough && upstream.name === operation.format.name
+    ? passThroughCount(job, upstreamSide, upstream.passThrough)
     : translatedCount(job, upstreamSide, clientSide);
 }
 
-function passThroughCount(job: Job, { notTaken, decodeReply, edits }: TokenCounting): PassThroughCodec {
+function passThroughCount(job: Job, counting: TokenCounting, support: PassThroughSupport): PassThroughCodec {
+  const { notTaken, decodeReply, edits } = counting;
   return {
     mode: 'pass-through',
     // A vendor refuses the signatures of another in a count too.
-    clean: () => job.upstream.clean?.(new CallersBody(keptBody(job)), countTarget(job)),
+    clean: () => support.clean(new CallersBody(keptBody(job)), countTarget(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken
         .filter((key) => body.has(key))
         .map((key): BodyEdit => ({ path: [key], value: undefined, source: 'gateway' }));
       const target = targetOf(job);
-      return [...job.upstream.passThroughEdits(body, target), ...without, ...(edits?.(body, target) ?? [])];
+      return [...support.edits(body, target), ...without, ...edits(body, target)];
     },
     openReader: (model) =>
       new PlainPassThrough((body) => {
@@ -205,7 +207,7 @@ function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: Toke
       const encoded = params ? params.complete(translated, job.upstream, targetOf(job)) : translated;
       const counted = without(encoded.body, upstreamSide.notTaken);
       return {
-        calls: [upstreamSide.write?.(counted, targetOf(job)) ?? counted],
+        calls: [upstreamSide.write(counted, targetOf(job))],
         ...(encoded.headers && { headers: encoded.headers }),
         parallel: 1,
         losses: encoded.losses,

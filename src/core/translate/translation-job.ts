@@ -1,11 +1,7 @@
 import { modelLimits } from '../catalog/model-table/model-table.ts';
-import {
-  RequestFault,
-  type Cleaning,
-  type ClientContext,
-  type Format,
-  type RequestTarget,
-} from '../../formats/format.ts';
+import { RequestFault, type ClientContext, type Format } from '../../formats/format.ts';
+import type { Cleaning } from '../../formats/body-view.ts';
+import type { RequestTarget } from '../../formats/request-target.ts';
 import {
   GatewayError,
   type Attempt,

@@ -13,6 +13,7 @@ import {
   type Translator,
 } from '../../plugin/index.ts';
 import type { Loss } from '../../formats/conversation.ts';
+import type { PassThroughSupport } from '../../formats/format.ts';
 import { joinLosses, LossReport } from '../../formats/losses/losses.ts';
 import { finish } from '../../formats/steps.ts';
 import { ConfigParams } from '../../formats/config-params.ts';
@@ -27,14 +28,15 @@ import {
   wholeBody,
   withCode,
   type Job,
+  placeOf,
 } from './translation-job.ts';
 import { clientCodec } from './client-codec.ts';
-import { estimatedCount } from './estimated-count.ts';
-import { isOfOtherModel, passThrough, prepareGeneration } from './translate-chat.ts';
+import { keepRequest, passThroughOf, prepareGeneration } from './translate-chat.ts';
 import { refuseFields, withoutForeignFields } from './target-fields.ts';
 import { applyQuirks } from './quirks.ts';
 import { withoutUnknownIds } from './unknown-ids.ts';
 import { prepareTask, countingCodec } from './translate-task.ts';
+import { createSignals } from '../../formats/events.ts';
 
 /**
  * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise
@@ -47,17 +49,18 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
     *check(exchange, attempt, resolved) {
       const { operation } = exchange;
       if (!operation) return;
-      const rewritten = isOwnFormat(operation, resolved) && !passesThrough({ attempt, operation, resolved });
+      const rewritten = isOwnFormat(operation, resolved) && !ownPassThrough({ attempt, operation, resolved });
       if (rewritten || readsWhole(operation, resolved)) yield* wholeBody({ exchange, attempt, operation });
     },
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
-      if (operation && !hasParams(attempt) && passesThrough({ attempt, operation, resolved })) {
+      const support = operation && !hasParams(attempt) && ownPassThrough({ attempt, operation, resolved });
+      if (support) {
         const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
         return completed(
           job,
-          orFault(() => passThrough(job)),
+          orFault(() => keepRequest(job, support)),
         );
       }
       return finish(translator.prepareInSteps(exchange, attempt, resolved));
@@ -131,7 +134,7 @@ function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job
   return losses.list();
 }
 
-/** What a request lacks of the responses before it. */
+/** Losses of content from the responses before the request. */
 function lostOfEarlier({ exchange: { kept }, unkept }: Pick<Job, 'exchange' | 'unkept'>): readonly Loss[] {
   const losses = unkept ? [...unkept.losses] : [];
   if (kept?.unreadable)
@@ -143,11 +146,9 @@ function lostOfEarlier({ exchange: { kept }, unkept }: Pick<Job, 'exchange' | 'u
   return losses;
 }
 
-/** True for a generation request whose bytes are in its target's format. */
-const passesThrough = ({ attempt, operation, resolved }: Passing): boolean =>
-  isOwnFormat(operation, resolved) && !isOfOtherModel({ attempt, resolved, upstream: operation.format });
-
-type Passing = Pick<Job, 'attempt' | 'resolved' | 'operation'>;
+/** Of a generation request whose bytes are sent; undefined for any other. */
+const ownPassThrough = (request: Parameters<typeof passThroughOf>[0]): PassThroughSupport | undefined =>
+  isOwnFormat(request.operation, request.resolved) ? passThroughOf(request) : undefined;
 
 const isOwnFormat = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
   task === 'generate' && format.name === resolved.format && !codecOf(resolved) && !resolved.estimatesTokens;
@@ -178,4 +179,28 @@ function prepare(job: Job): Steps<Prepared> {
   if (job.operation.task === 'count_tokens') return count(job);
   const codec = codecOf(job.resolved);
   return codec ? prepareTask(job, clientCodec(job, codec)) : prepareGeneration(job);
+}
+
+/** Bytes of a request per token, the usual ratio of English text (docs/protocols/requests.md#token-counts). */
+const BYTES_PER_TOKEN = 4;
+
+/** A count that the gateway estimates because the target has none: nothing is sent. */
+function estimatedCount(job: Job): Prepared {
+  const { operation, attempt, upstream } = job;
+  const tokens = Math.ceil(attempt.body.original.length / BYTES_PER_TOKEN);
+  const { counting } = operation.format;
+  if (!counting) throw new GatewayError('internal_error', `${operation.id} has no form for a count.`);
+  const answer = Buffer.from(JSON.stringify(counting.encodeReply(tokens)));
+  return {
+    losses: [],
+    outbound: {
+      ...placeOf(job, undefined),
+      body: '',
+      stream: false,
+      contentType: 'application/json',
+      answer,
+      openReader: () => ({ signals: createSignals(), push: () => undefined, end: () => undefined }),
+      decodeError: upstream.decodeError,
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { Cleaning } from '../../formats/format.ts';
+import type { Cleaning } from '../../formats/body-view.ts';
 import { isObject } from '../../formats/json/object.ts';
 import {
   GatewayError,
@@ -11,7 +11,7 @@ import {
 
 import { LossReport } from '../../formats/losses/losses.ts';
 
-type Place = Pick<ResolvedTarget, 'format' | 'takesUnknownIds' | 'usesCallersToken'>;
+type IdTarget = Pick<ResolvedTarget, 'format' | 'takesUnknownIds' | 'usesCallersToken'>;
 
 /**
  * Refuses ids of responses, items and conversations that the gateway does not keep for the caller: the plugin `responses` has put what
@@ -19,7 +19,7 @@ type Place = Pick<ResolvedTarget, 'format' | 'takesUnknownIds' | 'usesCallersTok
  * them. References to reasoning are left out, since an answer is complete without its reasoning. Reads the body as it will be sent,
  * because a config of the caller can set fields. Throws GatewayError.
  */
-export function withoutUnknownIds(operation: Operation, body: RequestBody, target: Place): Cleaning | undefined {
+export function withoutUnknownIds(operation: Operation, body: RequestBody, target: IdTarget): Cleaning | undefined {
   if (target.format !== 'openai-responses' || operation.format.name !== target.format) return undefined;
   if (target.usesCallersToken !== true && body.has('background') && body.value('background') === true)
     throw new GatewayError(

@@ -114,7 +114,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-/** What new pools open connections with. */
+/** Options with which new pools open connections. */
 class Network {
   context: PoolContext;
   readonly #wire: Wire | undefined;

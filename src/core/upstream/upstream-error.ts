@@ -1,10 +1,11 @@
-import { mapTexts } from '../../formats/json/map-texts.ts';
 import { withoutAccount } from './hidden-accounts.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../../formats/events.ts';
 import { withoutPage } from './web-page.ts';
 import { codeOfWording } from './wordings.ts';
 import { UpstreamError, type ErrorCode, type UpstreamReport } from '../../plugin/index.ts';
+import type { JsonObject } from '../../formats/conversation.ts';
+import { isObject } from '../../formats/json/object.ts';
 
 /**
  * Codes for upstream statuses (docs/protocols/errors.md#status-for-the-client). Other statuses get the code of their class, see
@@ -210,4 +211,17 @@ function readSecondsOrDate(value: string | undefined, nowWall: number): number |
 function readNumber(value: string | undefined, unit: number): number | undefined {
   const text = value?.trim() ?? '';
   return /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * unit) : undefined;
+}
+
+/** The objects with every text inside them, keys apart, replaced. */
+const mapTexts = (objects: readonly JsonObject[], replace: (text: string) => string): readonly JsonObject[] =>
+  objects.map((object) => mapObject(object, replace));
+
+const mapObject = (object: JsonObject, replace: (text: string) => string): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, mapValue(value, replace)]));
+
+function mapValue(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (Array.isArray(value)) return value.map((item) => mapValue(item, replace));
+  return isObject(value) ? mapObject(value, replace) : value;
 }

@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from '../../formats/events.ts';
+import { SEARCHED, type UpstreamFailure } from '../../formats/events.ts';
 import type { ErrorCode } from '../../plugin/index.ts';
 
 /** A vendor's words for a failure that its status does not show. wordings.test.ts has a row for each vendor. */
@@ -113,9 +113,6 @@ const WORDINGS: readonly Wording[] = [
 /** Messages about an unknown field or model. Servers with Pydantic, and OpenRouter, begin them with its name, which the caller has chosen. */
 const REFUSED_NAME =
   /(?:extra (?:inputs|fields) (?:are )?not permitted|(?:unknown|unrecognized) (?:field|name|parameter|argument)|not a valid model|(?:unknown|invalid|unsupported|no such) model|model (?:not found|does not exist))/i;
-
-/** Length of the message that is searched: an upstream may send a megabyte, and these patterns take quadratic time. */
-const SEARCHED = 2048;
 
 /** The cause that the vendor's own words name for a failure with this status. Undefined: the status decides. */
 export function codeOfWording({ kind, code, message }: UpstreamFailure, status: number): ErrorCode | undefined {

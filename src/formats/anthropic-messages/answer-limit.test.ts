@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Part } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
-import { requestTarget } from '../laws.testkit.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { requestTarget } from '../contexts.testkit.ts';
 import { AnswerLimit } from './answer-limit.ts';
 
 const LIMITS = { output: 64_000, context: 200_000 };

@@ -1,5 +1,6 @@
 import type { Conversation, DefaultedParam, MediaPart, Part } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 
 /** For a model whose limits are unknown: every model with this API allows it. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import { writeEnvelope } from '../envelope.ts';
 import type { GenerationEvent } from '../events.ts';
-import type { SearchableBody } from '../format.ts';
-import { clientContext, deepFreeze, requestTarget } from '../laws.testkit.ts';
+import type { SearchableBody } from '../body-view.ts';
+import { clientContext, deepFreeze, requestTarget, replyWith } from '../contexts.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 import { listOf } from '../json/read.ts';
 
@@ -28,7 +28,7 @@ const thought = (signature: string) => ({ type: 'thinking', thinking: 'hm', sign
 const said = (...content: JsonObject[]) => ({ role: 'assistant', content });
 
 const cleaned = (messages: readonly JsonObject[], more: JsonObject = {}) =>
-  format.clean!(searchable(deepFreeze({ messages, ...more })), requestTarget());
+  format.passThrough.clean(searchable(deepFreeze({ messages, ...more })), requestTarget());
 
 describe('a body that is passed through to Claude', () => {
   it('has the registered type of a picture, in a message and in a result', () => {
@@ -104,7 +104,7 @@ describe('a body that is passed through to Claude', () => {
 
   it('is also recognised as Python writes it', () => {
     const body = { messages: [hi, said(thought(''), { type: 'text', text: 'a' })] };
-    expect(format.clean!(searchable(body, ' '), requestTarget())?.edits).toHaveLength(1);
+    expect(format.passThrough.clean(searchable(body, ' '), requestTarget())?.edits).toHaveLength(1);
   });
 
   it('gets plain ids in calls and results, and the signatures in them are reported', () => {
@@ -156,7 +156,7 @@ describe('a body that is passed through to Claude', () => {
           { type: 'finish', choice: 0, reason: 'stop' },
           { type: 'end' },
         ];
-        const { content } = format.encodeReply(events, clientContext({ strict: false }));
+        const { content } = replyWith(format, events, clientContext({ strict: false }));
         const messages = [hi, { role: 'assistant', content }, hi];
         const left = listOf(cleaned(messages)?.edits[0]?.value) ?? messages;
         expect(JSON.stringify(left)).not.toMatch(/gh1\.|__thought__|"signature":""/);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Cleaning, SearchableBody } from '../format.ts';
+import type { Cleaning, SearchableBody, BodyView } from '../body-view.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 import { labelHeader, type LabelledTarget } from '../labels.ts';
@@ -15,6 +15,7 @@ import {
   signatureOfPrevious,
 } from './signatures.ts';
 import { SIGNATURE_MARK, splitSignature } from './tool-ids.ts';
+import { REFUSED_SIGNATURE } from '../refused-signature.ts';
 
 /**
  * Strings that show that a body may hold blocks which this gateway made of another provider's answer. SDKs write JSON
@@ -93,4 +94,12 @@ function withoutSignature(block: JsonObject): JsonObject {
   const id = key && stringOf(block[key]);
   if (key === undefined || id === undefined || !id.includes(SIGNATURE_MARK)) return block;
   return { ...block, [key]: splitSignature(id).id };
+}
+
+/** Only thinking is signed here, and Claude takes none without its signature. */
+export function withoutSignatures(body: BodyView): Cleaning | undefined {
+  return editMessages(body, {
+    judge: (block) => (block.type === 'thinking' || block.type === 'redacted_thinking' ? REFUSED_SIGNATURE : block),
+    lostThinking: REFUSED_SIGNATURE,
+  });
 }

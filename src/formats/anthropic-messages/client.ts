@@ -1,4 +1,6 @@
-import type { BodyView, ClientSettings, ClientOptions } from '../format.ts';
+import { pathsBy, type PathSpellings } from '../losses/places.ts';
+import type { BodyView } from '../body-view.ts';
+import type { ClientSettings, ClientOptions } from '../format.ts';
 import { isObject } from '../json/object.ts';
 
 /**
@@ -28,7 +30,7 @@ function thoughtsFor(body: BodyView): 'shown' | 'omitted' | 'none' {
 }
 
 /** Fields that this API names differently from OpenAI's chat API, whose names losses use. */
-const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
+const NAMES: PathSpellings = [
   [/^user$/, 'metadata.user_id'],
   [/^stop$/, 'stop_sequences'],
   [/^parallel_tool_calls$/, 'tool_choice.disable_parallel_tool_use'],
@@ -44,9 +46,4 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(messages\[.*)\.function\.thought_signature$/, '$1.id'],
 ];
 
-export function clientPaths(place: string): readonly string[] {
-  const known = NAMES.find(([pattern]) => pattern.test(place));
-  if (!known) return [];
-  const [pattern, ...spellings] = known;
-  return spellings.map((spelling) => place.replace(pattern, spelling));
-}
+export const clientPaths = pathsBy(NAMES);

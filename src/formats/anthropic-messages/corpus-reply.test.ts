@@ -2,14 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
-import {
-  clientContext,
-  decodeAll,
-  expectOneTerminal,
-  expectRechunkingKeepsEvents,
-  expectUsageOnce,
-  replyContext,
-} from '../laws.testkit.ts';
+import { clientContext, replyContext } from '../contexts.testkit.ts';
+import { decodeAll, expectOneTerminal, expectRechunkingKeepsEvents, expectUsageOnce } from '../laws.testkit.ts';
 import { hasCorpus, loadExpectations, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeStream } from './decode-stream.ts';

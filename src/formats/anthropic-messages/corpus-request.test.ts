@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { hasCorpus, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -61,7 +61,8 @@ function withoutNulls(value: JsonObject): JsonObject {
 describe.skipIf(!hasCorpus)('recorded requests', () => {
   it('are decoded and encoded to the same body, without a loss', () => {
     for (const { record, body } of requests) {
-      const { body: again, losses } = encodeRequest(
+      const { body: again, losses } = encodeWith(
+        { encodeRequest },
         deepFreeze(decodeRequest(deepFreeze(body))),
         targetOf(record),
         replyContext(),
@@ -78,7 +79,7 @@ describe.skipIf(!hasCorpus)('recorded requests', () => {
   it('are the same conversation after encoding and decoding', () => {
     for (const { record, body } of requests) {
       const conversation = { ...decodeRequest(canonical(body)), model: record.model };
-      const { body: again } = encodeRequest(conversation, targetOf(record), replyContext());
+      const { body: again } = encodeWith({ encodeRequest }, conversation, targetOf(record), replyContext());
       expect({ id: record.id, ...decodeRequest({ ...again, model: record.model }) }).toEqual({
         id: record.id,
         ...conversation,

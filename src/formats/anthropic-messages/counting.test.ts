@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ReplyFault } from '../format.ts';
-import { replyContext, requestTarget } from '../laws.testkit.ts';
+import { replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { counting } from './counting.ts';
 import { anthropicMessages as format } from './index.ts';
@@ -19,9 +19,9 @@ describe('a count of tokens', () => {
     const target = requestTarget({ model: 'claude-x', host: 'vertex', modelInBody: true });
     const turns = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] }];
     const conversation = { model: 'm', stream: false, turns, sampling: {}, maxTokens: 5 };
-    const { body } = format.encodeRequest(conversation, target, replyContext());
+    const { body } = encodeWith(format, conversation, target, replyContext());
     expect(body).toMatchObject({ model: 'claude-x', anthropic_version: 'vertex-2023-10-16' });
-    const { body: answer } = format.encodeRequest(conversation, { ...target, modelInBody: undefined }, replyContext());
+    const { body: answer } = encodeWith(format, conversation, { ...target, modelInBody: undefined }, replyContext());
     expect(answer).not.toHaveProperty('model');
   });
 

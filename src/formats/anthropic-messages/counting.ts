@@ -1,4 +1,4 @@
-import { ReplyFault, type TokenCounting } from '../format.ts';
+import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts';
 import { countOf } from '../counts.ts';
 import { objectOf } from '../json/object.ts';
 
@@ -20,6 +20,7 @@ const NOT_TAKEN = [
 const ANY_MAX_TOKENS = 1_000_000;
 
 export const counting: TokenCounting = {
+  ...COUNTING_DEFAULTS,
   notTaken: NOT_TAKEN,
   demandedMaxTokens: ANY_MAX_TOKENS,
   decodeReply(body) {

@@ -3,7 +3,8 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { fold } from '../streams/fold.ts';
-import { decodeAll, expectOneTerminal, replyContext } from '../laws.testkit.ts';
+import { decodeAll, expectOneTerminal } from '../laws.testkit.ts';
+import { replyContext } from '../contexts.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 
 /** The stream and the plain reply of the same blocks. */

@@ -1,4 +1,4 @@
-import type { BodyEdit, BodyView, Cleaning } from '../format.ts';
+import type { BodyEdit, BodyView, Cleaning } from '../body-view.ts';
 import type { JsonObject } from '../conversation.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf } from '../json/read.ts';

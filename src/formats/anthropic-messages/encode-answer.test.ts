@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject } from '../conversation.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { anthropicMessages } from './index.ts';
 import { toOutputSchema } from './encode-answer.ts';
 
@@ -113,7 +113,7 @@ describe('toOutputSchema', () => {
           responseFormat: { type: 'json_schema', description: 'd', schema },
         });
         const target = requestTarget({ model: 'claude-sonnet-4-5', host });
-        const { body } = anthropicMessages.encodeRequest(conversation, target, replyContext());
+        const { body } = encodeWith(anthropicMessages, conversation, target, replyContext());
         expect(JSON.stringify(schema)).toBe(before);
         expect(body.tools).toMatchObject([
           { input_schema: { ...schema, type: 'object' } },

@@ -1,5 +1,6 @@
 import type { JsonObject, Conversation } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { reportMetadata } from '../labels.ts';
 import type { RequestContext, WireMessage } from './request-context.ts';
 import { compact } from '../json/compact.ts';

@@ -1,6 +1,7 @@
 import { encodeArguments } from '../call-arguments.ts';
 import type { BuiltinTool, Conversation, JsonObject, McpCallPart, McpResultPart, McpServer } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { compact } from '../json/compact.ts';
 import { stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';

@@ -81,7 +81,7 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
       return { type: 'text', text: `\`\`\`\n${part.output}\n\`\`\`` };
     case 'media':
       if (role === 'user' || role === 'tool_result') return cached(encodeMedia(part, path, context), part.cache);
-      return lose(path, `Claude takes no media in ${role} messages`, role, context);
+      return losses.unsent(path, `Claude takes no media in ${role} messages`, role);
     case 'opaque':
       return encodeOpaque(part, path, role, context);
     case 'thinking':
@@ -89,7 +89,7 @@ function encodePart(part: Part, path: BodyPlace, role: Role, context: RequestCon
     case 'tool_call':
     case 'mcp_call':
     case 'mcp_result':
-      if (role !== 'assistant') return lose(path, `Claude takes no ${part.type} in ${role} messages`, role, context);
+      if (role !== 'assistant') return losses.unsent(path, `Claude takes no ${part.type} in ${role} messages`, role);
       return encodeAssistantPart(part, path, context);
   }
 }
@@ -174,12 +174,6 @@ export function encodeResult(part: ToolResultPart, path: BodyPlace, context: Req
 
 function cached(block: WireBlock, cache: CacheMarker | undefined): WireBlock {
   return cache ? { ...block, cache_control: cache } : block;
-}
-
-/** A block of an answer is dropped and reported. A part of the caller's message is content: see `LossReport.unreadable`. */
-function lose(path: BodyPlace, reason: string, role: Role, context: RequestContext): undefined {
-  if (role === 'assistant') return drop(path, reason, context);
-  context.losses.unreadable(path, reason);
 }
 
 function drop(path: BodyPlace, reason: string, { losses }: RequestContext): undefined {

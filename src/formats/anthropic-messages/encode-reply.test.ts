@@ -1,7 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
-import { clientContext, decodeAll, deepFreeze, replyContext } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext, replyWith } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
 import { fold } from '../streams/fold.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
@@ -51,7 +52,7 @@ describe('thousands of calls that wait behind one without arguments', () => {
   ];
 
   it('each get a block of a plain reply, and of a stream', () => {
-    const { content } = format.encodeReply(events, clientContext()) as { content: readonly unknown[] };
+    const { content } = replyWith(format, events, clientContext()) as { content: readonly unknown[] };
     expect(content).toHaveLength(calls);
     expect(encodeStream(events).match(/event: content_block_stop/g)).toHaveLength(calls);
   });
@@ -64,7 +65,7 @@ it('a text is the last block: its signature is written only before another one',
   ];
   const end: GenerationEvent[] = [{ type: 'finish', choice: 0, reason: 'stop' }, { type: 'end' }];
   const typesOf = (events: readonly GenerationEvent[]) =>
-    (format.encodeReply(events, clientContext()) as { content: { type: string }[] }).content.map(({ type }) => type);
+    (replyWith(format, events, clientContext()) as { content: { type: string }[] }).content.map(({ type }) => type);
   expect(typesOf([...signed, ...end])).toEqual(['text']);
   const call: GenerationEvent = { type: 'tool_call', choice: 0, block: 1, call: 0, id: 'call_1', name: 'f' };
   expect(typesOf([...signed, call, ...end])).toEqual(['text', 'thinking', 'tool_use']);
@@ -86,7 +87,7 @@ describe('a thought of which the client wants the signature alone', () => {
     ['of another maker', 'gemini', ['Let me.'], { text: 'Let me.', signature: 'c2ln', maker: 'gemini' }],
   ] as const)('is a block without text, and comes back whole: %s', async (_, maker, texts, thought) => {
     const events = said(maker, ...texts);
-    const reply = format.encodeReply(events, client) as { content: { type: string; thinking?: string }[] };
+    const reply = replyWith(format, events, client) as { content: { type: string; thinking?: string }[] };
     expect(reply.content.map(({ type, thinking }) => [type, thinking])).toEqual([
       ['thinking', ''],
       ['text', undefined],
@@ -106,7 +107,7 @@ describe('a thought of which the client wants the signature alone', () => {
 
   it('has no block without a signature', () => {
     const events = said('claude', 'Let me.').filter(({ type }) => type !== 'signature');
-    const { content } = format.encodeReply(events, client) as { content: readonly object[] };
+    const { content } = replyWith(format, events, client) as { content: readonly object[] };
     expect(content).toHaveLength(1);
   });
 });
@@ -129,7 +130,7 @@ describe('encodeStream', () => {
       stop_sequence: null,
       usage: { input_tokens: 15, output_tokens: 9, cache_read_input_tokens: 10, cache_creation_input_tokens: 5 },
     });
-    const plain = format.encodeReply(answer, clientContext());
+    const plain = replyWith(format, answer, clientContext());
     expect(JSON.parse(JSON.stringify(message.content))).toEqual(plain.content);
     expect(plain).toMatchObject({ stop_reason: 'tool_use', stop_details: null, usage: { input_tokens: 15 } });
   });
@@ -153,7 +154,7 @@ describe('encodeStream', () => {
       { type: 'end' },
     ];
     expect(encodeStream(empty)).toContain('"content_block":{"type":"text","text":""}');
-    expect(format.encodeReply(empty, clientContext({ id: 'msg_x', model: 'm' }))).toMatchObject({
+    expect(replyWith(format, empty, clientContext({ id: 'msg_x', model: 'm' }))).toMatchObject({
       id: 'msg_x',
       model: 'm',
       content: [{ type: 'text', text: '' }],
@@ -188,7 +189,7 @@ describe('encodeStream', () => {
       { type: 'finish', choice: 0, reason: 'tool_calls' },
       { type: 'end' },
     ];
-    const { content } = format.encodeReply(signed, clientContext());
+    const { content } = replyWith(format, signed, clientContext());
     const id = 'call_1__thought__ab-_Zg';
     expect(content).toMatchObject([{ type: 'tool_use', id }]);
     const { turns } = format.decodeRequest({
@@ -209,7 +210,7 @@ describe('encodeStream', () => {
       { type: 'finish', choice: 0, reason: 'stop' },
       { type: 'end' },
     ];
-    expect(format.encodeReply(refused, clientContext())).toMatchObject({
+    expect(replyWith(format, refused, clientContext())).toMatchObject({
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: null, explanation: 'I cannot.' },
     });
@@ -225,7 +226,7 @@ describe('encodeStream', () => {
       context_management: late.context_management,
     });
     expect(await readWithSdk(wire)).toMatchObject({ container: late.container });
-    expect(format.encodeReply(events, clientContext())).toMatchObject(late);
+    expect(replyWith(format, events, clientContext())).toMatchObject(late);
   });
 
   it('turns the citations of another provider into citations that are not sent to Claude again', () => {
@@ -235,7 +236,7 @@ describe('encodeStream', () => {
       { type: 'finish', choice: 0, reason: 'stop' },
       { type: 'end' },
     ];
-    const { content } = format.encodeReply(cited, clientContext());
+    const { content } = replyWith(format, cited, clientContext());
     expect(content).toMatchObject([{ text: 'Rain.', citations: [{ url: 'https://a.example/', title: 'A' }] }]);
     const { turns } = format.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content }] });
     expect(turns).toEqual([{ role: 'assistant', parts: [{ type: 'text', text: 'Rain.' }] }]);

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject, MediaPart, Part, Reasoning, Turn } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 import { ToolIds } from './tool-ids.ts';
 
@@ -17,7 +18,8 @@ function conversation(overrides: Partial<Conversation> = {}): Conversation {
 
 function encode(overrides: Partial<Conversation> = {}, target: Partial<RequestTarget> = {}) {
   const input = deepFreeze(conversation(overrides));
-  const { body, losses, reply } = format.encodeRequest(
+  const { body, losses, reply } = encodeWith(
+    format,
     input,
     requestTarget({ model: MANUAL, ...target }),
     replyContext(),
@@ -85,7 +87,7 @@ describe('encodeRequest: hosts', () => {
 
   it('refuses a request without a limit, naming both names of the field', () => {
     const { maxTokens: _, ...unlimited } = conversation();
-    const fault = faultOf(() => format.encodeRequest(unlimited, requestTarget(), replyContext()));
+    const fault = faultOf(() => encodeWith(format, unlimited, requestTarget(), replyContext()));
     expect(fault).toMatchObject({ code: 'missing_required_parameter', param: 'max_tokens' });
     expect(fault.message).toContain('max_completion_tokens');
   });
@@ -268,7 +270,7 @@ describe('encodeRequest: messages', () => {
 describe('a body of this format on its way to Claude again', () => {
   const again = (body: JsonObject, target: Partial<RequestTarget> = {}) => {
     const decoded = format.decodeRequest(deepFreeze({ model: 'm', max_tokens: 100, messages: [], ...body }));
-    return format.encodeRequest(decoded, requestTarget({ model: MANUAL, ...target }), replyContext());
+    return encodeWith(format, decoded, requestTarget({ model: MANUAL, ...target }), replyContext());
   };
 
   it('keeps the block order of an assistant turn', () => {
@@ -881,7 +883,8 @@ describe('laws of the request', () => {
   it('decodes what it encoded to the same conversation, without a loss and without touching its input', () => {
     fc.assert(
       fc.property(conversations, (conversation) => {
-        const { body, losses } = format.encodeRequest(
+        const { body, losses } = encodeWith(
+          format,
           deepFreeze(conversation),
           requestTarget({ model: MANUAL }),
           replyContext(),
@@ -937,7 +940,7 @@ describe('laws of the request', () => {
       fc.property(bodies, (body) => {
         try {
           const conversation = format.decodeRequest({ model: 'm', max_tokens: 9, ...body });
-          format.encodeRequest(conversation, requestTarget({ model: MANUAL }), replyContext());
+          encodeWith(format, conversation, requestTarget({ model: MANUAL }), replyContext());
         } catch (error) {
           expect(error).toBeInstanceOf(RequestFault);
         }

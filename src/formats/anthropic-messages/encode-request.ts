@@ -1,5 +1,6 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
-import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import type { EncodedRequest, ReplyContext } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import {
   betasOf,
   isModelInBody,
@@ -17,7 +18,7 @@ import { isManual, isThinkingOn, planThinking, type ThinkingPlan } from './encod
 import { encodeTurns, loopLostThinking, type EncodedTurns } from './encode-turns.ts';
 import { labelHeader } from '../labels.ts';
 import { LossReport } from '../losses/losses.ts';
-import { finish, type Steps } from '../steps.ts';
+import type { Steps } from '../steps.ts';
 import { modelFacts } from './models.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { ToolIds } from './tool-ids.ts';
@@ -26,7 +27,7 @@ import { absorb, isObject, objectOf } from '../json/object.ts';
 /**
  * Conversation → Messages API body (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/requests.md#messages-for-claude).
  */
-export function* encodeInSteps(
+export function* encodeRequest(
   conversation: Conversation,
   target: RequestTarget,
   reply: ReplyContext,
@@ -80,9 +81,6 @@ export function* encodeInSteps(
     reply: replyContext(reply, answer, conversation),
   };
 }
-
-export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
-  finish(encodeInSteps(...input));
 
 /** Without the thinking of its first turn, a tool loop can continue only without thinking (docs/protocols/replies.md#lost-thinking). */
 function keepThinking(plan: ThinkingPlan, turns: EncodedTurns, context: RequestContext): ThinkingPlan {

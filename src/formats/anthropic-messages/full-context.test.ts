@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientError } from '../format.ts';
+import type { ClientError } from '../client-error.ts';
 import { anthropicMessages as format } from './index.ts';
 
 const errorOf = (message: string, code = 'context_length_exceeded'): ClientError => ({

@@ -2,22 +2,17 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { fold, type Generation } from '../streams/fold.ts';
+import { clientContext, deepFreeze, replyContext, replyWith } from '../contexts.testkit.ts';
 import {
-  clientContext,
   decodeAll,
-  deepFreeze,
   expectNoiseIgnored,
   expectOneTerminal,
   expectRechunkingKeepsEvents,
   expectSameArguments,
   expectSameFold,
   expectUsageOnce,
-  generation,
-  random,
-  replyContext,
-  seed,
-  toEvents,
 } from '../laws.testkit.ts';
+import { generation, random, seed, toEvents } from '../generations.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 
 const replies = generation({ thinking: true, signatures: true, redacted: true, mcp: true, cacheUsage: true });
@@ -65,7 +60,7 @@ describe('laws of the reply', () => {
       fc.property(replies, seed, (reply, cuts) => {
         const stream = decodeAll(open(), [Buffer.from(encodeInBatches(toEvents(reply, cuts), 3))]);
         const plain = format.decodeReply(
-          format.encodeReply(deepFreeze(toEvents(reply)), clientContext()),
+          replyWith(format, deepFreeze(toEvents(reply)), clientContext()),
           replyContext(),
         );
         expectOneTerminal(plain);

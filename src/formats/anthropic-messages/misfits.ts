@@ -1,4 +1,5 @@
-import type { RequestTarget, SearchableBody } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
+import type { SearchableBody } from '../body-view.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, numberOf, stringOf } from '../json/read.ts';
 import { hasStructuredOutputs, modelFacts, parseModel, type ModelFacts } from './models.ts';

@@ -1,4 +1,4 @@
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 
 /**
  * The features that each Claude generation accepts: the one place that knows model names. An unknown id is taken for a

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { anthropicMessages } from './index.ts';
 
@@ -1867,11 +1867,7 @@ const hi = [{ role: 'user', content: 'hi' }];
 
 function encode({ model, host = 'direct', request }: Golden) {
   const body: JsonObject = deepFreeze({ model: 'm', messages: hi, max_tokens: 100, ...request });
-  return anthropicMessages.encodeRequest(
-    openaiChat.decodeRequest(body),
-    requestTarget({ model, host }),
-    replyContext(),
-  );
+  return encodeWith(anthropicMessages, openaiChat.decodeRequest(body), requestTarget({ model, host }), replyContext());
 }
 
 describe.each([

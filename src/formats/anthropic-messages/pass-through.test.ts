@@ -2,7 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PassThrough } from '../format.ts';
 import { createSignals } from '../events.ts';
-import { clientContext, decodeAll, rechunk, replyContext, seed, requestTarget } from '../laws.testkit.ts';
+import { clientContext, replyContext, requestTarget } from '../contexts.testkit.ts';
+import { decodeAll, rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
 import { observe } from '../streams/signals.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
@@ -28,7 +30,7 @@ describe('passThrough of a stream', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), seed, (texts, cuts) => {
         const wire = start + block + texts.map(delta).join('') + stop;
-        const reader = format.passThrough(clientContext(), true);
+        const reader = format.passThrough.open(clientContext(), true);
         expect(pass(reader, rechunk(Buffer.from(wire), cuts))).toBe(wire);
         expect(reader.signals).toMatchObject({
           model: 'claude-x',
@@ -43,7 +45,7 @@ describe('passThrough of a stream', () => {
   });
 
   it('sees content only when there is some', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     reader.push(Buffer.from(start + block));
     expect(reader.signals.content).toBe(false);
     reader.push(Buffer.from(delta('Hi')));
@@ -51,7 +53,7 @@ describe('passThrough of a stream', () => {
   });
 
   it('counts deltas but not pings as progress', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     reader.push(Buffer.from(start + block + delta('Hi')));
     const before = reader.signals.progress;
     reader.push(Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'));
@@ -61,13 +63,13 @@ describe('passThrough of a stream', () => {
   });
 
   it('removes Vertex’s own events', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     const wire = start + vertexEvent + block + delta('Hi') + vertexEvent + stop;
     expect(pass(reader, [Buffer.from(wire)])).toBe(start + block + delta('Hi') + stop);
   });
 
   it('withholds an error and all that follows it', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     const error = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n';
     expect(pass(reader, [Buffer.from(start + block + delta('Hi') + error + stop)])).toBe(start + block + delta('Hi'));
     expect(reader.signals.failure).toEqual({ status: 529, message: 'busy', kind: 'overloaded_error' });
@@ -75,20 +77,20 @@ describe('passThrough of a stream', () => {
   });
 
   it('holds an incomplete event back and reports the cut', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     expect(pass(reader, [Buffer.from(start + block + delta('Hi').slice(0, -20))])).toBe(start + block);
     expect(reader.signals.failure).toMatchObject({ status: 502, kind: 'stream_interrupted' });
   });
 
   it('passes events after a complete message unchanged', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     const wire = start + block + delta('Hi') + stop + start + block + delta('again');
     expect(pass(reader, rechunk(Buffer.from(wire), 5))).toBe(wire);
     expect(reader.signals).toMatchObject({ ended: true, failure: undefined });
   });
 
   it('completes a last event that only lacks its blank line', () => {
-    const reader = format.passThrough(clientContext(), true);
+    const reader = format.passThrough.open(clientContext(), true);
     const wire = start + block + delta('Hi') + stop;
     expect(pass(reader, [Buffer.from(wire.trimEnd())])).toBe(wire);
     expect(reader.signals.ended).toBe(true);
@@ -100,7 +102,7 @@ describe('passThrough of a plain reply', () => {
     '{"id":"m","type":"message","model":"claude-x","content":[{"type":"text","text":"Hi"}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"output_tokens":2}}';
 
   it('returns the received bytes once the message is complete', () => {
-    const reader = format.passThrough(clientContext(), false);
+    const reader = format.passThrough.open(clientContext(), false);
     expect(pass(reader, rechunk(Buffer.from(body), 7))).toBe(body);
     expect(reader.signals).toMatchObject({ model: 'claude-x', finish: 'length', usage: { total: 3 }, ended: true });
   });
@@ -112,7 +114,7 @@ describe('passThrough of a plain reply', () => {
       '<html>',
       '{"type":"error","error":{"type":"api_error","message":"x"}}',
     ]) {
-      const reader = format.passThrough(clientContext(), false);
+      const reader = format.passThrough.open(clientContext(), false);
       expect(pass(reader, [Buffer.from(bad)])).toBe('');
       expect(reader.signals.failure).toBeDefined();
     }
@@ -129,7 +131,7 @@ describe.skipIf(!hasCorpus)('passThrough of recorded replies', () => {
       if (typeof body !== 'string' || status !== 200 || body.split('event: message_start').length !== 2) continue;
       seen += 1;
       const awaitsOutput = n % 2 === 0;
-      const reader = format.passThrough({ ...clientContext(), awaitsOutput }, true);
+      const reader = format.passThrough.open({ ...clientContext(), awaitsOutput }, true);
       expect(pass(reader, rechunk(Buffer.from(body), n + 1))).toBe(body);
       const signals = createSignals();
       observe(signals, decodeAll(format.decodeStream(replyContext()), [Buffer.from(body)]));
@@ -150,8 +152,8 @@ const view = (body: JsonObject) => ({ has: (key: string) => key in body, value: 
 describe('passThroughEdits', () => {
   it('puts the target’s model into a body for the direct API, if it is another', () => {
     const target = requestTarget({ model: 'claude-x' });
-    expect(format.passThroughEdits(view({ model: 'claude-x' }), target)).toEqual([]);
-    expect(format.passThroughEdits(view({ model: '@a/claude-x' }), target)).toEqual([
+    expect(format.passThrough.edits(view({ model: 'claude-x' }), target)).toEqual([]);
+    expect(format.passThrough.edits(view({ model: '@a/claude-x' }), target)).toEqual([
       { path: ['model'], value: 'claude-x', source: 'gateway' },
     ]);
   });
@@ -159,18 +161,18 @@ describe('passThroughEdits', () => {
   it('takes the model out of a body for Vertex and puts the version in, unless the caller has', () => {
     const target = requestTarget({ model: 'claude-x', host: 'vertex' });
     const model = { path: ['model'], value: undefined, source: 'gateway' };
-    expect(format.passThroughEdits(view({ model: 'm' }), target)).toEqual([
+    expect(format.passThrough.edits(view({ model: 'm' }), target)).toEqual([
       model,
       { path: ['anthropic_version'], value: 'vertex-2023-10-16', source: 'gateway' },
     ]);
-    expect(format.passThroughEdits(view({ model: 'm', anthropic_version: 'v' }), target)).toEqual([model]);
+    expect(format.passThrough.edits(view({ model: 'm', anthropic_version: 'v' }), target)).toEqual([model]);
   });
 
   it('leaves the model in a body for Vertex whose path has no place for it', () => {
     const target = requestTarget({ model: 'claude-x', host: 'vertex', modelInBody: true });
-    expect(format.passThroughEdits(view({ model: 'anthropic.claude-x', anthropic_version: 'v' }), target)).toEqual([
+    expect(format.passThrough.edits(view({ model: 'anthropic.claude-x', anthropic_version: 'v' }), target)).toEqual([
       { path: ['model'], value: 'claude-x', source: 'gateway' },
     ]);
-    expect(format.passThroughEdits(view({ model: 'claude-x', anthropic_version: 'v' }), target)).toEqual([]);
+    expect(format.passThrough.edits(view({ model: 'claude-x', anthropic_version: 'v' }), target)).toEqual([]);
   });
 });

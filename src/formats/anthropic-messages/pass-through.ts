@@ -1,5 +1,7 @@
 import { createSignals, type Signals } from '../events.ts';
-import type { ClientContext, PassThrough, ReplyContext, BodyEdit, BodyView, RequestTarget } from '../format.ts';
+import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
+import type { BodyEdit, BodyView } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
@@ -21,7 +23,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n');
 const DELTA = 'event: content_block_delta';
-/** What stands before the text of a delta; behind it, Anthropic pads with spaces. */
+/** Length of the bytes before the text of a delta; behind the text, Anthropic pads with spaces. */
 const DELTA_HEAD = `${DELTA}\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`
   .length;
 

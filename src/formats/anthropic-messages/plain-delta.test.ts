@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeAll, rechunk, replyContext, seed } from '../laws.testkit.ts';
+import { decodeAll, rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
+import { replyContext } from '../contexts.testkit.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
 import { MessagesStreamDecoder } from './decode-stream.ts';
 import { PlainDelta, type DeltaSource } from './plain-delta.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Part } from '../conversation.ts';
-import { deepFreeze } from '../laws.testkit.ts';
+import { deepFreeze } from '../contexts.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 
 const hi = { role: 'user', content: 'hi' };
 const portable = (body: JsonObject) =>
-  format.toPortable!(format.decodeRequest(deepFreeze({ model: 'm', max_tokens: 10, messages: [hi], ...body })));
+  format.toPortable(format.decodeRequest(deepFreeze({ model: 'm', max_tokens: 10, messages: [hi], ...body })));
 
 /** The portable form of one block of a user or of the assistant. */
 function partsOf(block: JsonObject, role: 'user' | 'assistant' = 'assistant') {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { clientContext, decodeAll, replyContext } from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
 import { MessagesUsageReader } from './reply-fields.ts';
 
@@ -108,7 +109,7 @@ describe('usage of a client of this API', () => {
   );
 
   it('is the provider’s own where that is Anthropic', () => {
-    expect(format.encodeReply(events, clientContext()).usage).toEqual(own);
+    expect(replyWith(format, events, clientContext()).usage).toEqual(own);
     const wire = format.encodeStream(clientContext()).push(events);
     const { speed: _, ...said } = own;
     const again = decodeAll(format.decodeStream(replyContext()), [Buffer.from(wire)]);
@@ -122,7 +123,7 @@ describe('usage of a client of this API', () => {
       { type: 'finish', choice: 0, reason: 'stop' },
       { type: 'end' },
     ];
-    expect(format.encodeReply(foreign, clientContext()).usage).toEqual({
+    expect(replyWith(format, foreign, clientContext()).usage).toEqual({
       input_tokens: 7,
       output_tokens: 4,
       cache_creation_input_tokens: null,

@@ -62,7 +62,7 @@ function tokensOf({ fresh = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }
   };
 }
 
-/** What prices depend on besides counts. */
+/** Fields besides the counts on which prices depend. */
 function pricedBy(raw: JsonObject): Pick<Usage, 'tier' | 'geo' | 'fast' | 'searches'> | undefined {
   const searches = claimOf(objectOf(raw.server_tool_use)?.web_search_requests);
   const isFast = raw.speed === 'fast';

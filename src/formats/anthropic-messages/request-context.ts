@@ -1,5 +1,5 @@
 import type { Conversation, JsonObject } from '../conversation.ts';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import type { AnswerLimit } from './answer-limit.ts';
 import type { McpServers } from './encode-mcp.ts';
 import type { LossReport } from '../losses/losses.ts';

@@ -4,7 +4,8 @@ import { asSent } from '../as-sent.testkit.ts';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
-import { clientContext, decodeAll, deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext, requestTarget, encodeWith, replyWith } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
@@ -29,7 +30,7 @@ const idsOf = (content: readonly JsonObject[]): readonly unknown[] =>
 function secondRequest(body: JsonObject, decode: typeof format.decodeRequest): Round {
   const conversation = decode(deepFreeze({ model: 'm', max_tokens: 100, ...body }));
   const target = requestTarget({ model: 'claude-sonnet-4-5', strict: false });
-  const encoded = format.encodeRequest(conversation, target, replyContext());
+  const encoded = encodeWith(format, conversation, target, replyContext());
   const message = objectOf(listOf(asSent(encoded.body).messages)?.[1]);
   return {
     content: (listOf(message?.content) ?? []).filter(isObject),
@@ -38,7 +39,7 @@ function secondRequest(body: JsonObject, decode: typeof format.decodeRequest): R
 }
 
 function throughOpenai(events: readonly GenerationEvent[], ids: readonly unknown[]): Round {
-  const reply = JSON.parse(JSON.stringify(openaiChat.encodeReply(events, lax))) as JsonObject;
+  const reply = JSON.parse(JSON.stringify(replyWith(openaiChat, events, lax))) as JsonObject;
   const message = objectOf(objectOf(listOf(reply.choices)?.[0])?.message) ?? {};
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'ok' }));
   const messages = [{ role: 'user', content: 'hi' }, message, ...results, { role: 'user', content: 'go on' }];
@@ -46,7 +47,7 @@ function throughOpenai(events: readonly GenerationEvent[], ids: readonly unknown
 }
 
 function throughMessages(events: readonly GenerationEvent[], ids: readonly unknown[]): Round {
-  const reply = JSON.parse(JSON.stringify(format.encodeReply(events, lax))) as JsonObject;
+  const reply = JSON.parse(JSON.stringify(replyWith(format, events, lax))) as JsonObject;
   const results = ids.map((tool_use_id) => ({ type: 'tool_result', tool_use_id, content: 'ok' }));
   const messages = [
     { role: 'user', content: 'hi' },
@@ -231,7 +232,7 @@ describe('a client of the OpenAI API', () => {
   );
 
   it('gets the block as Claude wrote it when it is not strict, and no other block', () => {
-    const { choices } = openaiChat.encodeReply(events, lax);
+    const { choices } = replyWith(openaiChat, events, lax);
     expect(choices).toMatchObject([
       { message: { content: 'It rains', content_blocks: [{ type: 'text', text: 'It rains', citations: [web] }] } },
     ]);
@@ -251,7 +252,7 @@ describe('a client of the OpenAI API', () => {
     const strict = clientContext();
     for (const text of [
       openaiChat.encodeStream(strict).push(events),
-      JSON.stringify(openaiChat.encodeReply(events, strict)),
+      JSON.stringify(replyWith(openaiChat, events, strict)),
     ]) {
       expect(text).not.toMatch(/content_blocks|citations|encrypted_index|caller/);
       expect(text).toContain('"url_citation":{"start_index":0,"end_index":8');

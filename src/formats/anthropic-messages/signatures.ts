@@ -19,7 +19,7 @@ export const OWN_MAKER: Maker = 'claude';
 export const FOREIGN_SIGNATURE = 'the signature of another provider';
 export const FOREIGN_THINKING = 'the thinking of another provider';
 
-/** What strings of this API begin with where they hold no signature of Claude. */
+/** Strings of this API that hold no signature of Claude begin with one of these. */
 export const MARKS = [ENVELOPE, 'foreign.'] as const;
 
 /** The signature of a thinking block. Claude's own stays as it is. */

@@ -25,7 +25,7 @@ export interface PromptBlock {
 }
 
 /** Searches in the web, in stored files and in maps, and pictures made. */
-export interface CandidatePieces {
+interface CandidatePieces {
   readonly searches: number;
   readonly fileSearches: number;
   readonly mapSearches: number;
@@ -82,7 +82,7 @@ export class CandidateReader {
     return brokenGeneration(this.#finish, this.#finishMessage);
   }
 
-  /** What Google charges besides tokens; undefined for the most answers, which have none of it. */
+  /** Pieces that Google charges besides tokens; undefined for most answers, which have none. */
   get pieces(): CandidatePieces | undefined {
     if (this.#images === 0 && this.#metadata.value['groundingMetadata'] === undefined) return undefined;
     return { ...searchesOf(this.#metadata.value['groundingMetadata']), images: this.#images };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { clientContext, deepFreeze, requestTarget } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, requestTarget } from '../contexts.testkit.ts';
 import { clean } from './clean.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeReply } from './encode-reply.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import type { RequestTarget } from '../format.ts';
-import { requestTarget } from '../laws.testkit.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { requestTarget } from '../contexts.testkit.ts';
 import { clean } from './clean.ts';
 
 function cleaned(body: JsonObject, target: Partial<RequestTarget>) {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
+import type { BodyEdit, Cleaning, SearchableBody } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';

@@ -2,9 +2,11 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import type { BodyEdit, SearchableBody } from '../format.ts';
+import type { BodyEdit, SearchableBody } from '../body-view.ts';
 import { writeEnvelope } from '../envelope.ts';
-import { clientContext, generation, rechunk, requestTarget, seed, toEvents } from '../laws.testkit.ts';
+import { clientContext, requestTarget, replyWith } from '../contexts.testkit.ts';
+import { generation, seed, toEvents } from '../generations.testkit.ts';
+import { rechunk } from '../laws.testkit.ts';
 import { gemini, geminiArray } from './index.ts';
 import { SKIP_SIGNATURE } from './thought-signature.ts';
 import { chunksOfPlain, toArray, toSse } from './stream.testkit.ts';
@@ -51,7 +53,7 @@ describe('a client of this API', () => {
     fc.assert(
       fc.property(generation({ thinking: true, signatures: true, thoughtsBy: 'claude' }), (generated) => {
         const events = toEvents(generated);
-        const records = [gemini.encodeReply(events, hiding), ...recordsOf(gemini.encodeStream(hiding).push(events))];
+        const records = [replyWith(gemini, events, hiding), ...recordsOf(gemini.encodeStream(hiding).push(events))];
         const parts = records
           .flatMap((record) => (record as Answer).candidates ?? [])
           .flatMap(({ content }) => content?.parts ?? []);
@@ -89,8 +91,8 @@ describe('a stream for a client without alt=sse', () => {
   it('passes an upstream’s records through, each byte for byte, in any split', () => {
     fc.assert(
       fc.property(generation({ thinking: true }), seed, fc.boolean(), (generated, random, isArray) => {
-        const chunks = chunksOfPlain(gemini.encodeReply(toEvents(generated), client), random);
-        const through = geminiArray.passThrough(client, true);
+        const chunks = chunksOfPlain(replyWith(gemini, toEvents(generated), client), random);
+        const through = geminiArray.passThrough.open(client, true);
         const pieces = rechunk(Buffer.from(isArray ? toArray(chunks) : toSse(chunks)), random);
         const sent = Buffer.concat(
           [...pieces.map((piece) => through.push(piece)), through.end()].flatMap((one) => one ?? []),
@@ -104,7 +106,7 @@ describe('a stream for a client without alt=sse', () => {
 
   it('that breaks is still an array, whose last element is the error', () => {
     const record = { candidates: [{ content: { parts: [{ text: 'a' }] } }] };
-    const through = geminiArray.passThrough(client, true);
+    const through = geminiArray.passThrough.open(client, true);
     const sent = [through.push(Buffer.from(`${toSse([record])}data: {"cand`)), through.end()];
     expect(through.signals.failure).toBeDefined();
     const whole = sent.map((piece) => piece?.toString() ?? '').join('') + geminiArray.encodeStreamError(error, true);
@@ -118,7 +120,7 @@ describe('the content of another provider in a body for Gemini', () => {
   const thinking = of(writeEnvelope({ kind: 'thinking', maker: 'claude', signature: 'c2ln' }));
   const call = of(writeEnvelope({ kind: 'signature', maker: 'other', signature: 'c2ln', of: 'call' }));
   const cleaned = (contents: readonly JsonObject[], model = 'gemini-2.5-flash') =>
-    gemini.clean?.(bodyOf({ contents }), requestTarget({ model }));
+    gemini.passThrough.clean(bodyOf({ contents }), requestTarget({ model }));
 
   it('is removed and reported, and Gemini’s own stays', () => {
     const own = { text: 'b', thoughtSignature: 'R2VtaW5p' };
@@ -174,13 +176,13 @@ describe('a count of tokens', () => {
   const direct = requestTarget({ host: 'direct', model: 'm' });
   const vertex = requestTarget({ host: 'vertex', model: 'm' });
   const edited = (body: JsonObject, target: typeof direct) =>
-    (gemini.counting?.edits?.(bodyOf(body), target) ?? []).reduce(applied, body);
+    gemini.counting.edits(bodyOf(body), target).reduce(applied, body);
   const nested = { generateContentRequest: { model: 'models/m', ...request } };
 
   it('is written in the form of its host', () => {
-    expect(gemini.counting?.write?.(request, direct)).toEqual(nested);
-    expect(gemini.counting?.write?.(request, vertex)).toEqual(request);
-    expect(gemini.counting?.write?.({ contents: [] }, direct)).toEqual({ contents: [] });
+    expect(gemini.counting.write(request, direct)).toEqual(nested);
+    expect(gemini.counting.write(request, vertex)).toEqual(request);
+    expect(gemini.counting.write({ contents: [] }, direct)).toEqual({ contents: [] });
     expect(edited(request, direct)).toEqual(nested);
     expect(edited(request, vertex)).toEqual(request);
     expect(edited({ contents: [] }, direct)).toEqual({ contents: [] });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import type { BodyEdit, BodyView, RequestTarget } from '../format.ts';
+import type { BodyEdit, BodyView } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { objectOf } from '../json/object.ts';
 import { bothSpellings } from './wire.ts';
 
@@ -9,7 +10,7 @@ const CONTENTS = bothSpellings('contents');
 /** Fields of a generation that are counted, besides `contents`. */
 const COUNTED = bothSpellings('systemInstruction', 'tools', 'generationConfig', 'cachedContent');
 
-type Host = Pick<RequestTarget, 'host' | 'model'>;
+type CountTarget = Pick<RequestTarget, 'host' | 'model'>;
 
 /** The request of a body that the Developer API's count holds whole (docs/protocols/gemini.md#count-tokens). */
 export function nestedRequest(body: JsonObject): JsonObject | undefined {
@@ -24,13 +25,13 @@ export function nestedRequest(body: JsonObject): JsonObject | undefined {
  * A count in the form of its host: Vertex AI takes the fields of a request themselves, the Developer API takes `contents`
  * alone or a whole request with its model.
  */
-export function countRequest(request: JsonObject, { host, model }: Host): JsonObject {
+export function countRequest(request: JsonObject, { host, model }: CountTarget): JsonObject {
   const isPlain = Object.keys(request).every((name) => CONTENTS.has(name));
   return host === 'vertex' || isPlain ? request : { generateContentRequest: { model: `models/${model}`, ...request } };
 }
 
 /** The same for a body that is passed through. */
-export function countEdits(body: BodyView, { host, model }: Host): readonly BodyEdit[] {
+export function countEdits(body: BodyView, { host, model }: CountTarget): readonly BodyEdit[] {
   const edit = (path: readonly string[], value: unknown): BodyEdit => ({ path, value, source: 'gateway' });
   const name = [...NESTED].find((one) => body.has(one));
   const nested = name === undefined ? undefined : objectOf(body.value(name));

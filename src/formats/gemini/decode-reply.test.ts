@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
-import { replyContext } from '../laws.testkit.ts';
+import { replyContext } from '../contexts.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
 
 const decode = (candidate: object, context: Partial<ReplyContext> = {}) =>

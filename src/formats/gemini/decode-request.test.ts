@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { canonical, conversation } from './conversation.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -242,7 +242,7 @@ describe('a request of this API', () => {
       modelArmorConfig: { promptTemplateName: 'p' },
     };
     const target = requestTarget({ model: 'gemini-2.5-flash', host: 'vertex' });
-    expect(encodeRequest(decode(body), target, replyContext())).toMatchObject({ body, losses: [] });
+    expect(encodeWith({ encodeRequest }, decode(body), target, replyContext())).toMatchObject({ body, losses: [] });
   });
 });
 
@@ -254,7 +254,7 @@ it('a conversation that the wire can express survives a round trip, and encoding
       // Before Gemini 3 search and functions exclude each other.
       fc.pre(!searches || tools.every(({ type }) => type === 'builtin'));
       const target = requestTarget({ model: 'gemini-2.5-flash', host, strict: false });
-      const { body, losses } = encodeRequest(deepFreeze(said), target, replyContext());
+      const { body, losses } = encodeWith({ encodeRequest }, deepFreeze(said), target, replyContext());
       expect(losses).toEqual([]);
       expect(JSON.stringify({ ...body, contents: [] })).not.toContain('null');
       const heard = decodeRequest(JSON.parse(JSON.stringify(body)));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fold } from '../streams/fold.ts';
-import { decodeAll, replyContext } from '../laws.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
+import { replyContext } from '../contexts.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { decodeReply, decodeStream } from './decode-reply.ts';
 import { toArray, toSse } from './stream.testkit.ts';

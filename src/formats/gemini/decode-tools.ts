@@ -55,7 +55,7 @@ function decodeFunctions(tool: JsonObject, strict: boolean, rests: JsonObject, n
   });
 }
 
-interface Field {
+interface ToolField {
   /** As the caller spelled it. */
   readonly name: string;
   value: unknown;
@@ -63,7 +63,7 @@ interface Field {
 
 /** The wire's rule is one kind per Tool object. The decoder also accepts several kinds in one. */
 function decodeBuiltins(tool: JsonObject, note: Note): void {
-  const fields = new Map<string, Field>();
+  const fields = new Map<string, ToolField>();
   for (const name of Object.keys(tool)) {
     const value = tool[name];
     const field = toCamel(name);

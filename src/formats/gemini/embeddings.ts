@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { RequestFault, type LoseField, type TaskForms } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { LoseField, TaskForms } from '../task-forms.ts';
 import { compact } from '../json/compact.ts';
 import { toCamel } from '../json/field-names.ts';
 import { isObject, objectOf } from '../json/object.ts';

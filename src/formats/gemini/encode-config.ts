@@ -1,5 +1,6 @@
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { encodeSchema, type SchemaReport } from './encode-tools.ts';
 import { fitStops, limitsOf } from '../target-limits.ts';
 import type { LossReport } from '../losses/losses.ts';

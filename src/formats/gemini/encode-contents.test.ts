@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Part, Tool, Turn } from '../conversation.ts';
-import type { RequestTarget } from '../format.ts';
-import { deepFreeze, requestTarget } from '../laws.testkit.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { deepFreeze, requestTarget } from '../contexts.testkit.ts';
 import { encodeContents } from './encode-contents.ts';
 import { LossReport } from '../losses/losses.ts';
 import { traitsOf } from './models.ts';

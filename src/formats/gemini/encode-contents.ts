@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
   Turn,
 } from '../conversation.ts';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { append } from '../json/object.ts';
 import { OpenActions } from '../open-actions.ts';
 import { messagesOf } from '../losses/places.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
-import { clientContext, decodeAll, deepFreeze, replyContext } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
 import { decodeReply, decodeStream } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeStream } from './encode-stream.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject, Tool } from '../conversation.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { encodeRequest } from './encode-request.ts';
 
 const base: Conversation = {
@@ -18,7 +18,12 @@ function encode(
   host: 'vertex' | 'direct' = 'vertex',
 ) {
   const target = requestTarget({ model, host, strict });
-  const { body, headers, losses, reply } = encodeRequest(deepFreeze({ ...base, ...more }), target, replyContext());
+  const { body, headers, losses, reply } = encodeWith(
+    { encodeRequest },
+    deepFreeze({ ...base, ...more }),
+    target,
+    replyContext(),
+  );
   const { contents: _, ...rest } = body;
   return { body: rest, headers, losses: losses.map(({ action, param }) => `${action} ${param}`), reply };
 }
@@ -509,7 +514,7 @@ describe('computer use', () => {
   const asked = (more: Partial<Conversation>, strict: boolean) => {
     const conversation = { ...base, tools: functions('computer_use'), ...more };
     const target = requestTarget({ model: 'gemini-2.5-computer-use-preview-10-2025', strict });
-    const { losses, hint } = encodeRequest(deepFreeze(conversation), target, replyContext());
+    const { losses, hint } = encodeWith({ encodeRequest }, deepFreeze(conversation), target, replyContext());
     return { losses: losses.map(({ action, param }) => `${action} ${param}`), hint };
   };
 

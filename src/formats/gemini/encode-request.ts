@@ -1,11 +1,12 @@
 import type { Conversation, JsonObject, Tool } from '../conversation.ts';
-import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import type { EncodedRequest, ReplyContext } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { encodeConfig } from './encode-config.ts';
 import { encodeContents } from './encode-contents.ts';
 import { encodeTools } from './encode-tools.ts';
 import { labelsFor, reportMetadata } from '../labels.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
-import { finish, type Steps } from '../steps.ts';
+import type { Steps } from '../steps.ts';
 import { traitsOf } from './models.ts';
 import { MergeRoom } from './schema-merge.ts';
 import { asList, objectsOf } from './wire.ts';
@@ -17,7 +18,7 @@ import { isComputerUse } from '../open-actions.ts';
  * Encodes the body of generateContent and streamGenerateContent, which is the same for both
  * (docs/protocols/gemini.md#request-body, docs/protocols/requests.md#messages-for-gemini).
  */
-export function* encodeInSteps(
+export function* encodeRequest(
   conversation: Conversation,
   target: RequestTarget,
   reply: ReplyContext,
@@ -52,9 +53,6 @@ export function* encodeInSteps(
     ...(hint !== undefined && { hint }),
   };
 }
-
-export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
-  finish(encodeInSteps(...input));
 
 /** Fields of the conversation that Gemini has no field for (docs/protocols/requests.md#parameters). */
 function reportOpenAiOnly(conversation: Conversation, target: RequestTarget, losses: LossReport): void {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { ClientError } from '../format.ts';
+import type { ClientError } from '../client-error.ts';
 import { stringOf } from '../json/read.ts';
 import { objectsOf } from './wire.ts';
 
@@ -17,7 +17,7 @@ export const detailOf = (details: readonly JsonObject[], name: DetailName): Json
 const PASSED =
   /^type\.googleapis\.com\/google\.rpc\.(?:BadRequest|ErrorInfo|Help|LocalizedMessage|PreconditionFailure|QuotaFailure|RetryInfo)$/;
 
-/** What `metadata` of ErrorInfo may have: its other keys name the project in forms of their own (`consumer`, `containerInfo`). */
+/** Keys of `metadata` in ErrorInfo that clients may see. Its other keys name the project in forms of their own (`consumer`, `containerInfo`). */
 const METADATA: ReadonlySet<string> = new Set([
   'method',
   'model',
@@ -43,7 +43,7 @@ export function readDetails(details: unknown): readonly JsonObject[] | undefined
   return passed.length > 0 && roomAfter(passed, MAX_SIZE, MAX_DEPTH) >= 0 ? passed : undefined;
 }
 
-/** What is left of the room; negative: the value is too large, or too deep for JSON.stringify. */
+/** The room that the value leaves; negative: the value is too large, or too deep for JSON.stringify. */
 function roomAfter(value: unknown, room: number, depth: number): number {
   if (typeof value !== 'object' || value === null) return room - String(value).length;
   if (depth === 0) return -1;

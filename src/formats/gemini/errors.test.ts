@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientError } from '../format.ts';
+import type { ClientError } from '../client-error.ts';
 import { decodeError, decodeInnerFailure, encodeError, encodeStreamError } from './errors.ts';
 
 const google = (error: object) => JSON.stringify({ error });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
+import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
 import { detailOf, readDetails, writeDetails } from './error-details.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';

@@ -53,10 +53,10 @@ const MAX_CITED_LENGTH = 1024 * 1024;
 /** Characters around a citation in any API. */
 const MARKUP_LENGTH = 100;
 
-type Source = Pick<UrlCitation, 'url' | 'title'>;
+type WebSource = Pick<UrlCitation, 'url' | 'title'>;
 
 /** Returns the source of a chunk. File-search chunks have no URL, so they cannot be cited by one. */
-function sourceOf(chunk: JsonObject): Source | undefined {
+function sourceOf(chunk: JsonObject): WebSource | undefined {
   for (const kind of ['web', 'maps', 'retrievedContext', 'image']) {
     const source = chunk[kind];
     if (!isObject(source)) continue;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { formats } from '../index.ts';
 import { objectOf } from '../json/object.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget } from '../contexts.testkit.ts';
 import { finish } from '../steps.ts';
 import { translateRequest } from '../translate.ts';
 
@@ -74,7 +74,7 @@ describe('image_generation', () => {
     [{ action: 'edit' }, undefined, ['dropped tools[0].action']],
     [{ model: 'gpt-image-1' }, undefined, ['dropped tools[0].model']],
     [
-      // What SDKs send of each request.
+      // SDKs send these of each request.
       {
         background: 'auto',
         input_fidelity: null,

@@ -1,5 +1,6 @@
 import type { BuiltinTool, JsonObject, ToolChoice } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { shapeOf } from '../media/image-shape.ts';
 import { stringOf } from '../json/read.ts';
@@ -71,7 +72,7 @@ interface Drawing {
 
 const isImages = ({ kind }: BuiltinTool): boolean => kind === 'image_generation';
 
-/** What a choice means for pictures, which are kinds of output here and no calls. */
+/** The pictures that a choice asks for: they are kinds of output here and no calls. */
 export function drawingOf(
   { imageConfig, model }: ImageTool,
   choice: ToolChoice | undefined,

@@ -1,15 +1,14 @@
-import type { Format } from '../format.ts';
+import { FORMAT_DEFAULTS, inBytes, type Format } from '../format.ts';
 import { counting } from './usage.ts';
 import { clean } from './clean.ts';
-import { readClient } from './client.ts';
+import { clientPaths, readClient } from './client.ts';
 import { decodeReply, decodeStream } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeInSteps, encodeRequest } from './encode-request.ts';
+import { encodeRequest } from './encode-request.ts';
 import { encodeArray, encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { arrayPassThrough, passThrough, passThroughEdits } from './pass-through.ts';
-import { clientPaths } from './client-paths.ts';
 import { encodeArrayError, encodeFirstError } from './json-array.ts';
 import { remoteMedia, storedMedia } from './file-data.ts';
 import { withoutSignatures } from './without-signatures.ts';
@@ -18,7 +17,8 @@ import { withoutSignatures } from './without-signatures.ts';
  * Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API
  * (docs/protocols/gemini.md#request-body).
  */
-export const gemini: Format = {
+export const gemini = {
+  ...FORMAT_DEFAULTS,
   name: 'gemini',
   contentType: { body: 'application/json; charset=UTF-8', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
@@ -28,26 +28,21 @@ export const gemini: Format = {
   decodeRequest,
   clientPaths,
   encodeRequest,
-  encodeInSteps,
   decodeReply,
   decodeStream,
   decodeError,
-  encodeReply,
+  encodeReply: inBytes(encodeReply),
   encodeStream,
   encodeError,
   encodeStreamError,
-  passThroughEdits,
-  clean,
-  passThrough,
-  streamsAsJson: true,
-  withoutSignatures,
-  remoteMedia,
-  storedMedia,
+  media: { remote: remoteMedia, stored: storedMedia },
+  signatures: { remove: withoutSignatures },
   counting,
-};
+  passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: true },
+} satisfies Format;
 
 /** The same API for clients that did not ask for `alt=sse`: they get a stream as one JSON array. */
-export const geminiArray: Format = {
+export const geminiArray = {
   ...gemini,
   contentType: { ...gemini.contentType, stream: gemini.contentType.body },
   // White space is allowed around the elements of an array (RFC 8259, section 2), and only whole elements are written.
@@ -55,5 +50,5 @@ export const geminiArray: Format = {
   encodeStream: encodeArray,
   encodeError: encodeFirstError,
   encodeStreamError: encodeArrayError,
-  passThrough: arrayPassThrough,
-};
+  passThrough: { ...gemini.passThrough, open: arrayPassThrough },
+} satisfies Format;

@@ -1,4 +1,4 @@
-import type { ClientError, ErrorReply } from '../format.ts';
+import type { ClientError, ErrorReply } from '../client-error.ts';
 import { encodeError } from './errors.ts';
 
 /** How the records of a stream are joined. */

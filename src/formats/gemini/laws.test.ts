@@ -3,24 +3,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { fold, type Generation } from '../streams/fold.ts';
+import { type Abilities, generation, joinNeighbours, seed, toEvents } from '../generations.testkit.ts';
 import {
-  type Abilities,
-  clientContext,
   decodeAll,
-  deepFreeze,
   expectNoiseIgnored,
   expectOneTerminal,
   expectRechunkingKeepsEvents,
   expectSameArguments,
   expectSameFold,
   expectUsageOnce,
-  generation,
-  joinNeighbours,
   rechunk,
-  replyContext,
-  seed,
-  toEvents,
 } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext, replyWith } from '../contexts.testkit.ts';
 import { dataOf } from './framing.ts';
 import { gemini } from './index.ts';
 import { chunksOfPlain, toArray, toSse } from './stream.testkit.ts';
@@ -36,7 +30,7 @@ const abilities: Abilities = {
 };
 const reply = generation(abilities);
 const client = clientContext();
-const plainBody = (events: readonly GenerationEvent[]) => gemini.encodeReply(events, client);
+const plainBody = (events: readonly GenerationEvent[]) => replyWith(gemini, events, client);
 const decodePlain = (events: readonly GenerationEvent[]) => gemini.decodeReply(plainBody(events), replyContext());
 const open = () => gemini.decodeStream(replyContext());
 
@@ -147,7 +141,7 @@ describe('laws of the Gemini format', () => {
     fc.assert(
       fc.property(reply, seed, (generated, cuts) => {
         const events = deepFreeze(toEvents(generated, cuts));
-        gemini.encodeReply(events, client);
+        replyWith(gemini, events, client);
         gemini.encodeStream(client).push(events);
       }),
     );
@@ -158,7 +152,7 @@ describe('laws of the Gemini format', () => {
       fc.property(reply, seed, fc.boolean(), (generated, cuts, array) => {
         const chunks = chunksOfPlain(plainBody(toEvents(generated)), cuts);
         const bytes = Buffer.from(array ? toArray(chunks) : toSse(chunks));
-        const through = gemini.passThrough(client, true);
+        const through = gemini.passThrough.open(client, true);
         const out = rechunk(bytes, cuts).map((piece) => through.push(piece) ?? Buffer.alloc(0));
         const sent = Buffer.concat([...out, through.end() ?? Buffer.alloc(0)]);
         if (array) expect(dataOf(sent.toString()).map((text) => JSON.parse(text) as unknown)).toEqual(chunks);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { gemini } from './index.ts';
 
@@ -1740,7 +1740,7 @@ const hi = [{ role: 'user', content: 'hi' }];
 function encode({ model, host = 'vertex', strict = true, labels, request }: Golden) {
   const body: JsonObject = deepFreeze({ model: 'm', messages: hi, ...request });
   const target = deepFreeze(requestTarget({ model, host, strict, ...(labels && { labels }) }));
-  return gemini.encodeRequest(openaiChat.decodeRequest(body), target, replyContext());
+  return encodeWith(gemini, openaiChat.decodeRequest(body), target, replyContext());
 }
 
 describe.each([

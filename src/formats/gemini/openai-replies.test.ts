@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import { fold } from '../streams/fold.ts';
-import { clientContext, decodeAll, replyContext, requestTarget } from '../laws.testkit.ts';
+import { clientContext, replyContext, requestTarget, encodeWith, replyWith } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { gemini } from './index.ts';
 import { toSse } from './stream.testkit.ts';
@@ -160,7 +161,7 @@ const chunks = ({ parts, candidate }: Row): JsonObject[] => [
 ];
 
 function plain(row: Row, strict: boolean): JsonObject {
-  const reply = openaiChat.encodeReply(gemini.decodeReply(body(row), replyContext()), clientContext({ strict }));
+  const reply = replyWith(openaiChat, gemini.decodeReply(body(row), replyContext()), clientContext({ strict }));
   const [choice] = objectsOf(reply['choices']);
   return isObject(choice?.['message']) ? choice['message'] : {};
 }
@@ -189,7 +190,7 @@ describe.each(rows.map((row) => [row.title, row] as const))('%s', (_, row) => {
     const messages = [{ role: 'user', content: 'hi' }, plain(row, false)];
     const target = requestTarget({ model: 'gemini-3-pro-image-preview', host: 'vertex', strict: false });
     const request = openaiChat.decodeRequest({ model: 'm', messages });
-    const { contents } = gemini.encodeRequest(request, target, replyContext()).body;
+    const { contents } = encodeWith(gemini, request, target, replyContext()).body;
     expect(objectsOf(contents)[1]).toEqual({ role: 'model', parts: row.back });
   });
 });
@@ -215,7 +216,7 @@ it('several answers are several choices, each with its own probabilities and fin
     message: { content },
     logprobs: { content: [{ token: content, logprob: -1, top_logprobs }] },
   });
-  expect(openaiChat.encodeReply(events, clientContext())).toMatchObject({
+  expect(replyWith(openaiChat, events, clientContext())).toMatchObject({
     choices: [choice(0, 'a', 'stop'), choice(1, 'b', 'length')],
   });
 });
@@ -224,8 +225,8 @@ it('a blocked prompt is an answer without content that the filter ended', () => 
   const promptFeedback = { blockReason: 'SAFETY', safetyRatings: [{ category: 'c', blocked: true }] };
   const events = gemini.decodeReply({ promptFeedback }, replyContext());
   const answer = { index: 0, finish_reason: 'content_filter', message: { content: null } };
-  expect(openaiChat.encodeReply(events, clientContext())).toMatchObject({ choices: [answer] });
-  expect(openaiChat.encodeReply(events, clientContext({ strict: false }))).toMatchObject({
+  expect(replyWith(openaiChat, events, clientContext())).toMatchObject({ choices: [answer] });
+  expect(replyWith(openaiChat, events, clientContext({ strict: false }))).toMatchObject({
     choices: [{ ...answer, native_finish_reason: 'SAFETY', safetyRatings: promptFeedback.safetyRatings }],
   });
 });

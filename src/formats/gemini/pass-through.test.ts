@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientContext } from '../laws.testkit.ts';
+import { clientContext } from '../contexts.testkit.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { toSse } from './stream.testkit.ts';
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createSignals, type Signals } from '../events.ts';
-import type { BodyEdit, BodyView, ClientContext, PassThrough } from '../format.ts';
+import type { BodyEdit, BodyView } from '../body-view.ts';
+import type { ClientContext, PassThrough } from '../format.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
 import { decodeReply, INTERRUPTED, GeminiReplyReader } from './decode-reply.ts';

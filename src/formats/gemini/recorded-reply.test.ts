@@ -3,13 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Part } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
-import {
-  decodeAll,
-  expectOneTerminal,
-  expectRechunkingKeepsEvents,
-  expectUsageOnce,
-  replyContext,
-} from '../laws.testkit.ts';
+import { decodeAll, expectOneTerminal, expectRechunkingKeepsEvents, expectUsageOnce } from '../laws.testkit.ts';
+import { replyContext } from '../contexts.testkit.ts';
 import { decodeError } from './errors.ts';
 import { decodeReply, decodeStream } from './decode-reply.ts';
 import { type Expected, hasCorpus, loadDerive, type Recording, recordings } from './recorded.testkit.ts';

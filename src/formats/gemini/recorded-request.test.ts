@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { canonical } from './conversation.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -16,7 +16,7 @@ const roundTrip = (recording: Recording, host: 'vertex' | 'direct') => {
   const strict = !/include_?thoughts/i.test(JSON.stringify(recording.request_body));
   const target = requestTarget({ model: recording.model, host, strict });
   const first = decodeRequest(deepFreeze(recording.request_body));
-  const { body, losses } = encodeRequest(deepFreeze(first), target, replyContext());
+  const { body, losses } = encodeWith({ encodeRequest }, deepFreeze(first), target, replyContext());
   return { first, body, losses, second: { ...decodeRequest(body), model: first.model } };
 };
 

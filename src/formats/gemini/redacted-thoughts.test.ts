@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
-import { clientContext } from '../laws.testkit.ts';
+import { clientContext, replyWith } from '../contexts.testkit.ts';
 import { noLosses } from '../losses/reply-losses.ts';
 
 const EVENTS: readonly GenerationEvent[] = [
@@ -17,7 +17,7 @@ it.each(['plain', 'streamed'])('a redacted thought is a reported loss for client
   const { gemini } = formats;
   const text =
     form === 'plain'
-      ? JSON.stringify(gemini.encodeReply(EVENTS, clientContext(), notes))
+      ? JSON.stringify(replyWith(gemini, EVENTS, clientContext(), notes))
       : gemini.encodeStream(clientContext(), notes).push(EVENTS);
   expect(text).toContain('Four.');
   expect(text).not.toContain('c2VhbGVk');

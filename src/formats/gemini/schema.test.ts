@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { deepFreeze } from '../laws.testkit.ts';
+import { deepFreeze } from '../contexts.testkit.ts';
 import { toCarrier } from './schema.ts';
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });

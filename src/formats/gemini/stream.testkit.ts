@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { random } from '../laws.testkit.ts';
+import { random } from '../generations.testkit.ts';
 import { objectsOf } from './wire.ts';
 import { isObject } from '../json/object.ts';
 

@@ -72,5 +72,5 @@ export function thoughtOnCall(value: string | undefined): ThinkingPart | undefin
 /** Base64 of `gh1`, the whole groups of three bytes that every envelope begins with. */
 const ENVELOPE_BYTES = Buffer.from(ENVELOPE.slice(0, 3)).toString('base64');
 
-/** What a body with such an envelope contains. */
+/** Every body with such an envelope contains this text. */
 export const SIGN_OF_ENVELOPE = `"${ENVELOPE_BYTES}`;

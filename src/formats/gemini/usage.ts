@@ -129,6 +129,7 @@ const COUNT_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 export const counting: TokenCounting = {
+  demandedMaxTokens: undefined,
   // Without `cachedContent`, which Google refuses too: it belongs to the prompt, so a count without it would be wrong.
   notTaken: [...bothSpellings('toolConfig', 'safetySettings', 'labels', 'serviceTier')],
   write: countRequest,

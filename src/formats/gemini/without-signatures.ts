@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import type { BodyView, Cleaning, RequestTarget } from '../format.ts';
+import type { BodyView, Cleaning } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { traitsOf } from './models.ts';

@@ -21,7 +21,7 @@ const LETTER_U = 0x75;
 const LONG_ESCAPE = 5;
 
 /** A literal and its place. */
-export interface FoundLiteral {
+interface FoundLiteral {
   readonly literal: string;
   /** Index of its closing quote. */
   readonly close: number;

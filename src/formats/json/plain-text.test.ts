@@ -68,7 +68,7 @@ it('Each byte that is not plain ends a run at each of 16 places, and no other by
       const bytes = Buffer.alloc(256, 0x61);
       bytes[100 + place] = byte;
       const found = new PlainText(bytes).skip(3);
-      // What follows a backslash here is a letter that ends no escape.
+      // The letter behind a backslash here ends no escape.
       if (isPlain(byte)) expect(bytes.length - found).toBeLessThan(LONG_RUN);
       else expect(found).toBe(100 + place);
     }

@@ -11,6 +11,10 @@ declare global {
   }
 }
 
+/** Whether a value is a number with many digits, which only `JSON.stringify` reads. */
+export const isRawNumber = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.isFrozen(value) && Object.hasOwn(value, 'rawJSON');
+
 /** A quick check that most texts fail, many times as fast as `LONG_NUMBERS`. */
 const SIXTEEN_DIGITS = /\d{16}/;
 

@@ -50,6 +50,15 @@ export class LossReport {
     this.dropped(part, reason);
   }
 
+  /**
+   * A part of a turn, which the target does not understand. A part of the caller's message is content that nothing can
+   * replace. A block of an answer is the provider's own, and the answer goes on without it. Throws as `unreadable` does.
+   */
+  unsent(part: ParamPath, reason: string, role: string): undefined {
+    if (role === 'assistant') this.dropped(part, reason);
+    else this.unreadable(part, reason);
+  }
+
   dropped(param: ParamPath, reason: string): void {
     this.#lose('dropped', param, reason);
   }

@@ -130,7 +130,7 @@ class Places {
   }
 
   #spellingsOf(place: string): PlaceSpellings {
-    const [first, ...others] = this.#caller.client.clientPaths?.(place) ?? [];
+    const [first, ...others] = this.#caller.client.clientPaths(place);
     return first === undefined ? [place] : [first, ...others];
   }
 }
@@ -165,3 +165,14 @@ function lastUpTo(numbers: readonly number[], wanted: number): number {
 export function messagesOf(turn: Turn): number {
   return turn.role === 'tool' ? Math.max(1, turn.parts.length) : 1;
 }
+
+/** Spellings of an API: a pattern for places in the words of OpenAI's chat API, and the API's own words, the best first. */
+export type PathSpellings = readonly (readonly [RegExp, ...string[]])[];
+
+/** `clientPaths` of an API (`Format`). */
+export const pathsBy =
+  (spellings: PathSpellings) =>
+  (place: string): readonly string[] => {
+    const [pattern, ...names] = spellings.find(([known]) => known.test(place)) ?? [];
+    return pattern ? names.map((name) => place.replace(pattern, name)) : [];
+  };

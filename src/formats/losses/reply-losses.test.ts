@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
-import { clientContext, replyContext } from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
 import { translatingReader } from '../streams/readers.ts';
 import { noLosses } from './reply-losses.ts';
 
@@ -64,7 +64,7 @@ describe.each(CLIENTS)('%s', (name, client, strict) => {
     const lost = LOST[name]?.[part];
     const names = lost === undefined ? [] : [`reply.${lost}`];
     const [plain, streamed] = [noLosses(), noLosses()];
-    client.encodeReply(events, clientContext({ strict }), plain);
+    replyWith(client, events, clientContext({ strict }), plain);
     client.encodeStream(clientContext({ strict }), streamed).push(events);
     expect((plain.losses ?? []).map(({ param }) => param)).toEqual(names);
     expect(streamed.losses).toEqual(plain.losses);
@@ -95,7 +95,7 @@ describe('a reply that passes through to a strict chat client', () => {
   ] as const;
 
   it.each(bodies)('names the removed parts (stream: %s)', (stream, body) => {
-    const reader = chat.passThrough(clientContext({ strict: true }), stream);
+    const reader = chat.passThrough!.open(clientContext({ strict: true }), stream);
     const left = [reader.push(Buffer.from(body)), reader.end()].map(String).join('');
     expect(left).not.toContain('content_parts');
     expect(reader.signals.losses?.map(({ param }) => param).toSorted()).toEqual(['reply.code', 'reply.image']);

@@ -1,7 +1,7 @@
 import { RequestFault } from '../format.ts';
 import type { LossReport } from '../losses/losses.ts';
 
-/** What a model of Google can draw. */
+/** The shapes of images that a model of Google can draw. */
 export interface ImageModel {
   /** Supported aspect ratios, in Google's notation. */
   readonly ratios: readonly string[];
@@ -9,7 +9,7 @@ export interface ImageModel {
   readonly resolutions: readonly Resolution[];
 }
 
-export type Resolution = '1K' | '2K' | '4K';
+type Resolution = '1K' | '2K' | '4K';
 
 /** The parameters of Google's models that replace a size in pixels. */
 export interface ImageShape {

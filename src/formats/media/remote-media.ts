@@ -34,7 +34,7 @@ export interface FetchedMedia {
 }
 
 /** Where media are sent. */
-export interface MediaPlace {
+interface MediaPlace {
   readonly host: string;
   /** The caller wrote the body in the upstream's format. */
   readonly native: boolean;

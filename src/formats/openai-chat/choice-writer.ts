@@ -98,7 +98,7 @@ export class ChoiceWriter {
     return { head, between: [tail, head].join(''), tail };
   }
 
-  /** What precedes a text. */
+  /** The bytes before a text. */
   #beginText(): string {
     const role = this.#roleSent ? '' : this.role();
     if (!this.#thoughtInline) return role;

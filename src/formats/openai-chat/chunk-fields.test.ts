@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
-import { clientContext, rechunk } from '../laws.testkit.ts';
+import { clientContext } from '../contexts.testkit.ts';
+import { rechunk } from '../laws.testkit.ts';
 import { openaiChat } from './index.ts';
 
 const frame = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'deepseek' };
@@ -16,7 +17,7 @@ const strict = clientContext({ strict: true });
 const lax = clientContext({ strict: false });
 
 function passed(text: string, client = strict, stream = true) {
-  const reader = openaiChat.passThrough(client, stream);
+  const reader = openaiChat.passThrough.open(client, stream);
   const pieces = [...rechunk(Buffer.from(text), 11).map((piece) => reader.push(piece)), reader.end()];
   return { left: Buffer.concat(pieces.filter((piece) => piece !== undefined)).toString(), signals: reader.signals };
 }

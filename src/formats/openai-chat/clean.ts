@@ -1,5 +1,6 @@
 import type { Reasoning } from '../conversation.ts';
-import type { BodyEdit, Cleaning, RequestTarget, SearchableBody } from '../format.ts';
+import type { BodyEdit, Cleaning, SearchableBody } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { refuseNumber } from '../number-ranges.ts';
 import { numberOf } from '../json/read.ts';

@@ -1,4 +1,6 @@
-import type { BodyView, ClientSettings, ClientOptions, ClientContext } from '../format.ts';
+import { pathsBy, type PathSpellings } from '../losses/places.ts';
+import type { BodyView } from '../body-view.ts';
+import type { ClientSettings, ClientOptions, ClientContext } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import type { Loss } from '../conversation.ts';
 import { shownText } from '../json/shown.ts';
@@ -17,7 +19,7 @@ export function readClient(body: BodyView, { id, strict }: ClientSettings): Clie
  * Paths that have several names in this API (docs/protocols/openai-chat.md#request-fields,
  * docs/protocols/openai-chat.md#content-parts, docs/protocols/replies.md#reply-extensions).
  */
-const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
+const NAMES: PathSpellings = [
   [/^max_tokens$/, 'max_tokens', 'max_completion_tokens'],
   [/^tool_choice$/, 'tool_choice', 'function_call'],
   [/^(functions\[\d+\])\.function\./, '$1.'],
@@ -44,12 +46,7 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(messages\[.*)(?<!\.file)\.filename$/, '$1.file.filename'],
 ];
 
-export function clientPaths(place: string): readonly string[] {
-  const known = NAMES.find(([pattern]) => pattern.test(place));
-  if (!known) return [];
-  const [pattern, ...spellings] = known;
-  return spellings.map((spelling) => place.replace(pattern, spelling));
-}
+export const clientPaths = pathsBy(NAMES);
 
 /** Modalities of OpenAI's own replies. */
 const SHOWN: ReadonlySet<string> = new Set(['text', 'audio']);

@@ -4,16 +4,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import { fold } from '../streams/fold.ts';
-import {
-  clientContext,
-  decodeAll,
-  deepFreeze,
-  expectOneTerminal,
-  rechunk,
-  replyContext,
-  requestTarget,
-  seed,
-} from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext, requestTarget, encodeWith, replyWith } from '../contexts.testkit.ts';
+import { decodeAll, expectOneTerminal, rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
 import { openaiChat } from './index.ts';
 import { withJoinedTexts } from './joined-texts.testkit.ts';
 import { isObject } from '../json/object.ts';
@@ -90,7 +83,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
     const body = record.response_body as JsonObject;
     const events = openaiChat.decodeReply(deepFreeze(body), replyContext());
     expectOneTerminal(events);
-    const written = openaiChat.encodeReply(events, clientContext()) as {
+    const written = replyWith(openaiChat, events, clientContext()) as {
       choices: JsonObject[];
       usage: JsonObject;
       id: string;
@@ -133,7 +126,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
       const [upstream, client] = [said(chunksOf(String(record.response_body))), said(chunksOf(written))];
       expect(client).toEqual(upstream);
       // The plain body folds to the same result.
-      const body = openaiChat.encodeReply(events, clientContext()) as { choices: { message: JsonObject }[] };
+      const body = replyWith(openaiChat, events, clientContext()) as { choices: { message: JsonObject }[] };
       for (const [index, one] of Object.entries(client))
         expect(body.choices[Number(index)]!.message.content ?? '').toBe(one.text);
     },
@@ -145,7 +138,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
       const bytes = bytesOf(record);
       fc.assert(
         fc.property(seed, (cuts) => {
-          const reader = openaiChat.passThrough(clientContext({ includeUsage: true }), true);
+          const reader = openaiChat.passThrough.open(clientContext({ includeUsage: true }), true);
           const out = [...rechunk(bytes, cuts).map((piece) => reader.push(piece)), reader.end()].filter(
             (piece) => piece !== undefined,
           );
@@ -168,7 +161,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
     'sends no usage of the stream %s to a client that did not request it',
     (_id, record) => {
       const bytes = bytesOf(record);
-      const reader = openaiChat.passThrough(clientContext({ includeUsage: false }), true);
+      const reader = openaiChat.passThrough.open(clientContext({ includeUsage: false }), true);
       const out = [...rechunk(bytes, 7).map((piece) => reader.push(piece)), reader.end()].filter(
         (piece) => piece !== undefined,
       );
@@ -185,7 +178,7 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
     'passes the plain reply %s byte for byte',
     (_id, record) => {
       const bytes = Buffer.from(JSON.stringify(record.response_body));
-      const reader = openaiChat.passThrough(clientContext(), false);
+      const reader = openaiChat.passThrough.open(clientContext(), false);
       for (const piece of rechunk(bytes, 3)) expect(reader.push(piece)).toBeUndefined();
       expect(reader.end()?.equals(bytes)).toBe(true);
       expect(reader.signals).toMatchObject({
@@ -202,7 +195,8 @@ describe.skipIf(records.length === 0)('recorded OpenAI traffic', () => {
       const body = deepFreeze(record.request_body!);
       // The recordings include requests that OpenAI refused: the decoder reads them too, or refuses them by name.
       const conversation = deepFreeze(openaiChat.decodeRequest(body));
-      const { body: written, losses } = openaiChat.encodeRequest(
+      const { body: written, losses } = encodeWith(
+        openaiChat,
         conversation,
         requestTarget({ model: conversation.model }),
         replyContext(),

@@ -1,9 +1,10 @@
-import { ReplyFault, type TokenCounting } from '../format.ts';
+import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts';
 import { objectOf } from '../json/object.ts';
 import { numberOf } from '../json/read.ts';
 
 /** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/chat-count-tokens.ts). */
 export const counting: TokenCounting = {
+  ...COUNTING_DEFAULTS,
   notTaken: [],
   decodeReply(body) {
     const tokens = numberOf(objectOf(body)?.input_tokens);

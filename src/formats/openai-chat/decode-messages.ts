@@ -15,7 +15,7 @@ export function decodeMessages(messages: readonly unknown[], origins?: Origins):
   const turns: Turn[] = [];
   /** Parts of the open tool turn: one list that grows, because there may be thousands of results. */
   let results: Part[] | undefined;
-  const reading: Reading = { legacy: new LegacyCalls(), origins };
+  const reading: MessageContext = { legacy: new LegacyCalls(), origins };
   for (let at = 0; at < messages.length; at += 1) {
     const path = BodyPlace.item('messages', at);
     const turn = decodeMessage(required(readObject(messages[at], path), path), path, reading);
@@ -50,12 +50,12 @@ class LegacyCalls {
   }
 }
 
-interface Reading {
+interface MessageContext {
   readonly legacy: LegacyCalls;
   readonly origins: Origins | undefined;
 }
 
-function decodeMessage(message: JsonObject, path: BodyPlace, reading: Reading): Turn {
+function decodeMessage(message: JsonObject, path: BodyPlace, reading: MessageContext): Turn {
   const { legacy, origins } = reading;
   const role = required(readString(message.role, path, 'role'), path, 'role');
   switch (role) {
@@ -117,7 +117,7 @@ function decodeResult(message: JsonObject, callId: string, path: BodyPlace, orig
   return result;
 }
 
-function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins }: Reading): Part[] {
+function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins }: MessageContext): Part[] {
   const parts = decodeSpoken(message, path, origins);
   const add = (part: Part, place: ParamPath): void => {
     origins?.note(part, place);

@@ -4,15 +4,9 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
 import { ReplyFault } from '../format.ts';
-import {
-  decodeAll,
-  deepFreeze,
-  expectOneTerminal,
-  expectRechunkingKeepsEvents,
-  rechunk,
-  replyContext,
-  seed,
-} from '../laws.testkit.ts';
+import { decodeAll, expectOneTerminal, expectRechunkingKeepsEvents, rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
+import { deepFreeze, replyContext } from '../contexts.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
 import { runs } from '../../../test/support/effort.ts';
@@ -377,7 +371,7 @@ describe('the stream', () => {
         const bytes = Buffer.from(records.join(''));
         expectOneTerminal(expectRechunkingKeepsEvents(open, bytes, cuts));
         // The pass-through applies the same rules to the same bytes.
-        const reader = openaiChat.passThrough(
+        const reader = openaiChat.passThrough.open(
           { id: 'i', created: 1, strict: true, includeUsage: false, model: 'm' },
           true,
         );

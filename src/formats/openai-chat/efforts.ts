@@ -1,5 +1,5 @@
 import type { Loss, Reasoning, ReasoningEffort } from '../conversation.ts';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { takes } from './extensions.ts';
 
 type Thinking = NonNullable<Reasoning['thinking']>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { clean } from './clean.ts';
 import { encodeReply } from './encode-reply.ts';
 

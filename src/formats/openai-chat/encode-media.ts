@@ -1,5 +1,6 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { refuseForeignFile } from '../media/foreign-files.ts';
 import { takesAddress } from './remote-media.ts';
 import { audioFormat, extensionOf, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';

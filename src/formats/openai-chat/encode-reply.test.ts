@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { clientContext, deepFreeze } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyWith } from '../contexts.testkit.ts';
 import { openaiChat } from './index.ts';
 
 const strict = clientContext();
@@ -14,7 +14,7 @@ interface Body {
 }
 /** The body as it is sent: a key with an undefined value is omitted. */
 const write = (events: readonly GenerationEvent[], client = strict): Body =>
-  JSON.parse(JSON.stringify(openaiChat.encodeReply(deepFreeze(events), client))) as Body;
+  JSON.parse(JSON.stringify(replyWith(openaiChat, deepFreeze(events), client))) as Body;
 
 const start: GenerationEvent = { type: 'start', id: 'chatcmpl-1', model: 'gpt-ran' };
 const end: GenerationEvent = { type: 'end' };

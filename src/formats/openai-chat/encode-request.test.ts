@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject, Part, Tool, Turn } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
-import { deepFreeze, replyContext, requestTarget } from '../laws.testkit.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
+import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
 import { CHAT_EXTENSIONS } from './extensions.ts';
@@ -17,7 +18,7 @@ const talk = (fields: Partial<Conversation>): Conversation => ({
   ...fields,
 });
 const encode = (fields: Partial<Conversation>, host: 'direct' | 'vertex' = 'direct', at: Partial<RequestTarget> = {}) =>
-  encodeRequest(deepFreeze(talk(fields)), requestTarget({ host, ...at }), replyContext());
+  encodeWith({ encodeRequest }, deepFreeze(talk(fields)), requestTarget({ host, ...at }), replyContext());
 /** OpenAI's own API. */
 const encodeForOpenAi = (fields: Partial<Conversation>, model = 'gpt-5') =>
   encode(fields, 'direct', { model, extensions: new Set() });
@@ -195,7 +196,8 @@ it('encodes every conversation that OpenAI can express without loss, and decodes
     fc.property(conversation, (asked) => {
       // OpenAI's own marker of a cache goes to no server that has Anthropic's.
       const extensions = new Set(CHAT_EXTENSIONS.filter((name) => name !== 'cache_control'));
-      const { body, losses } = encodeRequest(
+      const { body, losses } = encodeWith(
+        { encodeRequest },
         deepFreeze(asked),
         requestTarget({ extensions, customTools: true }),
         replyContext(),
@@ -213,7 +215,7 @@ describe('fields', () => {
   it('requests usage on a stream, unless the server refuses the option', () => {
     expect(encode({ stream: true }).body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
     const refusing = requestTarget({ streamUsage: false });
-    expect(encodeRequest(talk({ stream: true }), refusing, replyContext()).body).toEqual({
+    expect(encodeWith({ encodeRequest }, talk({ stream: true }), refusing, replyContext()).body).toEqual({
       model: 'model-asked',
       messages: [],
       stream: true,

@@ -7,7 +7,8 @@ import type {
   Tool,
   ToolChoice,
 } from '../conversation.ts';
-import type { EncodedRequest, ReplyContext, RequestTarget } from '../format.ts';
+import type { EncodedRequest, ReplyContext } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { amountOf, effortForThinking, refusesEffort } from './efforts.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { NOT_TAKEN, REMOVED_AT_TOP_LEVEL, takes } from './extensions.ts';
@@ -18,7 +19,7 @@ import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts
 import { labelHeader } from '../labels.ts';
 import { LossReport, reportToolExtras } from '../losses/losses.ts';
 import { thoughtMaker } from './returned-thoughts.ts';
-import { finish, type Steps } from '../steps.ts';
+import type { Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
 import { fitStops, limitsOf } from '../target-limits.ts';
 import { shownText } from '../json/shown.ts';
@@ -30,7 +31,7 @@ import { rest } from '../json/object.ts';
  * `host: 'vertex'` is one of the open-model servers behind Vertex AI's OpenAI endpoint, which know the older and the
  * extended fields (docs/protocols/vertex-ai.md#open-models).
  */
-export function* encodeInSteps(
+export function* encodeRequest(
   conversation: Conversation,
   target: RequestTarget,
   reply: ReplyContext,
@@ -62,9 +63,6 @@ export function* encodeInSteps(
   const context = replyContext(reply, conversation, target);
   return { body, ...(headers && { headers }), losses: report.list(), reply: context };
 }
-
-export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
-  finish(encodeInSteps(...input));
 
 function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target: RequestTarget): ReplyContext {
   const customTools = target.customTools ? undefined : customNames(tools);

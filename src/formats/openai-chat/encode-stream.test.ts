@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
-import { clientContext, deepFreeze } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyWith } from '../contexts.testkit.ts';
 import { openaiChat } from './index.ts';
 
 const strict = clientContext({ includeUsage: false });
@@ -380,7 +380,7 @@ describe('content that only some providers have', () => {
     expect(write(idle, lax)).toBe(golden(ROLE, delta(JSON.stringify({ content_blocks: [said] })), finish('stop')));
 
     const block = { type: 'thinking', thinking: '', signature: 'c2ln' };
-    expect(openaiChat.encodeReply(hidden, lax)).toMatchObject({ choices: [{ message: { content_blocks: [block] } }] });
+    expect(replyWith(openaiChat, hidden, lax)).toMatchObject({ choices: [{ message: { content_blocks: [block] } }] });
     for (const content_blocks of [fragments, [block]]) {
       const { turns } = openaiChat.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content_blocks }] });
       expect(turns[0]?.parts).toEqual([{ type: 'thinking', text: '', signature: 'c2ln' }]);
@@ -426,7 +426,7 @@ describe('a chain of thought that its model writes as text', () => {
         finish('stop'),
       ),
     );
-    expect(openaiChat.encodeReply(events, lax)).toMatchObject({
+    expect(replyWith(openaiChat, events, lax)).toMatchObject({
       choices: [
         {
           message: {
@@ -443,13 +443,13 @@ describe('a chain of thought that its model writes as text', () => {
 
   it('is hidden from a strict client', () => {
     expect(write(events)).toBe(golden(ROLE, delta('{"content":"It is "}'), delta('{"content":"4."}'), finish('stop')));
-    expect(openaiChat.encodeReply(events, clientContext())).toMatchObject({
+    expect(replyWith(openaiChat, events, clientContext())).toMatchObject({
       choices: [{ message: { content: 'It is 4.' } }],
     });
   });
 
   it('is the whole content when no answer follows', () => {
-    expect(openaiChat.encodeReply([start, thought('Hm'), stop, end], lax)).toMatchObject({
+    expect(replyWith(openaiChat, [start, thought('Hm'), stop, end], lax)).toMatchObject({
       choices: [{ message: { content: 'Hm' } }],
     });
   });
@@ -473,7 +473,7 @@ describe('a client that sent the deprecated functions', () => {
         finish('function_call'),
       ),
     );
-    const body = openaiChat.encodeReply(events, client);
+    const body = replyWith(openaiChat, events, client);
     expect(body).toMatchObject({
       choices: [{ message: { function_call: { name: 'f', arguments: '{}' } }, finish_reason: 'function_call' }],
     });
@@ -481,7 +481,7 @@ describe('a client that sent the deprecated functions', () => {
   });
 
   it('gets further calls in tool_calls, so that none is lost', () => {
-    const body = openaiChat.encodeReply([start, ...call(0, 'f'), ...call(1, 'g'), called, end], client);
+    const body = replyWith(openaiChat, [start, ...call(0, 'f'), ...call(1, 'g'), called, end], client);
     expect(body).toMatchObject({
       choices: [{ message: { function_call: { name: 'f' }, tool_calls: [{ id: 'call_1', function: { name: 'g' } }] } }],
     });
@@ -510,7 +510,7 @@ it('is assembled by the OpenAI SDK to the plain reply', async () => {
   });
   const stream = sdk.chat.completions.stream({ model: 'm', messages: [], stream_options: { include_usage: true } });
   const assembled = await stream.finalChatCompletion();
-  const plain = JSON.parse(JSON.stringify(openaiChat.encodeReply(events, client))) as OpenAI.ChatCompletion;
+  const plain = JSON.parse(JSON.stringify(replyWith(openaiChat, events, client))) as OpenAI.ChatCompletion;
   const [wanted] = plain.choices;
   expect(assembled).toMatchObject({ id: plain.id, created: plain.created, model: plain.model, usage: plain.usage });
   expect(assembled.choices[0]).toMatchObject({

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError } from '../format.ts';
+import type { ClientError } from '../client-error.ts';
 import { openaiChat } from './index.ts';
 
 const { decodeError, encodeError, encodeStreamError } = openaiChat;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import { isOutOfBudget, type ClientError, type ErrorReply } from '../format.ts';
+import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { compact } from '../json/compact.ts';
 import { brokenGeneration } from '../broken-generation.ts';

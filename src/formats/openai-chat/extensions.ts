@@ -1,12 +1,12 @@
 import { MODEL_LISTS } from '../fields/parameter-names.ts';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 
 /**
  * Fields of a chat request that OpenAI's API does not have, and that the gateway knows: top-level fields, then fields and parts of
  * messages, then tools. A server that speaks the API takes all of them, some, or none (`RequestTarget.extensions`). Fields that the
  * gateway does not know are not here: they reach every server of this format.
  */
-export const TOP_LEVEL_EXTENSIONS = [
+const TOP_LEVEL_EXTENSIONS = [
   'thinking',
   'top_k',
   'labels',

@@ -1,4 +1,4 @@
-import type { Format } from '../format.ts';
+import { FORMAT_DEFAULTS, inBytes, type Format } from '../format.ts';
 import { clean } from './clean.ts';
 import { readClient, clientPaths, unshown } from './client.ts';
 import { counting } from './counting.ts';
@@ -6,7 +6,7 @@ import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeInSteps, encodeRequest } from './encode-request.ts';
+import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
@@ -17,32 +17,27 @@ import { withoutSignatures } from './without-signatures.ts';
  * OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields), for clients and for any
  * OpenAI-compatible upstream.
  */
-export const openaiChat: Format = {
+export const openaiChat = {
+  ...FORMAT_DEFAULTS,
   name: 'openai-chat',
   contentType: { body: 'application/json', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
-  heartbeat: ': ping\n\n',
   // Without the blank line, at which OpenAI's SDK for Python dispatches an event once it has an id.
-  heartbeatAfter: ({ signals }) => (signals?.named ? ': ping\n' : undefined),
+  heartbeat: (sent) => (sent?.signals?.named ? ': ping\n' : ': ping\n\n'),
   readClient,
   decodeRequest,
   clientPaths,
+  unshown,
   encodeRequest,
-  encodeInSteps,
   decodeReply,
   decodeStream,
   decodeError,
-  encodeReply,
+  encodeReply: inBytes(encodeReply),
   encodeStream,
   encodeError,
   encodeStreamError,
-  passThroughEdits,
-  clean,
-  passThrough,
-  withoutSignatures,
-  remoteMedia,
-  mediaByUrl,
-  storedMedia,
-  unshown,
+  media: { remote: remoteMedia, stored: storedMedia, byUrl: mediaByUrl },
+  signatures: { remove: withoutSignatures },
   counting,
-};
+  passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
+} satisfies Format;

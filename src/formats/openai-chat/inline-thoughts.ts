@@ -7,7 +7,7 @@ const CLOSE = '</think>';
 const MAX_SPACE = 16;
 
 /** `open` and `gap`: just after a tag, where the template writes line ends. */
-type Place = 'start' | 'open' | 'thought' | 'gap' | 'answer';
+type AnswerSection = 'start' | 'open' | 'thought' | 'gap' | 'answer';
 
 interface Split {
   readonly thought: string;
@@ -22,7 +22,7 @@ const NOTHING: Split = { thought: '', answer: '' };
  * that mentions them later stays unchanged. The line ends beside the tags are the template's and are left out.
  */
 export class InlineThoughts {
-  #place: Place = 'start';
+  #place: AnswerSection = 'start';
   /** Text that may be a tag or the line end before one: shorter than `MAX_SPACE` and a tag together. */
   #held = '';
 

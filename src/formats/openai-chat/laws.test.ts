@@ -5,24 +5,17 @@ import type { GenerationEvent } from '../events.ts';
 import { fold, type Generation } from '../streams/fold.ts';
 import {
   argumentsOf,
-  clientContext,
   decodeAll,
-  deepFreeze,
   expectNoiseIgnored,
   expectOneTerminal,
   expectRechunkingKeepsEvents,
   expectSameArguments,
   expectSameFold,
   expectUsageOnce,
-  generation,
-  joinNeighbours,
   joinedParts,
-  random,
-  replyContext,
-  seed,
-  toEvents,
-  type Abilities,
 } from '../laws.testkit.ts';
+import { generation, joinNeighbours, random, seed, toEvents, type Abilities } from '../generations.testkit.ts';
+import { clientContext, deepFreeze, replyContext, replyWith } from '../contexts.testkit.ts';
 import { openaiChat } from './index.ts';
 
 /** Events that OpenAI's own fields can express, and those that need the extensions. */
@@ -46,7 +39,7 @@ const open = () => openaiChat.decodeStream(replyContext());
 const streamOf = (events: readonly GenerationEvent[], client = strict) => openaiChat.encodeStream(client).push(events);
 const readBack = (text: string) => decodeAll(open(), [Buffer.from(text)]);
 const plainOf = (events: readonly GenerationEvent[], client = strict) =>
-  openaiChat.decodeReply(JSON.parse(JSON.stringify(openaiChat.encodeReply(events, client))), replyContext());
+  openaiChat.decodeReply(JSON.parse(JSON.stringify(replyWith(openaiChat, events, client))), replyContext());
 
 /**
  * The conversation as a reader of this format gets it: all text comes before all calls, and a plain body has media and
@@ -119,7 +112,7 @@ describe.each([
             if (delta.content_parts) streamed.set(index, [...(streamed.get(index) ?? []), ...delta.content_parts]);
           }
         }
-        const { choices } = openaiChat.encodeReply(toEvents(reply), client) as { choices?: Plain[] };
+        const { choices } = replyWith(openaiChat, toEvents(reply), client) as { choices?: Plain[] };
         expect(choices?.map(({ index, message }) => [index, message.content_parts])).toEqual(
           choices?.map(({ index }) => [index, streamed.get(index)]),
         );
@@ -159,7 +152,7 @@ describe.each([
       fc.property(generation(can), seed, (reply, cuts) => {
         const events = deepFreeze(toEvents(reply, cuts));
         streamOf(events, client);
-        openaiChat.encodeReply(events, client);
+        replyWith(openaiChat, events, client);
       }),
     );
   });
@@ -198,7 +191,7 @@ it('keeps several answers apart when their pieces are interleaved', () => {
       const events = toEvents(reply, cuts);
       const mixed = interleaved(events, cuts);
       expectProperStream(streamOf(mixed, client), true);
-      expect(openaiChat.encodeReply(mixed, client)).toEqual(openaiChat.encodeReply(events, client));
+      expect(replyWith(openaiChat, mixed, client)).toEqual(replyWith(openaiChat, events, client));
       expect(seen(fold(readBack(streamOf(mixed, client))))).toEqual(seen(fold(readBack(streamOf(events, client)))));
     }),
   );
@@ -261,7 +254,7 @@ it('shows a strict client no trace of thinking, signatures or generated images',
       for (const text of [
         streamOf(events),
         streamOf(toEvents({ ...reply, choices: marked }, cuts)),
-        JSON.stringify(openaiChat.encodeReply(events, strict)),
+        JSON.stringify(replyWith(openaiChat, events, strict)),
       ]) {
         expect(text).not.toMatch(
           /TRACE|content_blocks|content_parts|thought_signature|native_finish_reason|cache_read_input_tokens/,
@@ -275,7 +268,7 @@ it('gives a client that is not strict every block back that it sends as a messag
   fc.assert(
     fc.property(generation({ ...EXTENDED, choices: 1 }), (reply) => {
       const events = toEvents(reply);
-      const body = openaiChat.encodeReply(events, lax) as { choices: { message: JsonObject }[] };
+      const body = replyWith(openaiChat, events, lax) as { choices: { message: JsonObject }[] };
       const message = JSON.parse(JSON.stringify(body.choices[0]!.message)) as JsonObject;
       const [turn] = openaiChat.decodeRequest({ model: 'm', messages: [message] }).turns;
       const parts = turn!.parts.filter(

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';

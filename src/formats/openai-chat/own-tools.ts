@@ -1,5 +1,7 @@
 import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
-import { RequestFault, type BodyEdit, type RequestTarget, type SearchableBody } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { BodyEdit, SearchableBody } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';

@@ -3,16 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import { fold } from '../streams/fold.ts';
 import type { PassThrough } from '../format.ts';
-import {
-  clientContext,
-  decodeAll,
-  generation,
-  rechunk,
-  replyContext,
-  seed,
-  toEvents,
-  requestTarget,
-} from '../laws.testkit.ts';
+import { clientContext, replyContext, requestTarget } from '../contexts.testkit.ts';
+import { decodeAll, rechunk } from '../laws.testkit.ts';
+import { generation, seed, toEvents } from '../generations.testkit.ts';
 import { MAX_EVENT_BYTES } from '../sse/held-bytes.ts';
 import { openaiChat } from './index.ts';
 
@@ -39,14 +32,14 @@ function pass(reader: PassThrough, pieces: readonly Buffer[]): string {
 /** The bytes that are sent and the signals, checked to be the same for every cut of the bytes in two. */
 function passed(text: string, client = notAsking) {
   const bytes = Buffer.from(text);
-  const whole = openaiChat.passThrough(client, true);
+  const whole = openaiChat.passThrough.open(client, true);
   const left = pass(whole, [bytes]);
   for (let at = 1; at < bytes.length; at += 1) {
-    const reader = openaiChat.passThrough(client, true);
+    const reader = openaiChat.passThrough.open(client, true);
     expect(pass(reader, [bytes.subarray(0, at), bytes.subarray(at)])).toBe(left);
     expect(reader.signals).toEqual(whole.signals);
   }
-  const single = openaiChat.passThrough(client, true);
+  const single = openaiChat.passThrough.open(client, true);
   expect(
     pass(
       single,
@@ -232,7 +225,7 @@ describe('a stream that fails', () => {
   it('never sends half an event', () => {
     const whole = role + hello + event({ content: 'more' });
     for (let at = (role + hello).length; at < whole.length - 2; at += 1) {
-      const reader = openaiChat.passThrough(asking, true);
+      const reader = openaiChat.passThrough.open(asking, true);
       expect(pass(reader, [Buffer.from(whole.slice(0, at))])).toBe(role + hello);
       expect(reader.signals.failure).toMatchObject({ kind: 'stream_interrupted' });
     }
@@ -254,7 +247,7 @@ describe('a stream that fails', () => {
   });
 
   it('fails on an event larger than the limit', () => {
-    const reader = openaiChat.passThrough(asking, true);
+    const reader = openaiChat.passThrough.open(asking, true);
     expect(reader.push(Buffer.from(hello))?.toString()).toBe(hello);
     reader.push(Buffer.from('data: '));
     expect(reader.push(Buffer.alloc(MAX_EVENT_BYTES, 'x'))).toBeUndefined();
@@ -293,7 +286,7 @@ describe('a stream that closes without [DONE]', () => {
 
 describe('content', () => {
   const first = (delta: JsonObject) => {
-    const reader = openaiChat.passThrough(asking, true);
+    const reader = openaiChat.passThrough.open(asking, true);
     reader.push(Buffer.from(role));
     expect(reader.signals.content).toBe(false);
     reader.push(Buffer.from(event(delta)));
@@ -319,13 +312,13 @@ describe('content', () => {
   ])('begins with %s', (_title, delta, expected) => expect(first(delta)).toBe(expected));
 
   it('begins with a finish reason', () => {
-    const reader = openaiChat.passThrough(asking, true);
+    const reader = openaiChat.passThrough.open(asking, true);
     reader.push(Buffer.from(finish('length')));
     expect(reader.signals).toMatchObject({ content: true, answered: false, finish: 'length' });
   });
 
   it('does not begin when a filter stops one choice, since another choice may still answer', () => {
-    const reader = openaiChat.passThrough(asking, true);
+    const reader = openaiChat.passThrough.open(asking, true);
     reader.push(Buffer.from(finish('content_filter')));
     expect(reader.signals).toMatchObject({ content: false, blocked: true, finish: 'content_filter' });
     reader.push(Buffer.from(line({ ...frame, choices: [{ index: 1, delta: { content: 'x' }, finish_reason: null }] })));
@@ -340,7 +333,7 @@ it('has the signals of the decoder and keeps every byte, for any conversation', 
       const events = toEvents(reply, cuts);
       const bytes = Buffer.from(openaiChat.encodeStream(asking).push(events));
       const client = clientContext({ includeUsage });
-      const reader = openaiChat.passThrough(client, true);
+      const reader = openaiChat.passThrough.open(client, true);
       const left = pass(reader, rechunk(bytes, cuts));
       // A client that did not request usage gets the same bytes as from the encoder.
       expect(left).toBe(openaiChat.encodeStream(client).push(events));
@@ -352,7 +345,7 @@ it('has the signals of the decoder and keeps every byte, for any conversation', 
 
 describe('a plain reply', () => {
   const plain = (text: string) => {
-    const reader = openaiChat.passThrough(notAsking, false);
+    const reader = openaiChat.passThrough.open(notAsking, false);
     const left = pass(reader, rechunk(Buffer.from(text), 3));
     return { left, signals: reader.signals };
   };
@@ -431,13 +424,13 @@ describe('an upstream that answers a request for a stream with plain JSON', () =
 });
 
 it('reads an error in a list in place of a plain reply', () => {
-  const reader = openaiChat.passThrough(notAsking, false);
+  const reader = openaiChat.passThrough.open(notAsking, false);
   expect(pass(reader, [Buffer.from('[{"error":{"message":"No.","code":403,"status":"PERMISSION_DENIED"}}]')])).toBe('');
   expect(reader.signals.failure).toMatchObject({ status: 403, message: 'No.', kind: 'PERMISSION_DENIED' });
 });
 
 const view = (body: JsonObject) => ({ has: (key: string) => key in body, value: (key: string) => body[key] });
-const edits = (body: JsonObject) => openaiChat.passThroughEdits(view(body), requestTarget({ model: 'gpt-x' }));
+const edits = (body: JsonObject) => openaiChat.passThrough.edits(view(body), requestTarget({ model: 'gpt-x' }));
 const model = { path: ['model'], value: 'gpt-x', source: 'gateway' };
 const options = (value: JsonObject) => ({ path: ['stream_options'], value, source: 'gateway' });
 
@@ -474,7 +467,7 @@ describe('passThroughEdits', () => {
 
   it('requests no usage when the server refuses the option, and leaves the client’s own option unchanged', () => {
     const target = requestTarget({ model: 'gpt-x', streamUsage: false });
-    const ask = (body: JsonObject) => openaiChat.passThroughEdits(view(body), target);
+    const ask = (body: JsonObject) => openaiChat.passThrough.edits(view(body), target);
     expect(ask({ model: 'm', stream: true })).toEqual([model]);
     expect(ask({ model: 'gpt-x', stream: true, stream_options: { include_usage: true } })).toEqual([]);
   });

@@ -1,4 +1,6 @@
-import type { BodyEdit, BodyView, ClientContext, PassThrough, ReplyContext, RequestTarget } from '../format.ts';
+import type { BodyEdit, BodyView } from '../body-view.ts';
+import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import type { GenerationEvent } from '../events.ts';

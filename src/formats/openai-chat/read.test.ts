@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../laws.testkit.ts';
+import { deepFreeze } from '../contexts.testkit.ts';
 import { compact } from '../json/compact.ts';
 
 describe('compact', () => {

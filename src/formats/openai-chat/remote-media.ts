@@ -8,7 +8,7 @@ import {
   type RemoteMedia,
   type FileReference,
 } from '../media/remote-media.ts';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 import { isGoogleFile } from '../media/foreign-files.ts';
 import { takes } from './extensions.ts';

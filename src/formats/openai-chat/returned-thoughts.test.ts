@@ -1,13 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from '../conversation.ts';
-import type { ClientContext, ReplyContext, RequestTarget } from '../format.ts';
+import type { ClientContext, ReplyContext } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { formats } from '../index.ts';
 import { noLosses } from '../losses/reply-losses.ts';
 import { finish } from '../steps.ts';
 import { fold } from '../streams/fold.ts';
 import { translateRequest } from '../translate.ts';
 import { thoughtMaker } from './returned-thoughts.ts';
+import { replyWith } from '../contexts.testkit.ts';
 
 const entry = (signatureScope: string, more: Partial<RequestTarget> = {}): RequestTarget => ({
   model: 'kimi-k2-thinking',
@@ -159,7 +161,7 @@ const cells = Object.keys(DOORS).flatMap((door) =>
 );
 
 const encoded = (door: string, events: Parameters<typeof fold>[0], context = client) =>
-  formats[door as FormatName].encodeReply(events, context);
+  replyWith(formats[door as FormatName], events, context);
 
 describe.each(cells)('a client of %s gets a thought from %s (streamed: %s), which', (door, server, streamed) => {
   const { message: fields, back } = SERVERS[server]!;

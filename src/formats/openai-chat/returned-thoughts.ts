@@ -1,6 +1,6 @@
 import type { JsonObject, Part, TextPart, ThinkingPart, Turn } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import type { RequestTarget } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
 import { lose, type LossNotes } from '../losses/reply-losses.ts';

@@ -48,7 +48,7 @@ const replies = fc
     return noise ? text.slice(0, noise[0]) + noise[1] + text.slice(noise[0] + 1) : text;
   });
 
-/** What a reader says of a reply: its bytes, if they are sent, and its signals. */
+/** The reading of a reply: its bytes, if they are sent, and its signals. */
 function read(decode: ConstructorParameters<typeof PlainPassThrough>[0], bytes: Buffer): [string | undefined, Signals] {
   const reader = new PlainPassThrough(decode, 'm');
   reader.push(bytes);

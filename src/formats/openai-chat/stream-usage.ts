@@ -1,4 +1,4 @@
-import type { BodyEdit, BodyView } from '../format.ts';
+import type { BodyEdit, BodyView } from '../body-view.ts';
 import type { JsonSpan } from '../json/members.ts';
 import { topLevelMember, valueOf } from './json-span.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deepFreeze } from '../laws.testkit.ts';
+import { deepFreeze } from '../contexts.testkit.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
 
 const assemble = (...items: readonly unknown[]) => assembleBlocks(deepFreeze(items));

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PassThrough } from '../format.ts';
-import { clientContext, rechunk, seed } from '../laws.testkit.ts';
+import { clientContext } from '../contexts.testkit.ts';
+import { rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
 import { createSignals } from '../events.ts';
 import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';

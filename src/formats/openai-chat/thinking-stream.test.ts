@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { PassThrough } from '../format.ts';
 import { formats } from '../index.ts';
-import { clientContext, replyContext } from '../laws.testkit.ts';
+import { clientContext, replyContext } from '../contexts.testkit.ts';
 import { plainFromStream, streamFromPlain } from '../streams/replay.ts';
 import { translatingReader } from '../streams/readers.ts';
 import { openaiChat } from './index.ts';
@@ -44,9 +44,9 @@ const message = (body: string): Message =>
   (JSON.parse(body) as { choices: { message: Message }[] }).choices[0]!.message;
 
 const stream = (text: string, client = strict): string =>
-  read(openaiChat.passThrough(client, true, reply), [Buffer.from(text)]);
+  read(openaiChat.passThrough.open(client, true, reply), [Buffer.from(text)]);
 const plain = (text: string, client = strict): string =>
-  read(openaiChat.passThrough(client, false, reply), [Buffer.from(text)]);
+  read(openaiChat.passThrough.open(client, false, reply), [Buffer.from(text)]);
 
 describe('a strict client gets the answer without the chain of thought', () => {
   it('at every border between two chunks', () => {
@@ -60,7 +60,7 @@ describe('a strict client gets the answer without the chain of thought', () => {
     expect(contentOf(whole)).toBe('Four.');
     expect(whole).not.toContain('Two');
     for (let at = 1; at < bytes.length; at += 1) {
-      const reader = openaiChat.passThrough(strict, true, reply);
+      const reader = openaiChat.passThrough.open(strict, true, reply);
       expect(read(reader, [bytes.subarray(0, at), bytes.subarray(at)])).toBe(whole);
       expect(reader.signals).toMatchObject({ ended: true, answered: true, failure: undefined });
     }
@@ -119,11 +119,11 @@ describe('a client that is not strict', () => {
     const streamed = stream(streamOf(...ANSWER), lax);
     const body = plain(plainOf(ANSWER), lax);
     const fromStream = plainFromStream(openaiChat, Buffer.from(streamed), undefined, lax);
-    expect(message(JSON.stringify(fromStream))).toEqual(message(body));
+    expect(message(fromStream.toString())).toEqual(message(body));
     const fromPlain = streamFromPlain(openaiChat, JSON.parse(body), lax).toString();
     expect(contentOf(fromPlain)).toBe(joined);
     const again = plainFromStream(openaiChat, Buffer.from(fromPlain), undefined, lax);
-    expect(message(JSON.stringify(again))).toEqual(message(body));
+    expect(message(again.toString())).toEqual(message(body));
   });
 });
 
@@ -138,9 +138,9 @@ describe('an answer without a chain of thought', () => {
     ['a cut', delta({ content: '<thin' })],
   ])('keeps its bytes at every border: %s', (_, text) => {
     const bytes = Buffer.from(text);
-    const expected = read(openaiChat.passThrough(strict, true), [bytes]);
+    const expected = read(openaiChat.passThrough.open(strict, true), [bytes]);
     for (let at = 0; at < bytes.length; at += 1) {
-      const reader = openaiChat.passThrough(strict, true, reply);
+      const reader = openaiChat.passThrough.open(strict, true, reply);
       expect(read(reader, [bytes.subarray(0, at), bytes.subarray(at)])).toBe(expected);
     }
   });
@@ -151,7 +151,7 @@ describe('an answer without a chain of thought', () => {
 });
 
 it('the start of an endless silent stream is held up to a limit', () => {
-  const reader = openaiChat.passThrough(strict, true, reply);
+  const reader = openaiChat.passThrough.open(strict, true, reply);
   const silent = Buffer.from(delta({ content: '' }));
   for (let at = 0; at < 10_000; at += 1) reader.push(silent);
   expect(contentOf(read(reader, [Buffer.from(streamOf('<think>a</think>b'))]))).toBe('b');

@@ -1,5 +1,5 @@
 import { createSignals, type Signals } from '../events.ts';
-import type { ClientContext, PassThrough, ReplyContext } from '../format.ts';
+import { inBytes, type ClientContext, type PassThrough, type ReplyContext } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { listOf, parseJson, stringOf } from '../json/read.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
@@ -63,7 +63,7 @@ export class ThinkingStream implements PassThrough {
   #translation(): Parameters<typeof translatingReader>[0] {
     const [upstream, client] = [
       { decodeReply, decodeStream },
-      { encodeReply, encodeStream },
+      { encodeReply: inBytes(encodeReply), encodeStream },
     ];
     return { upstream, client, reply: this.#reply, context: this.#client };
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deepFreeze } from '../laws.testkit.ts';
+import { deepFreeze } from '../contexts.testkit.ts';
 import { unreadFields } from './unread-fields.ts';
 
 const unread = (body: object) => unreadFields(deepFreeze({ ...body })).map(({ param }) => param);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import type { BodyView, Cleaning } from '../format.ts';
+import type { BodyView, Cleaning } from '../body-view.ts';
 import { isObject } from '../json/object.ts';
 import { listOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';

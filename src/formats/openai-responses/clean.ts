@@ -1,6 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { ENVELOPE, readEnvelope, readSummary } from '../envelope.ts';
-import { RequestFault, type BodyView, type Cleaning, type RequestTarget, type SearchableBody } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { BodyView, Cleaning, SearchableBody } from '../body-view.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 import { listOf, stringOf } from '../json/read.ts';
 import { LossReport } from '../losses/losses.ts';

@@ -1,5 +1,7 @@
+import { pathsBy, type PathSpellings } from '../losses/places.ts';
 import type { Conversation, JsonObject, Loss } from '../conversation.ts';
-import type { BodyView, ClientContext, ClientOptions, ClientSettings, RequestEcho } from '../format.ts';
+import type { BodyView } from '../body-view.ts';
+import type { ClientContext, ClientOptions, ClientSettings, RequestEcho } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { endsWithTrigger } from './compaction-item.ts';
 import { echoedTools } from './portable.ts';
@@ -66,7 +68,7 @@ export function echo(body: JsonObject, { tools = [] }: Conversation): RequestEch
 }
 
 /** Fields that this API names differently from OpenAI's chat API, whose names losses use. */
-const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
+const NAMES: PathSpellings = [
   [/^max_tokens$/, 'max_output_tokens'],
   [/^user$/, 'safety_identifier', 'user'],
   [/^reasoning_effort$/, 'reasoning.effort'],
@@ -82,9 +84,4 @@ const NAMES: readonly (readonly [RegExp, ...string[]])[] = [
   [/^(input\[.*)\.function\.thought_signature$/, '$1'],
 ];
 
-export function clientPaths(place: string): readonly string[] {
-  const known = NAMES.find(([pattern]) => pattern.test(place));
-  if (!known) return [];
-  const [pattern, ...spellings] = known;
-  return spellings.map((spelling) => place.replace(pattern, spelling));
-}
+export const clientPaths = pathsBy(NAMES);

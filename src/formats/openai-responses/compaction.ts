@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
-import type { ClientContext, Format } from '../format.ts';
+import { inBytes, type ClientContext, type Format } from '../format.ts';
 import { compactionItem } from './compaction-item.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeUsage } from './response-object.ts';
@@ -14,10 +14,10 @@ export const compaction: Pick<Format, 'decodeRequest' | 'encodeReply' | 'echo'> 
   decodeRequest(body, origins) {
     return askForSummary(decodeRequest(body, origins), origins);
   },
-  encodeReply(events, client) {
+  encodeReply: inBytes((events, client) => {
     const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
     return compactionObject(client, compactionItem(text, client), usageOf(events));
-  },
+  }),
   echo: () => ({ fields: {}, tools: new Map() }),
 };
 

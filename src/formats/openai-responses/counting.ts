@@ -1,9 +1,9 @@
-import { ReplyFault, type TokenCounting } from '../format.ts';
-import { objectOf } from '../json/object.ts';
-import { numberOf } from '../json/read.ts';
+import type { TokenCounting } from '../format.ts';
+import { counting as chatCounting } from '../openai-chat/counting.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses/input-tokens */
 export const counting: TokenCounting = {
+  ...chatCounting,
   notTaken: [
     'stream',
     'stream_options',
@@ -24,10 +24,5 @@ export const counting: TokenCounting = {
     'prompt_cache_retention',
     'client_metadata',
   ],
-  decodeReply(body) {
-    const tokens = numberOf(objectOf(body)?.input_tokens);
-    if (tokens === undefined) throw new ReplyFault('the reply has no count in `input_tokens`');
-    return tokens;
-  },
   encodeReply: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
 };

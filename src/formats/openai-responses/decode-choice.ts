@@ -14,7 +14,7 @@ export function decodeToolChoice(choice: unknown, tools: readonly Tool[]): ToolC
   if (object.type !== 'allowed_tools') return chosen('required', [[object, 'tool_choice']], tools);
   const { mode } = object;
   if (mode !== 'auto' && mode !== 'required') throw invalid('tool_choice.mode', 'must be auto or required');
-  const entries = listAt(object.tools, 'tool_choice.tools').map((tool, at): Entry => {
+  const entries = listAt(object.tools, 'tool_choice.tools').map((tool, at): ToolEntry => {
     const path = `tool_choice.tools[${at}]`;
     return [objectAt(tool, path), path];
   });
@@ -22,9 +22,9 @@ export function decodeToolChoice(choice: unknown, tools: readonly Tool[]): ToolC
 }
 
 /** A named tool and its place. */
-type Entry = readonly [JsonObject, string];
+type ToolEntry = readonly [JsonObject, string];
 
-function chosen(mode: ToolChoice['mode'], entries: readonly Entry[], tools: readonly Tool[]): ToolChoice {
+function chosen(mode: ToolChoice['mode'], entries: readonly ToolEntry[], tools: readonly Tool[]): ToolChoice {
   let byKey: HostedTools | undefined;
   const names: string[] = [];
   const namespaces: (string | undefined)[] = [];

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { pricedTier, type GenerationEvent, type LogprobToken, type UpstreamFailure, type Usage } from '../events.ts';
-import { claimOf, outputWithin, sound } from '../counts.ts';
+import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
 import { compact } from '../json/compact.ts';
 import { isObject, objectOf } from '../json/object.ts';
@@ -8,7 +7,8 @@ import { listOf, numberOf, stringOf } from '../json/read.ts';
 import { openAiMaker } from '../maker.ts';
 import { withCount } from '../broken-generation.ts';
 import { failureIn } from './errors.ts';
-import { mcpParts } from './mcp-items.ts';
+import { decodeToken, finishReason, hostedEvents } from './item-events.ts';
+import { decodeUsage, HostedCalls } from './reply-usage.ts';
 
 /** A plain 2xx reply → events. A response that failed is an error, though its status is 200. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
@@ -28,7 +28,7 @@ function failedReply(body: unknown, failure: UpstreamFailure, reply: ReplyContex
   return reader.drain();
 }
 
-/** What has come of one item of a stream. */
+/** The parts of one item of a stream that have come. */
 interface ItemState {
   readonly type: string;
   /** The number of the call. */
@@ -64,9 +64,7 @@ export class ResponseReader {
   #started = false;
   /** UTF-16 units of the answer's text. */
   #written = 0;
-  #searches = 0;
-  #fileSearches = 0;
-  readonly #containers = new Set<string>();
+  readonly #hostedCalls = new HostedCalls();
   ended = false;
   /** An item has been opened. */
   begun = false;
@@ -145,10 +143,8 @@ export class ResponseReader {
           this.#events.push({ type: 'tool_arguments', choice: 0, call: state.call, text: '', last: true });
         return;
       default:
-        this.#searches += Number(isSearch(item));
-        this.#fileSearches += Number(isFileSearch(item));
-        this.#noteContainer(item);
-        return this.#hosted(item, at);
+        this.#hostedCalls.count(item);
+        this.#events.push(...hostedEvents(item, at, this.#block(at, 'item')));
     }
   }
 
@@ -231,15 +227,7 @@ export class ResponseReader {
     this.#fillIn((listOf(response.output) ?? []).filter(isObject));
     this.ended = true;
     this.#noteUsage(response);
-    const why = stringOf(objectOf(response.incomplete_details)?.reason);
-    const reason =
-      response.status === 'incomplete'
-        ? why === 'content_filter'
-          ? 'content_filter'
-          : 'length'
-        : this.#calls > 0
-          ? 'tool_calls'
-          : 'stop';
+    const reason = finishReason(response, this.#calls);
     this.#events.push({ type: 'finish', choice: 0, reason }, { type: 'end' });
   }
 
@@ -248,32 +236,9 @@ export class ResponseReader {
     const raw = objectOf(response.usage);
     const counted = raw && decodeUsage(raw, response.service_tier);
     if (!counted || !raw) return false;
-    const usage = this.#withSearches(counted, response);
+    const usage = { ...counted, ...this.#hostedCalls.totals(response) };
     this.#events.push({ type: 'usage', usage, raw, format: 'openai-responses' });
     return true;
-  }
-
-  /** The last event of a stream repeats all items; some servers send them there alone. */
-  #withSearches(usage: Usage, { output }: JsonObject): Usage {
-    const items = (listOf(output) ?? []).filter(isObject);
-    const searches = Math.max(this.#searches, items.filter(isSearch).length);
-    const fileSearches = Math.max(this.#fileSearches, items.filter(isFileSearch).length);
-    for (const item of items) this.#noteContainer(item);
-    const containers = this.#containers.size;
-    return searches + fileSearches + containers === 0
-      ? usage
-      : {
-          ...usage,
-          ...(searches > 0 && { searches }),
-          ...(fileSearches > 0 && { fileSearches }),
-          ...(containers > 0 && { containers }),
-        };
-  }
-
-  /** Several calls may run in one container. */
-  #noteContainer({ type, container_id: id }: JsonObject): void {
-    if (type === 'code_interpreter_call' && this.#containers.size < MAX_CONTAINERS)
-      this.#containers.add(stringOf(id) ?? '');
   }
 
   /** The end of a response that failed. The provider charges what it counted until then. */
@@ -335,62 +300,4 @@ export class ResponseReader {
       maker: openAiMaker(this.#reply.signatureScope),
     });
   }
-
-  /** An item of a tool that the provider ran. */
-  #hosted(item: JsonObject, at: number): void {
-    const place = { choice: 0, block: this.#block(at, 'item') };
-    const code = stringOf(item.code);
-    const result = stringOf(item.result);
-    if (item.type === 'code_interpreter_call' && code !== undefined) {
-      const id = stringOf(item.container_id);
-      this.#events.push({ type: 'code', ...place, language: 'PYTHON', code, ...(id && { id }) });
-      const logs = (listOf(item.outputs) ?? []).map((output) => stringOf(objectOf(output)?.logs) ?? '').join('');
-      this.#events.push({ type: 'code_result', ...place, outcome: 'OUTCOME_OK', output: logs });
-    } else if (item.type === 'image_generation_call' && result) {
-      const mime = `image/${stringOf(item.output_format) ?? 'png'}`;
-      this.#events.push({ type: 'media', ...place, mime, data: result });
-    } else if (item.type === 'mcp_call') {
-      for (const part of mcpParts(item, `mcp_${at}`) ?? []) this.#events.push({ ...part, ...place });
-    } else this.#events.push({ type: 'opaque', ...place, format: 'openai-responses', value: item });
-  }
-}
-
-/** Opening a page and finding text in one are calls too, and cost nothing (docs/protocols/openai-responses.md#searches). */
-function isSearch({ type, action }: JsonObject): boolean {
-  const done = stringOf(objectOf(action)?.type);
-  return type === 'web_search_call' && (done === undefined || done === 'search');
-}
-
-const MAX_CONTAINERS = 1000;
-
-const isFileSearch = ({ type }: JsonObject): boolean => type === 'file_search_call';
-
-/** @param tier `service_tier`, which is beside the usage */
-export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {
-  const input = claimOf(raw.input_tokens);
-  const given = claimOf(raw.output_tokens);
-  if (input === undefined && given === undefined) return undefined;
-  const output = outputWithin(claimOf(raw.total_tokens), input, given);
-  const read = objectOf(raw.input_tokens_details);
-  const usage = compact({
-    input: input ?? 0,
-    output,
-    total: (input ?? 0) + output,
-    cacheRead: claimOf(read?.cached_tokens),
-    cacheWrite: claimOf(read?.cache_write_tokens),
-    reasoning: claimOf(objectOf(raw.output_tokens_details)?.reasoning_tokens),
-    tier: pricedTier(tier),
-  });
-  return sound(usage);
-}
-
-function decodeToken(token: JsonObject): LogprobToken {
-  const top = listOf(token.top_logprobs)?.flatMap((other) => (isObject(other) ? [decodeToken(other)] : []));
-  const bytes = listOf(token.bytes)?.filter((byte): byte is number => typeof byte === 'number');
-  return compact({
-    token: stringOf(token.token) ?? '',
-    logprob: numberOf(token.logprob) ?? 0,
-    bytes,
-    top: top && top.length > 0 ? top : undefined,
-  });
 }

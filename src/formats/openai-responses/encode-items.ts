@@ -9,7 +9,8 @@ import type {
   Turn,
 } from '../conversation.ts';
 import { ENVELOPE } from '../envelope.ts';
-import { RequestFault, type RequestTarget } from '../format.ts';
+import { RequestFault } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 import { stringOf } from '../json/read.ts';
 import type { LossReport } from '../losses/losses.ts';

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../conversation.ts';
 import { writeEnvelope } from '../envelope.ts';
 import type { EventOf, GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, EchoedTool, StreamEncoder } from '../format.ts';
@@ -15,14 +14,6 @@ import { ResponseEvents } from './response-events.ts';
 import { ServedItems } from './served-items.ts';
 
 export function encodeReply(
-  events: readonly GenerationEvent[],
-  client: ClientContext,
-  notes: LossNotes = noLosses(),
-): JsonObject {
-  return JSON.parse(encodeReplyBytes(events, client, notes).toString('utf8')) as JsonObject;
-}
-
-export function encodeReplyBytes(
   events: readonly GenerationEvent[],
   client: ClientContext,
   notes: LossNotes = noLosses(),

@@ -1,18 +1,20 @@
 import type { Conversation, JsonObject, McpServer, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
-import { RequestFault, type EncodedRequest, type ReplyContext, type RequestTarget } from '../format.ts';
+import { RequestFault, type EncodedRequest, type ReplyContext } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { compact } from '../json/compact.ts';
 import { objectOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/efforts.ts';
-import { finish, type Steps } from '../steps.ts';
+import type { Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
 import { encodeItems } from './encode-items.ts';
-import { encodeHostedSearch } from './encode-search.ts';
 import { mcpTool } from './mcp-items.ts';
+import { stringOf } from '../json/read.ts';
+import { brokenLimit } from '../search-limits.ts';
 
 /** Conversation → Responses body (docs/protocols/openai-responses.md#request). */
-export function* encodeInSteps(
+export function* encodeRequest(
   conversation: Conversation,
   target: RequestTarget,
   reply: ReplyContext,
@@ -48,9 +50,6 @@ export function* encodeInSteps(
   });
   return { body, losses: losses.list(), reply };
 }
-
-export const encodeRequest = (...input: Parameters<typeof encodeInSteps>): EncodedRequest =>
-  finish(encodeInSteps(...input));
 
 /** True for models that do not reason: they refuse to encrypt what they do not have. */
 const isDull = ({ model }: Pick<RequestTarget, 'model'>): boolean => /(?<![a-z0-9])(?:chatgpt-|gpt-?[34])/i.test(model);
@@ -209,4 +208,35 @@ function encodeExtras({ extras = {}, extrasFormat }: Conversation, losses: LossR
     else if (name !== 'store' || value !== false) losses.dropped(name, 'the Responses API has no such field');
   }
   return kept;
+}
+
+/** `web_search_options` of the chat API as a tool. The location of that API is nested, Anthropic's flat. */
+function encodeSearch(options: JsonObject): JsonObject {
+  const location = objectOf(options.user_location);
+  const place = objectOf(location?.approximate) ?? location;
+  return compact({
+    type: 'web_search',
+    user_location: place && { ...place, type: 'approximate' },
+    search_context_size: stringOf(options.search_context_size),
+  });
+}
+
+const ENVELOPE = ['type', 'name', 'cache_control'];
+const MAPPED = ['user_location', 'search_context_size', 'allowed_domains'];
+/** Settings that only this API has (docs/protocols/openai-responses.md#request). */
+const OWN = ['external_web_access', 'indexed_web_access', 'filters', 'search_content_types'];
+const KNOWN: ReadonlySet<string> = new Set([...ENVELOPE, ...MAPPED, ...OWN]);
+
+/** A search tool of any API. */
+function encodeHostedSearch(options: JsonObject, path: string, losses: LossReport): JsonObject | undefined {
+  const broken = brokenLimit('web_search', options, 'openai-responses');
+  if (broken !== undefined) {
+    losses.dropped(path, broken);
+    return undefined;
+  }
+  for (const key of Object.keys(options))
+    if (!KNOWN.has(key)) losses.dropped(`${path}.${key}`, 'the search of the Responses API has no such setting');
+  const own = Object.fromEntries(OWN.flatMap((key) => (key in options ? [[key, options[key]]] : [])));
+  const domains = options.allowed_domains;
+  return { ...encodeSearch(options), ...own, ...(Array.isArray(domains) && { filters: { allowed_domains: domains } }) };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { brokenGeneration } from '../broken-generation.ts';
 import type { UpstreamFailure } from '../events.ts';
-import type { ClientError } from '../format.ts';
+import type { ClientError } from '../client-error.ts';
 import { isObject, objectOf } from '../json/object.ts';
 import { failureOfEvent, unreadable } from '../openai-chat/errors.ts';
 import { responseObject } from './response-object.ts';
@@ -70,7 +70,7 @@ function failed({ error }: JsonObject): unknown {
   return isObject(error) ? { error } : undefined;
 }
 
-export const CUT_SHORT = 'The upstream ended the stream before the response was complete.';
+const CUT_SHORT = 'The upstream ended the stream before the response was complete.';
 
 export function interrupted(): UpstreamFailure {
   return { status: 502, message: CUT_SHORT, kind: 'stream_interrupted' };

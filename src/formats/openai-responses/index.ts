@@ -1,4 +1,4 @@
-import type { Format } from '../format.ts';
+import { FORMAT_DEFAULTS, type Format } from '../format.ts';
 import { decodeError, encodeError } from '../openai-chat/errors.ts';
 import { clean, withoutSignatures } from './clean.ts';
 import { clientPaths, echo, readClient, unshown } from './client.ts';
@@ -7,8 +7,8 @@ import { counting } from './counting.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
-import { encodeReply, encodeReplyBytes, encodeStream } from './encode-reply.ts';
-import { encodeInSteps, encodeRequest } from './encode-request.ts';
+import { encodeReply, encodeStream } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
 import { encodeStreamError } from './errors.ts';
 import { passThrough, passThroughEdits } from './pass-through.ts';
 import { keepAlive } from './response-events.ts';
@@ -16,13 +16,13 @@ import { toPortable } from './portable.ts';
 import { remoteMedia, storedMedia } from './remote-media.ts';
 
 /** OpenAI's Responses API (docs/protocols/openai-responses.md), for clients and for upstreams. */
-export const openaiResponses: Format = {
+export const openaiResponses = {
+  ...FORMAT_DEFAULTS,
   name: 'openai-responses',
   contentType: { body: 'application/json', stream: 'text/event-stream' },
   requestIdHeader: 'x-request-id',
   // Before `response.created` the OpenAI SDK throws at every event.
-  heartbeat: ': ping\n\n',
-  heartbeatAfter: keepAlive,
+  heartbeat: (sent) => (sent && keepAlive(sent)) ?? ': ping\n\n',
   readClient,
   decodeRequest,
   clientPaths,
@@ -30,25 +30,18 @@ export const openaiResponses: Format = {
   echo,
   unshown,
   encodeRequest,
-  encodeInSteps,
   decodeReply,
   decodeStream,
   decodeError,
   encodeReply,
-  encodeReplyBytes,
   encodeStream,
   encodeError,
   encodeStreamError,
-  passThroughEdits,
-  clean,
-  passThrough,
-  withoutSignatures,
+  media: { remote: remoteMedia, stored: storedMedia },
+  signatures: { remove: withoutSignatures },
   counting,
-  remoteMedia,
-  storedMedia,
-};
-
-const { encodeReplyBytes: _, ...common } = openaiResponses;
+  passThrough: { misfits: () => false, clean, edits: passThroughEdits, open: passThrough, streamsAsJson: false },
+} satisfies Format;
 
 /** The same for `POST /v1/responses/compact`. */
-export const responsesCompaction: Format = { ...common, ...compaction };
+export const responsesCompaction: Format = { ...openaiResponses, ...compaction };

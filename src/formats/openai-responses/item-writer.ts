@@ -31,19 +31,63 @@ interface MessageItem {
 }
 interface CallItem {
   readonly kind: 'call';
-  readonly type: string;
+  readonly form: CallForm;
   /** The members between its status and its arguments. */
   readonly fields: string;
   readonly name: string;
-  readonly form: EchoedTool['kind'];
   readonly text: WrittenText;
 }
-type Open = (ReasoningItem | MessageItem | CallItem) & { readonly id: string; readonly index: number; head: string };
+type OpenItem = (ReasoningItem | MessageItem | CallItem) & {
+  readonly id: string;
+  readonly index: number;
+  head: string;
+};
+
+/** How an item names its call and the arguments. */
+interface CallForm {
+  readonly type: string;
+  /** The member of the arguments in the item as it is announced. */
+  readonly begun: string;
+  /** The same member of the item that is whole. */
+  readonly whole: (args: string) => string;
+  /** The events of a piece of the arguments, and of all of them. Undefined: they come with the whole item. */
+  readonly delta?: string;
+  readonly done?: string;
+  /** The last event of the arguments names the function. */
+  readonly namesFunction?: true;
+}
+
+/** `{"type":"function_call","status":"completed","call_id":"c1","name":"add","arguments":"{\"a\":1}"}` */
+const CALLS: Readonly<Record<EchoedTool['kind'], CallForm>> = {
+  function: {
+    type: 'function_call',
+    begun: '"arguments":""',
+    whole: (args) => `"arguments":${jsonBytes(args === '' ? '{}' : args)}`,
+    delta: 'function_call_arguments.delta',
+    done: 'function_call_arguments.done',
+    namesFunction: true,
+  },
+  custom: {
+    type: 'custom_tool_call',
+    begun: '"input":""',
+    whole: (input) => `"input":${jsonBytes(input)}`,
+    delta: 'custom_tool_call_input.delta',
+    done: 'custom_tool_call_input.done',
+  },
+  tool_search: {
+    type: 'tool_search_call',
+    begun: '"arguments":{}',
+    whole: (args) => {
+      const given = parseJson(args);
+      return `"arguments":${jsonBytes(isObject(given) ? given : {})}`;
+    },
+  },
+};
 
 /** A literal may hold the whole read that it was cut from. */
 const LITERALS_APART = 16;
 
-/** What stands in front of the id of an item, by its type. */
+/** Prefixes of the ids of items, by the type of the item. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -68,6 +112,20 @@ export interface PlacedItem {
  * Writes the items of a response, one at a time, with the events that announce them. An item is whole once the next one opens
  * (docs/protocols/openai-responses.md#stream): fragments of a call come before that (streams/call-order.ts). Items are JSON with one
  * character per byte (json/literal.ts): a text is in four events.
+ *
+ * | Item             | Opened by         | Events of its content, in order                                                    |
+ * | ---------------- | ----------------- | ---------------------------------------------------------------------------------- |
+ * | message          | `text`, `refusal` | `content_part.added`, `output_text.delta`…, `output_text.done`, `content_part.done` |
+ * | reasoning        | `thinking`        | `reasoning_summary_part.added`, `reasoning_summary_text.delta`…, `.done` of both    |
+ * | function_call    | `call`            | `function_call_arguments.delta`…, `function_call_arguments.done`                    |
+ * | custom_tool_call | `call`            | `custom_tool_call_input.delta`…, `custom_tool_call_input.done`                      |
+ * | tool_search_call | `call`            | none                                                                               |
+ * | any other        | `whole`           | none                                                                               |
+ *
+ * `output_item.added` comes before these events, `output_item.done` after them. `text('Hi'); close()` leaves in `output`:
+ *
+ *     {"id":"msg_…0000","type":"message","status":"completed","role":"assistant",
+ *      "content":[{"type":"output_text","annotations":[],"logprobs":[],"text":"Hi"}]}
  */
 export class ItemWriter {
   /** The items that are whole. */
@@ -76,7 +134,7 @@ export class ItemWriter {
   /** What the ids of the items have in common with that of the response. */
   readonly #family: string;
   readonly #showThoughts: boolean;
-  #open: Open | undefined;
+  #open: OpenItem | undefined;
   /** UTF-16 units of the texts of earlier messages. */
   #written = 0;
   /** Texts that are whole and not counted yet: only a second message needs their length. */
@@ -152,22 +210,20 @@ export class ItemWriter {
 
   call(id: string, { name, namespace, kind }: EchoedTool): void {
     this.close();
-    const type = kind === 'function' ? 'function_call' : kind === 'custom' ? 'custom_tool_call' : 'tool_search_call';
+    const form = CALLS[kind];
     const space = namespace === undefined ? '' : `,"namespace":${jsonBytes(namespace)}`;
-    const of = kind === 'tool_search' ? ',"execution":"client"' : `,"name":${jsonBytes(name)}${space}`;
-    const fields = `,"call_id":${jsonBytes(id)}${of}`;
-    const argument = kind === 'custom' ? '"input":""' : `"arguments":${kind === 'function' ? '""' : '{}'}`;
-    const state: CallItem = { kind: 'call', type, fields, name, form: kind, text: new WrittenText() };
-    this.#begin(state, type, `,"status":"in_progress"${fields},${argument}`);
+    const named = kind === 'tool_search' ? '"execution":"client"' : `"name":${jsonBytes(name)}${space}`;
+    const fields = `,"call_id":${jsonBytes(id)},${named}`;
+    const state: CallItem = { kind: 'call', form, fields, name, text: new WrittenText() };
+    this.#begin(state, form.type, `,"status":"in_progress"${fields},${form.begun}`);
   }
 
   arguments(text: string): void {
     const open = this.#open;
     if (text === '' || open?.kind !== 'call') return;
     open.text.add(text);
-    if (open.form === 'tool_search') return;
-    const name = open.form === 'custom' ? 'custom_tool_call_input.delta' : 'function_call_arguments.delta';
-    this.#stream?.delta(name, open.head, literalOf(text));
+    const { delta } = open.form;
+    if (delta !== undefined) this.#stream?.delta(delta, open.head, literalOf(text));
   }
 
   /** An item that arrives at once. */
@@ -214,14 +270,14 @@ export class ItemWriter {
   }
 
   /** @param members of the item as it is announced, behind its type */
-  #begin<T extends ReasoningItem | MessageItem | CallItem>(state: T, type: string, members: string): T & Open {
+  #begin<T extends ReasoningItem | MessageItem | CallItem>(state: T, type: string, members: string): T & OpenItem {
     const id = this.#newId(type);
     const index = this.output.length;
     const open = { ...state, id, index, head: `"item_id":"${id}","output_index":${index}` };
-    this.#open = open as T & Open;
+    this.#open = open as T & OpenItem;
     const item = `{"id":"${id}","type":"${type}"${members}}`;
     this.#stream?.event('output_item.added', `"output_index":${index},"item":${item}`);
-    return open as T & Open;
+    return open as T & OpenItem;
   }
 
   /** Ids are unique in the gateway and the same for a response and its items. */
@@ -229,7 +285,7 @@ export class ItemWriter {
     return `${PREFIXES[type] ?? 'item'}_${this.#family}${this.output.length.toString(16).padStart(4, '0')}`;
   }
 
-  #reasoning(block: number): ReasoningItem & Open {
+  #reasoning(block: number): ReasoningItem & OpenItem {
     if (this.#open?.kind === 'reasoning' && this.#open.block === block) return this.#open;
     this.close();
     const state: ReasoningItem = { kind: 'reasoning', block, text: new WrittenText(), encrypted: undefined };
@@ -238,7 +294,7 @@ export class ItemWriter {
     return item;
   }
 
-  #openSummary(item: ReasoningItem & Open): void {
+  #openSummary(item: ReasoningItem & OpenItem): void {
     item.head = `"item_id":"${item.id}","output_index":${item.index},"summary_index":0`;
     if (!this.#showThoughts) return;
     this.#stream?.event('reasoning_summary_part.added', `${item.head},"part":{"type":"summary_text","text":""}`);
@@ -249,7 +305,7 @@ export class ItemWriter {
     return open.part?.type === type ? open.part : this.#openPart(open, type);
   }
 
-  #message(type: OpenPart['type'], phase: string | undefined): MessageItem & Open {
+  #message(type: OpenPart['type'], phase: string | undefined): MessageItem & OpenItem {
     if (this.#open?.kind === 'message' && (type === 'refusal' || this.#open.phase === phase)) return this.#open;
     this.close();
     const state: MessageItem = { kind: 'message', phase, content: [], offset: this.#counted(), part: undefined };
@@ -262,14 +318,14 @@ export class ItemWriter {
     return this.#written;
   }
 
-  #openPart(open: MessageItem & Open, type: OpenPart['type']): OpenPart {
+  #openPart(open: MessageItem & OpenItem, type: OpenPart['type']): OpenPart {
     this.#closePart(open);
     const head = `${open.head},"content_index":${open.content.length}`;
     this.#stream?.event('content_part.added', `${head},"part":${partOf(type, '', EMPTY)}`);
     return (open.part = { type, text: new WrittenText(LITERALS_APART), annotations: [], logprobs: [], head });
   }
 
-  #closePart(open: MessageItem & Open): void {
+  #closePart(open: MessageItem & OpenItem): void {
     if (!open.part) return;
     const { type, head } = open.part;
     const text = open.part.text.take();
@@ -284,7 +340,7 @@ export class ItemWriter {
   }
 
   /** The members of an item that is whole, behind its id. */
-  #closed(open: Open, status: 'completed' | 'incomplete'): string {
+  #closed(open: OpenItem, status: 'completed' | 'incomplete'): string {
     switch (open.kind) {
       case 'message': {
         this.#closePart(open);
@@ -294,11 +350,11 @@ export class ItemWriter {
       case 'reasoning':
         return this.#closedReasoning(open);
       case 'call':
-        return `"type":"${open.type}","status":"${status}"${open.fields},${this.#closedCall(open)}`;
+        return `"type":"${open.form.type}","status":"${status}"${open.fields},${this.#closedCall(open)}`;
     }
   }
 
-  #closedReasoning({ head, text: written, encrypted }: ReasoningItem & Open): string {
+  #closedReasoning({ head, text: written, encrypted }: ReasoningItem & OpenItem): string {
     const text = written.take();
     const encrypted_content = encrypted?.(text);
     const part = `{"type":"summary_text","text":${jsonBytes(text)}}`;
@@ -312,19 +368,10 @@ export class ItemWriter {
   }
 
   /** The member with its arguments. */
-  #closedCall({ head, name, form, text: written }: CallItem & Open): string {
-    const text = written.take();
-    if (form === 'custom') {
-      const input = `"input":${jsonBytes(text)}`;
-      this.#stream?.event('custom_tool_call_input.done', `${head},${input}`);
-      return input;
-    }
-    if (form === 'tool_search') {
-      const given = parseJson(text);
-      return `"arguments":${jsonBytes(isObject(given) ? given : {})}`;
-    }
-    const args = `"arguments":${jsonBytes(text === '' ? '{}' : text)}`;
-    this.#stream?.event('function_call_arguments.done', `${head},${args},"name":${jsonBytes(name)}`);
+  #closedCall({ head, name, form, text: written }: CallItem & OpenItem): string {
+    const args = form.whole(written.take());
+    const named = form.namesFunction ? `,"name":${jsonBytes(name)}` : '';
+    if (form.done !== undefined) this.#stream?.event(form.done, `${head},${args}${named}`);
     return args;
   }
 }

@@ -1,5 +1,7 @@
 import { createSignals, type Signals } from '../events.ts';
-import type { BodyEdit, BodyView, ClientContext, PassThrough, RequestTarget } from '../format.ts';
+import type { BodyEdit, BodyView } from '../body-view.ts';
+import type { ClientContext, PassThrough } from '../format.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';

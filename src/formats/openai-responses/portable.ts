@@ -1,12 +1,23 @@
-import type { Conversation, Part, Tool, ToolChoice, Turn } from '../conversation.ts';
+import type {
+  Conversation,
+  Part,
+  Tool,
+  ToolChoice,
+  Turn,
+  JsonObject,
+  TextPart,
+  CustomTool,
+  FunctionTool,
+} from '../conversation.ts';
 import type { EchoedTool, Portable } from '../format.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
-import { clientRunText, isClientRun } from './client-run.ts';
 import { refuseStateful } from './decode-request.ts';
-import { FlatNames } from './tool-names.ts';
+import { stringOf } from '../json/read.ts';
+import { aliasOf } from '../name-aliases.ts';
+import { isWithin } from '../target-limits.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another: tools get names without namespaces, and items of tools that
@@ -104,4 +115,63 @@ export function echoedTools(tools: readonly Tool[]): ReadonlyMap<string, EchoedT
     echoed.set(names.of(tool), { name, kind, ...(namespace !== undefined && { namespace }) });
   }
   return echoed;
+}
+
+/** The field with the content of each item of a tool that the client runs. Other APIs have no such tools. */
+const CONTENT: ReadonlyMap<unknown, string> = new Map([
+  ['local_shell_call', 'action'],
+  ['local_shell_call_output', 'output'],
+  ['shell_call', 'action'],
+  ['shell_call_output', 'output'],
+  ['apply_patch_call', 'operation'],
+  ['apply_patch_call_output', 'output'],
+]);
+
+const isClientRun = ({ type }: JsonObject): boolean => CONTENT.has(type);
+
+/** Such an item as text, so that a model of another API knows what was done (docs/protocols/openai-responses.md#items). */
+function clientRunText(item: JsonObject): TextPart {
+  const type = stringOf(item.type) ?? '';
+  const content = item[CONTENT.get(type) ?? ''];
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? null);
+  const tool = type.replace(/_call(?:_output)?$/, '');
+  if (!type.endsWith('_output')) return { type: 'text', text: `[Call of the tool ${tool}: ${text}]` };
+  const status = item.status === 'failed' || item.status === 'incomplete' ? ` (${item.status})` : '';
+  return { type: 'text', text: `[Result of the tool ${tool}${status}:]\n${text}` };
+}
+
+/** A name that every API takes. */
+const EVERYWHERE = { max: 64, illegal: /[^A-Za-z0-9_-]/g };
+
+interface NamespacedName {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/**
+ * Names of tools for APIs without namespaces: `namespace__name`. A name that would be too long or that another tool has is cut
+ * and gets a digest of both names, so that it stays the same in all requests of a conversation.
+ */
+class FlatNames {
+  readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  constructor(tools: readonly Tool[]) {
+    const named = tools.filter((tool): tool is FunctionTool | CustomTool => tool.type !== 'builtin');
+    for (const { name, namespace } of named) if (namespace === undefined) this.#taken.add(name);
+    for (const tool of named) if (tool.namespace !== undefined) this.of(tool);
+  }
+
+  of({ name, namespace }: NamespacedName): string {
+    if (namespace === undefined) return name;
+    const key = JSON.stringify([namespace, name]);
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const joined = `${namespace}__${name}`.replace(EVERYWHERE.illegal, '_');
+    const fits = isWithin(joined, EVERYWHERE) && !this.#taken.has(joined);
+    const flat = fits ? joined : aliasOf(joined, EVERYWHERE, key);
+    this.#names.set(key, flat);
+    this.#taken.add(flat);
+    return flat;
+  }
 }

@@ -10,7 +10,7 @@ import {
 } from '../media/remote-media.ts';
 
 type PartPath = RemoteMedia['path'];
-type Read = (value: unknown) => value is string;
+type AcceptsAddress = (value: unknown) => value is string;
 
 /** Images and files by URL, in messages and in outputs. The decoder refuses malformed content. */
 export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] => findMedia(body, isAddress);
@@ -19,7 +19,7 @@ export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] => findMed
 export const storedMedia = (body: JsonObject, isStored: IsStored): readonly FileReference[] =>
   findMedia(body, (value): value is string => typeof value === 'string' && isStored(value));
 
-function findMedia({ input }: JsonObject, accepts: Read): readonly FileReference[] {
+function findMedia({ input }: JsonObject, accepts: AcceptsAddress): readonly FileReference[] {
   if (!Array.isArray(input)) return [];
   return input.flatMap((item: unknown, at) =>
     isObject(item)
@@ -31,7 +31,7 @@ function findMedia({ input }: JsonObject, accepts: Read): readonly FileReference
   );
 }
 
-function inParts(parts: unknown, path: PartPath, accepts: Read): FileReference[] {
+function inParts(parts: unknown, path: PartPath, accepts: AcceptsAddress): FileReference[] {
   if (!Array.isArray(parts)) return [];
   return parts.flatMap((part: unknown, at) => {
     const found = isObject(part) ? inPart(part, [...path, at], accepts) : undefined;
@@ -39,7 +39,7 @@ function inParts(parts: unknown, path: PartPath, accepts: Read): FileReference[]
   });
 }
 
-function inPart(part: JsonObject, path: PartPath, accepts: Read): FileReference | undefined {
+function inPart(part: JsonObject, path: PartPath, accepts: AcceptsAddress): FileReference | undefined {
   if (part.type === 'input_image') {
     const { image_url: address, file_id: id, ...others } = part;
     const url = address ?? id;

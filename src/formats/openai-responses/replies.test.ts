@@ -2,17 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
-import {
-  clientContext,
-  expectOneTerminal,
-  expectRechunkingKeepsEvents,
-  generation,
-  joinedParts,
-  replyContext,
-  seed,
-  toEvents,
-  type Abilities,
-} from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
+import { expectOneTerminal, expectRechunkingKeepsEvents, joinedParts } from '../laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { fold } from '../streams/fold.ts';
 import { accumulated, eventsOf, withoutHelpers } from './sdk.testkit.ts';
 import { runs } from '../../../test/support/effort.ts';
@@ -48,7 +40,7 @@ describe('a response', () => {
   it('is the same plain and streamed, as the SDK of OpenAI assembles it', async () => {
     await fc.assert(
       fc.asyncProperty(generation(ALL), seed, async (reply, cuts) => {
-        const plain: unknown = JSON.parse(JSON.stringify(responses.encodeReply(toEvents(reply), client)));
+        const plain: unknown = JSON.parse(JSON.stringify(replyWith(responses, toEvents(reply), client)));
         expect(withoutHelpers(await accumulated(streamOf(toEvents(reply, cuts))))).toEqual(withoutHelpers(plain));
       }),
       { numRuns: runs(60) },
@@ -74,7 +66,7 @@ describe('a response', () => {
         const bytes = Buffer.from(streamOf(toEvents(reply, cuts)));
         const events = expectRechunkingKeepsEvents(() => responses.decodeStream(replyContext()), bytes, cuts);
         expectOneTerminal(events);
-        const plain = responses.decodeReply(responses.encodeReply(toEvents(reply), client), replyContext());
+        const plain = responses.decodeReply(replyWith(responses, toEvents(reply), client), replyContext());
         const seen = [events, plain, toEvents(reply)].map((list) => {
           const { usage, choices } = fold(list);
           const parts = joinedParts(fold(list)).map((all) =>

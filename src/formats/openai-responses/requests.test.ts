@@ -3,7 +3,8 @@ import type { Conversation, FormatName, JsonObject } from '../conversation.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { RequestFault } from '../format.ts';
 import { formats } from '../index.ts';
-import { clientContext, deepFreeze, replyContext, requestTarget, toEvents } from '../laws.testkit.ts';
+import { clientContext, deepFreeze, replyContext, requestTarget, replyWith } from '../contexts.testkit.ts';
+import { toEvents } from '../generations.testkit.ts';
 import { finish } from '../steps.ts';
 import { translateRequest } from '../translate.ts';
 import { eventsOf } from './sdk.testkit.ts';
@@ -243,7 +244,7 @@ describe('signatures', () => {
   it('of no other maker reach OpenAI, in a body that passes through', () => {
     const input = [...turns.slice(0, 2), signed('gAAAA-of-openai'), ...turns.slice(2)];
     const text = JSON.stringify({ input });
-    const cleaning = responses.clean?.(
+    const cleaning = responses.passThrough!.clean(
       {
         has: (key) => key === 'input',
         value: () => input,
@@ -271,7 +272,7 @@ describe('signatures', () => {
       },
       replyContext(),
     );
-    const { content } = formats['anthropic-messages'].encodeReply(events, clientContext({ strict: false }));
+    const { content } = replyWith(formats['anthropic-messages'], events, clientContext({ strict: false }));
     const messages = [user('Hi'), { role: 'assistant', content }, user('Sure?')];
     const { body } = sent('openai-responses', { max_tokens: 100, messages }, 'anthropic-messages');
     expect(body.input).toEqual([
@@ -324,7 +325,7 @@ describe('tools', () => {
       usage: { input: 1, output: 1, total: 2 },
       choices: [{ finish: 'tool_calls', blocks: [called('ns__f', '{}'), called('tool_search', '{"query":"y"}')] }],
     });
-    expect(responses.encodeReply(events, client).output).toMatchObject([
+    expect(replyWith(responses, events, client).output).toMatchObject([
       { type: 'function_call', namespace: 'ns', name: 'f', arguments: '{}', status: 'completed' },
       { type: 'tool_search_call', execution: 'client', arguments: { query: 'y' } },
     ]);

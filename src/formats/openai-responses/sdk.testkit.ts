@@ -18,7 +18,7 @@ export async function accumulated(sse: string): Promise<JsonObject> {
   return JSON.parse(JSON.stringify(response)) as JsonObject;
 }
 
-/** What the SDK adds for callers that gave it a schema, or that read only text. */
+/** Fields that the SDK adds for callers that gave it a schema, or that read only text. */
 export function withoutHelpers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutHelpers);
   if (typeof value !== 'object' || value === null) return value;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
 import { objectOf } from '../json/object.ts';
-import { clientContext, replyContext } from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
 import { noLosses } from '../losses/reply-losses.ts';
 import { accumulated, eventsOf } from './sdk.testkit.ts';
 
@@ -19,7 +19,7 @@ function streamed(events: readonly GenerationEvent[]): string {
   return [START, ...events, ...END].map((event) => encoder.push([event])).join('');
 }
 const plain = (events: readonly GenerationEvent[]): JsonObject =>
-  JSON.parse(JSON.stringify(responses.encodeReply([START, ...events, ...END], client))) as JsonObject;
+  JSON.parse(JSON.stringify(replyWith(responses, [START, ...events, ...END], client))) as JsonObject;
 
 const called = (id: string, block = 0): GenerationEvent => ({
   type: 'mcp_call',
@@ -92,7 +92,7 @@ describe('a call of an MCP server', () => {
 
   it('without its call is reported', () => {
     const notes = noLosses();
-    responses.encodeReply([START, answered('a'), ...END], client, notes);
+    replyWith(responses, [START, answered('a'), ...END], client, notes);
     expect(notes.losses).toMatchObject([{ param: 'reply.content_blocks' }]);
   });
 
@@ -140,7 +140,7 @@ it('a response repeats a tool `mcp` without its secrets', () => {
   const bare = { type: 'mcp', server_label: 'a', server_url: 'https://mcp.example' };
   const tools = [tool, { type: 'namespace', name: 'n', tools: [tool] }, bare, { ...bare, server_url: 'secret-6' }];
   const echo = { fields: { tools }, tools: new Map() };
-  const reply = responses.encodeReply([START, ...END], { ...client, echo });
+  const reply = replyWith(responses, [START, ...END], { ...client, echo });
   const shown = {
     ...tool,
     server_url: 'https://mcp.example/<redacted>',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from '../index.ts';
-import { clientContext, decodeAll, replyContext, toEvents } from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
+import { toEvents } from '../generations.testkit.ts';
 import { translatingReader } from '../streams/readers.ts';
 import type { PassThrough } from '../format.ts';
 
@@ -28,7 +30,7 @@ function readAll(reader: PassThrough, pieces: readonly Buffer[]): string {
 describe.each(NAMES)('a byte order mark before a reply of %s', (name) => {
   const upstream = formats[name];
   const stream = Buffer.from(upstream.encodeStream(clientContext()).push(reply));
-  const plain = Buffer.from(JSON.stringify(upstream.encodeReply(reply, clientContext())));
+  const plain = Buffer.from(JSON.stringify(replyWith(upstream, reply, clientContext())));
   const array = Buffer.from(`[${stream.toString().replaceAll('data: ', '').trim().replaceAll('\r\n\r\n', ',')}]`);
   const translation = { upstream, client: formats['openai-chat'], reply: replyContext(), context: clientContext() };
   const bodies = [['events', stream], ...(name === 'gemini' ? ([['array', array]] as const) : [])] as const;
@@ -38,7 +40,7 @@ describe.each(NAMES)('a byte order mark before a reply of %s', (name) => {
       const marked = cutAt(Buffer.concat([MARK, bytes]), cuts);
       const decode = (pieces: readonly Buffer[]) => decodeAll(upstream.decodeStream(replyContext()), pieces);
       expect(decode(marked)).toEqual(decode([bytes]));
-      const through = upstream.passThrough(clientContext(), true);
+      const through = upstream.passThrough!.open(clientContext(), true);
       // An array passes through as the events that its elements are.
       expect(readAll(through, marked)).toBe(stream.toString());
       expect(through.signals).toMatchObject({ ended: true, finish: 'stop', failure: undefined });
@@ -56,7 +58,7 @@ describe.each(NAMES)('a byte order mark before a reply of %s', (name) => {
       const marked = cutAt(Buffer.concat([MARK, plain]), cuts);
       const open = () => translatingReader(translation, false, 'application/json');
       expect(readAll(open(), marked)).toBe(readAll(open(), [plain]));
-      const through = upstream.passThrough(clientContext(), false);
+      const through = upstream.passThrough!.open(clientContext(), false);
       expect(readAll(through, marked).replace('\ufeff', '')).toBe(plain.toString());
       expect(through.signals).toMatchObject({ ended: true, failure: undefined });
     });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formats } from '../index.ts';
-import { clientContext, decodeAll, replyContext, toEvents } from '../laws.testkit.ts';
+import { clientContext, replyContext } from '../contexts.testkit.ts';
+import { decodeAll } from '../laws.testkit.ts';
+import { toEvents } from '../generations.testkit.ts';
 
 const NAMES = ['openai-chat', 'anthropic-messages', 'gemini'] as const;
 const reply = toEvents({
@@ -30,7 +32,7 @@ describe.each(NAMES)('A stream of %s', (name) => {
     });
 
     it.each([1, 2, 7, 10_000])('passes through unchanged, in reads of %d', (size) => {
-      const reader = format.passThrough(clientContext(), true);
+      const reader = format.passThrough!.open(clientContext(), true);
       const pieces = [...inReads(stream, size).map((piece) => reader.push(piece)), reader.end()];
       expect(Buffer.concat(pieces.filter((piece) => piece !== undefined)).toString()).toBe(stream.toString());
       expect(reader.signals).toMatchObject({ ended: true, finish: 'stop', failure: undefined });
@@ -39,7 +41,7 @@ describe.each(NAMES)('A stream of %s', (name) => {
     it('loses only the usage that its client did not request', () => {
       const client = clientContext({ includeUsage: false });
       const passed = (bytes: Buffer) => {
-        const reader = format.passThrough(client, true);
+        const reader = format.passThrough!.open(client, true);
         return Buffer.concat([reader.push(bytes), reader.end()].filter((piece) => piece !== undefined)).toString();
       };
       expect(passed(stream)).toBe(passed(Buffer.from(written)).replaceAll(/\r\n|\n/g, eol));

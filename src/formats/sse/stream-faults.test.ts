@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PassThrough } from '../format.ts';
-import { rechunk, seed } from '../laws.testkit.ts';
+import { rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
 import { readSse } from './event-stream.ts';
 import { READERS, type Dialect } from './stream-faults.testkit.ts';
 

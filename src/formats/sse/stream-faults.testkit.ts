@@ -1,7 +1,7 @@
 import { anthropicMessages } from '../anthropic-messages/index.ts';
 import type { Format, PassThrough } from '../format.ts';
 import { gemini } from '../gemini/index.ts';
-import { clientContext, replyContext } from '../laws.testkit.ts';
+import { clientContext, replyContext } from '../contexts.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { translatingReader } from '../streams/readers.ts';
 
@@ -166,6 +166,6 @@ export const READERS: readonly (readonly [string, Dialect, OpenReader])[] = DIAL
       translatingReader(translation, stream, stream ? 'text/event-stream' : 'application/json');
     return [`${name} to ${to}`, dialect, open] as const;
   });
-  const passed: OpenReader = (stream) => upstream.passThrough(clientContext(), stream);
+  const passed: OpenReader = (stream) => upstream.passThrough!.open(clientContext(), stream);
   return [[`${name} as it came`, dialect, passed] as const, ...translated];
 });

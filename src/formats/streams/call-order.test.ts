@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { formats } from '../index.ts';
-import { clientContext, replyContext } from '../laws.testkit.ts';
+import { clientContext, replyContext } from '../contexts.testkit.ts';
 import { CallOrder } from './call-order.ts';
 import { translatingReader } from './readers.ts';
 

@@ -5,7 +5,9 @@ import type { GenerationEvent } from '../events.ts';
 import type { ClientContext, Format } from '../format.ts';
 import { gemini } from '../gemini/index.ts';
 import { LiteralText, toBytes } from '../json/literal.ts';
-import { clientContext, rechunk, replyContext, seed } from '../laws.testkit.ts';
+import { clientContext, replyContext } from '../contexts.testkit.ts';
+import { rechunk } from '../laws.testkit.ts';
+import { seed } from '../generations.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { openaiResponses } from '../openai-responses/index.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
@@ -143,7 +145,7 @@ const withoutLiterals = (client: Format): Translation['client'] => ({
   },
 });
 
-/** What a client receives with each read, and what timeouts and telemetry see after it. */
+/** The bytes that a client receives with each read, and what timeouts and telemetry see after it. */
 function translated(
   { upstream }: Pick<Case, 'upstream'>,
   client: Translation['client'],

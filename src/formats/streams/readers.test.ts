@@ -5,17 +5,9 @@ import type { GenerationEvent } from '../events.ts';
 import { fold, type Generation } from './fold.ts';
 import { ReplyFault, type Format, type PassThrough } from '../format.ts';
 import { gemini } from '../gemini/index.ts';
-import {
-  clientContext,
-  decodeAll,
-  generation,
-  joinedParts,
-  rechunk,
-  replyContext,
-  seed,
-  toEvents,
-  type Abilities,
-} from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
+import { decodeAll, joinedParts, rechunk } from '../laws.testkit.ts';
+import { generation, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { translatingReader, type Translation } from './readers.ts';
 
@@ -42,7 +34,7 @@ const heardPlain = (format: Format, text: string) => fold(format.decodeReply(JSO
 const upstreamStream = (upstream: Format, events: readonly GenerationEvent[]) =>
   Buffer.from(upstream.encodeStream(clientContext({ strict: false })).push(events));
 const upstreamPlain = (upstream: Format, events: readonly GenerationEvent[]) =>
-  Buffer.from(JSON.stringify(upstream.encodeReply(events, clientContext({ strict: false }))));
+  Buffer.from(JSON.stringify(replyWith(upstream, events, clientContext({ strict: false }))));
 
 /** The part that any client can compare: all text before all calls, counts without the upstream's raw usage. */
 function said(generation: Generation): unknown {

@@ -13,7 +13,7 @@ import { OPEN_OBJECT } from '../json/scan.ts';
 /** Both sides of a reply: how the upstream's format is decoded and how the client's is written. */
 export interface Translation {
   readonly upstream: Pick<Format, 'decodeReply' | 'decodeStream'>;
-  readonly client: Pick<Format, 'encodeReply' | 'encodeReplyBytes' | 'encodeStream'>;
+  readonly client: Pick<Format, 'encodeReply' | 'encodeStream'>;
   readonly reply: ReplyContext;
   readonly context: ClientContext;
 }
@@ -32,9 +32,7 @@ export function translatingReader(
 
 type Write = (events: readonly GenerationEvent[], translation: Translation, notes: LossNotes) => Buffer;
 
-const asBody: Write = (events, { client, context }, notes) =>
-  client.encodeReplyBytes?.(events, context, notes) ??
-  Buffer.from(JSON.stringify(client.encodeReply(events, context, notes)));
+const asBody: Write = (events, { client, context }, notes) => client.encodeReply(events, context, notes);
 const asStream: Write = (events, { client, context }, notes) =>
   Buffer.from(client.encodeStream({ ...context, holdBytes: Infinity }, notes).push(events));
 

@@ -5,7 +5,8 @@ import type { GenerationEvent, Usage } from '../events.ts';
 import { fold } from './fold.ts';
 import { ReplyFault, type ClientContext, type Format } from '../format.ts';
 import { formats } from '../index.ts';
-import { clientContext, generation, replyContext, seed, toEvents, type Abilities } from '../laws.testkit.ts';
+import { clientContext, replyContext, replyWith } from '../contexts.testkit.ts';
+import { generation, seed, toEvents, type Abilities } from '../generations.testkit.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from './replay.ts';
 
 const ALL: Abilities = {
@@ -85,7 +86,7 @@ const first = (overrides: Partial<ClientContext>) =>
 const later = (overrides: Partial<ClientContext>) =>
   clientContext({ id: 'chatcmpl-later', created: 1_800_000_000, model: 'later', ...overrides });
 
-const throughWire = (body: JsonObject): JsonObject => JSON.parse(JSON.stringify(body)) as JsonObject;
+const parsed = (body: Buffer): JsonObject => JSON.parse(body.toString()) as JsonObject;
 
 interface Case {
   readonly title: string;
@@ -141,10 +142,10 @@ describe.each(CASES)('a stored reply for a client of $title', ({ format, strict,
   it('is the same body after it is replayed as a stream', () => {
     fc.assert(
       fc.property(arbitrary, fc.boolean(), (events, includeUsage) => {
-        const body = throughWire(format.encodeReply(events, first({ strict })));
+        const body = replyWith(format, events, first({ strict }));
         const { usage } = fold(format.decodeReply(body, replyContext()));
         const stream = streamFromPlain(format, body, later({ strict, includeUsage }));
-        const again = throughWire(plainFromStream(format, stream, usage, later({ strict })));
+        const again = parsed(plainFromStream(format, stream, usage, later({ strict })));
         expect(see(again)).toEqual(see(body));
       }),
     );
@@ -155,10 +156,10 @@ describe.each(CASES)('a stored reply for a client of $title', ({ format, strict,
       fc.property(arbitrary, (events) => {
         const client = later({ strict });
         const stream = Buffer.from(format.encodeStream(first({ strict })).push(events));
-        const body = throughWire(plainFromStream(format, stream, undefined, client));
-        expect(see(body)).toEqual(see(throughWire(format.encodeReply(events, first({ strict })))));
+        const body = parsed(plainFromStream(format, stream, undefined, client));
+        expect(see(body)).toEqual(see(replyWith(format, events, first({ strict }))));
         const again = streamFromPlain(format, body, client);
-        expect(see(throughWire(plainFromStream(format, again, undefined, client)))).toEqual(see(body));
+        expect(see(parsed(plainFromStream(format, again, undefined, client)))).toEqual(see(body));
       }),
     );
   });
@@ -215,14 +216,14 @@ describe('a stored stream for another client', () => {
   });
 
   it('becomes a body with the counted usage', () => {
-    const body = plainFromStream(openai, streamFor(false, withUsage), usage, later({ strict: true }));
+    const body = parsed(plainFromStream(openai, streamFor(false, withUsage), usage, later({ strict: true })));
     expect(body).toMatchObject({ id: 'chatcmpl-kept', created: 1_700_000_000, usage: { total_tokens: 12 } });
     expect(body.choices).toMatchObject([{ message: { content: 'Hello' }, finish_reason: 'stop' }]);
   });
 
   it('keeps its own usage', () => {
     const counted = { input: 1, output: 1, total: 2 };
-    const body = plainFromStream(openai, streamFor(true, withUsage), counted, later({}));
+    const body = parsed(plainFromStream(openai, streamFor(true, withUsage), counted, later({})));
     expect(body.usage).toMatchObject({ total_tokens: 12 });
   });
 
@@ -257,7 +258,7 @@ describe('a stored body as a stream', () => {
 
   it('carries the top-level fields of the reply', () => {
     const body = {
-      ...openai.encodeReply(withUsage, first({})),
+      ...replyWith(openai, withUsage, first({})),
       service_tier: 'default',
       system_fingerprint: 'fp_1',
       provider: 'somebody',

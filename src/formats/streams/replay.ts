@@ -1,4 +1,3 @@
-import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, Usage } from '../events.ts';
 import { ReplyFault, type ClientContext, type Format, type ReplyContext } from '../format.ts';
 
@@ -13,13 +12,13 @@ import { ReplyFault, type ClientContext, type Format, type ReplyContext } from '
  * back as null or empty, as each format writes them.
  */
 
-/** A complete stream → plain body. `usage` is the counted usage, for a stream whose client had not requested it. */
+/** A complete stream → plain body, as JSON. `usage` is the counted usage, for a stream whose client had not requested it. */
 export function plainFromStream(
   format: Format,
   stream: Buffer,
   usage: Usage | undefined,
   client: ClientContext,
-): JsonObject {
+): Buffer {
   return format.encodeReply(withUsage(decodeWhole(format, stream, client), usage), client);
 }
 
@@ -38,7 +37,8 @@ export function streamWithUsage(
   usage: Usage | undefined,
   client: ClientContext,
 ): Buffer {
-  const reader = format.passThrough(client, true);
+  if (!format.passThrough) return encodeWhole(format, withUsage(decodeWhole(format, stream, client), usage), client);
+  const reader = format.passThrough.open(client, true);
   const pieces = [reader.push(stream), reader.end()].filter((piece) => piece !== undefined);
   const { failure } = reader.signals;
   if (failure) throw new ReplyFault(failure.message);

@@ -1,11 +1,11 @@
-import type { Schema } from '../../../core/settings/read/schema-files.ts';
+import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import {
   LEDGER_DIMENSIONS,
   LEDGER_KINDS,
   LEDGER_NAMES,
   LEDGER_SOURCES,
   LEDGER_SUMS,
-} from '../../budgets/store/ledger.ts';
+} from '../../../core/ports/ledger.ts';
 import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { AnswerName } from './schema-names.ts';

@@ -1,4 +1,4 @@
-import type { Schema } from '../../../core/settings/read/schema-files.ts';
+import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import type { BodyName } from './schema-names.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createToken } from './handlers/secrets.ts';
+import { createToken } from './secrets.ts';
 import { isSame } from './constant-time.ts';
 
 const NAME = 'bootstrap-token';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
-import type { Actor } from '../../budgets/store/entities.ts';
+import type { Actor } from '../../../core/ports/entities.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import type { ApiSources } from './sources.ts';
+import type { ApiSources } from '../../../core/process/admin-port.ts';
 import type { AdminIdentity } from './identity.ts';
 import type { Objects } from './objects.ts';
 import type { CallQuery } from './parameters.ts';
@@ -10,7 +10,7 @@ import { ApiProblem } from './problems.ts';
 import type { OperationId } from './routes.ts';
 
 /** A call that is authenticated, allowed and has a valid body. */
-export interface Call extends Pick<ApiSources, 'records' | 'explains'> {
+export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain'> {
   readonly operation: OperationId;
   readonly identity: AdminIdentity;
   /** The id in the path; empty where the route has none. */

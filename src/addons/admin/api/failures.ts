@@ -1,4 +1,4 @@
-import { networkOf } from '../../budgets/limits/address-gates.ts';
+import { networkOf } from '../../../core/kernel/network-of.ts';
 import type { Clock } from '../../../plugin/index.ts';
 
 const MAX_FAILURES = 10;

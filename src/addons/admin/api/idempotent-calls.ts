@@ -1,7 +1,7 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../../plugin/index.ts';
-import { MAX_ANSWER_LENGTH, type Idempotency } from '../../budgets/store/idempotency.ts';
-import { IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../../budgets/store/rules/aes-gcm.ts';
+import { MAX_ANSWER_LENGTH, type Idempotency } from '../../../core/ports/idempotency.ts';
+import { IV_BYTES, openBytes, sealBytes, TAG_BYTES } from '../../../core/kernel/aes-gcm.ts';
 import type { AdminAnswer } from '../../../core/status/answer.ts';
 import type { AdminIdentity } from './identity.ts';
 import { ApiProblem } from './problems.ts';

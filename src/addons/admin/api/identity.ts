@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createNetworkTest, isLoopback } from '../../../core/settings/compile/networks.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { digestOf } from '../../../core/settings/compile/api-keys.ts';
-import type { Actor, Entity } from '../../budgets/store/entities.ts';
+import type { Actor, Entity } from '../../../core/ports/entities.ts';
 import type { Bootstrap } from './bootstrap.ts';
 import type { Failures } from './failures.ts';
 import type { Objects } from './objects.ts';

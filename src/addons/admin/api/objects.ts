@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FileObject } from '../../../core/settings/read/file-objects.ts';
-import type { Entity, EntityDoc, KeyDigest } from '../../budgets/store/entities.ts';
-import type { StateStore } from '../../budgets/store/store.ts';
+import type { Entity, EntityDoc, KeyDigest } from '../../../core/ports/entities.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { ApiProblem } from './problems.ts';
 import type { ObjectKind } from './routes.ts';
 import { hiddenOf } from './schemas.ts';
-import type { ApiSources } from './sources.ts';
+import type { ApiSources } from '../../../core/process/admin-port.ts';
 
 /** An object of a file or of the store. */
 export interface OwnedObject {

@@ -1,6 +1,6 @@
 import { isObject } from '../../../plugin/index.ts';
-import { valueAt } from '../../../core/settings/read/pointer.ts';
-import type { Schema } from '../../../core/settings/read/schema-files.ts';
+import { valueAt } from '../../../core/settings/schema/pointer.ts';
+import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { version } from '../../../core/kernel/version.ts';
 import { PARAMETERS, type ParameterName } from './parameters.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';

@@ -1,4 +1,4 @@
-import { LEDGER_DIMENSIONS } from '../../budgets/store/ledger.ts';
+import { LEDGER_DIMENSIONS } from '../../../core/ports/ledger.ts';
 import { parseDuration, readMoment } from '../../../plugin/units.ts';
 import { ERROR_LABELS } from '../../../core/record/error-types.ts';
 import { LISTED_STATES } from '../../../core/record/record-query.ts';

@@ -1,4 +1,4 @@
-import type { StateFailureCode } from '../../budgets/store/failures.ts';
+import type { StateFailureCode } from '../../../core/ports/failures.ts';
 
 // Errors of the admin API: problem details (RFC 9457). Clients branch on `code`.
 

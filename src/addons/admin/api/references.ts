@@ -3,9 +3,9 @@ import { Secret, type Problem as SettingsProblem } from '../../../plugin/index.t
 import { extrasWithRules } from '../../budgets/settings/price-files.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';
-import { SEALED_OF_ALERTS } from '../../../core/settings/read/stored-objects.ts';
-import { toPointer, type JsonPath } from '../../../core/settings/read/pointer.ts';
-import type { EntityDoc } from '../../budgets/store/entities.ts';
+import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
+import { toPointer, type JsonPath } from '../../../core/settings/schema/pointer.ts';
+import type { EntityDoc } from '../../../core/ports/entities.ts';
 import { budgetsIn, nodeOf } from './budgets-in.ts';
 import type { Call } from './call.ts';
 import { ApiProblem, type FieldError } from './problems.ts';

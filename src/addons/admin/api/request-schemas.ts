@@ -1,4 +1,4 @@
-import type { Schema } from '../../../core/settings/read/schema-files.ts';
+import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { integer, list, moment, object, text } from './schema-words.ts';
 
 const number = (description: string): Schema => ({ description, type: 'number' });

@@ -2,7 +2,7 @@
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What scopes name: the first part of an operation's id; `requests` are records and explanations. */
+/** The names in scopes: the first part of an operation's id; `requests` are records and explanations. */
 export const RESOURCES = [
   'organizations',
   'teams',

@@ -1,4 +1,4 @@
-import type { Schema } from '../../../core/settings/read/schema-files.ts';
+import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 
 // Pieces of the schemas of the admin API.
 

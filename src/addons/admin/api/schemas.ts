@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv';
-import { toPointer, valueAt } from '../../../core/settings/read/pointer.ts';
-import { isSchema, readSchema, SchemaTree, type Schema } from '../../../core/settings/read/schema-files.ts';
-import { createAjv } from '../../../core/settings/read/settings-ajv.ts';
-import { SEALED_OF_ALERTS } from '../../../core/settings/read/stored-objects.ts';
+import { toPointer, valueAt } from '../../../core/settings/schema/pointer.ts';
+import { isSchema, readSchema, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
+import { createAjv } from '../../../core/settings/schema/settings-ajv.ts';
+import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
 import { schemaProblems } from '../../../core/settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
 import { BODY_SCHEMAS } from './body-schemas.ts';

@@ -2,7 +2,13 @@ import type { Usage } from '../../../formats/events.ts';
 import type { Payer } from '../record/payer.ts';
 import type { RecordedAttempt, RequestRecord } from '../../../core/record/record.ts';
 import type { RecordedCost } from '../record/recorded-cost.ts';
-import { LEDGER_SUMS, type LedgerKind, type LedgerRow, type LedgerSource, type LedgerSum } from '../store/ledger.ts';
+import {
+  LEDGER_SUMS,
+  type LedgerKind,
+  type LedgerRow,
+  type LedgerSource,
+  type LedgerSum,
+} from '../../../core/ports/ledger.ts';
 
 type Sums = Readonly<Record<LedgerSum, number>>;
 

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
 import { NOON, rowOf } from '../store/contract/opened-store.testkit.ts';
-import { StateFailure } from '../store/failures.ts';
-import type { LedgerRow } from '../store/ledger.ts';
-import { MemoryLedger } from '../store/memory/ledger.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
+import type { LedgerRow } from '../../../core/ports/ledger.ts';
+import type { Ledger } from '../../../core/ports/ledger.ts';
+import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { readSpool, spoolsIn } from '../store/spool/read-spool.ts';
 import { anyLedgerRecord } from './ledger.testkit.ts';
 import { RequestLedger, type RequestLedgerOptions } from './request-ledger.ts';
@@ -20,7 +21,7 @@ let events: string[];
 let turn: (() => void)[];
 /** Runs when no row waits for the store. */
 let onWritten: () => void;
-let store: { failing: StateFailure | undefined; readonly memory: MemoryLedger };
+let store: { failing: StateFailure | undefined; readonly ledger: Ledger };
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-ledger-'));
@@ -28,7 +29,7 @@ beforeEach(() => {
   events = [];
   turn = [];
   onWritten = () => {};
-  store = { failing: undefined, memory: new MemoryLedger() };
+  store = { failing: undefined, ledger: sameThreadStore(clock).ledger };
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -50,13 +51,13 @@ const ledgerWith = (more: Partial<RequestLedgerOptions> = {}): RequestLedger =>
     boot,
     reports,
     ledger: {
-      append: (rows) => (store.failing ? Promise.reject(store.failing) : store.memory.append(rows)),
+      append: (rows) => (store.failing ? Promise.reject(store.failing) : store.ledger.append(rows)),
     },
     endOfTurn: (task) => void turn.push(task),
     ...more,
   });
 
-/** What has left is written at the end of its turn, what has ended within 50 ms. */
+/** A request that has left is written at the end of its turn, one that has ended within 50 ms. */
 async function endTurn(): Promise<void> {
   turn.splice(0).forEach((task) => task());
   await clock.advance(50);
@@ -82,7 +83,7 @@ function sent(ledger: RequestLedger, number: number, until = clock.now() + 1000)
 
 async function rows(): Promise<LedgerRow[]> {
   const found: LedgerRow[] = [];
-  for await (const piece of store.memory.rows({ from: 0, to: NOON * 2 })) found.push(...piece);
+  for await (const piece of store.ledger.rows({ from: 0, to: NOON * 2 })) found.push(...piece);
   return found;
 }
 const sums = async () => (await rows()).map(({ kind, nano }) => `${kind} ${nano}`);
@@ -146,7 +147,7 @@ describe('the ledger of the requests of a process', () => {
 
   it('drops a row that the store refuses, and not those beside it', async () => {
     const ledger = ledgerWith();
-    await store.memory.dropBefore('2026-11-22');
+    await store.ledger.dropBefore('2026-11-22');
     ended(ledger, 1);
     sent(ledger, 2, 0);
     ledger.add(anyLedgerRecord(5, NOON - 86_400_000), {

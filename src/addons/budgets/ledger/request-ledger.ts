@@ -3,8 +3,8 @@ import type { Account } from '../limits/accounts.ts';
 import type { Amounts } from '../limits/reservations.ts';
 import type { CostLedger, Payer } from '../record/payer.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
-import type { Boot } from '../store/counters.ts';
-import type { Ledger, LedgerRow } from '../store/ledger.ts';
+import type { Boot } from '../../../core/ports/counters.ts';
+import type { Ledger, LedgerRow } from '../../../core/ports/ledger.ts';
 import { Spool, type SpoolSegment } from '../store/spool/spool.ts';
 import { LineBytes } from '../store/spool/line-bytes.ts';
 import { SpoolLineWriter } from '../store/spool/spool-lines.ts';
@@ -28,7 +28,7 @@ export interface Sending {
 interface FollowedSend extends Sending {
   /** Its accounts in the spool. */
   readonly entries: readonly SpoolEntry[];
-  /** What was settled; undefined: nothing yet. */
+  /** The settled cost; undefined: nothing yet. */
   settled: Amounts | undefined;
   /** The rows of the request are known. */
   isRecorded: boolean;
@@ -56,7 +56,7 @@ export interface RequestLedgerOptions {
 /** After a failure of the spool. */
 const AGAIN_MS = 1000;
 /**
- * What has ended is written with the next request that leaves, or after so long by itself: a write for each would double the cost of the
+ * A request that has ended is written with the next request that leaves, or after so long by itself: a write for each would double the cost of the
  * spool (measured). A process that is killed meanwhile leaves these requests at their reserve.
  */
 const GATHER_MS = 50;
@@ -85,7 +85,7 @@ export class RequestLedger implements CostLedger {
   #expired = 0;
   /** Lines that leave at the end of this turn. */
   readonly #lines = new LineBytes();
-  /** What has ended and is not written yet. */
+  /** Requests that have ended and are not written yet. */
   #closing: Closing | undefined;
   #isTimed = false;
   #turn: PromiseWithResolvers<void> | undefined;
@@ -101,7 +101,7 @@ export class RequestLedger implements CostLedger {
     this.#queue = new RowQueue({ clock, ledger, reports, spool: this.#spool, newSegment: () => this.#newSegment() });
   }
 
-  /** What is settled can be written nowhere, and the memory has no more room for it. */
+  /** Settled requests can be written nowhere, and the memory has no more room for them. */
   get isFull(): boolean {
     return this.#queue.isFull;
   }
@@ -304,7 +304,7 @@ export class RequestLedger implements CostLedger {
     return segment;
   }
 
-  /** What has ended in this turn and is not written yet would be in neither segment. */
+  /** A request that has ended in this turn and is not written yet would be in neither segment. */
   #newSegment(): void {
     this.#write();
     this.#spool?.begin();

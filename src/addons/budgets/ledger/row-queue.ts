@@ -1,6 +1,6 @@
 import type { Clock } from '../../../plugin/index.ts';
-import { StateFailure } from '../store/failures.ts';
-import type { Ledger, LedgerRow } from '../store/ledger.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
+import type { Ledger, LedgerRow } from '../../../core/ports/ledger.ts';
 import { linesOf } from '../store/spool/read-spool.ts';
 import type { Spool, SpoolSegment } from '../store/spool/spool.ts';
 import type { LedgerReports } from './reports.ts';

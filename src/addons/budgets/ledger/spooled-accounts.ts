@@ -8,9 +8,9 @@ import { accountLine, type AccountAmount, type AccountNumber } from '../store/sp
 export interface SpoolEntry {
   readonly number: AccountNumber;
   readonly unit: Budget['unit'];
-  /** What it has used, as the spool has it. The account itself may be ahead by what is settled in this turn. */
+  /** The amount that it has used, as the spool has it. The account itself may be ahead by what is settled in this turn. */
   used: number;
-  /** What has ended and is not in the spool yet. */
+  /** The cost of requests that have ended and are not in the spool yet. */
   closing: number;
   isClosing: boolean;
   /** The lease that the spool names. */
@@ -36,7 +36,7 @@ export class SpooledAccounts {
     });
   }
 
-  /** What has ended: its part counts on each account with the next write. */
+  /** A request has ended: its part counts on each account with the next write. */
   close(entries: readonly SpoolEntry[], amounts: Amounts): void {
     for (const entry of entries) {
       const amount = amountIn(amounts, entry);

@@ -157,7 +157,7 @@ export class AccountBook {
   }
 
   #recap({ account }: Entry, before: number): void {
-    // What is leased stays leased until it is used or idle: the store grants by the new cap.
+    // An amount that is leased stays leased until it is used or idle: the store grants by the new cap.
     if (this.#rules.leased) account.free = Math.max(0, account.free + account.budget.amount - before);
     else account.limit = this.#rules.limitOf(account.budget);
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { parseRate } from './amounts.ts';
-import { AddressGates, networkOf } from './address-gates.ts';
+import { networkOf } from '../../../core/kernel/network-of.ts';
+import { AddressGates } from './address-gates.ts';
 
 describe('requests without a valid key', () => {
   it('are counted by address, each on its own', async () => {

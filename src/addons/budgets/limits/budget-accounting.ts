@@ -1,15 +1,9 @@
-import type { Boot, Counters } from '../store/counters.ts';
+import type { CounterSource } from '../../../core/ports/counters.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { AccountBook, ALONE, type Account } from './accounts.ts';
 import { Leases } from './leases.ts';
 import { Reservations } from './reservations.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
-
-/** The store that several processes share, or that outlives one. */
-export interface CounterSource {
-  readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
-  readonly boot: Boot;
-}
 
 export interface BudgetEvents {
   /** An account has reached an alert of its budget, in percent. Once a period and process for each. */

@@ -1,5 +1,5 @@
 import type { LimitedKind } from '../../../plugin/index.ts';
-import { comparedName } from '../prices/model-pattern.ts';
+import { comparedName } from '../../../core/catalog/model-pattern.ts';
 import type { Rate } from './amounts.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';

@@ -1,4 +1,4 @@
-import { MAX_NANO } from '../store/counters.ts';
+import { MAX_NANO } from '../../../core/ports/counters.ts';
 
 /** A slice lasts about this long at the speed of the account. */
 const SLICE_S = 30;
@@ -23,7 +23,7 @@ export class Pace {
     this.#before = total;
   }
 
-  /** What it may use in `SLICE_S`: at the speed of the last second or at the mean of the seconds before, whichever is more. */
+  /** The amount that it may use in `SLICE_S`: at the speed of the last second or at the mean of the seconds before, whichever is more. */
   get ahead(): number {
     return Math.ceil(Math.max(this.#last * SLICE_S, this.#recent));
   }
@@ -43,7 +43,7 @@ export class AnswerTime {
 }
 
 export interface Demand {
-  /** What the counter had free when the store answered last. */
+  /** The free amount of the counter when the store answered last. */
   readonly free: number;
   /** Processes that share the counter. */
   readonly live: number;

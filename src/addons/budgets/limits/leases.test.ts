@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../plugin/index.ts';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
-import type { Boot, Counters, CounterState } from '../store/counters.ts';
+import type { Boot, Counters, CounterState } from '../../../core/ports/counters.ts';
 import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { AccountBook, type Account } from './accounts.ts';
@@ -140,7 +140,7 @@ class Process {
     for (const hold of this.inFlight.keys()) this.settle(hold);
   }
 
-  /** What the provider charges: what is in flight when the process dies is charged, too. */
+  /** The charge of the provider: a request in flight when the process dies is charged, too. */
   get charged(): number {
     return this.settled + [...this.inFlight.values()].reduce((sum, { cost }) => sum + cost, 0);
   }

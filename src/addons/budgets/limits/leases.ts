@@ -6,7 +6,7 @@ import {
   type Grant,
   type LeaseId,
   type LeaseState,
-} from '../store/counters.ts';
+} from '../../../core/ports/counters.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Account, AccountBook, AccountRules } from './accounts.ts';
 import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
@@ -37,7 +37,7 @@ const WAIT_STEPS = 5;
 /** The lease of an account: the slice of its budget that this process may spend. */
 interface Slice {
   lease: LeaseId;
-  /** What the store has of `used`. */
+  /** The part of `used` that the store has. */
   reported: number;
   /** `used` when the last report left. */
   usedBefore: number;

@@ -1,11 +1,9 @@
-import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { parseRate } from './amounts.ts';
 import type { Limited } from './gate.ts';
 import type { Gates } from './gates.ts';
 import { entryRef, refuseAddress, RequestGates } from './request-gates.ts';
 import type { NodeChanges, NodeLimits, NodeTree } from '../../../core/tenants/tree.ts';
 import type { Clock, GatewayError, LimitedKind, LimitKind } from '../../../plugin/index.ts';
-import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { mayStoreLimits } from '../settings/owned-kinds.ts';
 import { compileNodeLimits } from '../settings/compile-node.ts';
 import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
@@ -30,7 +28,7 @@ export interface ComposedRateLimits {
   readonly refuseAddress: ((address: string) => GatewayError | undefined) | undefined;
 }
 
-interface LimitNeeds {
+export interface LimitNeeds {
   /** Requests or concurrency of callers. */
   readonly callers: boolean;
   /** Tokens of callers. */
@@ -94,13 +92,3 @@ const needsOf = (limits: readonly NodeLimits[], hasEntries: boolean): LimitNeeds
   tokens: limits.some(({ tokens }) => tokens !== undefined),
   targets: hasEntries || limits.some(({ models }) => models.length > 0),
 });
-
-/** The default entry chain with the plugins that the limits need. A chain that the settings name stays as it is. */
-export function withLimitPlugins(server: ServerSettings, file: ServerFile, needs: LimitNeeds): ServerSettings {
-  if (file.chains?.entry || !needs.callers) return server;
-  const entry = server.chains.entry.flatMap((item) => {
-    if (item === 'auth') return [item, 'limit'];
-    return item === 'config' && needs.tokens ? ['limit-tokens', item] : [item];
-  });
-  return { ...server, chains: { ...server.chains, entry } };
-}

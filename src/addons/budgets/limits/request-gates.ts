@@ -15,7 +15,7 @@ import {
   type RefusedLimit,
   type TargetTicket,
 } from '../../../plugin/index.ts';
-import { comparedName } from '../prices/model-pattern.ts';
+import { comparedName } from '../../../core/catalog/model-pattern.ts';
 import type { Rate } from './amounts.ts';
 import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate.ts';

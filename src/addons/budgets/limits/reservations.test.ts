@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_NANO } from '../store/counters.ts';
+import { MAX_NANO } from '../../../core/ports/counters.ts';
 import { AccountBook, ALONE, type Account } from './accounts.ts';
 import { budgetOf } from './budgets.testkit.ts';
 import { MAX_HOLDS, Reservations, type Amounts } from './reservations.ts';

@@ -1,4 +1,4 @@
-import { MAX_NANO } from '../store/counters.ts';
+import { MAX_NANO } from '../../../core/ports/counters.ts';
 import type { Account } from './accounts.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
 
@@ -64,7 +64,7 @@ interface Hold {
 }
 
 /**
- * What requests have reserved and spent, in memory and without waiting. A request reserves before it is sent, on every budget of its
+ * The amounts that requests have reserved and spent, in memory and without waiting. A request reserves before it is sent, on every budget of its
  * path or on none, and is settled once with its real cost. Every method may be called again for the same hold.
  */
 export class Reservations {

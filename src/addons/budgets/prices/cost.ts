@@ -1,5 +1,5 @@
 import type { Usage } from '../../../formats/events.ts';
-import { nanoOf, type Fraction, type Nano, type Pico } from './money.ts';
+import { nanoOf, type Fraction, type Nano, type Pico } from '../../../core/ports/money.ts';
 import type { Rates, Rating } from './rates.ts';
 
 /** Tokens of the whole prompt, which decide whether it is a long one. */

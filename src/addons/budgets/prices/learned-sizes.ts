@@ -59,7 +59,7 @@ export interface LearnedOf {
 }
 
 /**
- * What the requests of a key to a model have used, from which their reserves are computed. A process has one. Keys are apart because short
+ * The tokens that requests of a key to a model have used, from which their reserves are computed. A process has one. Keys are apart because short
  * requests of one key would make the reserves of the others too small.
  */
 export class LearnedSizes {

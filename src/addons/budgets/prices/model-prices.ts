@@ -1,4 +1,4 @@
-import { fractionOf, ONE, times, type Fraction } from './money.ts';
+import { fractionOf, ONE, times, type Fraction } from '../../../core/ports/money.ts';
 import type { PriceOverride, PricedPlace, UnknownPrice } from './priced-place.ts';
 import {
   ratesOf,

@@ -1,4 +1,4 @@
-import type { Fraction, Pico } from './money.ts';
+import type { Fraction, Pico } from '../../../core/ports/money.ts';
 
 /** The kinds of units that have a price: tokens by kind, then units that are counted by the piece. */
 export const TOKEN_KINDS = [

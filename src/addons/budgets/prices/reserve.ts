@@ -1,4 +1,4 @@
-import { nanoOf, type Fraction, type Nano, type Pico } from './money.ts';
+import { nanoOf, type Fraction, type Nano, type Pico } from '../../../core/ports/money.ts';
 import type { PriceList } from './price-list.ts';
 import type { PricedPlace, UnknownPrice } from './priced-place.ts';
 import {

@@ -1,5 +1,5 @@
-import { matches } from './model-pattern.ts';
-import { picoOf } from './money.ts';
+import { matches } from '../../../core/catalog/model-pattern.ts';
+import { picoOf } from '../../../core/ports/money.ts';
 import type { TableRow } from './price-table.ts';
 import type { PriceRow, Prices, PriceStep } from './rates.ts';
 

@@ -1,3 +1,4 @@
+import { ALERT_KINDS } from '../../../plugin/alert-kinds.ts';
 import { each, type MetricSpec } from '../../../core/record/metrics/metric-spec.ts';
 
 /** Metrics of budgets and alerts. */
@@ -65,17 +66,9 @@ export const BUDGET_METRICS = {
   alerts: {
     type: 'counter',
     name: 'gatehouse_alerts_total',
-    help: 'Alerts that were raised, by kind: budget, exhausted, anomaly, unknown_price, lost_lease, key_expiry, backup_failure.',
+    help: `Alerts that were raised, by kind: ${ALERT_KINDS.join(', ')}.`,
     labels: ['kind'],
-    zero: each('kind', [
-      'budget',
-      'exhausted',
-      'anomaly',
-      'unknown_price',
-      'lost_lease',
-      'key_expiry',
-      'backup_failure',
-    ]),
+    zero: each('kind', ALERT_KINDS),
   },
   webhookTries: {
     type: 'counter',

@@ -1,5 +1,5 @@
 import type { Exchange, Reply } from '../../../plugin/index.ts';
-import { usdText } from '../prices/money.ts';
+import { usdText } from '../../../core/ports/money.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { costOfVectors, recordCosts, sumOfCosts, unknownOf } from './recorded-cost.ts';

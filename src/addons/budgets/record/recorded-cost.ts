@@ -8,7 +8,7 @@ import type {
   ReplyEnd,
   TryRecord,
 } from '../../../plugin/index.ts';
-import type { Nano } from '../prices/money.ts';
+import type { Nano } from '../../../core/ports/money.ts';
 import { believedUsage } from '../prices/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
@@ -21,13 +21,10 @@ import { deliveredOf, estimatedUsage, isUndelivered } from './estimated-usage.ts
  * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
  * was sent.
  */
-export const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
+const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
 
 /** `usage`: the upstream does not say what was used, and bytes do not tell. */
-export const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const satisfies readonly (
-  | UnknownPrice
-  | 'usage'
-)[];
+const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const satisfies readonly (UnknownPrice | 'usage')[];
 type UnknownCost = (typeof UNKNOWN_COSTS)[number];
 
 /** The cost of an attempt, or of one of its tries. Of the two first values, one is undefined. */
@@ -36,7 +33,7 @@ export interface RecordedCost {
   /** Why the cost is unknown; it is not 0. */
   readonly unknown: UnknownCost | undefined;
   readonly source: (typeof COST_SOURCES)[number];
-  /** What the reply of a cache would have cost. */
+  /** The cost that the reply of a cache would have had. */
   readonly saved: Nano | undefined;
 }
 
@@ -215,7 +212,7 @@ export function costOfVectors(
   return costOf(usage, call.result === 'success' ? 'reported' : 'estimated', priced);
 }
 
-/** What an attempt cost all in all, for what was reserved for it. */
+/** The whole cost of an attempt, which replaces its reserve. */
 export interface SettledCost {
   /** `unknown` is not 0: `reason` says why. */
   readonly nano: Nano | 'unknown';
@@ -261,7 +258,7 @@ function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode
 }
 
 /** Each cost of an attempt, that of its call for vectors among them. */
-export interface CostsOfAttempt {
+interface CostsOfAttempt {
   readonly cost: RecordedCost | undefined;
   readonly lostCosts: readonly RecordedCost[];
   readonly semantic?: { readonly embedding: { readonly cost: RecordedCost | undefined } | undefined } | undefined;

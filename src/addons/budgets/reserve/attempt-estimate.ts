@@ -11,7 +11,7 @@ import {
 } from '../../../plugin/index.ts';
 import { totalOfAll } from '../prices/cost.ts';
 import type { LearnedOf, LearnedSizes } from '../prices/learned-sizes.ts';
-import { nanoOf, ONE, picoOf, type Nano } from '../prices/money.ts';
+import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import type { PriceTier } from '../prices/rates.ts';

@@ -14,10 +14,10 @@ import type {
   ResolvedTarget,
 } from '../../../plugin/index.ts';
 import { believedUsage } from '../prices/believed-usage.ts';
-import { comparedName, matches } from '../prices/model-pattern.ts';
+import { comparedName, matches } from '../../../core/catalog/model-pattern.ts';
 import { placeOf, priceOf } from '../record/cost-place.ts';
 import { isFree, settledCost } from '../record/recorded-cost.ts';
-import type { LedgerRow } from '../store/ledger.ts';
+import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import {
   amountsOf,

@@ -1,6 +1,7 @@
+import type { CounterSource } from '../../../core/ports/counters.ts';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
-import { BudgetAccounting, type CounterSource } from '../limits/budget-accounting.ts';
+import { BudgetAccounting } from '../limits/budget-accounting.ts';
 import type { Account } from '../limits/accounts.ts';
 import type { ReservationRefusal } from '../limits/reservations.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';

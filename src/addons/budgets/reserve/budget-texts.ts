@@ -1,4 +1,4 @@
-import { usdText } from '../prices/money.ts';
+import { usdText } from '../../../core/ports/money.ts';
 import type { Account } from '../limits/accounts.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';

@@ -1,8 +1,6 @@
-import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { RequestBudgets, Clock } from '../../../plugin/index.ts';
 import type { NodeTree } from '../../../core/tenants/tree.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
-import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { AttemptReservations } from './attempt-reservations.ts';
 import { BudgetState } from './budget-state.ts';
 
@@ -42,11 +40,4 @@ export function composeBudgets({
     onOverrun: (what) => reports.overrun(what),
     ledger,
   });
-}
-
-/** The default attempt chain has the plugin only with budgets or a ledger, so that other gateways do no work for it. */
-export function withBudget(server: ServerSettings, { chains }: ServerFile, hasBudgets: boolean): ServerSettings {
-  if ((!hasBudgets && !server.state) || chains?.attempt) return server;
-  const attempt = server.chains.attempt.flatMap((item) => (item === 'transform' ? [item, 'budget'] : [item]));
-  return { ...server, chains: { ...server.chains, attempt } };
 }

@@ -2,7 +2,7 @@ import type { Attempt, Exchange } from '../../../plugin/index.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import { geoOf } from '../record/cost-place.ts';
 import { payerOf } from '../record/payer.ts';
-import type { LedgerRow } from '../store/ledger.ts';
+import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import { lostRow, named } from '../ledger/ledger-rows.ts';
 import type { AttemptEstimate } from './attempt-estimate.ts';
 

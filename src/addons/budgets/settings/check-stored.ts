@@ -5,14 +5,14 @@ import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
 import { countedBy } from './compile-node.ts';
 import type { Check, CheckedSettings, Reports } from '../../../core/settings/checks/check.ts';
 import { priceFilesOf } from './price-files.ts';
-import type { JsonPath } from '../../../core/settings/read/pointer.ts';
+import type { JsonPath } from '../../../core/settings/schema/pointer.ts';
 import {
   nameOf,
   type StoredBudget,
   type StoredKey,
   type StoredObject,
   type StoredObjects,
-} from '../../../core/settings/read/stored-objects.ts';
+} from '../../../core/settings/source/stored-objects.ts';
 
 /** An object has one owner: a file or the store. There is no precedence that a mistake could rely on. */
 export const checkStored: Check = (settings) => ({

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { packageFile } from '../../../core/kernel/package-root.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
 import { compileTable, type SourceTable } from '../prices/source-table.ts';
-import type { Diagnostic } from '../../../core/settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
 import { schemaProblems } from '../../../core/settings/problems/schema-problems.ts';
 import type { SettingsFiles } from '../../../core/settings/source/files.ts';
 import { YamlFile } from '../../../core/settings/source/yaml-file.ts';
-import { absoluteRefs, SchemaTree, type Schema } from '../../../core/settings/read/schema-files.ts';
-import { createAjv } from '../../../core/settings/read/settings-ajv.ts';
+import { absoluteRefs, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
+import { createAjv } from '../../../core/settings/schema/settings-ajv.ts';
 
 /** A table in the form of data/models.json. */
 export interface ReadPriceTable {

@@ -1,5 +1,5 @@
 import type { PricesFile, PriceRule, UsdPrices } from '../../../../schemas/types.generated.ts';
-import { picoOf } from '../prices/money.ts';
+import { picoOf } from '../../../core/ports/money.ts';
 import type { PriceOverride } from '../prices/priced-place.ts';
 import type { PriceKind, Prices } from '../prices/rates.ts';
 

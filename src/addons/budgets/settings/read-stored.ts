@@ -7,14 +7,14 @@ import { checkBudgets } from './check-budgets.ts';
 import { checkRule } from './check-prices.ts';
 import { checkTeams } from '../../../core/settings/checks/teams.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
-import { packageSchemas, type Schemas } from '../../../core/settings/read/schemas.ts';
+import { packageSchemas, type Schemas } from '../../../core/settings/schema/schemas.ts';
 import {
   SEALED_OF_ALERTS,
   STORED_KINDS,
   type StoredDigest,
   type StoredKind,
   type StoredObject,
-} from '../../../core/settings/read/stored-objects.ts';
+} from '../../../core/settings/source/stored-objects.ts';
 
 /** An object as a store has it. */
 export interface StoredEntity {

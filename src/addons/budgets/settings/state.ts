@@ -9,7 +9,7 @@ export interface BackupSettings {
 }
 
 export interface StateSettings {
-  /** The folder of a store in SQLite; undefined: the store is in memory. */
+  /** The folder of the store; undefined: a temporary one, for `type: memory`. */
   readonly folder: string | undefined;
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { openMemoryStore } from '../store/memory/state-store.ts';
-import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
+import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { AuditHead } from './audit-head.ts';
 
 it('The log gets the hash of the last audit row at the start and in each hour with new rows, also after hours without the store', async () => {
   const clock = createFakeClock();
-  const store = openMemoryStore(clock, KeyEncryptionKeys.none());
+  const store = sameThreadStore(clock);
   const write = (): Promise<void> =>
     store.audit.add({ action: 'export', kind: 'usage', id: 'x' }, { id: 'ann', role: '' });
   const lines: { readonly seq: number; readonly hash: string }[] = [];

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
-import type { KnownRow } from '../store/audit.ts';
-import type { StoreHandle } from './store-handle.ts';
+import type { KnownRow } from '../../../core/ports/audit.ts';
+import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 
 const LOOK_MS = 3_600_000;
 

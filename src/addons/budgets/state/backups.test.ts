@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Alert } from '../../alerts/alert.ts';
+import type { Alert } from '../../../core/ports/alert.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { createMetrics } from '../../../core/record/metrics/registry.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { Backups } from './backups.ts';
 
 let dir: string;

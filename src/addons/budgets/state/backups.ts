@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { AlertSink } from '../../alerts/alert.ts';
+import type { AlertSink } from '../../../core/ports/alert.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Metrics } from '../../../core/record/metrics/registry.ts';
 import type { BackupSettings } from '../settings/state.ts';
-import type { StoreHandle } from './store-handle.ts';
+import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 
 /** End of the name of a folder whose backup is not complete. */
 const UNFINISHED = '.unfinished';

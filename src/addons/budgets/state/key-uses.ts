@@ -1,5 +1,5 @@
 import type { Clock } from '../../../plugin/index.ts';
-import type { KeyUse } from '../store/entities.ts';
+import type { KeyUse } from '../../../core/ports/entities.ts';
 
 /** The store gets one write a minute, whatever the number of requests. */
 const EVERY_MS = 60_000;

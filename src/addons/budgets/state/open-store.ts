@@ -1,25 +1,42 @@
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../../../plugin/thrown.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { StateSettings } from '../settings/state.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
 
 /** Random, of this run of the process. */
 const BOOT_ID = randomBytes(16).toString('hex');
 
-/** Opens the store of the settings. The drivers are loaded here: a gateway without a store, and most commands, load neither. */
+/** Opens the store in `folder`. The driver is loaded here: a gateway without a store, and most commands, do not load it. */
 export async function openStore(
-  { folder, encryptionKeys }: Pick<StateSettings, 'folder' | 'encryptionKeys'>,
+  { folder, encryptionKeys }: Pick<StateSettings, 'encryptionKeys'> & { readonly folder: string },
   clock: Clock,
 ): Promise<StateStore> {
   const keys = encryptionKeys?.reveal() ?? '';
-  if (folder === undefined) {
-    const [{ openMemoryStore }, { KeyEncryptionKeys }] = await Promise.all([
-      import('../store/memory/state-store.ts'),
-      import('../store/rules/sealing.ts'),
-    ]);
-    return openMemoryStore(clock, KeyEncryptionKeys.parse(keys));
-  }
   const { openSqliteStore } = await import('../store/sqlite/state-store.ts');
   return openSqliteStore({ folder, owner: { pid: process.pid, boot: BOOT_ID, host: hostname() }, keys }, clock);
+}
+
+export interface TemporaryFolder {
+  readonly path: string;
+  /** Removes the folder and what is in it. May be called again. */
+  remove(): void;
+}
+
+/** Makes a folder that only this user can read. It is gone when the process exits, unless the process is killed. Throws `StateFailure`. */
+export function makeTemporaryFolder(): TemporaryFolder {
+  let path: string;
+  try {
+    path = mkdtempSync(join(tmpdir(), 'gatehouse-state-'));
+  } catch (error) {
+    throw new StateFailure('unavailable', `no temporary folder for the store: ${messageOf(error)}`, { cause: error });
+  }
+  // At an exit the thread of the store may still write.
+  const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
+  return { path, remove: () => (process.off('exit', remove), remove()) };
 }

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { ANN, NOON } from '../store/contract/opened-store.testkit.ts';
-import { StateFailure, type StateFailureCode } from '../store/failures.ts';
-import { openMemoryStore } from '../store/memory/state-store.ts';
-import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
-import type { StateStore } from '../store/store.ts';
+import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
+import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { ReconnectingStore } from './reconnecting-store.ts';
 
 const SPAN = 300_000;
@@ -19,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** A store whose answers can fail, under a process that starts again and again. */
 function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
   const clock = createFakeClock(NOON);
-  const inner = openMemoryStore(clock, KeyEncryptionKeys.none());
+  const inner = sameThreadStore(clock);
   const problems: string[] = [];
   let failure: StateFailureCode | undefined;
   let changes = 0;
@@ -29,6 +28,8 @@ function setUp(keys: 'snapshot' | 'refuse' = 'snapshot') {
   };
   const store: StateStore = {
     ...inner,
+    // A process that starts again opens the same one.
+    close: () => Promise.resolve(),
     entities: {
       ...inner.entities,
       load: (since) => failing(() => inner.entities.load(since)),

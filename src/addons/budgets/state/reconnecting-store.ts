@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock, Report } from '../../../plugin/index.ts';
-import { changesBetween, nameOf, type StoredObject } from '../../../core/settings/read/stored-objects.ts';
+import { changesBetween, nameOf, type StoredObject } from '../../../core/settings/source/stored-objects.ts';
 import type { StateSettings } from '../settings/state.ts';
-import type { Entity, Version } from '../store/entities.ts';
-import { StateFailure, type StateFailureCode } from '../store/failures.ts';
+import type { Entity, Version } from '../../../core/ports/entities.ts';
+import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
 import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
 import { SnapshotFiles } from '../store/snapshot-files.ts';
 import type { Metrics } from '../../../core/record/metrics/registry.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
-import { ObjectReplica } from './object-replica.ts';
+import { ObjectReplica } from '../../../core/ports/object-replica.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
-import { openStore } from './open-store.ts';
-import { requireStore } from './store-handle.ts';
+import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
+import { requireStore } from '../../../core/ports/store-handle.ts';
 import { nextTurn, readEntities } from './stored-entities.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 
@@ -30,7 +30,7 @@ export interface ReconnectingStoreSetup {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly metrics?: Pick<Metrics, 'families'> | undefined;
   /** Injected by tests. Default: opens the store of the settings. */
-  readonly open?: typeof openStore;
+  readonly open?: typeof openStore | undefined;
 }
 
 /**
@@ -41,6 +41,8 @@ export class ReconnectingStore {
   readonly objects = new ObjectReplica(false);
   readonly #setup: ReconnectingStoreSetup;
   readonly #snapshots: StoreSnapshots | undefined;
+  /** Of a store without a folder. It stays while the store is opened again. */
+  readonly #temporary: TemporaryFolder | undefined;
   #store: StateStore | undefined;
   /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
@@ -58,6 +60,7 @@ export class ReconnectingStore {
   private constructor(setup: ReconnectingStoreSetup) {
     this.#setup = setup;
     const { folder, encryptionKeys, whenDown } = setup.settings;
+    if (folder === undefined) this.#temporary = makeTemporaryFolder();
     if (folder === undefined || whenDown.keys === 'refuse') return;
     const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
     const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
@@ -107,7 +110,7 @@ export class ReconnectingStore {
     return { version: this.#version, entities: this.#entities };
   }
 
-  /** The folder of the store; undefined: it is in memory. */
+  /** The folder of the store; undefined: it ends with the process. */
   get folder(): string | undefined {
     return this.#setup.settings.folder;
   }
@@ -127,13 +130,19 @@ export class ReconnectingStore {
     this.#stop();
     await this.#snapshots?.written();
     await this.#store?.close();
+    this.#temporary?.remove();
   }
 
   async #connect(): Promise<void> {
     await this.#store?.close();
     const { settings, clock, open = openStore } = this.#setup;
-    const store = await open(settings, clock);
-    if (this.#closed) return store.close();
+    const store = await open({ ...settings, folder: settings.folder ?? this.#temporary!.path }, clock);
+    if (this.#closed) {
+      await store.close();
+      // The store was opened after its folder was removed.
+      this.#temporary?.remove();
+      return;
+    }
     this.#store = store;
     // It may be another one than before.
     this.#entities.clear();

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { NOON, rowOf } from '../store/contract/opened-store.testkit.ts';
-import { openMemoryStore } from '../store/memory/state-store.ts';
-import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
+import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { Retention } from './retention.ts';
 
 const DAY = 86_400_000;
@@ -11,7 +10,7 @@ const log = { info() {}, error() {} };
 
 it('Retention drops the days whose time is over, one after the other, and keeps their sums', async () => {
   const clock = createFakeClock(NOON);
-  const store = openMemoryStore(clock, KeyEncryptionKeys.none());
+  const store = sameThreadStore(clock);
   const { ledger } = store;
   await ledger.append([0, 1, 2, 3, 4].map((ago) => rowOf(ago, { at: NOON - ago * DAY, nano: 10 })));
   const retention = new Retention({ clock, log, state: { store }, days: { ...LONG, ledger: 2 } });
@@ -31,7 +30,7 @@ it('Retention drops the days whose time is over, one after the other, and keeps 
 
 it('Retention folds the hours of days after 35 days, and forgets the sums of dropped days after 3 years', async () => {
   const clock = createFakeClock(NOON);
-  const store = openMemoryStore(clock, KeyEncryptionKeys.none());
+  const store = sameThreadStore(clock);
   const { ledger } = store;
   const at = (ago: number) =>
     [0, 1].map((hour) => rowOf(ago, { at: NOON - ago * DAY + hour * 3_600_000, att: hour, nano: 10 }));
@@ -55,7 +54,7 @@ it('Retention folds the hours of days after 35 days, and forgets the sums of dro
 
 it('Retention drops rows of the audit after 7 years, a day at a time, and the chain stays whole', async () => {
   const clock = createFakeClock(NOON);
-  const store = openMemoryStore(clock, KeyEncryptionKeys.none());
+  const store = sameThreadStore(clock);
   const { audit } = store;
   for (let day = 0; day < 3; day += 1) {
     await audit.add({ action: 'login', kind: 'admins', id: `${day}` }, { id: 'ann', role: 'admin' });

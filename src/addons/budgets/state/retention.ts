@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
 import type { RetentionDays } from '../settings/state.ts';
-import type { Ledger } from '../store/ledger.ts';
-import type { StateStore } from '../store/store.ts';
-import type { StoreHandle } from './store-handle.ts';
+import type { Ledger } from '../../../core/ports/ledger.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
+import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 
 const DAY_MS = 86_400_000;
 /** Pause after the start, and between two days that are dropped or folded: the store has other work. */

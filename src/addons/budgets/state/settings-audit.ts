@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
-import type { AuditEvent } from '../store/audit.ts';
-import type { StateStore } from '../store/store.ts';
+import type { AuditEvent } from '../../../core/ports/audit.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 
 /** Rows that wait for the store. */

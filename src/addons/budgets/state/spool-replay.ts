@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { MAX_BATCH, MAX_NANO, type Boot } from '../store/counters.ts';
-import type { LedgerRow } from '../store/ledger.ts';
-import { StateFailure } from '../store/failures.ts';
+import { MAX_BATCH, MAX_NANO, type Boot } from '../../../core/ports/counters.ts';
+import type { LedgerRow } from '../../../core/ports/ledger.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
 import { readSpool, removeSpool, writerOf, type SpoolState } from '../store/spool/read-spool.ts';
 import type { SpooledAccount } from '../store/spool/spool-lines.ts';
-import type { StateStore } from '../store/store.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
 
 /** Rows of one append. */
 const BATCH = 500;
@@ -14,15 +14,15 @@ export interface Replayed {
   readonly lost: number;
 }
 
+/** The ports of a store that a replay writes. */
+type ReplayTarget = Pick<StateStore, 'counters'> & { readonly ledger: Pick<StateStore['ledger'], 'append'> };
+
 /**
  * Writes what an ended process has sent and settled to the store: its rows, a row at its reserve for each request without an end, and
  * what it has used of its leases, whose rest becomes free. May be repeated: rows have their ids, and leases take totals. The spool is
  * removed at the end. Rejects with StateFailure.
  */
-export async function replaySpool(
-  path: string,
-  { ledger, counters }: Pick<StateStore, 'ledger' | 'counters'>,
-): Promise<Replayed> {
+export async function replaySpool(path: string, { ledger, counters }: ReplayTarget): Promise<Replayed> {
   const writer = await writerOf(path);
   let waiting: LedgerRow[] = [];
   const flush = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export async function replaySpool(
 }
 
 /** A row that the ledger refuses, because its day was dropped, must not keep the others out. */
-async function appendAll(ledger: StateStore['ledger'], rows: readonly LedgerRow[]): Promise<void> {
+async function appendAll(ledger: ReplayTarget['ledger'], rows: readonly LedgerRow[]): Promise<void> {
   try {
     await ledger.append(rows);
   } catch (error) {

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
-import type { Boot } from '../store/counters.ts';
+import type { Boot } from '../../../core/ports/counters.ts';
 import { spoolsIn } from '../store/spool/read-spool.ts';
 import { spoolName } from '../store/spool/spool.ts';
-import type { StoreHandle } from './store-handle.ts';
+import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 import { isAlive, replaySpool, type Replayed } from './spool-replay.ts';
 
 /** Pause after a failure of the store, and before a spool is looked at again whose process may live. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
 import type { StateSettings } from '../settings/state.ts';
-import { STORED_KINDS } from '../../../core/settings/read/stored-objects.ts';
-import type { Entity, Version } from '../store/entities.ts';
-import { StateFailure } from '../store/failures.ts';
+import { STORED_KINDS } from '../../../core/settings/source/stored-objects.ts';
+import type { Entity, Version } from '../../../core/ports/entities.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
 import type { SnapshotFiles } from '../store/snapshot-files.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { nextTurn } from './stored-entities.ts';

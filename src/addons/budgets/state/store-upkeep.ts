@@ -1,6 +1,9 @@
-import { LostLeases } from '../../alerts/lost-leases.ts';
-import { StoredWebhooks } from '../../alerts/stored-webhooks.ts';
-import type { ServeParts } from '../../../core/process/serve-parts.ts';
+import type { AlertSink } from '../../../core/ports/alert.ts';
+import type { Boot } from '../../../core/ports/counters.ts';
+import type { SharedUsage } from '../../../core/ports/store.ts';
+import type { PartTools } from '../../../core/process/process-part.ts';
+import { LostLeases } from '../alerts/lost-leases.ts';
+import type { StateSettings } from '../settings/state.ts';
 import { AuditHead } from './audit-head.ts';
 import { Backups } from './backups.ts';
 import { Retention } from './retention.ts';
@@ -9,24 +12,77 @@ import type { Replayed } from './spool-replay.ts';
 import type { Spools } from './spools.ts';
 import { UsageCounters } from './usage-counters.ts';
 
-/** The process that opens the store sends its webhooks. */
-const storedWebhooks = ({ state, alerts, clock, log }: ServeParts): StoredWebhooks | undefined =>
-  state &&
-  new StoredWebhooks({
-    clock,
-    log,
-    objects: state.objects,
-    entities: () => state.store?.entities,
-    use: (webhooks) => alerts.useStored(webhooks),
-  });
+/** The tasks of the process that counts, and that owns the state store if there is one. A worker leaves them to its primary. */
+export class StoreUpkeep {
+  readonly backups: Backups | undefined;
+  readonly #tools: PartTools;
+  readonly #settings: StateSettings | undefined;
+  readonly #boot: Boot | undefined;
+  readonly #counters: UsageCounters;
+  #settingsAudit: SettingsAudit | undefined;
+  #spools: Spools | undefined;
+  /** Tasks that stop before the last rows are written. Spools and backups stop afterwards. */
+  readonly #tasks: { stop(): Promise<void> | void }[] = [];
 
-const backupsOf = ({ state, snapshot, ...setup }: ServeParts): Backups | undefined => {
-  const settings = snapshot.server.state?.backup;
-  return state && settings && new Backups(setup, settings, state);
-};
+  constructor(tools: PartTools, settings: StateSettings | undefined, boot: Boot | undefined) {
+    this.#tools = tools;
+    this.#settings = settings;
+    this.#boot = boot;
+    this.#counters = usageCountersOf(tools);
+    this.#tasks.push(this.#counters);
+    const { store, port } = tools;
+    const alerts: AlertSink = { raise: (alert) => port('alerts')?.raise(alert) };
+    this.backups = store && settings?.backup && new Backups({ ...tools, alerts }, settings.backup, store);
+  }
 
-const usageCountersOf = ({ clock, log, metrics, state, alerts }: ServeParts): UsageCounters => {
-  const lost = new LostLeases(clock, alerts);
+  /** Without a state store the counters are in memory. */
+  get usage(): SharedUsage {
+    const counters = this.#counters;
+    const spools = () => this.#spools;
+    return {
+      get ports() {
+        return counters.ports;
+      },
+      ended: (boot) => counters.ended(boot),
+      takeSpool: (pid) => spools()?.ended(pid),
+    };
+  }
+
+  get spools(): Spools | undefined {
+    return this.#spools;
+  }
+
+  /** Call it before a worker begins a spool of its own: all spools that are there belong to processes that have ended. */
+  async open(hash: string): Promise<void> {
+    const { clock, log, store: state } = this.#tools;
+    if (!state || !this.#settings) return;
+    const retention = new Retention({ clock, log, state, days: this.#settings.retention });
+    retention.start();
+    const auditHead = new AuditHead({ clock, log, state });
+    auditHead.start();
+    this.#settingsAudit = new SettingsAudit({ clock, log, state });
+    this.#settingsAudit.started(hash);
+    this.#tasks.push(retention, auditHead, this.#settingsAudit);
+    this.#spools = await spoolsOf(this.#tools, this.#settings, this.#boot);
+  }
+
+  /** Starts the tasks that wait until the gateway serves. */
+  start(): void {
+    this.backups?.start();
+    this.#counters.start();
+  }
+
+  reloaded(hash: string, changed: readonly string[]): void {
+    this.#settingsAudit?.reloaded(hash, changed);
+  }
+
+  async stop(): Promise<void> {
+    for (const task of this.#tasks) await task.stop();
+  }
+}
+
+function usageCountersOf({ clock, log, metrics, store, port }: PartTools): UsageCounters {
+  const lost = new LostLeases(clock, { raise: (alert) => port('alerts')?.raise(alert) });
   return new UsageCounters(
     {
       clock,
@@ -36,62 +92,15 @@ const usageCountersOf = ({ clock, log, metrics, state, alerts }: ServeParts): Us
       },
       onFailure: (err) => log.error({ err }, 'counters of budgets could not be tidied'),
     },
-    state,
+    store,
   );
-};
-
-interface Task {
-  stop(): Promise<void> | void;
 }
 
-/** The tasks of the process that owns the state store, besides serving requests. A worker leaves them to its primary. */
-export interface StoreUpkeep {
-  /** Without a state store they are in memory. */
-  readonly usageCounters: UsageCounters;
-  readonly settingsAudit: SettingsAudit | undefined;
-  readonly spools: Spools | undefined;
-  readonly backups: Backups | undefined;
-  /** Tasks that stop before the last rows are written. Spools and backups stop afterwards. */
-  readonly tasks: readonly Task[];
-  /** Starts the tasks that wait until the gateway serves. */
-  start(): void;
-}
-
-/** Call it before a worker begins a spool of its own: all spools that are there belong to processes that have ended. */
-export async function openUpkeep(parts: ServeParts): Promise<StoreUpkeep> {
-  const [usageCounters, backups, webhooks] = [usageCountersOf(parts), backupsOf(parts), storedWebhooks(parts)];
-  const { settingsAudit, tasks } = startTasks(parts);
-  return {
-    usageCounters,
-    settingsAudit,
-    spools: await spoolsOf(parts),
-    backups,
-    tasks: [usageCounters, ...tasks, ...(webhooks ? [webhooks] : [])],
-    start() {
-      backups?.start();
-      usageCounters.start();
-      void webhooks?.start();
-    },
-  };
-}
-
-function startTasks({ clock, log, state, snapshot }: ServeParts): {
-  readonly settingsAudit: SettingsAudit | undefined;
-  readonly tasks: readonly Task[];
-} {
-  const settings = snapshot.server.state;
-  if (!state || !settings) return { settingsAudit: undefined, tasks: [] };
-  const retention = new Retention({ clock, log, state, days: settings.retention });
-  retention.start();
-  const auditHead = new AuditHead({ clock, log, state });
-  auditHead.start();
-  const settingsAudit = new SettingsAudit({ clock, log, state });
-  settingsAudit.started(snapshot.hash);
-  return { settingsAudit, tasks: [retention, auditHead, settingsAudit] };
-}
-
-async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: ServeParts): Promise<Spools | undefined> {
-  const folder = snapshot.server.state?.folder;
+async function spoolsOf(
+  { clock, log, metrics, store: state }: PartTools,
+  { folder }: StateSettings,
+  boot: Boot | undefined,
+): Promise<Spools | undefined> {
   if (!state || folder === undefined) return undefined;
   // Most gateways have no state store on disk: they do not load the code.
   const { Spools: Opened } = await import('./spools.ts');
@@ -100,6 +109,6 @@ async function spoolsOf({ clock, log, metrics, state, snapshot, budgets }: Serve
     metrics.families.ledgerExpired.add({}, lost);
   };
   const spools = new Opened({ folder, state, clock, log, onReplayed });
-  spools.start(budgets?.boot.id ?? '');
+  spools.start(boot?.id ?? '');
   return spools;
 }

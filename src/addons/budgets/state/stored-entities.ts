@@ -1,8 +1,8 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
 import { readStored } from '../settings/read-stored.ts';
-import { STORED_KINDS, type StoredObject } from '../../../core/settings/read/stored-objects.ts';
-import type { Entity, EntityDoc, PutChange } from '../store/entities.ts';
+import { STORED_KINDS, type StoredObject } from '../../../core/settings/source/stored-objects.ts';
+import type { Entity, EntityDoc, PutChange } from '../../../core/ports/entities.ts';
 
 /** Objects that are read and checked without a pause, 10 µs each (measured). */
 const SLICE = 200;

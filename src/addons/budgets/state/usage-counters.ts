@@ -1,14 +1,10 @@
-import type { CounterSource } from '../limits/budget-accounting.ts';
 import type { Clock } from '../../../plugin/index.ts';
-import type { Boot, Counters, LostLease } from '../store/counters.ts';
-import type { Ledger } from '../store/ledger.ts';
+import type { Boot, Counters, CounterSource, LostLease } from '../../../core/ports/counters.ts';
+import type { Ledger } from '../../../core/ports/ledger.ts';
 import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
-import type { StateStore } from '../store/store.ts';
-import { requireStore, type StoreHandle } from './store-handle.ts';
-
-/** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
-export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
+import type { CounterPorts } from '../../../core/ports/store.ts';
+import { requireStore, type StoreHandle } from '../../../core/ports/store-handle.ts';
 
 /** Periods that began longer ago are forgotten: the longest is a month, and a request ends within a day. */
 const FORGET_MS = 40 * 86_400_000;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Version } from './entities.ts';
+import type { Version } from '../../../core/ports/entities.ts';
 
 /** The part of a store that a start without it needs: documents and digests, no secrets. */
 export interface StoreSnapshot {

@@ -3,7 +3,7 @@ import { hasFailed, type TestsEnd } from '../results.ts';
 import { noFolder, runTests, type TestRun } from '../run-tests.ts';
 import { watchTests, OnceFiles } from '../watch-tests.ts';
 import { systemClock } from '../../../plugin/index.ts';
-import { describe } from '../../../core/settings/problems/diagnostic.ts';
+import { describe } from '../../../core/settings/source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../../../core/settings/source/files.ts';
 import { watchFolder } from '../../../core/settings/source/watch.ts';
 import type { Output } from '../../../core/commands/output.ts';

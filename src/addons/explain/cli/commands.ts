@@ -14,7 +14,6 @@ const HELP = {
   usage: [
     "explain --request FILE [--configs DIR] [--header 'NAME: VALUE']... [--key ID] [--method METHOD]",
     '        [--path PATH] [--draw N]... [--at MOMENT] [--json] [--color auto|always|never]',
-    'explain --headers [--configs DIR] [--json] [--color auto|always|never]',
   ].join('\n'),
   help: [
     'Show the targets of a request and the requests that would be sent, without calling any upstream.',
@@ -22,7 +21,6 @@ const HELP = {
     '--key ID        the caller is this key of keys.yaml; default: a key without limits',
     '--draw N        random number (0 <= N < 1) for load balancing; default: 0',
     '--at MOMENT     time of the request, such as 2027-01-01T00:00:00Z; default: now',
-    '--headers       show which headers of requests can reach which provider',
     'Exit code 0: explained, 1: errors in the settings, or a plugin did not end, 2: wrong usage',
   ].join('\n'),
 };
@@ -30,7 +28,6 @@ const HELP = {
 const EXPLAIN = {
   ...configs,
   request: { type: 'string' },
-  headers: { type: 'boolean', default: false },
   header: { type: 'string', multiple: true, default: [] },
   key: { type: 'string' },
   method: { type: 'string' },
@@ -42,19 +39,10 @@ const EXPLAIN = {
 } as const satisfies Options;
 
 async function explain(args: string[], world: World): Promise<number> {
-  const { configs: dir, request, header, headers, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
+  const { configs: dir, request, header, draw, at, color, ...flags } = parse(args, EXPLAIN).values;
   const when = oneOf('color', color, ['auto', 'always', 'never']);
   const colour = when === 'always' || (when === 'auto' && showsColour(world));
-  if (headers) {
-    // Options about one request do not apply to it.
-    const stray = Object.entries({ request, header, draw, at, key: flags.key, method: flags.method, path: flags.path });
-    const [name] = stray.find(([, value]) => value !== undefined && value.length > 0) ?? [];
-    if (name !== undefined)
-      throw new UsageError(`--headers is about all requests and cannot be combined with --${name}`);
-    const { explainHeadersCommand } = await import('./explain.ts');
-    return explainHeadersCommand({ ...world, configs: dir, json: flags.json, colour });
-  }
-  if (request === undefined) throw new UsageError('explain needs --request FILE, or --headers');
+  if (request === undefined) throw new UsageError('explain needs --request FILE');
   const draws = draw.map(readDraw);
   const moment = at === undefined ? undefined : readAt(at);
   const { explainCommand } = await import('./explain.ts');

@@ -5,16 +5,13 @@ import { nearest, systemClock } from '../../../plugin/index.ts';
 import { ExplainHangs } from '../explain/explain-hangs.ts';
 import { Explainer } from '../explain/explainer.ts';
 import type { ExplainQuestion } from '../explain/question.ts';
-import { UnknownKey } from '../explain/supposed-caller.ts';
+import { UnknownKey } from '../../../core/dry-run/supposed-caller.ts';
 import { withinTime } from '../../../core/compose/time-limit.ts';
-import { formatDiagnostics, SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { formatDiagnostics, SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import { diskFiles } from '../../../core/settings/source/files.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
 import { pageFor, type ShowOptions } from '../../../core/commands/output.ts';
-import { headerPathsJson, renderHeaderPaths } from '../explanation/render/header-paths.ts';
-import { headerPaths } from '../explain/header-paths/paths.ts';
-import { loadSettings } from '../../../core/settings/read/load.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;
@@ -106,18 +103,3 @@ const isFolder = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
-
-type ExplainHeadersOptions = ShowOptions & Pick<ExplainOptions, 'configs' | 'env'>;
-
-/** `gatehouse explain --headers`. Exit code 0: explained; 1: errors in the settings; 2: the folder does not exist. */
-export async function explainHeadersCommand(options: ExplainHeadersOptions): Promise<0 | 1 | 2> {
-  const { configs, env, json, out, err } = options;
-  const loaded = await loadSettings(configs, { env, fakeMissing: true });
-  const reported = await headerPaths({ loaded, clock: systemClock });
-  if (reported) {
-    out(json ? headerPathsJson(reported) : renderHeaderPaths(reported, pageFor(options)));
-    return 0;
-  }
-  err(formatDiagnostics(loaded.diagnostics, 'pretty'));
-  return loaded.folderExists ? 1 : 2;
-}

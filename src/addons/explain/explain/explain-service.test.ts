@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../plugin/index.ts';
-import { type Diagnostic, SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { type Diagnostic, SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import { createExplainService } from './explain-service.ts';
 import { ExplainHangs } from './explain-hangs.ts';
 import { KeptRequests } from './kept-requests.ts';

@@ -2,11 +2,12 @@ import { GatewayError, nearest, type Clock } from '../../../plugin/index.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import type { RecordStore } from '../../../core/record/store.ts';
 import { ExplainHangs } from './explain-hangs.ts';
+import type { ExplainOutcome, ExplainSource } from '../../../core/process/explain-port.ts';
 import type { KeptRequests } from './kept-requests.ts';
-import { type ExplainQuestion, toQuestion, type QuestionBody } from './question.ts';
+import { type ExplainQuestion, toQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
-import { UnknownKey } from './supposed-caller.ts';
-import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { UnknownKey } from '../../../core/dry-run/supposed-caller.ts';
+import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 /** Explains hypothetical requests and stored requests that this process has served. */
 export interface ExplainService {
@@ -87,24 +88,8 @@ export interface ExplainedRequest extends Explanation {
   readonly record: object | undefined;
 }
 
-/** Questions and outcomes as plain values, because they may come from another process. */
-export interface ExplainSource {
-  explain(question: QuestionBody): Promise<ExplainOutcome>;
-  /** Undefined: no request is stored under this id. Rejects when that cannot be determined. */
-  explained(id: string): Promise<ExplainOutcome | undefined>;
-}
-
-export type ExplainOutcome =
-  | { readonly explanation: (Explanation | ExplainedRequest) & OfWorker; readonly refused?: never }
-  | { readonly refused: Refused; readonly explanation?: never };
-
-interface OfWorker {
-  /** Number of the worker that answered. */
-  readonly worker?: number;
-}
-
-interface Refused {
-  /** As in the errors of the admin API. */
-  readonly code: 'unknown_key' | 'cannot_explain' | 'busy';
-  readonly message: string;
+/** The explanation of a served request, with its record. */
+export interface ExplainedRequest extends Explanation {
+  /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
+  readonly record: object | undefined;
 }

@@ -60,28 +60,4 @@ describe('the explainer', () => {
     await hanging;
     expect(slept).not.toHaveBeenCalled();
   });
-
-  it('runs large questions in slices', async () => {
-    const explainer = createExplainer({ catalog, gateway });
-    const properties = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`p${n}`, { type: 'string' }]));
-    const tools = Array.from({ length: 64 }, (_, n) => ({
-      type: 'function',
-      function: { name: `tool_${n}`, parameters: { type: 'object', properties } },
-    }));
-    const turnsOf = async (json: object): Promise<number> => {
-      let [turns, ended] = [0, false];
-      const count = (): void => {
-        turns += 1;
-        if (!ended) setImmediate(count);
-      };
-      setImmediate(count);
-      await explainer.explain(questionOf({ config: 'it', json: { model: 'm', ...json } }));
-      ended = true;
-      return turns;
-    };
-    await turnsOf({});
-    const small = await turnsOf({});
-    expect(await turnsOf({ tools })).toBeGreaterThan(small + 10);
-    await explainer.close();
-  });
 });

@@ -8,7 +8,7 @@ import type { Explanation } from '../explanation/explanation.ts';
 import { toGatewayError, type Clock, type Exchange, type Target } from '../../../plugin/index.ts';
 import type { SettingsFiles } from '../../../core/settings/source/files.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../core/settings/read/load.ts';
-import type { Environment } from '../../../core/settings/read/references.ts';
+import type { Environment } from '../../../core/settings/values/references.ts';
 import { compileServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { MemoryReplyStores } from '../../../core/memory/reply-cache.ts';
 import { dryParts } from '../../../core/add-on.ts';
@@ -16,14 +16,12 @@ import type { SnapshotSource } from '../../../core/compose/snapshot-part.ts';
 import { MemoryHealthStore } from '../../../core/memory/target-health.ts';
 import type { HealthStore, ReplyStores } from '../../../core/memory/ports.ts';
 import { HttpExchange } from '../../../core/http/gateway/exchange.ts';
-import { Gates } from '../../budgets/limits/gates.ts';
 import { InFlight } from '../../../core/http/gateway/admission/in-flight.ts';
 import { answerByStatus } from '../../../core/http/gateway/koa-reply.ts';
 import { ignorePluginFaults } from '../../../core/http/gateway/plugin-faults.ts';
 import { loadPluginModules } from '../../../core/compose/plugin-modules.ts';
 import { compileSnapshot, type Snapshot } from '../../../core/compose/snapshot.ts';
 import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
-import { inSlices } from './in-slices.ts';
 import { inboundContext, routed } from './inbound.ts';
 import { type Observation, type PluginStep, ExplainedRun } from './observation.ts';
 import { ExplainHangs } from './explain-hangs.ts';
@@ -31,12 +29,11 @@ import type { ExplainQuestion } from './question.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../../../core/dry-run/fakes.ts';
 import { fakeMissing } from './fakes.ts';
 import { dryRunOf } from '../../../core/dry-run/dry-run.ts';
-import { expired, suppose, withKey, type Supposed } from './supposed-caller.ts';
+import { expired, suppose, withKey, type Supposed } from '../../../core/dry-run/supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
-import { findOrigins } from './describe/outbound-fields.ts';
 import { replyHeaders } from './header-watch.ts';
 import { watchPlugins } from './watch.ts';
-import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import type { FrozenResponses } from './kept-responses.ts';
 import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
 
@@ -56,8 +53,6 @@ export interface ExplainerSetup {
   readonly replies?: ReplyStores;
   /** The add-ons of the process that serves. Default: none has kept anything. */
   readonly parts?: readonly SnapshotSource[];
-  /** The gateway's limits of rates. Default: nothing is used of them. */
-  readonly gates?: Gates;
   /** The plugins in use with these settings. Default: loaded from the modules now. */
   readonly registry?: PluginRegistry;
 }
@@ -100,13 +95,10 @@ export class Explainer {
     this.#setup = setup;
   }
 
-  /**
-   * Rejects with SettingsRefused and ExplainHangs. Runs in slices, so that the process continues to serve requests.
-   */
+  /** Rejects with SettingsRefused and ExplainHangs. */
   explain(question: ExplainQuestion): Promise<Explanation> {
     return this.#inTurn(async () => {
       const seen = await this.#observe(question);
-      await inSlices(findOrigins(seen), this.#setup.clock);
       // The request fails at each target, so that all are seen. Plugins set headers of a reply if there is one.
       const isSent = seen.attempts.some(({ supposed }) => supposed);
       return describeRun(seen, isSent ? await this.#observe(question, { answers: true }) : seen);
@@ -164,8 +156,7 @@ export class Explainer {
       ...dryRun,
       question,
       server: snapshot.server,
-      headerNames: snapshot.headerNames,
-      prices: snapshot.prices.current,
+      prices: snapshot.prices?.(),
       supposedCaller: supposed?.how,
       steps: run.steps,
       listed,
@@ -243,7 +234,6 @@ export class Explainer {
       replies: this.#setup.replies ?? new MemoryReplyStores({ clock: real }),
       health: new MemoryHealthStore({ clock }),
       parts: this.#setup.parts ?? dryParts(clock),
-      gates: this.#setup.gates ?? new Gates(clock),
       inFlight: this.#inFlight,
       tokenFetched() {},
       recorder: NO_RECORDER,

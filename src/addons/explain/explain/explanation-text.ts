@@ -1,5 +1,6 @@
 import { renderExplanation } from '../explanation/render/explanation.ts';
-import type { ExplainOutcome } from './explain-service.ts';
+import type { Explanation } from '../explanation/explanation.ts';
+import type { ExplainedRequest } from './explain-service.ts';
 
 /** Wide enough for most texts; the reader's terminal width is not known here. */
 const PAGE = { width: 100, colour: false };
@@ -17,7 +18,7 @@ interface RecordOutcome {
 }
 
 /** The explanation as text, followed by the outcome of a served request. */
-export function explanationText(explanation: NonNullable<ExplainOutcome['explanation']>): string {
+export function explanationText(explanation: Explanation | ExplainedRequest): string {
   const text = renderExplanation(explanation, PAGE);
   if (!('record' in explanation)) return text;
   return `${text}\n${outcomeText(explanation.record)}\n`;

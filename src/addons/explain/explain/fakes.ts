@@ -9,7 +9,6 @@ import {
   type Exchange,
   type FailureKind,
   type Sender,
-  type Translator,
   type CachedReply,
   type KeptText,
   type RateGates,
@@ -49,7 +48,6 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
     ...granted,
     health: readOnlyHealth(setup.health),
     ...(granted.keys && { keys: supposingKeys(granted.keys, setup.supposedCaller) }),
-    ...(granted.translate && { translate: noteWritten(granted.translate, setup) }),
     ...(granted.gates && { gates: takeNothing(granted.gates, setup.limited) }),
     ...(granted.send && { send: sendNothing(setup, granted.gates) }),
     ...(granted.cache && { cache: keepNothing(granted.cache, setup) }),
@@ -60,19 +58,6 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
     ...(granted.semantic && { semantic: compareStored(granted.semantic, setup) }),
   });
 }
-
-/** Captures the encoded body, which contains inlined media only during encoding. */
-const noteWritten = (translator: Translator, { runOf }: FakesSetup): Translator => ({
-  check: (exchange, attempt, resolved) => translator.check(exchange, attempt, resolved),
-  prepare(exchange, attempt, resolved) {
-    runOf(exchange).notesOf(attempt).written = attempt.body;
-    return translator.prepare(exchange, attempt, resolved);
-  },
-  *prepareInSteps(exchange, attempt, resolved) {
-    runOf(exchange).notesOf(attempt).written = attempt.body;
-    return yield* translator.prepareInSteps(exchange, attempt, resolved);
-  },
-});
 
 /**
  * A sender without a connection: the request is encoded, authorized and captured, and then assumed to fail, if possible

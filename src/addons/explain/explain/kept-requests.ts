@@ -1,7 +1,7 @@
 import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import { Secret, type Clock, type Exchange, type GatewayConfig } from '../../../plugin/index.ts';
-import { mayHoldCredential } from '../../../core/settings/checks/forward-headers.ts';
+import { mayHoldCredential } from '../../../core/settings/values/credential-names.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { HealthStore } from '../../../core/memory/ports.ts';
 import type { OnConfig } from '../../../core/compose/config-directory.ts';

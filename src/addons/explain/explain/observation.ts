@@ -1,5 +1,4 @@
 import type { PriceList } from '../../budgets/prices/price-list.ts';
-import type { FieldExplanation, FieldSource } from '../explanation/explanation.ts';
 import type {
   Attempt,
   CachedReply,
@@ -13,7 +12,6 @@ import type {
   Target,
 } from '../../../plugin/index.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import type { HeaderNames } from '../../../core/http/gateway/header-names.ts';
 import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
 import type { DryAttempt, DryRun } from '../../../core/dry-run/dry-run.ts';
 import { type NextAfter, nextAfterOf } from './example-failures.ts';
@@ -26,8 +24,7 @@ import { HeaderMarks } from './header-marks.ts';
 export interface Observation extends DryRun {
   readonly question: ExplainQuestion;
   readonly server: ServerSettings;
-  readonly headerNames: HeaderNames;
-  readonly prices: PriceList;
+  readonly prices: PriceList | undefined;
   /** How the caller was determined without a key in the headers. */
   readonly supposedCaller: 'named' | 'unknown' | undefined;
   /** The reached plugins, in order. */
@@ -42,7 +39,7 @@ export interface Observation extends DryRun {
 }
 
 /** The headers of the reply at the end of the chains. */
-export interface SeenReply {
+interface SeenReply {
   readonly headers: ReadonlyMap<string, string>;
   readonly marks: HeaderMarks;
 }
@@ -71,33 +68,16 @@ export interface AttemptNotes {
   readonly attempt: Attempt;
   readonly config: GatewayConfig;
   body: RequestBody;
-  /** The encoded body of `outbound`: `body` with inlined media. */
-  written: RequestBody | undefined;
   resolved: ResolvedTarget | undefined;
   outbound: Outbound | undefined;
   /** The headers of `outbound` that plugins set after it was encoded. */
   readonly sentHeaders: HeaderMarks;
   /** Undefined when no cache was looked up. */
   cache: SeenCache | undefined;
-  /** Sources of the outbound request; undefined until they are determined. */
-  origins: OutboundOrigins | undefined;
   /** The assumed failure, so that `route` tries the next target; undefined when the attempt was rejected earlier. */
   supposed: GatewayError | undefined;
   readonly health: HealthThen;
   readonly nextAfter: NextAfter;
-}
-
-/** The sources of an outbound request. */
-export interface OutboundOrigins {
-  readonly fields: readonly FieldExplanation[];
-  /** Set when lists are longer than this: `fields` covers their first elements only. */
-  readonly fieldsUpTo: number | undefined;
-  /** By header name; empty for a header that does not depend on the request. */
-  readonly headers: ReadonlyMap<string, readonly FieldSource[]>;
-  /** Sources of the model's name. */
-  readonly model: readonly FieldSource[];
-  /** Sources of the stream flag. */
-  readonly stream: readonly FieldSource[];
 }
 
 /** A cache look-up and its result. */
@@ -155,12 +135,10 @@ export class ExplainedRun {
       attempt,
       config: this.exchange.config!,
       body: attempt.body,
-      written: undefined,
       resolved: attempt.resolved,
       outbound: attempt.outbound,
       sentHeaders: new HeaderMarks(),
       cache: undefined,
-      origins: undefined,
       supposed: undefined,
       health: { state, retryAt, admits },
       nextAfter: nextAfterOf(this.exchange, attempt),

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../plugin/index.ts';
-import { BadQuestion, readQuestion, toQuestion } from './question.ts';
+import { BadQuestion } from '../../../core/process/explain-port.ts';
+import { readQuestion, toQuestion } from './question.ts';
 
 const LIMITS = { json: { depth: 8, keys: 100, items: 100 }, header: 1000 };
 const read = (value: object | string) =>

@@ -1,3 +1,4 @@
+import { BadQuestion, type QuestionBody } from '../../../core/process/explain-port.ts';
 import { type Caller, GatewayError, type Secret, nearest, type Clock } from '../../../plugin/index.ts';
 import { readMoment } from '../../../plugin/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
@@ -38,26 +39,6 @@ export interface ExplainQuestion {
   readonly limited?: GatewayError | null | undefined;
   /** Id of the kept response that the request continued: `body` has the whole input already. */
   readonly continues?: string | undefined;
-}
-
-/** A question as the admin listener receives it: plain values that any process can answer. */
-export interface QuestionBody {
-  readonly method: string;
-  readonly path: string;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Text of the client's body, as written in the question. */
-  readonly body: string;
-  /** Id of a key. */
-  readonly key?: string;
-  readonly draws?: readonly number[];
-  /** Milliseconds since 1970. */
-  readonly at?: number;
-}
-
-/** An invalid question. */
-export class BadQuestion extends Error {
-  override readonly name = 'BadQuestion';
 }
 
 const NAMES = ['method', 'path', 'headers', 'body', 'key', 'draws', 'at'];

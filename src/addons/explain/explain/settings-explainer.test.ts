@@ -3,7 +3,7 @@ import { systemClock } from '../../../plugin/index.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
 import { questionOf, withPlugin } from './explain.testkit.ts';
 import { SettingsExplainer } from './settings-explainer.ts';
-import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 const KEY = 'gatehouse-test-key-0123456789';
 

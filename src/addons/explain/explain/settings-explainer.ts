@@ -5,10 +5,10 @@ import {
   type ReadPlaces,
   type SettingsFiles,
 } from '../../../core/settings/source/files.ts';
-import type { StoredObjects } from '../../../core/settings/read/stored-objects.ts';
+import type { StoredObjects } from '../../../core/settings/source/stored-objects.ts';
 import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
-import { SettingsRefused } from '../../../core/settings/problems/diagnostic.ts';
+import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {
   /** The objects of the state store, as they are now: earlier ones are not kept. */

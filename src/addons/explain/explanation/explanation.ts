@@ -115,7 +115,7 @@ export interface PromptExplanation {
   readonly messages: readonly PromptMessageExplanation[];
 }
 
-export interface PromptMessageExplanation {
+interface PromptMessageExplanation {
   readonly role: string;
   /** Text, or a list of parts. */
   readonly content: unknown;
@@ -267,10 +267,8 @@ export interface OutboundExplanation {
   /** Number of upstream calls for the request. */
   readonly calls: number;
   readonly stream: boolean;
-  /** The sources of the leaves of `body`. */
-  readonly fields: readonly FieldExplanation[];
-  /** Set when a list is longer than this: `fields` omits its later elements. */
-  readonly fieldsUpTo?: number;
+  /** The client's body against `body`, in the order of the client's. Empty when both are equal. */
+  readonly diff: readonly DifferenceExplanation[];
 }
 
 export interface HeaderExplanation {
@@ -283,11 +281,16 @@ export interface HeaderExplanation {
   readonly allowedBy?: FieldSource;
 }
 
-export interface FieldExplanation {
-  /** `generationConfig.maxOutputTokens` */
+/** One place where the sent body differs from the client's. Values are JSON; a long one is cut. */
+export interface DifferenceExplanation {
+  /** `generationConfig.maxOutputTokens`; empty for a whole body that is not JSON. */
   readonly path: string;
-  /** More than one when several inputs form the field. */
-  readonly sources: readonly FieldSource[];
+  /** Absent when the client sent nothing here. */
+  readonly received?: string;
+  /** Absent when nothing is sent here. */
+  readonly sent?: string;
+  /** What set or removed it, if it is not the translation. */
+  readonly source?: FieldSource;
 }
 
 export interface CacheExplanation {

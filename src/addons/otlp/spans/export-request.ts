@@ -1,9 +1,9 @@
 import type { Attributes } from '@opentelemetry/api';
-import { attribute, RESOURCE_ATTRIBUTE } from '../../../core/record/fields/attribute-bytes.ts';
+import { attribute, RESOURCE_ATTRIBUTE } from './attribute-bytes.ts';
 import { delimited, utf8, varint, type Bytes } from './protobuf.ts';
 
 /** Where spans come from. */
-export interface SpanOrigin {
+interface SpanOrigin {
   /** The resource of the process. */
   readonly resource: { readonly attributes: Attributes; readonly schemaUrl?: string | undefined };
   /** The instrumentation scope. */

@@ -3,9 +3,9 @@ import { nearest } from '../../../plugin/index.ts';
 import { partialTexts, promptFilesOf } from '../settings/prompt-files.ts';
 import type { CompiledPrompt, CompiledVersion } from '../compile.ts';
 import { PromptLibrary, readReference, versionOf } from '../library.ts';
-import { formatDiagnostics } from '../../../core/settings/problems/diagnostic.ts';
+import { formatDiagnostics } from '../../../core/settings/source/diagnostic.ts';
 import { loadSettings, type Settings } from '../../../core/settings/read/load.ts';
-import type { Environment } from '../../../core/settings/read/references.ts';
+import type { Environment } from '../../../core/settings/values/references.ts';
 import type { Output } from '../../../core/commands/output.ts';
 
 export interface PromptsOptions extends Output {

@@ -1,5 +1,5 @@
 import { LineCounter } from 'yaml';
-import type { Diagnostic } from '../../../core/settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../../../core/settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../../../core/settings/source/files.ts';
 import type { FoundPartial } from '../../../core/settings/source/find-files.ts';
 

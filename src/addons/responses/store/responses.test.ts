@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeptResponse, NewResponse } from '../../../plugin/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { MemoryResponses, sizeOf } from './responses.ts';
+import { sizeOf } from '../../../core/memory/kept-size.ts';
+import { MemoryResponses } from './responses.ts';
 
 const kept = (id: string, chars = 10): NewResponse => {
   const item = `{"id":"msg_${id}"}`;
@@ -15,7 +16,7 @@ const kept = (id: string, chars = 10): NewResponse => {
   };
 };
 
-/** What is found of a kept response. */
+/** The fields that are found of a kept response. */
 const found = ({ id, response, input }: NewResponse): KeptResponse => ({ id, response, input });
 
 function start(maxBytes = 1_000_000, ttlMs = 1000) {

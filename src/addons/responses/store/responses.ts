@@ -1,3 +1,4 @@
+import { overheadOf, sizeOf } from '../../../core/memory/kept-size.ts';
 import {
   familyOf,
   idIn,
@@ -296,11 +297,3 @@ export class MemoryResponses implements ResponseStore {
     table.removeAnchor(part.anchor);
   }
 }
-
-/** An upper estimate of the memory of an entry: two arrays of 64 bytes and more for it while the table grows. */
-const ENTRY_BYTES = 192;
-
-const overheadOf = (items: number): number => ENTRY_BYTES * (1 + items);
-
-export const sizeOf = ({ response, input, items }: Omit<NewResponse, 'id'>): number =>
-  overheadOf(items?.length ?? 0) + response.length + input.length;

@@ -20,7 +20,7 @@ const UNSHARED = 3 / 4;
 /** Time after which a key whose sockets are all open may try again. */
 const RETRY_AFTER_MS = 1000;
 
-/** What an open socket does: it answers a message, or waits for one. */
+/** The state of an open socket: it answers a message, or waits for one. */
 export type SocketState = 'answering' | 'waiting';
 type CountSockets = (state: SocketState, change: 1 | -1) => void;
 

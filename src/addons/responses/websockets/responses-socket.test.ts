@@ -15,7 +15,7 @@ class FakeSocket extends EventEmitter {
   readonly bufferedAmount = 0;
   isPaused = false;
   readonly closed: number[] = [];
-  /** What is done with the connection, in its order. */
+  /** Calls of the connection, in their order. */
   readonly done: string[] = [];
   send(text: string, _: object, sent: () => void): void {
     this.done.push((JSON.parse(text) as { type: string }).type);

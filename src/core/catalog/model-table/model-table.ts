@@ -1,5 +1,5 @@
 import { UNKNOWN_MOST, type MostUsage } from '../../../formats/counts.ts';
-import type { ModelLimits } from '../../../formats/format.ts';
+import type { ModelLimits } from '../../../formats/request-target.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { ROWS, type Capability } from './table.generated.ts';
 

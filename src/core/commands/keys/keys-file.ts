@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { visit } from 'yaml';
 import type { GatewayKey, KeysFile, Reload } from '../../../../schemas/types.generated.ts';
-import type { Diagnostic } from '../../settings/problems/diagnostic.ts';
+import type { Diagnostic } from '../../settings/source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../../settings/source/files.ts';
 import { loadSettings } from '../../settings/read/load.ts';
-import { readSettingsFile } from '../../settings/source/read-file.ts';
-import { isReference, parseReferences, type Reference, type Environment } from '../../settings/read/references.ts';
-import { packageSchemas } from '../../settings/read/schemas.ts';
+import { readSettingsFile } from '../../settings/read/read-file.ts';
+import { isReference, parseReferences, type Reference, type Environment } from '../../settings/values/references.ts';
+import { packageSchemas } from '../../settings/schema/schemas.ts';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
 interface ReadKeysOptions {

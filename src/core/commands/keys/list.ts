@@ -1,5 +1,5 @@
 import type { Budget, GatewayKey, ModelRateLimits, RateLimits } from '../../../../schemas/types.generated.ts';
-import { looksSecret } from '../../settings/problems/show.ts';
+import { looksSecret } from '../../settings/values/show.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, type KeysCommandOptions } from './write.ts';
 

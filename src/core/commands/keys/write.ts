@@ -1,7 +1,7 @@
-import { formatDiagnostics } from '../../settings/problems/diagnostic.ts';
+import { formatDiagnostics } from '../../settings/source/diagnostic.ts';
 import { shellWord, type Output } from '../output.ts';
 import type { FileEdit } from './edit-keys.ts';
-import type { Environment } from '../../settings/read/references.ts';
+import type { Environment } from '../../settings/values/references.ts';
 import { readKeys, type ReadKeys, type RefusedKeys } from './keys-file.ts';
 import { randomBytes } from 'node:crypto';
 import { open, readFile, realpath, rename, stat, unlink, type FileHandle } from 'node:fs/promises';

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { writeSettings } from '../../../../test/support/gateway.ts';
 import { checkSettings } from '../../dry-run/check-settings.ts';
-import { describe as inWords } from '../../settings/problems/diagnostic.ts';
+import { describe as inWords } from '../../settings/source/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
 import type { GatewayContext, Middleware } from '../../../plugin/index.ts';
 import { compose } from './compose.ts';

@@ -68,7 +68,7 @@ type Created = CreatedPlugin | Promise<CreatedPlugin>;
 /** Creates a plugin's middleware or step, wrapped or replaced. */
 type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
-/** What checking a list needs. */
+/** Arguments of the check of a list. */
 export interface ListChecks {
   readonly registry: PluginRegistry;
   /**

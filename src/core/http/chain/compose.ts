@@ -5,7 +5,7 @@ import { watchedLink } from './watched-link.ts';
 const ended = Promise.resolve();
 const end: Chain = () => ended;
 
-/** What a chain of this level has a plan for. */
+/** Subjects for which a chain of this level has plans. */
 export const subjectOf: Readonly<Record<PluginLevel, (ctx: ChainContext) => object | undefined>> = {
   entry: ({ exchange }) => exchange.operation,
   request: ({ exchange }) => exchange.config,

@@ -47,13 +47,13 @@ export interface PluginFailure {
   readonly error: unknown;
 }
 
-/** What a chain runs with: Koa's context, or a `Scope`. */
+/** The argument of a chain's plugins: Koa's context, or a `Scope`. */
 export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
 
 export type Chain = (ctx: ChainContext) => Promise<void>;
 
 /**
- * What a chain of a served request runs with. Built-in plugins read only the fields of the scope. Koa's context is made
+ * The argument of a chain's plugins in a served request. Built-in plugins read only the fields of the scope. Koa's context is made
  * when an external plugin needs it. The context of an attempt has a response of its own, and costs as much as all
  * built-in plugins of the attempt's chain (measured).
  */

@@ -232,6 +232,7 @@ class HttpRequest implements InboundRequest {
   bodyValidated = false;
   #body: RequestBody | undefined;
   readonly #names: HeaderNames;
+  readonly #hasOwnHeaders: boolean;
   readonly #exchange: Exchange;
   readonly #socket: Socket;
 
@@ -247,6 +248,7 @@ class HttpRequest implements InboundRequest {
     // Reads the raw headers: a client could hide X-Forwarded-For by naming it in `Connection`.
     this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
     this.#names = headerNames;
+    this.#hasOwnHeaders = headerNames.areIn(this.headers);
     this.#exchange = exchange;
     this.#socket = req.socket;
   }
@@ -264,7 +266,7 @@ class HttpRequest implements InboundRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#names.read(this.headers, name);
+    return this.#hasOwnHeaders ? this.#names.read(this.headers, name) : undefined;
   }
 
   headerName(name: string): string {

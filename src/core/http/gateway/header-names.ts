@@ -21,6 +21,12 @@ export class HeaderNames {
     return this.#response[used] ?? first;
   }
 
+  /** Whether the request has any of the gateway's headers. Most have none, and need no look-up by name. */
+  areIn(headers: IncomingHttpHeaders): boolean {
+    for (const name in headers) for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true;
+    return false;
+  }
+
   /** The value of `<prefix><name>`, under the first prefix with which the request has it. */
   read(headers: IncomingHttpHeaders, name: string): string | undefined {
     const names = this.#all(name);

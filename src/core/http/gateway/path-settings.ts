@@ -1,6 +1,5 @@
 import type { Chain } from '../chain/instance.ts';
-import type { Exchange } from '../../../plugin/index.ts';
-import type { CostHeader } from '../../../addons/budgets/record/cost-header.ts';
+import type { Exchange, Reply } from '../../../plugin/index.ts';
 import type { NetworkTest } from '../../settings/compile/networks.ts';
 import type { HeaderNames } from './header-names.ts';
 
@@ -18,7 +17,8 @@ export interface PathSettings extends ExchangeSettings {
   readonly entry: Chain;
   /** Undefined: no reply carries `Server-Timing`. */
   readonly pluginTimes: { header(exchange: Exchange): string } | undefined;
-  readonly costHeader: CostHeader;
+  /** The cost of a request for a header of its reply; undefined for a reply that has none. Undefined: this build has no prices. */
+  readonly costHeader: { of(exchange: Exchange, reply: Reply, receivedAt: number): string | undefined } | undefined;
 }
 
 /** Keeps the settings of one request alive until its reply has ended. */

@@ -110,9 +110,10 @@ it('counts the heartbeats of a stream as bytes sent', async () => {
   sink!.end();
   await expect.poll(() => ends.length).toBe(1);
   await expect.poll(() => got.text).toContain('0\r\n\r\n');
-  const heartbeats = got.text.split(openaiChat.heartbeat).length - 1;
+  const heartbeat = openaiChat.heartbeat(undefined);
+  const heartbeats = got.text.split(heartbeat).length - 1;
   expect(heartbeats).toBeGreaterThan(0);
-  expect(ends[0]?.bytes).toBe(heartbeats * openaiChat.heartbeat.length + 'data: {}\n\n'.length);
+  expect(ends[0]?.bytes).toBe(heartbeats * heartbeat.length + 'data: {}\n\n'.length);
 });
 
 it('ends an endless body at the deadline, not at the next heartbeat', async () => {

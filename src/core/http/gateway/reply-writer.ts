@@ -145,7 +145,7 @@ class ReplyWriter implements Sink, LeavingReply {
     if (this.#closing) return;
     this.#bytes += bytes.length;
     this.#lastAt = this.#setup.clock.now();
-    if (this.#setup.format.heartbeatAfter) this.#last = bytes;
+    if (typeof this.#setup.format.heartbeat === 'function') this.#last = bytes;
     if (!this.#res.write(bytes)) this.#source?.pause();
   }
 
@@ -231,9 +231,9 @@ class ReplyWriter implements Sink, LeavingReply {
 
   #heartbeat(): string {
     const { exchange, format } = this.#setup;
+    if (typeof format.heartbeat === 'string') return format.heartbeat;
     const last = this.#last;
-    const signals = exchange.attempts?.at(-1)?.signals;
-    return (last && format.heartbeatAfter?.({ last, signals })) ?? format.heartbeat;
+    return format.heartbeat(last && { last, signals: exchange.attempts?.at(-1)?.signals });
   }
 
   #write(event: string): void {

@@ -33,9 +33,20 @@ export interface RequestPathSetup {
   readonly clock: Clock;
   readonly log: Logger;
   readonly pluginFault: ReportPluginFailure;
+  /** Gets the hint at the headers of the first request that has one. Default: it is logged. */
+  readonly onHint?: ((hint: HeaderHint) => void) | undefined;
   /** Fixed request ids, for tests. */
   readonly newId?: () => string | undefined;
 }
+
+/** Headers without effect that clients send. */
+export interface HeaderHint {
+  readonly requestId: string;
+  readonly text: string;
+}
+
+export const logHint = (log: Logger, { requestId, text }: HeaderHint): void =>
+  log.warn({ request_id: requestId }, text);
 
 /**
  * The whole path of a request, in order:
@@ -55,7 +66,7 @@ export interface RequestPathSetup {
  * deadline until `config` sets another. Attempts and the writer have their own timers for it; RequestDeadlines covers
  * the rest. A client disconnect and a drain that runs out of time cancel the exchange or end the writer.
  */
-export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault }: RequestPathSetup) {
+export function createRequestPath({ live, inFlight, clock, log, newId, pluginFault, onHint }: RequestPathSetup) {
   const { expect: onDeadline } = new RequestDeadlines(clock, inFlight);
   const onListenerFault = (error: unknown, requestId: string): void => {
     const plugin = blamedPlugin(error);
@@ -84,7 +95,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       lease.release();
     };
     const { res } = incoming;
-    if (!hinted) hinted = warnOfHeaders(exchange, log);
+    if (!hinted) hinted = warnOfHeaders(exchange, { log, onHint });
     exchange.error = inFlight.enter({ exchange, res, refused: refusal !== undefined, settle }) ?? refusal;
     const scope = new RequestScope(incoming, exchange);
     let writer: LeavingReply | undefined;
@@ -125,10 +136,13 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
 }
 
 /** Clients of Portkey go on with headers that this gateway does not read; one line of the log is enough to see it. */
-function warnOfHeaders({ id, request }: HttpExchange, log: Logger): boolean {
-  const hint = portkeyHint(request);
-  if (hint !== '') log.warn({ request_id: id }, hint.trimStart());
-  return hint !== '';
+function warnOfHeaders({ id, request }: HttpExchange, to: Pick<RequestPathSetup, 'log' | 'onHint'>): boolean {
+  const text = portkeyHint(request).trimStart();
+  if (text === '') return false;
+  const hint = { requestId: id, text };
+  if (to.onHint) to.onHint(hint);
+  else logHint(to.log, hint);
+  return true;
 }
 
 const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
@@ -172,7 +186,7 @@ function setOriginHeaders(
     headers['server-timing'] = own === undefined ? times : `${own}, ${times}`;
   }
   if (config.replyHeaders.has('cost')) {
-    const cost = costHeader.of(exchange, reply, clock.wall() - clock.now() + exchange.startedAt);
+    const cost = costHeader?.of(exchange, reply, clock.wall() - clock.now() + exchange.startedAt);
     if (cost !== undefined) headers[names.cost] = cost;
   }
 }

@@ -1,4 +1,4 @@
-/** What stays of a key in a path. No operation has such a path, and no model such a name. */
+/** Stands in a path in the place of a key. No operation has such a path, and no model such a name. */
 export const KEY_IN_PATH = ';key=';
 
 /**

@@ -92,7 +92,7 @@ export function guessFormat(
   return operationFor(bySelector(sameStart.length > 0 ? sameStart : withHeader), headers, querystring)?.format;
 }
 
-/** What paths of the operation begin with, up to the first parameter that may be any text. */
+/** The prefix of the operation's paths, up to the first parameter that may be any text. */
 function literalStarts({ path }: Operation): readonly string[] {
   const [, before = path.split('{', 1)[0]!, texts = '', after = ''] = FIRST_TEXTS.exec(path) ?? [];
   return texts.split('|').map((text) => (before + text + after).toLowerCase());

@@ -1,4 +1,5 @@
-import type { ClientError, Format } from '../../../formats/format.ts';
+import type { ClientError } from '../../../formats/client-error.ts';
+import type { Format } from '../../../formats/format.ts';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
 import { GatewayError, type ErrorCode } from '../../../plugin/index.ts';
 

@@ -1,6 +1,6 @@
 import { toCamel } from '../../../formats/json/field-names.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
-import type { BodyEdit } from '../../../formats/format.ts';
+import type { BodyEdit } from '../../../formats/body-view.ts';
 import { NOT_TAKEN } from '../../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
 

@@ -1,120 +1,113 @@
 import { scrub } from '../scrub.ts';
 import type { LineParts } from './line-parts.ts';
-import type { RecordField } from './record-field.ts';
+import type { Notations, RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 
-/** Adds `"name":value` of one field; nothing if its value is absent. */
-type AddMember<T> = (of: T, into: LineParts) => void;
-/** The same as a text; empty if the value is absent. */
-type WriteMember<T> = (of: T) => string;
+/** Adds the members of an object to a line: `,"status":200,"stream":false`. */
+export type AddMembers<T> = (of: T, into: LineParts) => void;
+
+/** A member of an object: where its value is, and how the value is written. */
+interface Member<T> {
+  /** A property is read in place: a function for each of 60 fields would double the calls of a line (counted). */
+  readonly value: keyof T | ((of: T) => unknown);
+  readonly textOf: (value: unknown) => string;
+}
+
+/** A member whose value is often that of the request before. It keeps its latest value, and the text: `,"status":200`. */
+interface KeptMember<T> extends Member<T> {
+  /** Null: there was none yet. */
+  latest: unknown;
+  text: string;
+}
+
+/** The steps that write an object: one for each member, or for neighbouring texts. */
+type LineStep<T> =
+  /** Texts are joined anew when one of them has changed, because each join makes an object. */
+  | { readonly how: 'kept'; readonly members: KeptMember<T>[]; joined: string }
+  /** A value that each request has of its own. */
+  | (Member<T> & { readonly how: 'once'; readonly name: string })
+  | { readonly how: 'nested'; readonly add: AddMembers<T> };
 
 /**
- * Compiles the members of a JSON object in the access line, in the order of the table. Each text is scrubbed on its own,
- * which equals scrubbing the whole line: no name in a table is a credential's, and no pattern of a credential matches
- * beyond the quotes of a text.
+ * Compiles the members of a JSON object in the access line, in the order of the table. An absent value has no member.
  *
- * @param before what precedes the first field; `''` only if that field is never absent
+ * | Row of the table                                   | Object                 | Added to the line            |
+ * | -------------------------------------------------- | ---------------------- | ---------------------------- |
+ * | `{ line: 'method', as: 'text', value: 'method' }`  | `{ method: 'POST' }`   | `,"method":"POST"`           |
+ * | `{ line: 'status', as: 'plain', value: 'status' }` | `{ status: 200 }`      | `,"status":200`              |
+ * | `{ line: 'took', as: 'ms', value: 'tookMs' }`      | `{ tookMs: 12.34567 }` | `,"took":12.346`             |
+ * | `rows({ line: 'tries' }, TRIES, …)`                | two tries              | `,"tries":[{"n":0},{"n":1}]` |
+ *
+ * Each text is scrubbed on its own, which equals scrubbing the whole line: no name in a table is a credential's, and no
+ * pattern of a credential matches beyond the quotes of a text.
+ *
+ * @param before precedes the first member; `''` only if the first value is never absent
  */
-export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' | ''): AddMember<T> {
-  const shown = fields.filter(({ line }) => line !== undefined);
-  const adders: AddMember<T>[] = [];
-  let run: WriteMember<T>[] | undefined;
-  for (const [index, field] of shown.entries()) {
-    const name = `${index === 0 ? before : ','}"${field.line}":`;
-    if (field.as !== 'text') {
-      adders.push(memberOf(field, name));
-      run = undefined;
+export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' | ''): AddMembers<T> {
+  const steps = stepsOf(fields, before);
+  return (of, into) => {
+    for (const step of steps) {
+      if (step.how === 'nested') step.add(of, into);
+      else if (step.how === 'once') {
+        const { value: valueOf } = step;
+        const value = typeof valueOf === 'function' ? valueOf(of) : of[valueOf];
+        if (value === undefined) continue;
+        into.add(step.name);
+        into.add(step.textOf(value));
+      } else {
+        let isSame = true;
+        for (const member of step.members) {
+          const { value: valueOf } = member;
+          const value = typeof valueOf === 'function' ? valueOf(of) : of[valueOf];
+          if (value === member.latest) continue;
+          isSame = false;
+          member.latest = value;
+          member.text = member.textOf(value);
+        }
+        if (!isSame) step.joined = step.members.map(({ text }) => text).join('');
+        if (step.joined !== '') into.add(step.joined);
+      }
+    }
+  };
+}
+
+function stepsOf<T>(fields: readonly RecordField<T>[], before: ',' | ''): LineStep<T>[] {
+  const steps: LineStep<T>[] = [];
+  /** The members of the step before, if they are texts. */
+  let texts: KeptMember<T>[] | undefined;
+  for (const field of fields) {
+    if (field.line === undefined) continue;
+    const name = `${steps.length === 0 ? before : ','}"${field.line}":`;
+    if (field.as === 'text' && texts) {
+      texts.push(keptMember(field, name));
       continue;
     }
-    // Adjacent texts make one run, because the next request often has the same texts.
-    if (!run) adders.push(added(runWriter((run = []))));
-    run.push(textMember(field, name));
+    texts = field.as === 'text' ? [keptMember(field, name)] : undefined;
+    if (texts) steps.push({ how: 'kept', members: texts, joined: '' });
+    else steps.push(stepOf(field, name));
   }
-  return (of, into) => {
-    for (const add of adders) add(of, into);
-  };
+  return steps;
 }
 
-function added<T>(write: WriteMember<T>): AddMember<T> {
-  return (of, into) => {
-    const text = write(of);
-    if (text !== '') into.add(text);
-  };
+function stepOf<T>(field: RecordField<T>, name: string): LineStep<T> {
+  if (field.as === 'nested') return { how: 'nested', add: field.lineAdder(name) };
+  if (field.as === 'text' || field.as === 'plain')
+    return { how: 'kept', members: [keptMember(field, name)], joined: '' };
+  // The field's own type admits values of its notation only.
+  return { how: 'once', name, value: field.value, textOf: TEXT_OF[field.as] as (value: unknown) => string };
 }
 
-/** Joins members. Keeps the joined text while all members stay the same, because each join makes an object. */
-function runWriter<T>(run: readonly WriteMember<T>[]): WriteMember<T> {
-  const latest: string[] = [];
-  let isJoined = false;
-  let text = '';
-  return (of) => {
-    for (let index = 0; index < run.length; index += 1) {
-      const member = run[index]!(of);
-      if (member === latest[index]) continue;
-      latest[index] = member;
-      isJoined = false;
-    }
-    if (isJoined) return text;
-    text = '';
-    for (const member of latest) text += member;
-    isJoined = true;
-    return text;
-  };
-}
-
-function memberOf<T>(field: Exclude<RecordField<T>, { as: 'text' }>, name: string): AddMember<T> {
-  switch (field.as) {
-    case 'unique':
-      return member(name, field.value, uniqueText);
-    case 'plain':
-      return added(plainMember(field.value, name));
-    case 'ms':
-      return member(name, field.value, msText);
-    case 'time':
-      return member(name, field.value, (ms) => `"${new Date(ms).toISOString()}"`);
-    case 'texts': {
-      const texts = new RecurringTexts(quoted);
-      return member(name, field.value, (all) => `[${all.map((text) => texts.of(text)).join(',')}]`);
-    }
-    case 'json':
-      return member(name, field.value, (value) => scrub(JSON.stringify(value)));
-    case 'nested':
-      return field.addToLine(name);
-  }
-}
-
-function member<T, V>(name: string, valueOf: (of: T) => V | undefined, write: (value: V) => string): AddMember<T> {
-  return (of, into) => {
-    const value = valueOf(of);
-    if (value === undefined) return;
-    into.add(name);
-    into.add(write(value));
-  };
-}
-
-/** Remembers the latest member, because a status and most flags are the same as in the request before. */
-function plainMember<T>(valueOf: (of: T) => number | boolean | undefined, name: string): WriteMember<T> {
-  let latest: number | boolean | undefined;
-  let text = '';
-  return (of) => {
-    const value = valueOf(of);
-    if (value === latest) return text;
-    text = value === undefined ? '' : name + plainText(value);
-    latest = value;
-    return text;
-  };
-}
-
-/** Remembers the whole member, so that a known text is one concatenation. */
-function textMember<T>(
-  { value: valueOf, orNull }: Extract<RecordField<T>, { as: 'text' }>,
-  name: string,
-): WriteMember<T> {
-  const members = new RecurringTexts((text) => name + quoted(text));
-  const absent = orNull ? `${name}null` : '';
-  return (of) => {
-    const value = valueOf(of);
-    return value === undefined ? absent : members.of(value);
+function keptMember<T>(field: Extract<RecordField<T>, { as: 'text' | 'plain' }>, name: string): KeptMember<T> {
+  const absent = field.orNull ? `${name}null` : '';
+  const texts = new RecurringTexts((text) => name + quoted(text));
+  return {
+    value: field.value,
+    textOf(value) {
+      if (value === undefined) return absent;
+      return typeof value === 'string' ? texts.of(value) : name + plainText(value);
+    },
+    latest: null,
+    text: '',
   };
 }
 
@@ -122,11 +115,10 @@ const quoted = (text: string): string => scrub(JSON.stringify(text));
 
 /** Needs no escapes, and has no letter that every format of a credential has: see `scrub`. */
 const HEX = /^[0-9a-f-]*$/;
-const uniqueText = (text: string): string => (HEX.test(text) ? `"${text}"` : quoted(text));
 
 /** As JSON.stringify: NaN and infinities are null. */
-const plainText = (value: number | boolean): string =>
-  typeof value === 'boolean' || Number.isFinite(value) ? `${value}` : 'null';
+const plainText = (value: unknown): string =>
+  typeof value === 'boolean' || Number.isFinite(value) ? String(value) : 'null';
 
 /** `''`, `.001`, … `.999`, without zeros at the end. */
 const FRACTIONS = Array.from({ length: 1000 }, (_, thousandths) => String(thousandths / 1000).slice(1));
@@ -136,3 +128,14 @@ export function msText(ms: number): string {
   const us = Math.round(ms * 1000);
   return us >= 0 && us <= 0x7fffffff ? Math.trunc(us / 1000) + FRACTIONS[us % 1000]! : plainText(us / 1000);
 }
+
+const recurring = new RecurringTexts(quoted);
+
+/** How values are written that each request has of its own. */
+const TEXT_OF: { readonly [N in Exclude<keyof Notations, 'text' | 'plain'>]: (value: Notations[N]) => string } = {
+  unique: (text) => (HEX.test(text) ? `"${text}"` : quoted(text)),
+  ms: msText,
+  time: (ms) => `"${new Date(ms).toISOString()}"`,
+  texts: (all) => `[${all.map((text) => recurring.of(text)).join(',')}]`,
+  json: (value) => scrub(JSON.stringify(value)),
+};

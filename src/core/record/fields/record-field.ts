@@ -2,7 +2,7 @@ import type { AttributeValue } from '@opentelemetry/api';
 import type { LineParts } from './line-parts.ts';
 
 /** The values of fields, by their notation in JSON. */
-interface Notations {
+export interface Notations {
   /** A text that recurs from request to request. */
   readonly text: string;
   /** A text of one request. */
@@ -12,7 +12,7 @@ interface Notations {
   readonly ms: number;
   /** Milliseconds since 1970. */
   readonly time: number;
-  readonly texts: string[];
+  readonly texts: readonly string[];
   /** An object that few requests have; see `group` for others. */
   readonly json: object;
 }
@@ -25,12 +25,17 @@ export interface ShownAs {
   readonly record?: string;
 }
 
+type Name<T> = Extract<keyof T, string>;
+type NamesOf<T, V> = { [K in Name<T>]: T[K] extends V | undefined ? K : never }[Name<T>];
+
+/** The property that has the value, or a function that derives it. Undefined: the value is absent. */
+type FieldValue<T, V> = NamesOf<T, V> | ((of: T) => V | undefined);
+
 /** A field with one value. */
 type SingleField<T> = {
   [N in keyof Notations]: ShownAs & {
     readonly as: N;
-    /** Undefined: the value is absent. */
-    readonly value: (of: T) => Notations[N] | undefined;
+    readonly value: FieldValue<T, Notations[N]>;
     /** The access line has `null` in place of an absent value. */
     readonly orNull?: true;
     /** Attribute of its span. */
@@ -41,34 +46,19 @@ type SingleField<T> = {
 /** A field of objects that have fields of their own; see `rows` and `group`. */
 interface NestedField<T> extends ShownAs {
   readonly as: 'nested';
-  /** Adds the field to a line under this name, which has the comma before it and the colon. */
-  readonly addToLine: (name: string) => (of: T, into: LineParts) => void;
-  readonly store: StoreValues<T>;
-  readonly read: (from: ValueReader) => unknown;
+  /** Adds the member to a line under this name, which has the comma before it and the colon. */
+  readonly lineAdder: (name: string) => (of: T, into: LineParts) => void;
+  /** The value in the admin listener's records. */
+  readonly valueOf: (of: T) => unknown;
   readonly span?: never;
 }
 
 /** One fact of a record: its value, and its name in each place that shows it. */
 export type RecordField<T> = SingleField<T> | NestedField<T>;
 
-/** A value of a stored record. A stored record holds no objects. */
-export type StoredValue = string | number | boolean | undefined;
-
-/** Writes values from the position `at` on. Returns the position after them. */
-export type StoreValues<T> = (of: T, into: StoredValue[], at: number) => number;
-
-/** Reads stored values in the order in which they were written. */
-export class ValueReader {
-  readonly #values: readonly StoredValue[];
-  #at = 0;
-
-  constructor(values: readonly StoredValue[]) {
-    this.#values = values;
-  }
-
-  next(): StoredValue {
-    const value = this.#values[this.#at];
-    this.#at += 1;
-    return value;
-  }
+/** The function that reads the value of a field. */
+export function readerOf<T, V>(value: FieldValue<T, V>): (of: T) => V | undefined {
+  if (typeof value === 'function') return value;
+  // `FieldValue` admits the names of properties that have such a value, which TypeScript cannot follow.
+  return (of) => of[value as keyof T] as V | undefined;
 }

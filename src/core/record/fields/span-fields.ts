@@ -1,3 +1,4 @@
+import type { BoundedRecord } from '../bounded-record.ts';
 import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
 import { EARLIER_SPAN, SPAN } from '../semconv.ts';
 import type { RecordField } from './record-field.ts';
@@ -19,21 +20,21 @@ export const METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** Attributes of the server span. */
-export const SERVER_FIELDS: readonly RecordField<RequestRecord>[] = [
+export const SERVER_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { span: SPAN.httpMethod, as: 'text', value: ({ method }) => (METHODS.has(method) ? method : '_OTHER') },
-  { span: SPAN.urlPath, as: 'text', value: ({ path }) => path },
+  { span: SPAN.urlPath, as: 'text', value: 'path' },
   // The gateway's listeners use plain HTTP; the scheme in front of a proxy is not known reliably.
   { span: SPAN.urlScheme, as: 'text', value: () => 'http' },
-  { span: SPAN.clientAddress, as: 'text', value: ({ clientAddress }) => clientAddress },
-  { span: SPAN.requestId, as: 'unique', value: ({ id }) => id },
-  { span: SPAN.httpRoute, as: 'text', value: ({ route }) => route },
-  { span: SPAN.userAgent, as: 'text', value: ({ userAgent }) => userAgent },
+  { span: SPAN.clientAddress, as: 'text', value: 'clientAddress' },
+  { span: SPAN.requestId, as: 'unique', value: 'id' },
+  { span: SPAN.httpRoute, as: 'text', value: 'route' },
+  { span: SPAN.userAgent, as: 'text', value: 'userAgent' },
   ...REQUEST_FIELDS,
 ];
 
 /** Attributes that an inference span has of its request. */
 export const INFERENCE_FIELDS: readonly RecordField<RequestRecord>[] = [
-  { span: SPAN.operationName, as: 'text', value: ({ semconvName }) => semconvName },
+  { span: SPAN.operationName, as: 'text', value: 'semconvName' },
   { span: SPAN.promptName, as: 'text', value: ({ prompt }) => prompt?.id },
   { span: SPAN.promptVersion, as: 'text', value: ({ prompt }) => prompt && String(prompt.version) },
   { span: SPAN.configId, as: 'text', value: ({ configId }) => configId || undefined },
@@ -41,8 +42,8 @@ export const INFERENCE_FIELDS: readonly RecordField<RequestRecord>[] = [
 
 /** Attributes that an inference span has of its target. */
 export const PLACE_FIELDS: readonly RecordField<RecordedPlace>[] = [
-  { span: SPAN.providerName, as: 'text', value: ({ semconvName }) => semconvName },
-  { span: SPAN.requestModel, as: 'text', value: ({ model }) => model },
+  { span: SPAN.providerName, as: 'text', value: 'semconvName' },
+  { span: SPAN.requestModel, as: 'text', value: 'model' },
 ];
 
 interface Server {
@@ -71,7 +72,7 @@ export const CALL_FIELDS: readonly RecordField<string>[] = [
 
 /** Attributes that an HTTP span has of its try. */
 export const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
-  { span: SPAN.httpStatus, as: 'plain', value: ({ status }) => status },
+  { span: SPAN.httpStatus, as: 'plain', value: 'status' },
   { span: SPAN.errorType, as: 'text', value: ({ errorType }) => errorType || undefined },
 ];
 

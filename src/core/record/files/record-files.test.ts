@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { boundRecord, type BoundedRecord } from '../bounded-record.ts';
 import { createStillClock, endOf, streamedExchange, WALL } from '../exchange.testkit.ts';
-import { recordJson, recordText, storedRecord } from '../json.ts';
+import { recordJson, recordText } from '../json.ts';
 import { recordOf } from '../make-record.ts';
 import { anyRecord } from '../records.testkit.ts';
 import { RecordFiles, type RecordFilesOptions, type RecordFilesSettings } from './record-files.ts';
@@ -56,7 +56,7 @@ describe('the files of records', () => {
   it('hold each record as one line, as the admin listener shows it', () => {
     fc.assert(
       fc.property(anyRecord, (any) => {
-        expect(JSON.parse(recordText(any))).toEqual(recordJson(storedRecord(any)));
+        expect(JSON.parse(recordText(any))).toEqual(recordJson(any));
         expect(recordText(any)).not.toContain('\n');
       }),
     );

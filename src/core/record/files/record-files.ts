@@ -16,7 +16,7 @@ export interface RecordFilesSettings {
 
 /** Why a record is in no file. Labels of a metric: the list is closed. */
 export const RECORD_DROP_REASONS = ['no_space', 'stalled', 'error'] as const;
-export type RecordDropReason = (typeof RECORD_DROP_REASONS)[number];
+type RecordDropReason = (typeof RECORD_DROP_REASONS)[number];
 
 export interface RecordFilesOptions {
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export class RecordFiles {
     const before = this.#settings;
     if (isSame(before, settings)) return;
     this.#settings = settings;
-    // What waits belongs into the files of before.
+    // Waiting records belong into the files of before.
     const lines = this.#take();
     void this.#enqueue(async () => {
       await this.#write(lines, before);

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../../plugin/index.ts';
 import { loggedError } from '../error-fields.ts';
 import { scrub } from '../scrub.ts';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Default: discards all lines. */
   readonly destination?: DestinationStream;

@@ -205,7 +205,7 @@ export const GATEWAY_METRICS = {
       labels: ['route'],
       buckets: BYTE_BUCKETS,
     },
-    { labels: routeOf, value: ({ bytesOut }) => bytesOut },
+    { labels: routeOf, value: 'bytesOut' },
   ),
   requestsRejected: perRequest(
     {

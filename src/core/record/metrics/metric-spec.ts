@@ -1,4 +1,6 @@
 import type { FailureKind } from '../../../plugin/index.ts';
+import type { Usage } from '../../../formats/events.ts';
+import type { RecordedCost } from '../../../addons/budgets/record/recorded-cost.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
 /** One metric of the gateway. */
@@ -27,11 +29,15 @@ export interface MetricSpec {
    * each of the 60 routes would have them (measured: 250 KB of an idle scrape).
    */
   readonly zero?: readonly Readonly<Record<string, string>>[];
-  /** What it counts of the record of every request. */
+  /** The count or the value of every request's record. */
   readonly ofRequest?: Measure<RequestSeries, RequestRecord> | CountRequest<string>;
-  /** What it counts of every attempt at a target that was found, in this order: a count, measures, measures of tries. */
+  /** The counts and values of every attempt at a target that was found, in this order. */
   readonly countAttempt?: CountAttempt<string>;
   readonly ofAttempt?: readonly Measure<AttemptSeries, RecordedAttempt>[];
+  /** Of the usage of an attempt that answered. */
+  readonly ofUsage?: readonly Measure<AttemptSeries, Usage>[];
+  /** Of the same, unless the model counts seconds or pictures, and no tokens. */
+  readonly ofTokens?: readonly Measure<AttemptSeries, Usage>[];
   readonly ofTry?: Measure<TrySeries, RecordedTry>;
 }
 
@@ -41,9 +47,11 @@ export interface MetricSpec {
  */
 export interface Measure<By, T, L extends string = string> {
   readonly labels: (by: By) => Readonly<Record<L, string>>;
-  /** Undefined: nothing is recorded. */
-  readonly value: (of: T) => number | undefined;
+  /** The property that has the value, or a function of the object. Undefined: nothing is recorded. */
+  readonly value: NumberOf<T> | ((of: T) => number | undefined);
 }
+
+type NumberOf<T> = { [K in keyof T]-?: T[K] extends number | undefined ? K : never }[keyof T];
 
 /** The fields of a request that decide its series. `requestKey` has the same. */
 export type RequestSeries = Pick<
@@ -52,7 +60,11 @@ export type RequestSeries = Pick<
 >;
 /** The fields of an attempt that decide its series. `attemptKey` has the same. */
 export type AttemptSeries = AttemptLabels &
-  Pick<RecordedAttempt, 'outcome' | 'errorType'> & { readonly failureKind: FailureKind | undefined };
+  Pick<RecordedAttempt, 'outcome' | 'errorType' | 'substitution'> & {
+    readonly failureKind: FailureKind | undefined;
+    readonly costSource: RecordedCost['source'] | undefined;
+    readonly costUnknown: RecordedCost['unknown'];
+  };
 
 /** The cause of a failed attempt. That it happened inside a stream is a second kind. */
 export const failureKindOf = ({ failure }: RecordedAttempt): FailureKind | undefined => failure?.kinds[0];
@@ -130,6 +142,14 @@ export function countedPerAttempt<const S extends RecordedSpec & { readonly type
   ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
 ) {
   return { ...spec, countAttempt, ofAttempt };
+}
+
+/** A metric that the usage of each attempt that answered decides. */
+export function perUsage<const S extends RecordedSpec>(
+  spec: S,
+  ...ofUsage: Measure<AttemptSeries, Usage, S['labels'][number]>[]
+) {
+  return { ...spec, ofUsage };
 }
 
 /** Values recorded under it belong to label values without a series of their own. */

@@ -19,7 +19,7 @@ interface Collected {
   get(): Promise<FamilySnapshot>;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly clock: Clock;
   readonly build: { readonly version: string; readonly revision: string };
   /** Event loop, heap, garbage collection, file descriptors. Default true. */
@@ -44,7 +44,6 @@ export interface Metrics {
   /** Events of the reply cache. */
   readonly replyCache: {
     readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
-    readonly onTexts: (size: { readonly entries: number; readonly bytes: number }) => void;
     readonly onEvict: () => void;
   };
   /** The present size of the store of files. */
@@ -152,10 +151,6 @@ function createRecorders(
       onChange({ entries, bytes }) {
         families.cacheEntries.set({}, entries);
         families.cacheSize.set({}, bytes);
-      },
-      onTexts({ entries, bytes }) {
-        families.cacheTexts.set({}, entries);
-        families.cacheTextsSize.set({}, bytes);
       },
       onEvict: () => families.cacheEvictions.add({}),
     },

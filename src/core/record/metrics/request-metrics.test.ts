@@ -106,6 +106,16 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     .oneof(
       fc.record({ outcome: fc.constantFrom('success', 'error', 'aborted') }),
       fc.record({ errorType: fc.constantFrom('', 'overloaded', 'quota') }),
+      fc.record({ substitution: fc.constantFrom(undefined, 'model', 'tier') }),
+      fc.record({
+        cost: fc.constantFrom(
+          undefined,
+          { nano: 5, unknown: undefined, source: 'reported', saved: undefined },
+          { nano: 7, unknown: undefined, source: 'estimated', saved: undefined },
+          { nano: undefined, unknown: 'model', source: 'reported', saved: undefined },
+          { nano: undefined, unknown: 'tier', source: 'reported', saved: undefined },
+        ),
+      }),
       fc.record({
         usage: fc.constantFrom(undefined, { input: 1, output: 2, total: 3 }, { input: -1, output: 1, total: 0 }),
       }),

@@ -1,15 +1,18 @@
-import type { RecordedAttempt, RequestRecord } from '../record.ts';
+import type { Usage } from '../../../formats/events.ts';
+import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
 import { CounterFamily, type AnyFamily } from './families.ts';
-import { KnownSeries, type KeyPart } from './known-series.ts';
+import { KnownSeries, type KeyPart, type SeriesOfKey } from './known-series.ts';
 import {
   failureKindOf,
   NO_CALLER,
   OTHER,
   type AttemptSeries,
   type CallerLabels,
+  type Measure,
   type MetricSpec,
   type Note,
   type RequestSeries,
+  type TrySeries,
 } from './metric-spec.ts';
 import { openFamilies, type Families } from './open-families.ts';
 import type { Exemplar, Series } from './series.ts';
@@ -31,12 +34,51 @@ interface LabelSources {
   readonly callers: LabelledCallers;
 }
 
-/** A metric that counts records. */
-interface Counting {
-  readonly spec: MetricSpec;
+/** A row of the table of metrics, or a part of one: it adds values to one metric. */
+interface MeasureStep<Kind extends string, Measured> {
+  readonly kind: Kind;
   readonly family: AnyFamily;
-  /** Adds for the current caller, with any labels. */
+  readonly measure: Measured;
+}
+/** Adds for the current caller, with any labels. */
+interface NoteStep<Count> {
+  readonly kind: 'count';
+  readonly count: Count;
   readonly note: Note<string>;
+}
+
+type RequestStep =
+  | NoteStep<(record: RequestRecord, note: Note<string>) => void>
+  | MeasureStep<'request', Measure<RequestSeries, RequestRecord>>;
+type AttemptStep =
+  | NoteStep<NonNullable<MetricSpec['countAttempt']>>
+  | MeasureStep<'attempt', Measure<AttemptSeries, RecordedAttempt>>
+  | MeasureStep<'usage', Measure<AttemptSeries, Usage>>
+  | MeasureStep<'tokens', Measure<AttemptSeries, Usage>>
+  | TryStep;
+type TryStep = MeasureStep<'try', Measure<TrySeries, RecordedTry>>;
+
+/** Where the series of a step of tries are. */
+interface TriesOf extends Pick<SeriesOfKey, 'ofTries'> {
+  readonly at: number;
+  readonly by: AttemptSeries;
+}
+
+function requestStep(family: AnyFamily, note: Note<string>): RequestStep[] {
+  const { ofRequest } = family.spec;
+  if (typeof ofRequest === 'function') return [{ kind: 'count', count: ofRequest, note }];
+  return ofRequest ? [{ kind: 'request', family, measure: ofRequest }] : [];
+}
+
+function attemptSteps(family: AnyFamily, note: Note<string>): AttemptStep[] {
+  const { countAttempt, ofAttempt = [], ofUsage = [], ofTokens = [], ofTry } = family.spec;
+  return [
+    ...(countAttempt ? [{ kind: 'count', count: countAttempt, note } as const] : []),
+    ...ofAttempt.map((measure) => ({ kind: 'attempt', family, measure }) as const),
+    ...ofUsage.map((measure) => ({ kind: 'usage', family, measure }) as const),
+    ...ofTokens.map((measure) => ({ kind: 'tokens', family, measure }) as const),
+    ...(ofTry ? [{ kind: 'try', family, measure: ofTry } as const] : []),
+  ];
 }
 
 /**
@@ -46,8 +88,8 @@ interface Counting {
  */
 export class RequestMetrics {
   readonly #sources: LabelSources;
-  readonly #ofRequest: readonly Counting[];
-  readonly #ofAttempt: readonly Counting[];
+  readonly #ofRequest: readonly RequestStep[];
+  readonly #ofAttempt: readonly AttemptStep[];
   readonly #requests = new KnownSeries();
   readonly #attempts = new KnownSeries();
   readonly #requestKey: KeyPart[] = [];
@@ -59,63 +101,85 @@ export class RequestMetrics {
 
   constructor(families: Families, sources: LabelSources) {
     this.#sources = sources;
-    const all = Object.values(families).map((family: AnyFamily): Counting => {
+    const all = Object.values(families).map((family: AnyFamily) => {
       const note: Note<string> = (labels, value) => family.add(labels, value, this.#caller);
-      return { spec: family.spec, family, note };
+      return { family, note };
     });
-    this.#ofRequest = all.filter(({ spec }) => spec.ofRequest);
-    this.#ofAttempt = all.filter(({ spec }) => spec.ofAttempt ?? spec.ofTry);
+    this.#ofRequest = all.flatMap(({ family, note }) => requestStep(family, note));
+    this.#ofAttempt = all.flatMap(({ family, note }) => attemptSteps(family, note));
   }
 
   count(record: RequestRecord): void {
     this.#caller = this.#sources.callers.labelsOf(record);
     this.#exemplar = exemplarOf(record);
     const { series } = this.#requests.of(requestKey(record, this.#caller, this.#requestKey));
-    let at = 0;
-    for (const { spec, family, note } of this.#ofRequest) {
-      const { ofRequest } = spec;
-      if (typeof ofRequest === 'function') ofRequest(record, note);
-      else if (ofRequest) {
-        const value = ofRequest.value(record);
-        if (value !== undefined && !isAdded(series[at], value, this.#exemplar))
-          series[at] = this.#addFirst(family, ofRequest.labels(record), value);
-        at += 1;
+    for (let at = 0; at < this.#ofRequest.length; at += 1) {
+      const step = this.#ofRequest[at]!;
+      if (step.kind === 'count') {
+        step.count(record, step.note);
+        continue;
       }
+      const { value: valueOf, labels } = step.measure;
+      const value = typeof valueOf === 'function' ? valueOf(record) : record[valueOf];
+      if (value === undefined) continue;
+      const known = series[at];
+      if (known && !known.removed) known.add(value, this.#exemplar);
+      else series[at] = this.#addFirst(step.family, labels(record), value);
     }
-    for (const attempt of record.attempts) this.#countAttempt(record, attempt);
+    for (const attempt of record.attempts) if (attempt.place) this.#countAttempt(record, attempt, attempt.place);
   }
 
-  #countAttempt(record: RequestRecord, attempt: RecordedAttempt): void {
-    const { place, outcome, errorType, tries } = attempt;
-    if (!place) return;
-    const isNew = place.modelLabel === OTHER && isAnswer(attempt);
-    const by: AttemptSeries = {
-      provider: place.provider,
-      request_model: isNew ? this.#sources.models.answered(place.model, record.keyId ?? '') : place.modelLabel,
-      operation: record.semconvName ?? '',
-      outcome,
-      errorType,
-      failureKind: failureKindOf(attempt),
-    };
+  #countAttempt(record: RequestRecord, attempt: RecordedAttempt, place: RecordedPlace): void {
+    const by = this.#attemptSeries(record, attempt, place);
     const { series, ofTries } = this.#attempts.of(attemptKey(by, this.#caller, this.#attemptKey));
-    let at = 0;
-    for (const { spec, family, note } of this.#ofAttempt) {
-      spec.countAttempt?.(attempt, by, note);
-      for (const measure of spec.ofAttempt ?? []) {
-        const value = measure.value(attempt);
-        if (value !== undefined && !isAdded(series[at], value, this.#exemplar))
-          series[at] = this.#addFirst(family, measure.labels(by), value);
-        at += 1;
+    const usage = attempt.answered ? attempt.usage : undefined;
+    const tokens = usage && isInTokens(usage) ? usage : undefined;
+    for (let at = 0; at < this.#ofAttempt.length; at += 1) {
+      const step = this.#ofAttempt[at]!;
+      let value: number | undefined;
+      if (step.kind === 'count') step.count(attempt, by, step.note);
+      else if (step.kind === 'try') this.#countTries(attempt, step, { at, by, ofTries });
+      else if (step.kind === 'attempt') {
+        const { value: valueOf } = step.measure;
+        value = typeof valueOf === 'function' ? valueOf(attempt) : attempt[valueOf];
+      } else {
+        const { value: valueOf } = step.measure;
+        const used = step.kind === 'tokens' ? tokens : usage;
+        value = used && (typeof valueOf === 'function' ? valueOf(used) : used[valueOf]);
       }
-      if (!spec.ofTry) continue;
-      for (const one of tries) {
-        const value = spec.ofTry.value(one);
-        const known = (ofTries[one.outcome] ??= []);
-        if (value !== undefined && !isAdded(known[at], value, this.#exemplar))
-          known[at] = this.#addFirst(family, spec.ofTry.labels({ ...by, outcome: one.outcome }), value);
-      }
-      at += 1;
+      if (value === undefined || step.kind === 'count') continue;
+      const known = series[at];
+      if (known && !known.removed) known.add(value, this.#exemplar);
+      else series[at] = this.#addFirst(step.family, step.measure.labels(by), value);
     }
+  }
+
+  #countTries({ tries }: RecordedAttempt, { family, measure }: TryStep, { at, by, ofTries }: TriesOf): void {
+    const { value: valueOf, labels } = measure;
+    for (const one of tries) {
+      const value = typeof valueOf === 'function' ? valueOf(one) : one[valueOf];
+      if (value === undefined) continue;
+      const known = (ofTries[one.outcome] ??= []);
+      const series = known[at];
+      if (series && !series.removed) series.add(value, this.#exemplar);
+      else known[at] = this.#addFirst(family, labels({ ...by, outcome: one.outcome }), value);
+    }
+  }
+
+  #attemptSeries({ keyId, semconvName }: RequestRecord, attempt: RecordedAttempt, place: RecordedPlace): AttemptSeries {
+    const { provider, model, modelLabel } = place;
+    const isNew = modelLabel === OTHER && isAnswer(attempt);
+    return {
+      provider,
+      request_model: isNew ? this.#sources.models.answered(model, keyId ?? '') : modelLabel,
+      operation: semconvName ?? '',
+      outcome: attempt.outcome,
+      errorType: attempt.errorType,
+      failureKind: failureKindOf(attempt),
+      substitution: attempt.substitution,
+      costSource: attempt.cost?.source,
+      costUnknown: attempt.cost?.unknown,
+    };
   }
 
   /**
@@ -128,12 +192,8 @@ export class RequestMetrics {
   }
 }
 
-/** Adds to a known series. False if there is none. */
-function isAdded(series: Series | undefined, value: number, exemplar: Exemplar | undefined): boolean {
-  if (series === undefined || series.removed) return false;
-  series.add(value, exemplar);
-  return true;
-}
+/** False for a model that counts seconds or pictures, and no tokens. */
+const isInTokens = ({ seconds, images, total }: Usage): boolean => seconds === undefined && (!images || total > 0);
 
 function exemplarOf({ traceId, spanId, isSampled, receivedAt, durationMs }: RequestRecord): Exemplar | undefined {
   if (!isSampled || spanId === undefined) return undefined;
@@ -161,7 +221,10 @@ function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]
   key[3] = attempt.outcome;
   key[4] = attempt.errorType;
   key[5] = attempt.failureKind;
-  key[6] = caller.key;
+  key[6] = attempt.substitution;
+  key[7] = attempt.costSource;
+  key[8] = attempt.costUnknown;
+  key[9] = caller.key;
   return key;
 }
 

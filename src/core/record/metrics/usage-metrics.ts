@@ -1,42 +1,25 @@
 import type { Usage } from '../../../formats/events.ts';
-import type { RecordedAttempt, RecordedSemantic } from '../record.ts';
-import { UNKNOWN_COSTS } from '../../../addons/budgets/record/recorded-cost.ts';
-import { SUBSTITUTIONS, type Substitution } from '../substitution.ts';
+import type { RecordedSemantic } from '../record.ts';
 import {
   countedPerAttempt,
   MODEL_LABELS,
   modelOf,
   perAttempt,
+  perUsage,
   TOKEN_BUCKETS,
   type AttemptLabels,
   type AttemptSeries,
   type Measure,
 } from './metric-spec.ts';
 
-/** Callers pay for tokens. A failed attempt gave no answer, so it counts no tokens; its record has them. */
-const paidUsage = ({ answered, usage }: RecordedAttempt): Usage | undefined => (answered ? usage : undefined);
-
-/** False for a model that counts seconds or pictures, and no tokens. */
-const isInTokens = ({ seconds, images, total }: Usage): boolean => seconds === undefined && (!images || total > 0);
-
-type ByType = Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'type'>;
-
-/** What an attempt used of one type. */
-const usedOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType => ({
+/** Usage of one type. */
+const usedOf = (
+  type: string,
+  value: Measure<AttemptSeries, Usage>['value'],
+): Measure<AttemptSeries, Usage, keyof AttemptLabels | 'type'> => ({
   labels: (attempt) => ({ ...modelOf(attempt), type }),
-  value: (attempt) => {
-    const usage = paidUsage(attempt);
-    return usage && countOf(usage);
-  },
+  value,
 });
-
-/** Tokens of one type. */
-const tokensOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType =>
-  usedOf(type, (usage) => (isInTokens(usage) ? countOf(usage) : undefined));
-
-/** What is counted by the piece. */
-const unitsOf = (type: string, countOf: (usage: Usage) => number | undefined): ByType =>
-  usedOf(type, (usage) => countOf(usage) || undefined);
 
 /** A call for vectors. */
 const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
@@ -47,51 +30,34 @@ const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
 
 type Vectors = NonNullable<RecordedSemantic['embedding']>;
 
-/** Cost by one source. */
-const costBy = (
-  source: 'reported' | 'estimated',
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'source'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), source }),
-  value: ({ cost }) => (cost?.source === source ? cost.nano : undefined),
-});
-
-/** Attempts whose cost is unknown, by one reason. */
-const unknownBy = (
-  reason: (typeof UNKNOWN_COSTS)[number],
-): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'reason'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), reason }),
-  value: ({ cost }) => (cost?.unknown === reason ? 1 : undefined),
-});
-
-/** Attempts that another model or tier answered. */
-const substitutedBy = (what: Substitution): Measure<AttemptSeries, RecordedAttempt, keyof AttemptLabels | 'what'> => ({
-  labels: (attempt) => ({ ...modelOf(attempt), what }),
-  value: ({ substitution }) => (substitution === what ? 1 : undefined),
-});
-
-const INPUT = tokensOf('input', ({ input }) => input);
-const OUTPUT = tokensOf('output', ({ output }) => output);
+const INPUT = usedOf('input', 'input');
+const OUTPUT = usedOf('output', 'output');
 
 /** Metrics of what attempts used, and what that cost. */
 export const USAGE_METRICS = {
-  tokens: countedPerAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_tokens_total',
-      help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. Calls for vectors of a semantic cache count with operation="embeddings" and their own provider and model. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
-      labels: [...MODEL_LABELS, 'type'],
-      byCaller: true,
-    },
-    ({ semantic }, _, note) => {
-      const call = semantic?.embedding;
-      if (call?.tokens !== undefined) note({ ...vectorsOf(call), type: 'input' }, call.tokens);
-    },
-    INPUT,
-    OUTPUT,
-    tokensOf('cache_read', ({ cacheRead }) => cacheRead),
-    tokensOf('cache_write', ({ cacheWrite }) => cacheWrite),
-    tokensOf('reasoning', ({ reasoning }) => reasoning),
-  ),
+  // Callers pay for tokens. A failed attempt gave no answer, so it counts no tokens; its record has them.
+  tokens: {
+    ...countedPerAttempt(
+      {
+        type: 'counter',
+        name: 'gatehouse_tokens_total',
+        help: 'Tokens of the attempts that answered, as their upstreams report them; of an interrupted reply, those reported until then. Failed attempts count none. Calls for vectors of a semantic cache count with operation="embeddings" and their own provider and model. input includes cache_read and cache_write, output includes reasoning: do not add those three.',
+        labels: [...MODEL_LABELS, 'type'],
+        byCaller: true,
+      },
+      ({ semantic }, _, note) => {
+        const call = semantic?.embedding;
+        if (call?.tokens !== undefined) note({ ...vectorsOf(call), type: 'input' }, call.tokens);
+      },
+    ),
+    ofTokens: [
+      INPUT,
+      OUTPUT,
+      usedOf('cache_read', 'cacheRead'),
+      usedOf('cache_write', 'cacheWrite'),
+      usedOf('reasoning', 'reasoning'),
+    ],
+  },
   doubted: perAttempt(
     {
       type: 'counter',
@@ -101,7 +67,7 @@ export const USAGE_METRICS = {
     },
     { labels: modelOf, value: ({ claimedUsage }) => (claimedUsage ? 1 : undefined) },
   ),
-  audioSeconds: perAttempt(
+  audioSeconds: perUsage(
     {
       type: 'counter',
       name: 'gatehouse_audio_seconds_total',
@@ -109,9 +75,9 @@ export const USAGE_METRICS = {
       labels: MODEL_LABELS,
       byCaller: true,
     },
-    { labels: modelOf, value: (attempt) => paidUsage(attempt)?.seconds },
+    { labels: modelOf, value: 'seconds' },
   ),
-  units: perAttempt(
+  units: perUsage(
     {
       type: 'counter',
       name: 'gatehouse_usage_units_total',
@@ -119,11 +85,11 @@ export const USAGE_METRICS = {
       labels: [...MODEL_LABELS, 'type'],
       byCaller: true,
     },
-    unitsOf('image', ({ images }) => images),
-    unitsOf('search', ({ searches }) => searches),
-    unitsOf('file_search', ({ fileSearches }) => fileSearches),
-    unitsOf('map_search', ({ mapSearches }) => mapSearches),
-    unitsOf('container', ({ containers }) => containers),
+    usedOf('image', ({ images }) => images || undefined),
+    usedOf('search', ({ searches }) => searches || undefined),
+    usedOf('file_search', ({ fileSearches }) => fileSearches || undefined),
+    usedOf('map_search', ({ mapSearches }) => mapSearches || undefined),
+    usedOf('container', ({ containers }) => containers || undefined),
   ),
   cost: countedPerAttempt(
     {
@@ -138,8 +104,10 @@ export const USAGE_METRICS = {
       const call = semantic?.embedding;
       if (call?.cost?.nano !== undefined) note({ ...vectorsOf(call), source: call.cost.source }, call.cost.nano);
     },
-    costBy('reported'),
-    costBy('estimated'),
+    {
+      labels: (attempt) => ({ ...modelOf(attempt), source: attempt.costSource ?? '' }),
+      value: ({ cost }) => (cost?.source === 'cache' ? undefined : cost?.nano),
+    },
   ),
   costUnknown: countedPerAttempt(
     {
@@ -154,7 +122,10 @@ export const USAGE_METRICS = {
       const call = semantic?.embedding;
       if (call?.cost?.unknown) note({ ...vectorsOf(call), reason: call.cost.unknown });
     },
-    ...UNKNOWN_COSTS.map(unknownBy),
+    {
+      labels: (attempt) => ({ ...modelOf(attempt), reason: attempt.costUnknown ?? '' }),
+      value: ({ cost }) => (cost?.unknown === undefined ? undefined : 1),
+    },
   ),
   answeredByOther: perAttempt(
     {
@@ -163,7 +134,10 @@ export const USAGE_METRICS = {
       help: 'Attempts that another model or service tier has answered than the request names, by what differs: model (beyond the version of its name), tier, model_and_tier. Their cost is that of what answered.',
       labels: [...MODEL_LABELS, 'what'],
     },
-    ...SUBSTITUTIONS.map(substitutedBy),
+    {
+      labels: (attempt) => ({ ...modelOf(attempt), what: attempt.substitution ?? '' }),
+      value: ({ substitution }) => (substitution === undefined ? undefined : 1),
+    },
   ),
   costSaved: perAttempt(
     {
@@ -175,15 +149,12 @@ export const USAGE_METRICS = {
     },
     { labels: modelOf, value: ({ cost }) => cost?.saved },
   ),
-  requestTokens: perAttempt(
-    {
-      type: 'histogram',
-      name: 'gatehouse_request_tokens',
-      help: 'Tokens of one generation whose reply was sent, by type: input, output.',
-      labels: [...MODEL_LABELS, 'type'],
-      buckets: TOKEN_BUCKETS,
-    },
-    INPUT,
-    OUTPUT,
-  ),
+  requestTokens: {
+    type: 'histogram',
+    name: 'gatehouse_request_tokens',
+    help: 'Tokens of one generation whose reply was sent, by type: input, output.',
+    labels: [...MODEL_LABELS, 'type'],
+    buckets: TOKEN_BUCKETS,
+    ofTokens: [INPUT, OUTPUT],
+  },
 } as const;

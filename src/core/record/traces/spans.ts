@@ -148,7 +148,7 @@ export function triesOf({ tries }: RecordedAttempt): readonly (readonly [one: Re
   });
 }
 
-/** What the spans of one request share. */
+/** The values that the spans of one request share. */
 interface SpanMaker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;

@@ -10,7 +10,7 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9
 const MAX_TRACESTATE = 512;
 
 /** The caller's trace context, from its headers. */
-export interface Traceparent {
+interface Traceparent {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;

@@ -5,7 +5,7 @@ import { Globs } from '../../catalog/globs.ts';
 import { providerOf } from '../../providers/index.ts';
 import { aliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
-import { showValue } from '../problems/show.ts';
+import { showValue } from '../values/show.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, slugOf, slugsOf, withSuggestion } from './names.ts';
 

@@ -2,7 +2,7 @@ import type { CacheSettings, CatalogEntry } from '../../../../schemas/types.gene
 import { Globs } from '../../catalog/globs.ts';
 import { parseDuration, type Report } from '../../../plugin/index.ts';
 import { providerOf } from '../../providers/index.ts';
-import { showValue } from '../problems/show.ts';
+import { showValue } from '../values/show.ts';
 import { within, type Check, type ConfigNode } from './check.ts';
 import { slugsOf, withSuggestion } from './names.ts';
 import { checkUnit } from './times.ts';

@@ -12,10 +12,10 @@ import type {
 } from '../../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
-import type { Diagnostic } from '../problems/diagnostic.ts';
+import type { Diagnostic } from '../source/diagnostic.ts';
 import type { Extras } from '../read/extra-files.ts';
-import type { JsonPath } from '../read/pointer.ts';
-import type { StoredObjects } from '../read/stored-objects.ts';
+import type { JsonPath } from '../schema/pointer.ts';
+import type { StoredObjects } from '../source/stored-objects.ts';
 
 /** The settings files, undefined for one that could not be read, and the facts that checks need besides. */
 export interface CheckedSettings {

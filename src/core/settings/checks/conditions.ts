@@ -1,7 +1,7 @@
 import type { Strategy, Target as TargetFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import type { JsonPath } from '../read/pointer.ts';
-import { showValue, shortList } from '../problems/show.ts';
+import type { JsonPath } from '../schema/pointer.ts';
+import { showValue, shortList } from '../values/show.ts';
 import { PREDICATE } from '../query/predicate.ts';
 import { readQuery, type Tally } from '../query/read.ts';
 import { within, type Check } from './check.ts';

@@ -1,9 +1,9 @@
 import type { CatalogEntry, GatewayFile, KeysFile, ServerFile, Target } from '../../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../../plugin/index.ts';
 import { digestOf, digestsOf } from '../compile/api-keys.ts';
-import type { JsonPath } from '../read/pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 import type { Check } from './check.ts';
-import { mayHoldCredential } from './forward-headers.ts';
+import { mayHoldCredential } from '../values/credential-names.ts';
 
 /** Owner of the gateway's own secrets, such as the token of the admin listener. */
 const OWN = 'a secret of server.yaml';

@@ -4,8 +4,8 @@ import { MODEL_TASKS, TASKS } from '../../operations/tasks.ts';
 import type { ModelTask, Report, Target } from '../../../plugin/index.ts';
 import { providerOf } from '../../providers/index.ts';
 import { aliasedModels, NO_ALIASES, type AliasedModels } from '../compile/aliased-models.ts';
-import { showValue } from '../problems/show.ts';
-import { valueAt, type JsonPath } from '../read/pointer.ts';
+import { showValue } from '../values/show.ts';
+import { valueAt, type JsonPath } from '../schema/pointer.ts';
 import { within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
 import { checkProviderName, providerNames, slugOf, slugsOf, withSuggestion } from './names.ts';
 
@@ -177,7 +177,7 @@ function checkTasks(
   report({ path: [...misfit.path, ...MODEL], severity: 'warning', message });
 }
 
-/** What the model of a target is for; empty where the settings do not determine it. */
+/** The tasks of a target's model; empty where the settings do not determine it. */
 function purposesOf(target: Target, entry: CatalogEntry | undefined): readonly string[] {
   const model = target.overrideParams?.['model'];
   if (!entry || typeof model !== 'string') return [];

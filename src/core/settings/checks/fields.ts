@@ -1,7 +1,7 @@
 import type { Fields } from '../../../../schemas/types.generated.ts';
 import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { showValue } from '../problems/show.ts';
+import { showValue } from '../values/show.ts';
 import { within, type Check } from './check.ts';
 
 export const checkFields: Check = () => ({

@@ -2,6 +2,7 @@ import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import { headerPrefixes } from '../compile/server-settings.ts';
+import { mayHoldCredential } from '../values/credential-names.ts';
 import { within, type Check } from './check.ts';
 
 /**
@@ -9,23 +10,6 @@ import { within, type Check } from './check.ts';
  * describes the path of one message (RFC 9110, section 7.6.3), and `http2-settings`, part of `upgrade` (RFC 9113, section 3.1).
  */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept', 'http2-settings']);
-
-/** Credentials have many names. A harmless header that is refused can be renamed; a leaked credential cannot be recalled. */
-const CREDENTIAL = new RegExp(
-  [
-    'authori[sz]ation|cookie|token|secret|passw|credential|signature|jwt|assertion|bearer|oidc|saml|^x-goog-user-project$',
-    'passphrase|passcode|totp|hmac',
-    // `x-auth`, `x-auth-request`; not `x-authenticated-user`, `x-author`.
-    '(^|[-_])(auth|authn|authz|creds?|dpop|mfa|otp|pat|pwd|sas|sig)([-_]|$)',
-    // `key` and `x-key`, without a word that qualifies the key.
-    '^(x[-_])?keys?$',
-    // Not every key is a credential: `idempotency-key`. Azure has `ocp-apim-subscription-key` and `x-functions-key`.
-    '(access|account|admin|api|app|application|auth|client|customer|encryption|functions|gateway|license|master|private|provider|secure|service|session|shared|signing|storage|subscription|team|user|virtual)[-_]?key',
-  ].join('|'),
-);
-
-/** @param name in lower case */
-export const mayHoldCredential = (name: string): boolean => CREDENTIAL.test(name);
 
 /**
  * Headers that change how an upstream treats a request. An operator may forward them. A config sent with a request may
@@ -85,7 +69,7 @@ const folded = (name: string): string => name.replaceAll(/[^a-z0-9]/g, '-');
  * The reason why a header is never forwarded, whatever a config says; undefined where a config may forward it.
  * @param name in lower case
  */
-export function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
+function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
   const plain = folded(name);
   if (mayHoldCredential(name) || mayHoldCredential(plain)) return 'may hold a credential';
   if (NOT_FORWARDED.has(plain) || plain.startsWith('proxy-'))

@@ -3,7 +3,7 @@ import { holdsKeyShape, type Report } from '../../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { aliasNamesOf } from '../compile/aliased-models.ts';
 import { digestsOf, isWellFormedKey } from '../compile/api-keys.ts';
-import { storeSettings } from '../read/stored-objects.ts';
+import { storeSettings } from '../source/stored-objects.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
 

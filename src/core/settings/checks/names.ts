@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
 import { nearest, type Report } from '../../../plugin/index.ts';
-import { packageSchemas } from '../read/schemas.ts';
+import { packageSchemas } from '../schema/schemas.ts';
 import type { CheckedSettings } from './check.ts';
 
 /** The names by which the settings files refer to each other. */

@@ -1,13 +1,17 @@
 import type { ChainItem, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import type { JsonPath } from '../read/pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 import { within, type Check, type CheckedConfig } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
-export const checkNeeds: Check = ({ server }) => {
+export const checkNeeds: Check = ({ server, keys }) => {
   if (!server) return {};
   return {
-    server({ chains }, report) {
+    server({ chains, plugins = [] }, report) {
+      if (chains?.entry) {
+        const isOpen = plugins.length === 0 || (keys?.keys ?? []).length > 0;
+        checkEntry(chains.entry, isOpen, within(report, 'chains', 'entry'));
+      }
       checkCors(chains?.entry ?? [], within(report, 'chains', 'entry'));
     },
     config({ file }, report) {
@@ -27,6 +31,19 @@ export const checkNeeds: Check = ({ server }) => {
     },
   };
 };
+
+/** @param isOpen no plugin from outside is there to authenticate callers, or keys are, which only `auth` reads */
+function checkEntry(entry: readonly ChainItem[], isOpen: boolean, report: Report): void {
+  if (isOpen && !has(entry, 'auth')) report({ path: [], severity: 'warning', message: WITHOUT_AUTH });
+  for (const [index, item] of entry.entries())
+    if (typeof item !== 'string' && item.always)
+      report({ path: [index, 'always'], on: 'key', severity: 'warning', message: ALWAYS_THERE });
+}
+
+const WITHOUT_AUTH =
+  'this chain leaves out "auth": requests need no key, and what keys may use, their limits and their budgets do not hold';
+const ALWAYS_THERE =
+  '`always` has no effect here: `plugins` of a config or target replace request and attempt chains, and never this one';
 
 /** `errors` answers a preflight with the 405 of its path, and the plugins after it see no error replies. */
 function checkCors(entry: readonly ChainItem[], report: Report): void {

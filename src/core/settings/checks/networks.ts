@@ -1,6 +1,6 @@
 import type { Report } from '../../../plugin/index.ts';
 import { parseNetwork } from '../compile/networks.ts';
-import { showValue } from '../problems/show.ts';
+import { showValue } from '../values/show.ts';
 import { within, type Check } from './check.ts';
 
 export const checkNetworks: Check = () => ({

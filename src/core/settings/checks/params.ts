@@ -1,7 +1,7 @@
 import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
 import { lostAt, mistakeIn } from '../../catalog/fields/param-doubts.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { showValue } from '../problems/show.ts';
+import { showValue } from '../values/show.ts';
 import { providerOf } from '../../providers/index.ts';
 import type { Check, CheckedConfig } from './check.ts';
 import { entryOfTarget, PARAMS, type ParamsKey } from './entries.ts';

@@ -3,7 +3,7 @@ import { FAILURE_KINDS, parseDuration, type FailureKind, type Report } from '../
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { within, type Check } from './check.ts';
 import { readField } from '../query/fields.ts';
-import { mayHoldCredential } from './forward-headers.ts';
+import { mayHoldCredential } from '../values/credential-names.ts';
 import { checkUnit } from './times.ts';
 
 /** Checks the keys of `strategy` against its mode and against each other. */

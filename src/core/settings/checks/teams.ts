@@ -1,6 +1,6 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { storeSettings } from '../read/stored-objects.ts';
+import { storeSettings } from '../source/stored-objects.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { withSuggestion } from './names.ts';
 

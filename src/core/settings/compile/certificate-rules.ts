@@ -9,7 +9,7 @@ interface Demanding {
   readonly byName: ReadonlyMap<string, readonly KeyRecord[]>;
 }
 
-/** What keys demand of the certificates of clients. */
+/** Demands of keys on the certificates of clients. */
 export function certificateRules(known: () => KnownKeys, admit: Admit): CertificateRules {
   let last: Demanding | undefined;
   const demanding = (): Demanding => {

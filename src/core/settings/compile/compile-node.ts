@@ -1,5 +1,5 @@
 import type { GatewayKey, Organization, Team } from '../../../../schemas/types.generated.ts';
-import type { StoredBudget, StoredLimits } from '../read/stored-objects.ts';
+import type { StoredBudget, StoredLimits } from '../source/stored-objects.ts';
 import type { TreeNode } from '../../tenants/tree.ts';
 
 export type NodeFile = GatewayKey | Organization | Team;

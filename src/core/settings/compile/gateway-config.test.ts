@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
 import type { Route, Target } from '../../../plugin/index.ts';
 import { compileGatewayConfig, RETRYABLE_STATUS_CODES } from './gateway-config.ts';
-import { valueAt } from '../read/pointer.ts';
-import { readSchema } from '../read/schema-files.ts';
+import { valueAt } from '../schema/pointer.ts';
+import { readSchema } from '../schema/schema-files.ts';
 
 const targetsOf = (route: Route): Target[] => (route.kind === 'target' ? [route] : route.members.flatMap(targetsOf));
 const compile = (file: GatewayFile): Target[] => targetsOf(compileGatewayConfig('id', file).route);

@@ -1,5 +1,5 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
-import type { KeyValue } from '../read/stored-objects.ts';
+import type { KeyValue } from '../source/stored-objects.ts';
 import { keyDigest } from './api-keys.ts';
 import type { DigestEntry } from './key-record.ts';
 

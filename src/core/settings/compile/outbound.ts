@@ -1,7 +1,7 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../../plugin/index.ts';
-import { showValue } from '../problems/show.ts';
-import type { Environment } from '../read/references.ts';
+import { showValue } from '../values/show.ts';
+import type { Environment } from '../values/references.ts';
 import { parseNetwork } from './networks.ts';
 
 /** A proxy, as src/core/upstream takes it. */

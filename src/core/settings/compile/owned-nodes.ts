@@ -1,6 +1,6 @@
 import { compileNode, type Attached, type NodeFile } from './compile-node.ts';
 import type { NodeKind, TreeNode } from '../../tenants/tree.ts';
-import type { StoredBudget, StoredLimits } from '../read/stored-objects.ts';
+import type { StoredBudget, StoredLimits } from '../source/stored-objects.ts';
 
 const NONE: Attached = { budgets: new Map(), limits: new Map() };
 

@@ -2,10 +2,10 @@ import type { Ajv, ErrorObject, Options as AjvOptions, ValidateFunction } from '
 import { loadAjv, loadFormats } from '../../kernel/on-demand.ts';
 import { compiledAhead } from '../../kernel/compiled-ahead.ts';
 import { type Report, isObject } from '../../../plugin/index.ts';
-import type { JsonPath } from '../read/pointer.ts';
-import { absoluteRefs, type Schema, SchemaTree } from '../read/schema-files.ts';
+import type { JsonPath } from '../schema/pointer.ts';
+import { absoluteRefs, type Schema, SchemaTree } from '../schema/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
-import { createAjv } from '../read/settings-ajv.ts';
+import { createAjv } from '../schema/settings-ajv.ts';
 import { toError } from '../../../plugin/thrown.ts';
 
 interface Compiled {

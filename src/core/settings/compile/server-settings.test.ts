@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { completeSchemas } from '../../../../schemas/fragments.ts';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import { valueAt } from '../read/pointer.ts';
-import { absoluteRefs, isSchema, propertiesOf, readSchema, SchemaTree } from '../read/schema-files.ts';
+import { valueAt } from '../schema/pointer.ts';
+import { absoluteRefs, isSchema, propertiesOf, readSchema, SchemaTree } from '../schema/schema-files.ts';
 import { compileServerSettings } from './server-settings.ts';
 
 /** Without the keys of add-ons, which fill in their own defaults. */

@@ -7,9 +7,7 @@ import {
   type Timeouts,
   type FormLimits,
 } from '../../../plugin/index.ts';
-import type { Environment } from '../read/references.ts';
-import { compileAlerts, type AlertSettings } from '../../../addons/alerts/settings/compile-alerts.ts';
-import { compileState, type StateSettings } from '../../../addons/budgets/settings/state.ts';
+import type { Environment } from '../values/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -90,14 +88,9 @@ export interface ServerSettings {
   readonly cache: {
     readonly maxBytes: number;
     readonly maxEntryBytes: number;
-    /** Bounds of the texts and vectors of semantic caches. */
-    readonly texts: { readonly maxBytes: number; readonly scopeBytes: number; readonly scopeEntries: number };
   };
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
-  /** Undefined: the gateway opens no state store. */
-  readonly state: StateSettings | undefined;
   readonly egress: { readonly tokenUris: readonly string[] };
-  readonly alerts: AlertSettings;
   readonly telemetry: {
     readonly traces: {
       /** Undefined: only OTEL_* variables can enable traces. */
@@ -146,9 +139,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     plugins: file.plugins ?? [],
     cache: compileCacheStore(cache),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
-    state: compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
-    alerts: compileAlerts(file.alerts),
     telemetry: compileTelemetry(telemetry),
   };
 }
@@ -156,15 +147,9 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
 const compileCacheStore = ({
   max_bytes,
   max_entry_bytes,
-  semantic = {},
 }: NonNullable<ServerFile['cache']>): ServerSettings['cache'] => ({
   maxBytes: parseBytes(max_bytes ?? '64MiB'),
   maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
-  texts: {
-    maxBytes: parseBytes(semantic.max_bytes ?? '32MiB'),
-    scopeBytes: parseBytes(semantic.scope_bytes ?? '8MiB'),
-    scopeEntries: semantic.scope_entries ?? 1000,
-  },
 });
 
 function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {

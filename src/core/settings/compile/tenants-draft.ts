@@ -1,7 +1,7 @@
 import type { GatewayKey, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { NodePath, TreeNode } from '../../tenants/tree.ts';
 import { ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
-import { nameOf, type StoredChanges, type StoredObject } from '../read/stored-objects.ts';
+import { nameOf, type StoredChanges, type StoredObject } from '../source/stored-objects.ts';
 import { digestsOfFile, digestsOfStored } from './key-digests.ts';
 import { KeyRecord, type DigestEntry, type OuterNode } from './key-record.ts';
 import type { Attached } from './compile-node.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayKey, TeamsFile } from '../../../../schemas/types.generated.ts';
 import { readStored, type StoredEntity } from '../../../addons/budgets/settings/read-stored.ts';
-import { changesBetween, nameOf, type StoredObject, type StoredObjects } from '../read/stored-objects.ts';
+import { changesBetween, nameOf, type StoredObject, type StoredObjects } from '../source/stored-objects.ts';
 import { digestOf } from './api-keys.ts';
 import { DigestRing } from './key-ring.ts';
 import { Tenants } from './tenants.ts';

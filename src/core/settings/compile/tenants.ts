@@ -1,7 +1,7 @@
 import type { KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { AlertTree } from '../../../addons/alerts/alert.ts';
+import type { AlertTree } from '../../ports/alert.ts';
 import type { CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
-import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../read/stored-objects.ts';
+import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../source/stored-objects.ts';
 import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 

@@ -1,5 +1,5 @@
-import type { JsonPath } from '../read/pointer.ts';
-import type { Schema, SchemaName } from '../read/schema-files.ts';
+import type { JsonPath } from '../schema/pointer.ts';
+import type { Schema, SchemaName } from '../schema/schema-files.ts';
 
 /** Which add-on brings a file of the settings. */
 export const ADD_ON_FILES: Readonly<Partial<Record<SchemaName, string>>> = {

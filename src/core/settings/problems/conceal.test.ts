@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describe as describeDiagnostic } from './diagnostic.ts';
+import { describe as describeDiagnostic } from '../source/diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings } from '../read/load.ts';
 

@@ -1,7 +1,7 @@
-import { mayHoldCredential } from '../checks/forward-headers.ts';
-import { fromPointer, valueAt } from '../read/pointer.ts';
-import { SECRET_SHAPE } from './show.ts';
-import type { Values } from '../read/values.ts';
+import { mayHoldCredential } from '../values/credential-names.ts';
+import { fromPointer, valueAt } from '../schema/pointer.ts';
+import { SECRET_SHAPE } from '../values/show.ts';
+import type { Values } from '../values/values.ts';
 
 /** Replaces secrets and referenced values in a message. */
 export type Conceal = (text: string) => string;

@@ -2,11 +2,11 @@ import type { ErrorObject } from 'ajv';
 import { nearest, type Problem } from '../../../plugin/index.ts';
 import { absentAddOn } from './add-on-keys.ts';
 import { adviceOnKey } from './foreign-words.ts';
-import { toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
-import { type Schema, isSchema, propertiesOf, type SchemaTree } from '../read/schema-files.ts';
-import { packageSchemas } from '../read/schemas.ts';
-import { eitherKey, firstSentenceOf, shortList, showName } from './show.ts';
-import type { Values } from '../read/values.ts';
+import { toPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
+import { type Schema, isSchema, propertiesOf, type SchemaTree } from '../schema/schema-files.ts';
+import { packageSchemas } from '../schema/schemas.ts';
+import { eitherKey, firstSentenceOf, shortList, showName } from '../values/show.ts';
+import type { Values } from '../values/values.ts';
 
 /** The context in which an ajv error is turned into a message. */
 export interface ProblemContext {

@@ -32,7 +32,7 @@ const REWRITES: readonly Rewrite[] = [
   [/^([a-z]+)$/, (word = '') => word.toUpperCase()],
 ];
 
-/** What `text` is in the notation of `pattern`, a regular expression of a schema. Undefined: no rewrite of it matches. */
+/** `text` in the notation of `pattern`, a regular expression of a schema. Undefined: no rewrite of it matches. */
 export function inNotationOf(pattern: string, text: string): string | undefined {
   const wanted = new RegExp(pattern, 'u');
   for (const [notation, write] of REWRITES) {

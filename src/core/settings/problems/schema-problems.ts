@@ -10,9 +10,17 @@ import {
   type SchemaProblem,
   type ProblemContext,
 } from './key-problems.ts';
-import { fromPointer, nameOf, toPointer, valueAt, type JsonPath } from '../read/pointer.ts';
+import { fromPointer, nameOf, toPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
 import { inNotationOf, reasonAgainst } from './other-notations.ts';
-import { alternatives, eitherKey, exampleInYaml, examplesOf, firstSentenceOf, shortList, showValue } from './show.ts';
+import {
+  alternatives,
+  eitherKey,
+  exampleInYaml,
+  examplesOf,
+  firstSentenceOf,
+  shortList,
+  showValue,
+} from '../values/show.ts';
 import { settleUnions } from './union-problems.ts';
 
 /** Turns validation errors into problems: one for each mistake, with a readable message. */

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isSchema } from '../read/schema-files.ts';
+import { isSchema } from '../schema/schema-files.ts';
 import { isObject } from '../../../plugin/index.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { nearest, type ConditionInput, type Report, type RequestBody } from '../../../plugin/index.ts';
-import { mayHoldCredential } from '../checks/forward-headers.ts';
-import { showName } from '../problems/show.ts';
+import { mayHoldCredential } from '../values/credential-names.ts';
+import { showName } from '../values/show.ts';
 
 /** A field of a request that a query compares. */
 export interface Field {

@@ -1,6 +1,6 @@
 import { operations } from '../../operations/index.ts';
 import { nearest } from '../../../plugin/index.ts';
-import { showValue, shortList } from '../problems/show.ts';
+import { showValue, shortList } from '../values/show.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';
 

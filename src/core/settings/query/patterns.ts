@@ -1,7 +1,7 @@
 import type { RE2JSException, RE2Set } from 're2js';
 import { loadRe2 } from '../../kernel/on-demand.ts';
 import { GatewayError } from '../../../plugin/index.ts';
-import { looksSecret } from '../problems/show.ts';
+import { looksSecret } from '../values/show.ts';
 import type { Field } from './fields.ts';
 
 const MAX_LENGTH = 1000;

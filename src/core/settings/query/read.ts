@@ -1,8 +1,8 @@
 import { isObject, nearest, type Report } from '../../../plugin/index.ts';
-import { showName, showValue } from '../problems/show.ts';
+import { showName, showValue } from '../values/show.ts';
 import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';
-import type { JsonPath } from '../read/pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 
 /** Builds a result from the parts of a query while it is read. Paths are within the query. */
 export interface QueryShape<T> {

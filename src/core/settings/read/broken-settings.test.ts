@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
 import { checkSettings } from '../../dry-run/check-settings.ts';
-import { describe } from '../problems/diagnostic.ts';
+import { describe } from '../source/diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings, type LoadResult } from './load.ts';
 

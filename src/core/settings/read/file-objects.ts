@@ -1,6 +1,6 @@
 import { isMap, isScalar } from 'yaml';
 import { isObject } from '../../../plugin/index.ts';
-import { valueAt, type JsonPath } from './pointer.ts';
+import { valueAt, type JsonPath } from '../schema/pointer.ts';
 import type { YamlFile } from '../source/yaml-file.ts';
 
 /** An object that a settings file holds and that a state store could hold instead. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { Secret } from '../../../plugin/index.ts';
-import { describe } from '../problems/diagnostic.ts';
+import { describe } from '../source/diagnostic.ts';
 import { memoryFiles } from '../source/files.ts';
 import { loadSettings, type LoadOptions, type LoadResult } from './load.ts';
 import { runs } from '../../../../test/support/effort.ts';

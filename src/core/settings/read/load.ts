@@ -4,16 +4,16 @@ import type { CatalogFile, GatewayFile, KeysFile, ServerFile, TeamsFile } from '
 import type { Problem, Report } from '../../../plugin/index.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
-import { sortDiagnostics, type Diagnostic, type FilePlace } from '../problems/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type FilePlace } from '../source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles } from '../source/find-files.ts';
-import type { Environment } from './references.ts';
+import type { Environment } from '../values/references.ts';
 import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
 import { withHost } from '../compile/server-settings.ts';
-import type { JsonPath } from './pointer.ts';
-import { readSettingsFile, type ReadFile } from '../source/read-file.ts';
-import { packageSchemas, type Schemas } from './schemas.ts';
-import { storeSettings, withStored, type StoredObjects } from './stored-objects.ts';
+import type { JsonPath } from '../schema/pointer.ts';
+import { readSettingsFile, type ReadFile } from './read-file.ts';
+import { packageSchemas, type Schemas } from '../schema/schemas.ts';
+import { storeSettings, withStored, type StoredObjects } from '../source/stored-objects.ts';
 import { readExtras, type Extras } from './extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
@@ -114,7 +114,7 @@ export class LoadResult {
     return this.#files.get(name)?.value;
   }
 
-  /** What files hold and a state store could hold, each with its place. */
+  /** Objects that files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
     return FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
 import type { Route, Target } from '../../../plugin/index.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
-import { InlineConfigs } from '../compile/inline-configs.ts';
-import { packageSchemas } from './schemas.ts';
+import { InlineConfigs } from './inline-configs.ts';
+import { packageSchemas } from '../schema/schemas.ts';
 
 const targetsOf = (route: Route): Target[] => (route.kind === 'target' ? [route] : route.members.flatMap(targetsOf));
 const compiled = (file: GatewayFile) =>

@@ -1,6 +1,6 @@
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import type { JsonPath } from './pointer.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 
 // Portkey's gateway configs use other spellings for some keys. schemas/gateway.json has them, marked `deprecated`. Only this
 // file translates them; all later code sees one spelling.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describe } from '../problems/diagnostic.ts';
+import { describe } from './diagnostic.ts';
 import { diskFiles, MAX_FILE_BYTES, memoryFiles } from './files.ts';
 import { loadSettings } from '../read/load.ts';
 

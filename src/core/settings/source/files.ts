@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
-import type { StoredObjects } from '../read/stored-objects.ts';
+import type { StoredObjects } from './stored-objects.ts';
 
 /** Settings are far smaller than a megabyte; the bound stops a wrong path (a log, a disk image) from filling the memory. */
 export const MAX_FILE_BYTES = 1024 * 1024;

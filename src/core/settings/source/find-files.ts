@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { nearest } from '../../../plugin/index.ts';
-import type { Diagnostic } from '../problems/diagnostic.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import type { FolderRead, SettingsFiles } from './files.ts';
-import type { SchemaName } from '../read/schema-files.ts';
+import type { SchemaName } from '../schema/schema-files.ts';
 
 /** A file of the settings folder to read. */
 export interface FoundFile {

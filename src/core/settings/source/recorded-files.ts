@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { FileRead, FolderRead, ReadPlaces, SettingsFiles } from './files.ts';
 import { isTests } from './find-files.ts';
-import type { StoredObjects } from '../read/stored-objects.ts';
+import type { StoredObjects } from './stored-objects.ts';
 
 /** A fingerprint of what was read, to compare with the disk later. */
 interface Seen {

@@ -12,8 +12,8 @@ import {
   type YAMLError,
 } from 'yaml';
 import type { Problem } from '../../../plugin/index.ts';
-import type { Diagnostic } from '../problems/diagnostic.ts';
-import type { JsonPath } from '../read/pointer.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { JsonPath } from '../schema/pointer.ts';
 
 /** Further syntax errors in one file are consequences of the first ones. */
 const MAX_SYNTAX_ERRORS = 10;

@@ -1,4 +1,4 @@
-import { readKnownRow, type AuditRow } from '../../../budgets/store/audit.ts';
+import { readKnownRow, type AuditRow } from '../../../../core/ports/audit.ts';
 import type { Handler } from '../call.ts';
 import { cut, readCursor } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';

@@ -1,7 +1,7 @@
 import { parseCap } from '../../../budgets/limits/amounts.ts';
 import { periodsOf, type Span } from '../../../budgets/limits/periods.ts';
 import type { Budget } from '../../../../core/tenants/tree.ts';
-import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../budgets/store/counters.ts';
+import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../../core/ports/counters.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';

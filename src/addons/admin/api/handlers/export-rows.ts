@@ -1,4 +1,4 @@
-import { usdText } from '../../../budgets/prices/money.ts';
+import { usdText } from '../../../../core/ports/money.ts';
 
 /** The cost of a row in USD; adjustments may give back. */
 export const costText = (nano: number): string => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano));

@@ -1,10 +1,10 @@
 import { parseDuration } from '../../../../plugin/index.ts';
-import type { KeyDigest } from '../../../budgets/store/entities.ts';
+import type { KeyDigest } from '../../../../core/ports/entities.ts';
 import { reasonOf, type Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
 import { putOf, toChange, write, type ShownObject } from './objects.ts';
-import { createSecret } from './secrets.ts';
+import { createSecret } from '../secrets.ts';
 import { answerWith } from './object-answers.ts';
 
 interface RotateBody {

@@ -1,4 +1,4 @@
-import type { KeyUse } from '../../../budgets/store/entities.ts';
+import type { KeyUse } from '../../../../core/ports/entities.ts';
 import type { CallAnswer, Call } from '../call.ts';
 import type { OwnedObject } from '../objects.ts';
 

@@ -1,4 +1,4 @@
-import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../budgets/store/entities.ts';
+import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../../core/ports/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
 import { mergePatch } from '../merge-patch.ts';
 import { IN_STORE, storedObject, type OwnedObject } from '../objects.ts';
@@ -9,7 +9,7 @@ import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
-import { createSecret } from './secrets.ts';
+import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
 
 export interface CreateBody {

@@ -1,5 +1,4 @@
-import type { ExplainOutcome } from '../../../explain/explain/explain-service.ts';
-import { BadQuestion, readQuestion, type QuestionBody } from '../../../explain/explain/question.ts';
+import { BadQuestion, type ExplainOutcome, type QuestionBody } from '../../../../core/process/explain-port.ts';
 import {
   LISTED_STATES,
   RECORD_DIMENSIONS,
@@ -73,12 +72,13 @@ function readPlace(text: string): RecordPlace {
   return { running: group === 'running', at: Number(at) };
 }
 
-export const explainRequest: Handler = async (call) => shown(await call.explains.explain(questionOf(call)), call);
+export const explainRequest: Handler = async (call) => shown(await call.explains!.explain(questionOf(call)), call);
 
 /** Throws `invalid_json` for a body that is no object, else `invalid_body`. */
-function questionOf({ bytes, limits }: Call): QuestionBody {
+function questionOf({ bytes, limits, explain }: Call): QuestionBody {
+  if (!explain) throw new ApiProblem('cannot_explain', 'This build has no add-on explain.');
   try {
-    return readQuestion(bytes, limits);
+    return explain.readQuestion(bytes, limits);
   } catch (error) {
     if (!(error instanceof BadQuestion)) throw error;
     parseCallBody(bytes);
@@ -88,7 +88,7 @@ function questionOf({ bytes, limits }: Call): QuestionBody {
 
 export const explainedRequest: Handler = async (call) => {
   const { id, explains } = call;
-  const outcome = await explains.explained(id);
+  const outcome = await explains?.explained(id);
   if (!outcome)
     throw new ApiProblem(
       'not_found',
@@ -106,11 +106,9 @@ async function auditRead(call: Call): Promise<void> {
   await objects.store.audit.add({ action: 'read', kind: 'requests', id: call.id.slice(0, 256) }, actorOf(call));
 }
 
-async function shown({ explanation, refused }: ExplainOutcome, { accept }: Call): Promise<CallAnswer> {
+function shown({ explanation, refused }: ExplainOutcome, { accept, explain }: Call): CallAnswer {
   if (refused) throw new ApiProblem(refused.code, refused.message);
-  if (!wantsText(accept)) return { body: explanation };
-  const { explanationText } = await import('../../../explain/explain/explanation-text.ts');
-  return { text: explanationText(explanation) };
+  return wantsText(accept) && explain ? { text: explain.textOf(explanation) } : { body: explanation };
 }
 
 /** A client that accepts text/plain and not JSON gets text. */

@@ -1,5 +1,5 @@
-import { SEALED_OF_ALERTS } from '../../../../core/settings/read/stored-objects.ts';
-import type { Entity, EntityDoc } from '../../../budgets/store/entities.ts';
+import { SEALED_OF_ALERTS } from '../../../../core/settings/source/stored-objects.ts';
+import type { Entity, EntityDoc } from '../../../../core/ports/entities.ts';
 import type { Call } from '../call.ts';
 import type { ObjectKind } from '../routes.ts';
 import { invalidBody } from '../schemas.ts';

@@ -1,5 +1,5 @@
 import { isSubnet, parseNetwork } from '../../../../core/settings/compile/networks.ts';
-import type { Entity, EntityDoc } from '../../../budgets/store/entities.ts';
+import type { Entity, EntityDoc } from '../../../../core/ports/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
 import { tokenDoc } from '../identity.ts';
 import { etagOf, IN_STORE } from '../objects.ts';
@@ -7,7 +7,7 @@ import { pageOf } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
 import { includesScope } from '../roles.ts';
 import { invalidBody } from '../schemas.ts';
-import { createToken } from './secrets.ts';
+import { createToken } from '../secrets.ts';
 import { metaOf, moment } from './object-answers.ts';
 
 interface TokenBody {

@@ -9,7 +9,7 @@ import {
   type RollupQuery,
   type RollupRow,
   type RowName,
-} from '../../../budgets/store/ledger.ts';
+} from '../../../../core/ports/ledger.ts';
 import { LEDGER_COLUMNS } from '../answer-schemas.ts';
 import { actorOf, type CallAnswer, type Call, type Handler } from '../call.ts';
 import { cut, pageOf, readCursor } from '../pages.ts';

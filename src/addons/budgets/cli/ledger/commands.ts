@@ -1,4 +1,4 @@
-import { LEDGER_DIMENSIONS } from '../../store/ledger.ts';
+import { LEDGER_DIMENSIONS } from '../../../../core/ports/ledger.ts';
 import { configs, oneOf, parse, required, UsageError, type Command } from '../../../../core/commands/arguments.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,11 @@
-import { usdText } from '../../prices/money.ts';
+import { usdText } from '../../../../core/ports/money.ts';
 import {
   LEDGER_SUMS,
   type LedgerDimension,
   type LedgerRow,
   type RollupQuery,
   type RollupRow,
-} from '../../store/ledger.ts';
+} from '../../../../core/ports/ledger.ts';
 import { onStore, withReader, type StateOptions } from '../state/read.ts';
 import { csvLine, type Cell } from './csv.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { usdOf } from '../../prices/money.ts';
+import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceTable } from '../../prices/price-table.ts';
 import type { PriceRow, Prices } from '../../prices/rates.ts';
 import { readPriceTable } from '../../settings/price-table.ts';

@@ -1,6 +1,6 @@
 import type { PriceRule } from '../../../../../schemas/types.generated.ts';
-import { matches } from '../../prices/model-pattern.ts';
-import { usdOf } from '../../prices/money.ts';
+import { matches } from '../../../../core/catalog/model-pattern.ts';
+import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';

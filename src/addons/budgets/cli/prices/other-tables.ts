@@ -1,6 +1,6 @@
 import { objectOf } from '../../../../formats/json/object.ts';
 
-/** What other tables and ours have in common: USD per million tokens. */
+/** Prices that other tables and ours have in common: USD per million tokens. */
 export const COMPARED = ['input', 'cached', 'write5m', 'output'] as const;
 export type ComparedKind = (typeof COMPARED)[number];
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { formatDiagnostics } from '../../../../core/settings/problems/diagnostic.ts';
+import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.ts';
 import { PRICE_TABLE_FILE } from '../../../../core/settings/source/find-files.ts';
 import { loadSettings, type Settings } from '../../../../core/settings/read/load.ts';
-import type { Environment } from '../../../../core/settings/read/references.ts';
+import type { Environment } from '../../../../core/settings/values/references.ts';
 import type { Output } from '../../../../core/commands/output.ts';
 
 const OWN = ['prices.yaml', PRICE_TABLE_FILE];

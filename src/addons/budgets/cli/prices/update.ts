@@ -1,10 +1,10 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { usdOf } from '../../prices/money.ts';
+import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceTable } from '../../prices/price-table.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import type { SourceRow, SourceTable } from '../../prices/source-table.ts';
-import { formatDiagnostics } from '../../../../core/settings/problems/diagnostic.ts';
+import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.ts';
 import { readPriceTable } from '../../settings/price-table.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 import { PRICE_TABLE_FILE } from '../../../../core/settings/source/find-files.ts';

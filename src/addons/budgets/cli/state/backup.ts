@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../../../plugin/index.ts';
-import type { AuditPart, KnownRow } from '../../store/audit.ts';
+import type { AuditPart, KnownRow } from '../../../../core/ports/audit.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
 import { openStore } from '../../state/open-store.ts';
 import { copyStore, restoreStore } from '../../store/sqlite/store-copy.ts';
@@ -57,7 +57,7 @@ export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
       return 1;
     }
     out(`audit: ${verdict.rows} rows, intact; the last row is ${verdict.seq}:${verdict.head}\n`);
-    for (const part of verdict.parts) out(`rows ${part.from} to ${part.to}: ${PROOFS[part.proof](part.key)}\n`);
+    for (const part of verdict.parts) out(`rows ${part.from} to ${part.to}: ${PROOFS[part.proof](part)}\n`);
     const last = verdict.parts.at(-1);
     if (last?.proof === 'none' && ring.names.length > 0)
       out('no row has a key yet, although state.encryption_keys has one: the next row of the gateway will\n');
@@ -66,11 +66,12 @@ export const verifyCommand = (options: VerifyOptions): Promise<0 | 1 | 2> =>
   });
 
 /** The claim that the hashes of a part support. */
-const PROOFS: Readonly<Record<AuditPart['proof'], (key?: string) => string>> = {
+const PROOFS: Readonly<Record<AuditPart['proof'], (part: AuditPart) => string>> = {
   none: () =>
     'no key: no row was changed by mistake, but all of them may have been replaced with write access to the store. With state.encryption_keys, later rows have a key',
-  key: (key) => `the key ${key}: only a holder of state.encryption_keys can have written them`,
-  unknown_key: () => 'not verifiable: state.encryption_keys has no such key, so these rows prove nothing',
+  key: ({ key }) => `the key ${key}: only a holder of state.encryption_keys can have written them`,
+  unknown_key: ({ to }) =>
+    `not verifiable up to row ${to}: state.encryption_keys has no such key, so these rows prove nothing`,
 };
 
 const WITHOUT_HEAD =

@@ -56,7 +56,7 @@ export const stateCommands: readonly NamedCommand[] = [
         const { positionals, values } = parse(args, options, 1);
         const file = required(positionals[0], 'state import needs the file of an export');
         const { importCommand } = await import('./import.ts');
-        const { OWNED_KINDS } = await import('../../store/entities.ts');
+        const { OWNED_KINDS } = await import('../../../../core/ports/entities.ts');
         const kind = values.kind === undefined ? undefined : oneOf('kind', values.kind, OWNED_KINDS);
         return importCommand({ ...world, dir: values.configs, file, kind, dryRun: values['dry-run'] });
       },
@@ -90,7 +90,7 @@ export const stateCommands: readonly NamedCommand[] = [
       async run(args, world) {
         const { configs: dir, head } = parse(args, { ...configs, head: { type: 'string' } }).values;
         const { verifyCommand } = await import('./backup.ts');
-        const { readKnownRow } = await import('../../store/audit.ts');
+        const { readKnownRow } = await import('../../../../core/ports/audit.ts');
         const known = head === undefined ? undefined : readKnownRow(head);
         if (head !== undefined && !known)
           throw new UsageError('--head is SEQ:HASH of an audit row, as the log has them');

@@ -1,4 +1,4 @@
-import { OWNED_KINDS } from '../../store/entities.ts';
+import { OWNED_KINDS } from '../../../../core/ports/entities.ts';
 import { onStore, withReader, type StateOptions } from './read.ts';
 
 /** `gatehouse state export`: the objects and counters of the store, one JSON object a line, without secrets. It may be in use. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../../../plugin/index.ts';
 import { openStore } from '../../state/open-store.ts';
 import { readStored } from '../../settings/read-stored.ts';
-import { MAX_CHANGES, OWNED_KINDS, type Entity, type PutChange } from '../../store/entities.ts';
+import { MAX_CHANGES, OWNED_KINDS, type Entity, type PutChange } from '../../../../core/ports/entities.ts';
 import { ACTOR } from './actor.ts';
 import { EXPORT_KINDS } from './export.ts';
 import { objectsOfFiles } from './owned-files.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileState } from '../../settings/state.ts';
 import { loadSettings, type LoadResult } from '../../../../core/settings/read/load.ts';
-import type { Environment } from '../../../../core/settings/read/references.ts';
-import { nameOf, type StoredObjects } from '../../../../core/settings/read/stored-objects.ts';
+import type { Environment } from '../../../../core/settings/values/references.ts';
+import { nameOf, type StoredObjects } from '../../../../core/settings/source/stored-objects.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../../plugin/index.ts';
 import { openStore } from '../../state/open-store.ts';
-import { MAX_CHANGES } from '../../store/entities.ts';
+import { MAX_CHANGES } from '../../../../core/ports/entities.ts';
 import { ACTOR } from './actor.ts';
 import { objectsOfFiles } from './owned-files.ts';
 import { onStore, type ExitCode, type StateOptions } from './read.ts';

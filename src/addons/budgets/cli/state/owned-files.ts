@@ -1,6 +1,6 @@
 import { priceFilesOf } from '../../settings/price-files.ts';
 import { changeOf } from '../../state/stored-entities.ts';
-import type { EntityDoc, PutChange } from '../../store/entities.ts';
+import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
 import type { FoundStore } from './read.ts';
 

@@ -1,8 +1,8 @@
-import { formatDiagnostics } from '../../../../core/settings/problems/diagnostic.ts';
+import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.ts';
 import { compileState, type StateSettings } from '../../settings/state.ts';
 import { loadSettings, type LoadResult, type Settings } from '../../../../core/settings/read/load.ts';
-import type { Environment } from '../../../../core/settings/read/references.ts';
-import { StateFailure } from '../../store/failures.ts';
+import type { Environment } from '../../../../core/settings/values/references.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { StoreReader } from '../../store/sqlite/store-reader.ts';
 import type { Output } from '../../../../core/commands/output.ts';
 
@@ -15,7 +15,7 @@ export interface StateOptions extends Output {
 export interface FoundStore {
   readonly loaded: LoadResult;
   readonly settings: Settings;
-  readonly state: StateSettings;
+  readonly state: StateSettings & { readonly folder: string };
   readonly folder: string;
 }
 
@@ -37,12 +37,13 @@ export async function onStore(
     return loaded.folderExists ? 1 : 2;
   }
   const state = compileState(settings.server.state);
-  if (state?.folder === undefined) {
+  const { folder } = state ?? {};
+  if (!state || folder === undefined) {
     err(`gatehouse: server.yaml has no \`state.store\` of type sqlite\n`);
     return 2;
   }
   try {
-    return await command({ loaded, settings, state, folder: state.folder });
+    return await command({ loaded, settings, state: { ...state, folder }, folder });
   } catch (error) {
     if (!(error instanceof StateFailure)) throw error;
     err(`gatehouse: ${error.message}\n`);

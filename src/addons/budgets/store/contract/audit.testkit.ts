@@ -1,4 +1,4 @@
-import type { AuditRow, KnownRow } from '../audit.ts';
+import type { AuditRow, KnownRow } from '../../../../core/ports/audit.ts';
 import { describe, expect, it } from 'vitest';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEASE_MS, MAX_NANO, type LeaseRequest, type Boot, type Counters, type CounterRef } from '../counters.ts';
+import {
+  LEASE_MS,
+  MAX_NANO,
+  type LeaseRequest,
+  type Boot,
+  type Counters,
+  type CounterRef,
+} from '../../../../core/ports/counters.ts';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const boot = (digit: number): Boot => ({
@@ -27,8 +34,8 @@ const sums = async (counters: Counters, ref = TEAM) => {
 };
 
 /** The contract of `Counters`. */
-export function describeCounters(backend: Backend): void {
-  const on = (test: Parameters<typeof onStore>[1]) => onStore(backend, test);
+export function describeCounters(backend: Backend<'counters' | 'audit'>): void {
+  const on = (test: Parameters<typeof onStore<'counters' | 'audit'>>[1]) => onStore(backend, test);
 
   describe(`counters in ${backend.name}`, () => {
     it(
@@ -234,7 +241,7 @@ export function describeCounters(backend: Backend): void {
 }
 
 /** Takes, reports, losses, returns and repeats of three processes, against what each process knows of itself. */
-async function keepTheirSums(backend: Backend): Promise<void> {
+async function keepTheirSums(backend: Backend<'counters'>): Promise<void> {
   const step = fc.record({
     process: fc.nat(2),
     act: fc.constantFrom('take', 'report', 'lose', 'give', 'repeat'),

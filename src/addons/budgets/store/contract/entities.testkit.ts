@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_CHANGES, MAX_DOC_BYTES, type EntityChange, type Entities } from '../entities.ts';
+import { MAX_CHANGES, MAX_DOC_BYTES, type EntityChange, type Entities } from '../../../../core/ports/entities.ts';
 import { ANN, NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const DIGEST = `sha256:${'a1'.repeat(32)}`;

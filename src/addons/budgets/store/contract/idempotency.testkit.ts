@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_ANSWERS, type KeptAnswer } from '../idempotency.ts';
+import { MAX_ANSWERS, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 import { NOON, onStore, type Backend } from './opened-store.testkit.ts';
 
 const answer = (key: string, more: Partial<KeptAnswer> = {}): KeptAnswer => ({

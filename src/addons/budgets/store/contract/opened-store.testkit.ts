@@ -1,18 +1,20 @@
 import { createFakeClock, type FakeClock } from '../../../../plugin/testing/index.ts';
-import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
-import type { StateStore } from '../store.ts';
+import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../../../../core/ports/ledger.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
 
-/** A backend under test. A new one has to add this and nothing else. */
-export interface Backend {
+/** A backend under test: an implementation of all ports of a store, or of some. A new one has to add this and nothing else. */
+export interface Backend<Ports extends keyof StateStore = keyof StateStore> {
   readonly name: string;
-  /** Rows that the ledger holds within the memory of a test. Without a value: any number. */
-  readonly mostRows?: number;
   /** Opens an empty store. @param maxNames in place of MAX_NAMES */
-  open(parts: { readonly clock: FakeClock; readonly keys: string; readonly maxNames: number }): Promise<OpenedStore>;
+  open(parts: {
+    readonly clock: FakeClock;
+    readonly keys: string;
+    readonly maxNames: number;
+  }): Promise<OpenedStore<Ports>>;
 }
 
-export interface OpenedStore {
-  readonly store: StateStore;
+export interface OpenedStore<Ports extends keyof StateStore = keyof StateStore> {
+  readonly store: Pick<StateStore, Ports>;
   /** Closes the store and removes what it wrote. */
   end(): Promise<void>;
 }
@@ -26,7 +28,11 @@ export const ANN = { id: 'ann', role: 'admin', address: '10.0.0.1' } as const;
 
 /** Runs a test on a store of its own. */
 export const onStore =
-  (backend: Backend, test: (store: StateStore, clock: FakeClock) => Promise<void>) => async (): Promise<void> => {
+  <Ports extends keyof StateStore>(
+    backend: Backend<Ports>,
+    test: (store: Pick<StateStore, Ports>, clock: FakeClock) => Promise<void>,
+  ) =>
+  async (): Promise<void> => {
     const clock = createFakeClock(NOON);
     const { store, end } = await backend.open({ clock, keys: KEYS, maxNames: 5 });
     try {

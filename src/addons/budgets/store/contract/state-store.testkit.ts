@@ -5,7 +5,7 @@ import { describeIdempotency } from './idempotency.testkit.ts';
 import { describeLedger } from './ledger.testkit.ts';
 import type { Backend } from './opened-store.testkit.ts';
 
-/** What every backend of the state store must do. */
+/** The duties of every backend of the state store. */
 export function describeStateStore(backend: Backend): void {
   describeEntities(backend);
   describeCounters(backend);

@@ -7,12 +7,12 @@ import {
   type AuditRow,
   type AuditVerdict,
   type KnownRow,
-} from '../audit.ts';
-import type { Actor } from '../entities.ts';
+} from '../../../../core/ports/audit.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
 import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
 import { ChainKeys } from '../rules/chain-keys.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 
 const MAX_ROWS = 100_000;
 

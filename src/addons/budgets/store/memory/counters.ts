@@ -12,9 +12,9 @@ import type {
   LostLease,
   TakeResult,
   LeaseUsage,
-} from '../counters.ts';
-import type { Actor } from '../entities.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/counters.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import * as counting from '../rules/counting.ts';
 import type { CountingTables, LeaseRow } from '../rules/counting.ts';
 import type { MemoryAudit } from './audit.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Actor } from '../entities.ts';
-import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../audit.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
+import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../../../../core/ports/audit.ts';
 import { keyIdOf, type ChainKeys } from './chain-keys.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
@@ -8,15 +8,27 @@ const MAX_VALUES = 64 * 1024;
 /** The hash that stands for the row before the first. */
 const NO_HASH = '0'.repeat(64);
 
+export type LastRow = Pick<AuditRow, 'seq' | 'hash' | 'action' | 'kind' | 'id'>;
+
 interface NextPlace {
-  readonly after: Pick<AuditRow, 'seq' | 'hash'> | undefined;
+  readonly after: LastRow | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly keys: ChainKeys;
+  /** Of the key that signs; default: the first. */
+  readonly keyId?: string;
+}
+
+/** The row under the old key that announces the first key, or undefined: the last row needs none. */
+export function announcementOf(place: NextPlace): AuditRow | undefined {
+  const { after, keys } = place;
+  const old = (after && keyIdOf(after.hash)) ?? '';
+  if (!after || old === keys.first || keys.nameOf(old) === undefined || isChangeTo(after, keys.first)) return undefined;
+  return nextRow(changeTo(keys), GATEWAY, { ...place, keyId: old });
 }
 
 /** The next row of the chain. */
-export function nextRow(event: AuditEvent, by: Actor, { after, at, keys }: NextPlace): AuditRow {
+export function nextRow(event: AuditEvent, by: Actor, { after, at, keys, keyId = keys.first }: NextPlace): AuditRow {
   checkActor(by);
   checkText('the action of an audit row', event.action, 64);
   if (event.kind.length > 64 || event.id.length > 256)
@@ -35,7 +47,7 @@ export function nextRow(event: AuditEvent, by: Actor, { after, at, keys }: NextP
     reason: event.reason,
     prev: after?.hash ?? NO_HASH,
   };
-  return { ...row, hash: hashOf(row, keys, keys.first)! };
+  return { ...row, hash: hashOf(row, keys, keyId)! };
 }
 
 function shortened({ before, after }: AuditEvent): Pick<AuditEvent, 'before' | 'after'> {
@@ -51,6 +63,19 @@ function hashOf(row: Omit<AuditRow, 'hash'>, keys: ChainKeys, keyId: string): st
   const text = [seq, at, actor, role, address ?? null, action, kind, id, before ?? null, after ?? null, reason ?? null];
   return keys.hash(prev, JSON.stringify(text), keyId);
 }
+
+const GATEWAY = { id: 'gatehouse', role: 'system' } as const;
+
+/** The event of a change to the first key. */
+const changeTo = (keys: ChainKeys): AuditEvent => ({
+  action: 'rekey',
+  kind: 'audit',
+  id: keys.first,
+  after: JSON.stringify({ key: keys.nameOf(keys.first) }),
+});
+
+const isChangeTo = (row: LastRow | undefined, keyId: string): boolean =>
+  row?.action === 'rekey' && row.kind === 'audit' && row.id === keyId;
 
 /** The event of a removal of old rows: `last` was the newest of them. */
 export const dropOf = (last: Pick<AuditRow, 'seq' | 'hash'>): AuditEvent => ({
@@ -98,6 +123,7 @@ export function verifyChain(rows: Iterable<AuditRow>, keys: ChainKeys, known?: K
 class Parts {
   readonly all: { from: number; to: number; proof: AuditPart['proof']; key?: string }[] = [];
   readonly #keys: ChainKeys;
+  #before: LastRow | undefined;
 
   constructor(keys: ChainKeys) {
     this.#keys = keys;
@@ -114,6 +140,9 @@ class Parts {
     const last = this.all.at(-1);
     // Without this, a forger without the key writes the rest of the chain anew without one.
     if (proof === 'none' && this.#keys.first !== '' && last && last.proof !== 'none') return KEY_LOST;
+    // Without this, a forger without a key names a key that nobody has, and the gateway's next row stands behind the forged ones.
+    if (proof === 'unknown_key' && last?.proof === 'key' && !isChangeTo(this.#before, id)) return UNANNOUNCED;
+    this.#before = row;
     if (last?.proof === proof && last.key === key) last.to = row.seq;
     else this.all.push({ from: row.seq, to: row.seq, proof, ...(key !== undefined && { key }) });
     return undefined;
@@ -146,5 +175,7 @@ function missing(
 
 const OTHER_VALUES = 'its values are not those of its hash';
 const KEY_LOST = 'it has no key and the rows before it have: it was replaced, or written without state.encryption_keys';
+const UNANNOUNCED =
+  'state.encryption_keys does not have its key, and the row before it does not announce that key: it was replaced, or the list needs that key';
 const OTHER_HASH = 'it had another hash';
 const DROPPED = 'it was dropped, as rows older than state.retention.audit_days are: compare with a later row';

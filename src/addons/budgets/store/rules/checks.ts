@@ -1,4 +1,4 @@
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import {
   ENTITY_KINDS,
   hasDigests,
@@ -9,8 +9,8 @@ import {
   type EntityRef,
   type KeyDigest,
   type KeyUse,
-} from '../entities.ts';
-import { MAX_ANSWER_LENGTH, type KeptAnswer } from '../idempotency.ts';
+} from '../../../../core/ports/entities.ts';
+import { MAX_ANSWER_LENGTH, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 
 // The bounds of the ports. Each backend checks them before it writes anything.
 

@@ -1,5 +1,5 @@
-import type { Nano } from '../../prices/money.ts';
-import type { AuditEvent } from '../audit.ts';
+import type { Nano } from '../../../../core/ports/money.ts';
+import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import {
   auditIdOf,
   LEASE_MS,
@@ -17,9 +17,9 @@ import {
   type LostLease,
   type TakeResult,
   type LeaseUsage,
-} from '../counters.ts';
-import type { Actor } from '../entities.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/counters.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */

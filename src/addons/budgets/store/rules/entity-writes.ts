@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AuditEvent } from '../audit.ts';
+import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import {
   hasDigests,
   MAX_ENTITIES,
@@ -11,8 +11,8 @@ import {
   type KeyDigest,
   type PutChange,
   type Version,
-} from '../entities.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkChanges } from './checks.ts';
 import type { KeyEncryptionKeys, SealedPlace } from './sealing.ts';
 

@@ -14,7 +14,7 @@ import {
   type RollupQuery,
   type RollupRow,
   type RowName,
-} from '../ledger.ts';
+} from '../../../../core/ports/ledger.ts';
 import { checkInteger, invalid } from './checks.ts';
 
 export const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
+import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../../../../core/ports/ledger.ts';
 
 /** The order of the cells of a row. */
 export const ROW_COLUMNS = [

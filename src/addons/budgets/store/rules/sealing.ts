@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from '../../../../plugin/index.ts';
-import { StateFailure } from '../failures.ts';
-import { openBytes, sealBytes } from './aes-gcm.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import { openBytes, sealBytes } from '../../../../core/kernel/aes-gcm.ts';
 
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.

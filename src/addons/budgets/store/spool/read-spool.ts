@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Boot } from '../counters.ts';
-import type { LedgerRow } from '../ledger.ts';
+import type { Boot } from '../../../../core/ports/counters.ts';
+import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { SPOOLS } from './spool.ts';
 import { LineReader, type SpooledAccount, type SpooledSend, type SpoolLine } from './spool-lines.ts';
 
@@ -12,7 +12,7 @@ export interface SpoolWriter {
   readonly pid: number;
 }
 
-/** What a process had counted and sent, from all lines of its spool. */
+/** The counts and requests of a process, from all lines of its spool. */
 export interface SpoolState {
   readonly accounts: ReadonlyMap<number, SpooledAccount>;
   /** Requests that may have left, and of which nothing more is known. */

@@ -1,4 +1,4 @@
-import { LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
+import { LEDGER_SUMS, type LedgerRow } from '../../../../core/ports/ledger.ts';
 import type { LineBytes } from './line-bytes.ts';
 
 /** Texts of a row that the requests of one caller share. */

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rowOf } from '../contract/opened-store.testkit.ts';
-import { LEDGER_KINDS, LEDGER_NAMES, LEDGER_SOURCES, LEDGER_SUMS, type LedgerRow } from '../ledger.ts';
+import {
+  LEDGER_KINDS,
+  LEDGER_NAMES,
+  LEDGER_SOURCES,
+  LEDGER_SUMS,
+  type LedgerRow,
+} from '../../../../core/ports/ledger.ts';
 import { cellsOf, ROW_COLUMNS, rowsAsText, rowsOfText } from '../rules/row-cells.ts';
 import { LineBytes } from './line-bytes.ts';
 import { LineReader, SpoolLineWriter, processLine, type SpooledEnd, type SpooledSend } from './spool-lines.ts';

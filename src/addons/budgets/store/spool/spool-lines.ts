@@ -1,5 +1,5 @@
-import type { Boot, CounterRef, LeaseId } from '../counters.ts';
-import type { LedgerRow } from '../ledger.ts';
+import type { Boot, CounterRef, LeaseId } from '../../../../core/ports/counters.ts';
+import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { rowOfCells, type Cells } from '../rules/row-cells.ts';
 import type { LineBytes } from './line-bytes.ts';
 import { END_COLUMNS, NOT_KNOWN, NOT_WRITTEN, RowTexts, SEND_COLUMNS } from './row-text.ts';
@@ -7,7 +7,7 @@ import { END_COLUMNS, NOT_KNOWN, NOT_WRITTEN, RowTexts, SEND_COLUMNS } from './r
 /** An account of a budget, as the spool names it: a number of the process. */
 export type AccountNumber = number;
 
-/** What an account has counted on its lease. */
+/** The amount that an account has counted on its lease. */
 export interface SpooledAccount extends CounterRef {
   readonly number: AccountNumber;
   /** 0: the process had no lease yet. */

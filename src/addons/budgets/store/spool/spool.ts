@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, rmdirSync, rmSync, writeSync } from 'no
 import { join } from 'node:path';
 import { LineBytes } from './line-bytes.ts';
 import { COMPLETE_LINE, processLine } from './spool-lines.ts';
-import type { Boot } from '../counters.ts';
+import type { Boot } from '../../../../core/ports/counters.ts';
 
 /** The spools of all processes, in the folder of the state store. */
 export const SPOOLS = 'spool';
@@ -37,7 +37,7 @@ export interface SpoolOptions {
 export const spoolName = (pid: number, boot: Boot['id']): string => `${pid}-${boot}`;
 
 /**
- * What a process has sent and settled and the store does not have yet, in files that survive the process. Each write is one system call:
+ * Requests that a process has sent and settled and the store does not have yet, in files that survive the process. Each write is one system call:
  * what it has taken survives `kill -9`, though not the failure of the machine.
  */
 export class Spool {

@@ -5,10 +5,10 @@ import {
   type AuditRow,
   type AuditVerdict,
   type KnownRow,
-} from '../audit.ts';
-import type { Actor } from '../entities.ts';
+} from '../../../../core/ports/audit.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
 import { checkInteger } from '../rules/checks.ts';
-import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
+import { announcementOf, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
 import { ChainKeys } from '../rules/chain-keys.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { Database } from './database.ts';
@@ -33,8 +33,20 @@ export class SqliteAudit {
 
   /** Within a transaction of the caller. */
   append(event: AuditEvent, by: Actor, now: number): void {
-    const after = this.#db.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
-    const row = nextRow(event, by, { after, at: now, keys: this.#keys });
+    this.#insert(nextRow(event, by, { after: this.#last(), at: now, keys: this.#keys }));
+  }
+
+  /** Within a transaction of the caller. A row under the old key announces that the first key is another one. */
+  announceKey(now: number): void {
+    const row = announcementOf({ after: this.#last(), at: now, keys: this.#keys });
+    if (row) this.#insert(row);
+  }
+
+  #last(): LastRow | undefined {
+    return this.#db.get<LastRow>('SELECT seq, hash, action, kind, id FROM audit ORDER BY seq DESC LIMIT 1');
+  }
+
+  #insert(row: AuditRow): void {
     this.#db.run(
       'INSERT INTO audit (seq, at, actor, role, address, action, kind, id, before, after, reason, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       row.seq,

@@ -10,8 +10,8 @@ import type {
   LostLease,
   TakeResult,
   LeaseUsage,
-} from '../counters.ts';
-import type { Actor } from '../entities.ts';
+} from '../../../../core/ports/counters.ts';
+import type { Actor } from '../../../../core/ports/entities.ts';
 import * as counting from '../rules/counting.ts';
 import type { CountingTables, LeaseRow } from '../rules/counting.ts';
 import type { SqliteAudit } from './audit.ts';

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { StateFailure, type StateFailureCode } from '../failures.ts';
+import { StateFailure, type StateFailureCode } from '../../../../core/ports/failures.ts';
 import { messageOf } from '../../../../plugin/thrown.ts';
 
 export interface DatabaseOptions {

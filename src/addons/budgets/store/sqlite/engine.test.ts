@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, KEYS, NOON, rowOf } from '../contract/opened-store.testkit.ts';
-import type { StateFailure } from '../failures.ts';
+import type { StateFailure } from '../../../../core/ports/failures.ts';
 import { Database } from './database.ts';
 import { Engine } from './engine.ts';
 import { migrate, MIGRATIONS, planMigrations } from './migrations.ts';
@@ -126,7 +126,7 @@ describe('a store in a folder', () => {
     const first = open();
     first.calls.append(NOON, [rowOf(1, { at: NOON - 86_400_000, nano: 5 }), rowOf(2, { nano: 2 })]);
     close(first);
-    // What the transaction of dropBefore leaves if the process ends right after it.
+    // The transaction of dropBefore leaves this if the process ends right after it.
     tamper(`INSERT INTO dropped VALUES ('2026-11-22')`, 'ledger/dropped.db');
     const { calls } = open();
     expect(existsSync(join(folder, 'ledger', '2026-11-21.db'))).toBe(false);

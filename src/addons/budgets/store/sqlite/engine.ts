@@ -1,11 +1,18 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditEvent } from '../audit.ts';
-import type { Adjustment, LeaseRequest, Boot, CounterRef, LeaseId, LeaseUsage } from '../counters.ts';
-import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../entities.ts';
-import { StateFailure } from '../failures.ts';
-import type { KeptAnswer } from '../idempotency.ts';
-import type { LedgerRow } from '../ledger.ts';
+import type { AuditEvent } from '../../../../core/ports/audit.ts';
+import type {
+  Adjustment,
+  LeaseRequest,
+  Boot,
+  CounterRef,
+  LeaseId,
+  LeaseUsage,
+} from '../../../../core/ports/counters.ts';
+import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { KeptAnswer } from '../../../../core/ports/idempotency.ts';
+import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
@@ -35,7 +42,7 @@ export interface EngineOptions {
   readonly onlyReads?: boolean;
 }
 
-/** What a thread, or a test, may call. Times are arguments: the clock is the caller's. */
+/** Calls of a thread, or of a test. Times are arguments: the clock is the caller's. */
 export type EngineCalls = ReturnType<typeof callsOf>;
 
 /** A store in a folder, open. All of it is synchronous: it belongs in a thread of its own. */
@@ -58,7 +65,7 @@ export class Engine {
       opened.push(() => this.#ledger.close());
       const ring = KeyEncryptionKeys.parse(keys);
       this.calls = callsOf({ db: this.#db, ledger: this.#ledger, folder, keys: ring });
-      this.calls.useKeys();
+      this.calls.useKeys(now);
     } catch (error) {
       for (const close of opened.toReversed()) close();
       throw error;
@@ -104,7 +111,7 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
   const idempotency = new SqliteIdempotency(db);
   return {
     ...readCallsOf({ audit, ledger }),
-    useKeys: () => entities.useKeys(),
+    useKeys: (now: number) => entities.useKeys(now),
     load: (_now: number, since: Version) => entities.load(since),
     write: (now: number, changes: readonly EntityChange[], by: Actor) => entities.write(changes, by, now),
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),

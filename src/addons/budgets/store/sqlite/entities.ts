@@ -11,8 +11,8 @@ import {
   type KeyUse,
   type Loaded,
   type Version,
-} from '../entities.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkKeyUses } from '../rules/checks.ts';
 import { placeOf, writeEntities, type EntityRow, type EntityTables, type SealedField } from '../rules/entity-writes.ts';
 import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
@@ -119,14 +119,15 @@ export class SqliteEntities {
 
   /**
    * Runs at the start. Refuses a key whose value changed under the same name, and a ring that lacks the key of a stored secret. Then seals
-   * the data keys of all secrets with the first key, so that the others can be removed.
+   * the data keys of all secrets with the first key, and announces it in the audit, so that the others can be removed.
    */
-  useKeys(): void {
+  useKeys(now: number): void {
     this.#db.transaction(() => {
       for (const { envelope } of this.#db.all<{ envelope: string }>('SELECT envelope FROM key_check'))
         this.#keys.open(envelope, CHECK);
       const [first] = this.#keys.names;
       if (first === undefined) return;
+      this.#audit.announceKey(now);
       this.#db.run('DELETE FROM key_check WHERE kid <> ?', first);
       this.#db.run(
         'INSERT INTO key_check (kid, envelope) VALUES (?, ?) ON CONFLICT DO NOTHING',

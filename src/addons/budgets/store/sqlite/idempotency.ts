@@ -1,4 +1,4 @@
-import { MAX_ANSWERS, type KeptAnswer } from '../idempotency.ts';
+import { MAX_ANSWERS, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 import { checkAnswer } from '../rules/checks.ts';
 import type { Database } from './database.ts';
 

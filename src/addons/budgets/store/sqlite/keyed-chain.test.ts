@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readKnownRow, type AuditRow } from '../audit.ts';
+import { readKnownRow, type AuditRow } from '../../../../core/ports/audit.ts';
 import { ANN, KEYS, NOON } from '../contract/opened-store.testkit.ts';
 import { nextRow } from '../rules/audit-chain.ts';
 import { ChainKeys } from '../rules/chain-keys.ts';
@@ -114,12 +114,17 @@ describe('the chain of the audit with `state.encryption_keys`', () => {
     expect(verify('')).toMatchObject({ intact: true, parts: [{ from: 1, to: 6, proof: 'none' }] });
   });
 
-  it('goes on with the first key after a rotation; the part of a key that left is not verifiable, and no fault', () => {
+  it('announces a new first key under the old one; the part of a key that left is not verifiable, and no fault', () => {
     write(KEYS, 2);
-    write(`${OTHER},${KEYS}`, 2);
+    // The old key may leave after one start, also one that adds no row of its own.
+    for (const keys of [`${OTHER},${KEYS}`, `${OTHER},${KEYS}`]) write(keys, 0);
+    write(OTHER, 2);
+    const announced = rows()[2]!;
+    expect(announced).toMatchObject({ actor: 'gatehouse', action: 'rekey', kind: 'audit', after: '{"key":"k2"}' });
+    expect(rows()[3]!.hash.split('.')[0]).toBe(announced.id);
     const [old, next] = [
-      { from: 1, to: 2 },
-      { from: 3, to: 4, proof: 'key', key: 'k2' },
+      { from: 1, to: 3 },
+      { from: 4, to: 5, proof: 'key', key: 'k2' },
     ];
     expect(verify(`${OTHER},${KEYS}`)).toMatchObject({
       intact: true,
@@ -127,9 +132,34 @@ describe('the chain of the audit with `state.encryption_keys`', () => {
     });
     for (const left of [OTHER, `${OTHER},${key('k1', 1)}`])
       expect(verify(left)).toMatchObject({ intact: true, parts: [{ ...old, proof: 'unknown_key' }, next] });
-    expect(verify('')).toMatchObject({ intact: true, parts: [{ from: 1, to: 4, proof: 'unknown_key' }] });
+    expect(verify('')).toMatchObject({ intact: true, parts: [{ from: 1, to: 5, proof: 'unknown_key' }] });
+    write(`${KEYS},${OTHER}`, 1);
+    const parts = [
+      { ...old, proof: 'key', key: 'k1' },
+      { from: 4, to: 6, proof: 'unknown_key' },
+      { from: 7, to: 7, proof: 'key', key: 'k1' },
+    ];
+    expect(verify(KEYS)).toMatchObject({ intact: true, parts });
     onFile((db) => db.exec('DELETE FROM audit WHERE seq = 2'));
     expect(verify('')).toEqual({ intact: false, at: 2, reason: 'row 2 is missing' });
+  });
+
+  it('shows rows that a forger without a key wrote under a key that no row announces, also behind new rows', () => {
+    write(KEYS, 4);
+    forge(3, OTHER);
+    const forged = { intact: false, at: 3, reason: expect.stringContaining('does not announce that key') };
+    expect(verify(KEYS)).toEqual(forged);
+    write(KEYS, 2);
+    expect(verify(KEYS)).toEqual(forged);
+  });
+
+  it('is verified from the key of the list on where an older store announced no key', () => {
+    write(KEYS, 2);
+    onFile((db) => db.exec('DELETE FROM key_check'));
+    write(OTHER, 2);
+    const next = { from: 3, to: 4, proof: 'key', key: 'k2' };
+    expect(verify(OTHER)).toMatchObject({ intact: true, parts: [{ from: 1, to: 2, proof: 'unknown_key' }, next] });
+    expect(verify(`${OTHER},${KEYS}`)).toMatchObject({ intact: true, parts: [{ from: 1, to: 2, key: 'k1' }, next] });
   });
 
   it.each(['', 'zz', 'ABCDEF', `${'0'.repeat(16)}.zz`])('shows a row whose hash is %j', (hash) => {

@@ -12,8 +12,8 @@ import {
   type LedgerRow,
   type RollupQuery,
   type RowName,
-} from '../ledger.ts';
-import { StateFailure } from '../failures.ts';
+} from '../../../../core/ports/ledger.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { addRows, BUCKETS, DAY_MS, emptyCell, HOUR_MS, hoursOf, type RollupCell } from '../rules/rollup-cells.ts';
 import { Database } from './database.ts';
 

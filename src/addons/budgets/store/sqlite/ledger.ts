@@ -7,7 +7,7 @@ import {
   type LedgerRow,
   type RollupQuery,
   type RollupRow,
-} from '../ledger.ts';
+} from '../../../../core/ports/ledger.ts';
 import { invalid } from '../rules/checks.ts';
 import {
   checkQuery,

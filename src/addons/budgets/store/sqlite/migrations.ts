@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { Database } from './database.ts';
 
 export interface Migration {

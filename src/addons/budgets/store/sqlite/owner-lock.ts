@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { Database } from './database.ts';
 
 /** The process that uses a store. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { AuditQuery, KnownRow } from '../audit.ts';
-import type { LedgerQuery, RollupQuery } from '../ledger.ts';
+import type { AuditQuery, KnownRow } from '../../../../core/ports/audit.ts';
+import type { LedgerQuery, RollupQuery } from '../../../../core/ports/ledger.ts';
 import { PIECE } from '../rules/rollup-cells.ts';
 import { SqliteAudit } from './audit.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';

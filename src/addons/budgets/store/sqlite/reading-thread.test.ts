@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../plugin/clock.ts';
 import { ANN, KEYS, NOON, rowOf } from '../contract/opened-store.testkit.ts';
-import type { StateStore } from '../store.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
 import { openSqliteStore } from './state-store.ts';
 
 const DAY = 86_400_000;

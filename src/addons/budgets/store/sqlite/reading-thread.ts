@@ -1,5 +1,5 @@
 import type { Clock } from '../../../../plugin/index.ts';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { EngineOptions } from './engine.ts';
 import type { ReadCalls } from './read-calls.ts';
 import { StoreThread, type CallArguments, type Later } from './store-thread.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../../plugin/index.ts';
-import type { Audit } from '../audit.ts';
-import type { Counters, CounterRef, CounterState } from '../counters.ts';
-import type { Entities, Version } from '../entities.ts';
-import type { Ledger, LedgerQuery, LedgerRow } from '../ledger.ts';
+import type { Audit } from '../../../../core/ports/audit.ts';
+import type { Counters, CounterRef, CounterState } from '../../../../core/ports/counters.ts';
+import type { Entities, Version } from '../../../../core/ports/entities.ts';
+import type { Ledger, LedgerQuery, LedgerRow } from '../../../../core/ports/ledger.ts';
 import { rowsAsText } from '../rules/row-cells.ts';
-import type { StateStore } from '../store.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
 import { ReadingThread } from './reading-thread.ts';
@@ -18,6 +18,17 @@ export async function openSqliteStore(
   const all = { ...options, now: clock.wall() };
   const thread = await StoreThread.open(all, clock);
   const reader = new ReadingThread(all, clock);
+  return storeOver(thread, reader, async () => {
+    await reader.close();
+    await thread.close();
+  });
+}
+
+type Calls = Pick<StoreThread, 'call'>;
+type Reads = Pick<ReadingThread, 'call'>;
+
+/** The ports of a store, over the calls of its engine. */
+export function storeOver(thread: Calls, reader: Reads, close: () => Promise<void>): StateStore {
   return {
     entities: entitiesOf(thread),
     counters: countersOf(thread),
@@ -28,15 +39,12 @@ export async function openSqliteStore(
       keep: (answer) => thread.call('keepAnswer', answer),
     },
     backup: (folder) => thread.call('backup', folder),
-    close: async () => {
-      await reader.close();
-      await thread.close();
-    },
+    close,
   };
 }
 
 /** All writes of the store go through this process, so it hints at them itself. */
-function entitiesOf(thread: StoreThread): Entities {
+function entitiesOf(thread: Calls): Entities {
   const watchers = new Set<(version: Version) => void>();
   return {
     load: (since) => thread.call('load', since),
@@ -55,7 +63,7 @@ function entitiesOf(thread: StoreThread): Entities {
   };
 }
 
-const countersOf = (thread: StoreThread): Counters => ({
+const countersOf = (thread: Calls): Counters => ({
   take: (requests, by, batch) => thread.call('take', requests, by, batch),
   report: (used, by) => thread.call('report', used, by),
   giveBack: (leases, by) => thread.call('giveBack', leases, by),
@@ -67,7 +75,7 @@ const countersOf = (thread: StoreThread): Counters => ({
   forget: (periodStart) => thread.call('forget', periodStart),
 });
 
-async function* allCounters(thread: StoreThread): AsyncIterable<readonly CounterState[]> {
+async function* allCounters(thread: Calls): AsyncIterable<readonly CounterState[]> {
   let last: CounterRef | undefined;
   for (;;) {
     const piece = await thread.call('countersAfter', last);
@@ -77,7 +85,7 @@ async function* allCounters(thread: StoreThread): AsyncIterable<readonly Counter
   }
 }
 
-const ledgerOf = (thread: StoreThread, reader: ReadingThread): Ledger => ({
+const ledgerOf = (thread: Calls, reader: Reads): Ledger => ({
   append: (rows) => thread.call('append', rowsAsText(rows)),
   rollups: (query) => reader.call('rollups', query),
   rows: (query) => rowsOf(reader, query),
@@ -87,7 +95,7 @@ const ledgerOf = (thread: StoreThread, reader: ReadingThread): Ledger => ({
   days: () => thread.call('days'),
 });
 
-async function* rowsOf(reader: ReadingThread, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
+async function* rowsOf(reader: Reads, query: LedgerQuery): AsyncIterable<readonly LedgerRow[]> {
   let place: LedgerPlace | undefined;
   do {
     const { rows, next } = await reader.call('rowsAfter', query, place);
@@ -96,7 +104,7 @@ async function* rowsOf(reader: ReadingThread, query: LedgerQuery): AsyncIterable
   } while (place);
 }
 
-const auditOf = (thread: StoreThread, reader: ReadingThread): Audit => ({
+const auditOf = (thread: Calls, reader: Reads): Audit => ({
   add: (event, by) => thread.call('addAudit', event, by),
   rows: (query) => reader.call('auditRows', query),
   verify: (known) => reader.call('verifyAudit', known),

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 
 /** The databases of a store's folder. The ledger comes first: see `copyStore`. */
 function databasesIn(folder: string): string[] {

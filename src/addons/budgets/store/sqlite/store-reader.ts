@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditVerdict, KnownRow } from '../audit.ts';
-import type { CounterState } from '../counters.ts';
-import type { Loaded } from '../entities.ts';
-import { StateFailure } from '../failures.ts';
+import type { AuditVerdict, KnownRow } from '../../../../core/ports/audit.ts';
+import type { CounterState } from '../../../../core/ports/counters.ts';
+import type { Loaded } from '../../../../core/ports/entities.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
-import type { LedgerQuery, LedgerRow, RollupQuery, RollupRow } from '../ledger.ts';
+import type { LedgerQuery, LedgerRow, RollupQuery, RollupRow } from '../../../../core/ports/ledger.ts';
 import { SqliteAudit } from './audit.ts';
 import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';

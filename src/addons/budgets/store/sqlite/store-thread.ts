@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { moduleFile } from '../../../../core/kernel/package-root.ts';
 import type { Clock } from '../../../../plugin/index.ts';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { EngineCalls, EngineOptions } from './engine.ts';
 import type { StoreAnswer, StoreCall } from './thread.ts';
 

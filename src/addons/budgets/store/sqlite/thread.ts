@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { StateFailure } from '../failures.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
 import { Engine, type EngineCalls, type EngineOptions } from './engine.ts';
 import { ReadingEngine } from './read-calls.ts';
 import { messageOf } from '../../../../plugin/thrown.ts';

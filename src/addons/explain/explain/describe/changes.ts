@@ -1,7 +1,7 @@
 import type { ChangeExplanation, FieldSource } from '../../explanation/explanation.ts';
 import { changesOf, type Change, type Edit, type Target } from '../../../../plugin/index.ts';
 import { SHARED_NAMES } from '../../../../formats/fields/shared-parameters.ts';
-import { valueAt } from '../../../../core/settings/read/pointer.ts';
+import { valueAt } from '../../../../core/settings/schema/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';
 import { levelsOf } from '../../../../core/dry-run/written-config.ts';
 import { isOfPrompt, messageSource, promptSource } from './prompt.ts';

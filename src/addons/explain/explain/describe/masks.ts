@@ -1,5 +1,7 @@
-import { credentialHeaders, mayHoldCredential } from '../../../../core/settings/checks/forward-headers.ts';
+import { credentialHeaders } from '../../../../core/settings/checks/forward-headers.ts';
+import { mayHoldCredential } from '../../../../core/settings/values/credential-names.ts';
 import { secretsInBody } from '../../../../formats/body-secrets.ts';
+import { isRawNumber } from '../../../../formats/json/rounding.ts';
 import type { Observation } from '../observation.ts';
 import type { ExplainQuestion } from '../question.ts';
 import { SECRET } from '../../../../core/dry-run/calls.ts';
@@ -92,13 +94,10 @@ function withoutShapes(text: string): string {
   return open.replaceAll(/\S{8,2048}/g, (word) => (HINT.test(word) ? word.replaceAll(SHAPES, SECRET) : word));
 }
 
-/** Whether a value is a raw JSON number with many digits, which only `JSON.stringify` reads. */
-const isRawJson = (value: object): boolean => Object.isFrozen(value) && Object.hasOwn(value, 'rawJSON');
-
 /** Maps all texts of a value, including field names. */
 function mapped(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
-  if (typeof value !== 'object' || value === null || isRawJson(value)) return value;
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   if (Array.isArray(value)) return value.map((item) => mapped(item, mask));
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), mapped(inner, mask)]));
 }

@@ -1,38 +1,56 @@
-import type { OutboundExplanation, HeaderExplanation, FieldSource } from '../../explanation/explanation.ts';
+import type {
+  ChangeExplanation,
+  OutboundExplanation,
+  HeaderExplanation,
+  FieldSource,
+} from '../../explanation/explanation.ts';
 import { parseReplyText } from '../../../../formats/json/rounding.ts';
-import type { Observation, SeenAttempt, OutboundOrigins } from '../observation.ts';
-import { originsOf, catalogSlug, unique } from './outbound-fields.ts';
-import { mayHoldCredential } from '../../../../core/settings/checks/forward-headers.ts';
+import type { Observation, SeenAttempt } from '../observation.ts';
+import { mayHoldCredential } from '../../../../core/settings/values/credential-names.ts';
 import { SECRET } from '../../../../core/dry-run/calls.ts';
+import { formats } from '../../../../formats/index.ts';
+import { describeChanges } from './changes.ts';
 import { maskedHeader } from './masks.ts';
-import { catalogSource, configSource, pluginSource } from './places.ts';
+import { catalogSource, configSource, listedSlug, pluginSource } from './places.ts';
 import { entryOf } from '../../../../core/catalog/catalog-target.ts';
-import { valueAt } from '../../../../core/settings/read/pointer.ts';
+import { valueAt } from '../../../../core/settings/schema/pointer.ts';
 
-/** Describes the outbound request with the sources of its parts. */
+/** Describes the outbound request with the sources of its parts, without its `diff`: that needs bodies without secrets. */
 export function describeOutbound(seen: Observation, one: SeenAttempt): OutboundExplanation | undefined {
   const { outbound, calls } = one;
   if (!outbound || outbound.answer) return undefined;
-  const origins = originsOf(seen, one);
+  const sourceOf = sourcesOfFields(describeChanges(seen, one));
   return {
     method: calls[0]?.request.method ?? 'POST',
     url: outbound.origin + outbound.path,
-    urlSources: urlSources(seen, one, origins),
-    headers: describeHeaders(seen, one, origins),
+    urlSources: urlSources(seen, one, sourceOf),
+    headers: describeHeaders(seen, one, sourceOf),
     body: describeBody(outbound.body.toString()),
     bytes: Buffer.byteLength(outbound.body),
     calls: outbound.batch?.bodies.length ?? 1,
     stream: outbound.stream,
-    fields: origins.fields,
-    ...(origins.fieldsUpTo !== undefined && { fieldsUpTo: origins.fieldsUpTo }),
+    diff: [],
   };
 }
+
+/** The source of a field of the body: the settings that set it or an object around it; otherwise the client. */
+type SourceOfField = (field: string) => FieldSource;
+
+const sourcesOfFields =
+  (changes: readonly ChangeExplanation[]): SourceOfField =>
+  (field) => {
+    const change = changes.findLast(
+      ({ path, action }) => action !== 'removed' && (field === path || field.startsWith(`${path}.`)),
+    );
+    if (!change) return { kind: 'client', path: field };
+    return change.source.kind === 'settings' ? { ...change.source, path: field } : change.source;
+  };
 
 /**
  * Parses the body; a number with many digits becomes an object that only `JSON.stringify` reads. Returns text that is
  * not JSON unchanged.
  */
-function describeBody(text: string): unknown {
+export function describeBody(text: string): unknown {
   try {
     return parseReplyText(text);
   } catch {
@@ -43,11 +61,7 @@ function describeBody(text: string): unknown {
 type Described = Pick<HeaderExplanation, 'source' | 'also' | 'allowedBy'>;
 
 /** In the order of encoding: request headers, then credentials. */
-function describeHeaders(
-  seen: Observation,
-  one: SeenAttempt,
-  { headers: origins }: OutboundOrigins,
-): readonly HeaderExplanation[] {
+function describeHeaders(seen: Observation, one: SeenAttempt, sourceOf: SourceOfField): readonly HeaderExplanation[] {
   const {
     outbound,
     calls: [call],
@@ -60,7 +74,8 @@ function describeHeaders(
       name,
       // A `headers` entry of the catalog that should have been in `secret_headers`.
       value: mayHoldCredential(name) ? maskedHeader(value) : value,
-      ...(byPlugin(seen, one, name, value) ?? openSource(seen, one, name, origins.get(name) ?? [])),
+      ...(byPlugin(seen, one, name, value) ??
+        openSource(seen, one, name, callerSources(seen, one, { name, value, sourceOf }))),
     })),
     ...credentials.map((name) => ({
       name,
@@ -92,11 +107,46 @@ function openSource(seen: Observation, one: SeenAttempt, name: string, origins: 
   return { source: first, ...(others.length > 0 && { also: others }), ...(allowedBy && { allowedBy }) };
 }
 
+interface SentHeader {
+  readonly name: string;
+  readonly value: string;
+  readonly sourceOf: SourceOfField;
+}
+
+/**
+ * The caller's headers, and the items of a list in its body, that a sent header has words of: a header that the config
+ * forwards, or one that is part of the upstream's API.
+ */
+function callerSources(
+  { exchange: { request } }: Observation,
+  { attempt, body }: SeenAttempt,
+  { name, value, sourceOf }: SentHeader,
+): readonly FieldSource[] {
+  const features = ALL_FEATURES.find(({ header }) => header === name);
+  if (!features && !VERSION_HEADERS.has(name) && !attempt.target.forwardHeaders.includes(name)) return [];
+  const sent = new Set(wordsOf(value));
+  const ofBody = features ? body.value(features.field) : undefined;
+  const listed: readonly unknown[] = Array.isArray(ofBody) ? ofBody : [];
+  const own = (features?.ownHeaders ?? []).map((one) => request.headerName(one));
+  return [
+    ...[name, ...own]
+      .filter((one) => wordsOf(request.headers[one]).some((word) => sent.has(word)))
+      .map((one): FieldSource => ({ kind: 'header', name: one })),
+    ...listed.flatMap((one, index) => (sent.has(String(one)) ? [sourceOf(`${features?.field}.${index}`)] : [])),
+  ];
+}
+
+const ALL_FEATURES = Object.values(formats).flatMap(({ requestHeaders }) => requestHeaders?.features ?? []);
+const VERSION_HEADERS = new Set(Object.values(formats).map(({ requestHeaders }) => requestHeaders?.version));
+
+const wordsOf = (value: string | readonly string[] = []): readonly string[] =>
+  [value].flat().flatMap((one) => one.split(',').map((word) => word.trim()));
+
 /** The setting of the catalog entry, or the provider itself. */
 function providerSource(seen: Observation, one: SeenAttempt, name: string): readonly FieldSource[] {
   const { resolved } = one;
   if (resolved?.headers[name] === undefined) return [];
-  const slug = catalogSlug(one);
+  const slug = listedSlug(one.resolved);
   const settings = OF_SETTINGS[name] ?? [];
   const source =
     settings.map((key) => catalogSource(seen, slug, [key])).find((found) => found !== undefined) ??
@@ -114,7 +164,7 @@ const OF_SETTINGS: Readonly<Record<string, readonly string[]>> = {
 /** The source of a header in a map whose keys may have any case. */
 function namedIn(
   seen: Observation,
-  slug: string,
+  slug: string | undefined,
   key: 'headers' | 'secret_headers',
   name: string,
 ): FieldSource | undefined {
@@ -128,7 +178,7 @@ const CREDENTIALS = ['api_key', 'service_account', 'credentials_json', 'credenti
 
 /** The setting of the credential, or the caller's header. */
 function credentialSource(seen: Observation, one: SeenAttempt, name: string): FieldSource {
-  const slug = catalogSlug(one);
+  const slug = listedSlug(one.resolved);
   const set =
     namedIn(seen, slug, 'secret_headers', name) ??
     CREDENTIALS.map((key) => catalogSource(seen, slug, [key])).find((source) => source !== undefined);
@@ -154,10 +204,10 @@ const IN_ADDRESSES = [
   ['api_version'],
 ];
 
-function urlSources(seen: Observation, one: SeenAttempt, { model, stream }: OutboundOrigins): readonly FieldSource[] {
+function urlSources(seen: Observation, one: SeenAttempt, sourceOf: SourceOfField): readonly FieldSource[] {
   const { resolved } = one;
   if (!resolved) return [];
-  const slug = catalogSlug(one);
+  const slug = listedSlug(one.resolved);
   const ofEntry = IN_ADDRESSES.flatMap((keys) => {
     const source = isPartOf(one, settingOf(seen, slug, keys)) ? catalogSource(seen, slug, keys) : undefined;
     return source ? [source] : [];
@@ -168,12 +218,16 @@ function urlSources(seen: Observation, one: SeenAttempt, { model, stream }: Outb
     ...(host ? [] : [{ kind: 'gateway', what: `address of ${resolved.provider}` } as const]),
     ...ofEntry,
     ...named,
-    ...(isPartOf(one, resolved.model) ? model : []),
-    ...(dependsOnStream(seen, one) ? stream : []),
+    ...(isPartOf(one, resolved.model) ? [sourceOf('model')] : []),
+    ...(dependsOnStream(seen, one) ? [sourceOf('stream')] : []),
   ]);
 }
 
-const settingOf = ({ settings }: Observation, slug: string, keys: readonly string[]): unknown =>
+const unique = (sources: readonly FieldSource[]): readonly FieldSource[] => [
+  ...new Map(sources.map((source) => [JSON.stringify(source), source])).values(),
+];
+
+const settingOf = ({ settings }: Observation, slug: string | undefined, keys: readonly string[]): unknown =>
   valueAt(
     settings.catalog.providers.find((entry) => entry.slug === slug),
     keys,
@@ -192,7 +246,7 @@ const HOST_PART = (setting: string): RegExp => new RegExp(`[/.]${RegExp.escape(s
 
 /** Sources of a destination that the request itself names. */
 function ofPlace({ exchange: { request } }: Observation, one: SeenAttempt): readonly FieldSource[] {
-  if (catalogSlug(one) !== '') return [];
+  if (listedSlug(one.resolved) !== undefined) return [];
   const names = ['custom-host', 'vertex-project-id', 'vertex-region'].filter(
     (name) => request.header(name) !== undefined,
   );

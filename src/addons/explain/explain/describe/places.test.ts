@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FieldSource } from '../../explanation/explanation.ts';
-import type { JsonPath } from '../../../../core/settings/read/pointer.ts';
+import type { JsonPath } from '../../../../core/settings/schema/pointer.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';
 import type { Observation } from '../observation.ts';
 import { targetName } from '../../../../core/dry-run/written-config.ts';

@@ -3,7 +3,7 @@ import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import type { ResolvedTarget } from '../../../../plugin/index.ts';
 import type { LoadResult } from '../../../../core/settings/read/load.ts';
-import { valueAt, type JsonPath } from '../../../../core/settings/read/pointer.ts';
+import { valueAt, type JsonPath } from '../../../../core/settings/schema/pointer.ts';
 import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
 import { isInline, levelsOf, pathInFile, type Level } from '../../../../core/dry-run/written-config.ts';
 

@@ -1,6 +1,6 @@
 import type { Explanation, FieldSource, PromptExplanation } from '../../explanation/explanation.ts';
 import { isObject, type Edit } from '../../../../plugin/index.ts';
-import { valueAt, type JsonPath } from '../../../../core/settings/read/pointer.ts';
+import { valueAt, type JsonPath } from '../../../../core/settings/schema/pointer.ts';
 import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
 import { inFile, ownSource } from './places.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../explanation.ts';
 import { createExplanation, refused } from './explanations.testkit.ts';
 import { explanationJson, renderExplanation } from './explanation.ts';
-import { createTarget, gemini } from './targets.testkit.ts';
+import { createTarget, gemini, prod } from './targets.testkit.ts';
 
 const golden = (name: string): string => join(import.meta.dirname, 'goldens', `${name}.txt`);
 const render = (reported: Explanation, width = 110): string => renderExplanation(reported, { width, colour: false });
@@ -63,7 +63,7 @@ describe('the text of an explanation', () => {
         .map((line) => line.trim().split('  ')[0]),
     ).toEqual([
       'then',
-      expect.stringMatching(/^as target 1 why, health, provider, body, sends, headers, fields, timeouts, retry$/),
+      expect.stringMatching(/^as target 1 why, health, provider, body, sends, headers, diff, timeouts, retry$/),
     ]);
   });
 
@@ -73,9 +73,7 @@ describe('the text of an explanation', () => {
     expect(text).not.toContain('no. 0');
   });
 
-  it('shows a value from one line of the settings in one line, and the line that forwards a header', () => {
-    const at = (line: number) => ({ file: 'configs/gateway/prod.yaml', line, column: 3 });
-    const stop = { kind: 'settings', at: at(4), setting: 'override_params.stop', path: 'stop' } as const;
+  it('shows the line that forwards a header', () => {
     const outbound = {
       ...createTarget().outbound!,
       headers: [
@@ -83,33 +81,29 @@ describe('the text of an explanation', () => {
           name: 'x-team',
           value: 'red',
           source: { kind: 'header', name: 'x-team' },
-          allowedBy: { kind: 'settings', at: at(9), setting: 'forward_headers.0' },
+          allowedBy: { kind: 'settings', at: prod(9, 3), setting: 'forward_headers.0' },
         },
       ],
-      body: { config: { stops: ['a', 'b'] } },
-      fields: [0, 1].map((index) => ({ path: `config.stops.${index}`, sources: [stop] })),
     } as const;
-    const changes = [{ path: 'stop', action: 'set', value: ['a', 'b'], source: stop }] as const;
-    const text = part(render(createExplanation({ targets: [createTarget({ outbound, changes })] })), 'target 1');
-    expect(text).toContain('config.stops: ["a","b"]  ← stop ← configs/gateway/prod.yaml:4:3\n');
-    expect(text).not.toContain('config.stops.0');
+    const text = part(render(createExplanation({ targets: [createTarget({ outbound })] })), 'target 1');
     expect(text).toContain('x-team: red  ← the header x-team ← configs/gateway/prod.yaml:9:3\n');
   });
 
-  it('has a separate line for an element that settings put into a list', () => {
+  it('shows at most 40 differences of a body, and how many more there are', () => {
+    const diff = Array.from({ length: 42 }, (_, index) => ({ path: `f${index}`, received: '1' }));
+    const outbound = { ...createTarget().outbound!, diff };
+    const text = part(render(createExplanation({ targets: [createTarget({ outbound })] })), 'target 1');
+    expect(text).toMatch(/- f39: 1\n +and 2 more; --json shows all\n/);
+  });
+
+  it('shows a body that is not JSON as a whole', () => {
     const outbound = {
       ...createTarget().outbound!,
-      body: { contents: [{ text: 'a' }, { text: 'b' }] },
-      fields: [
-        { path: 'contents.0.text', sources: [{ kind: 'client', path: 'messages.0.content' }] },
-        {
-          path: 'contents.1.text',
-          sources: [{ kind: 'settings', at: { file: 'c.yaml', line: 2, column: 3 }, setting: 'x' }],
-        },
-      ],
-    } as const;
-    const text = render(createExplanation({ targets: [createTarget({ outbound, changes: [] })] }));
-    expect(text).toMatch(/contents: 2 items +← messages\n +contents\.1\.text: "b" +← c\.yaml:2:3\n/);
+      body: 'a=1',
+      diff: [{ path: '', received: '{"a":1}', sent: '"a=1"' }],
+    };
+    const text = part(render(createExplanation({ targets: [createTarget({ outbound })] })), 'target 1');
+    expect(text).toMatch(/  diff        - \{"a":1\}\n +\+ "a=1"\n/);
   });
 
   it('keeps to the width except for unbreakable texts, such as a place or a URL', () => {
@@ -165,18 +159,6 @@ describe('the text of an explanation', () => {
       source: { kind: 'header', name: 'x-acme-config' },
     } as const;
     expect(render(createExplanation({ config }))).toContain('prod  "Production"  named by x-acme-config\n');
-  });
-
-  it('does not repeat an equal list name', () => {
-    const source = { kind: 'settings', at: { file: 'c.yaml', line: 2, column: 3 }, setting: 'x' } as const;
-    const outbound = {
-      ...createTarget().outbound!,
-      body: { stop: ['a', 'b'] },
-      fields: [0, 1].map((index) => ({ path: `stop.${index}`, sources: [source] })),
-    } as const;
-    const changes = [{ path: 'stop', action: 'set', value: ['a', 'b'], source }] as const;
-    const text = part(render(createExplanation({ targets: [createTarget({ outbound, changes })] })), 'target 1');
-    expect(text).toContain('  fields      stop: ["a","b"]  ← c.yaml:2:3\n');
   });
 
   it('has the same text in colour', () => {

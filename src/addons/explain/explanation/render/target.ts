@@ -1,8 +1,8 @@
 import { FAILURE_KINDS } from '../../../../plugin/index.ts';
 import type { CacheExplanation, Explanation, PluginExplanation, TargetExplanation } from '../explanation.ts';
-import { bodyRows, fieldRows, headerRows, sendRows } from './fields.ts';
+import { bodyRows, diffRows, headerRows, sendRows } from './bodies.ts';
 import { answerRows, pluginRows } from './head.ts';
-import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from './layout.ts';
+import { INDENT, LABEL_WIDTH, row, span, type Line, type Row, type Section } from '../../../../core/commands/layout.ts';
 import { arrow, aside, at, duration, fieldsText, from, listed, shortText, valueText } from './words.ts';
 
 /** `target 1  config.targets[0] "fast"  ← configs/gateway/prod.yaml:21:5` */
@@ -22,7 +22,7 @@ export function targetSections(
   reported: TargetExplanation,
   { plugins, targets }: Pick<Explanation, 'plugins' | 'targets'>,
 ): Section[] {
-  const { outbound, changes } = reported;
+  const { outbound } = reported;
   const own = plugins.filter(({ chain, target }) => chain === 'attempt' && target === reported.number);
   const next = targets[reported.number + 1];
   const sections: Section[] = [
@@ -35,7 +35,7 @@ export function targetSections(
       ? [
           { label: 'sends', rows: sendRows(outbound) },
           { label: 'headers', rows: headerRows(outbound) },
-          { label: 'fields', rows: fieldRows(outbound, changes) },
+          { label: 'diff', rows: diffRows(outbound) },
         ]
       : []),
     {

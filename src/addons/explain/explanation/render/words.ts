@@ -1,8 +1,8 @@
 import type { FieldSettings } from '../../../../plugin/index.ts';
 import type { SettingPlace, FieldSource } from '../explanation.ts';
-import { span, type Line, type TextSpan } from './layout.ts';
+import { span, type Line, type TextSpan } from '../../../../core/commands/layout.ts';
 
-export const placeText = ({ file, line, column }: SettingPlace): string => `${file}:${line}:${column}`;
+const placeText = ({ file, line, column }: SettingPlace): string => `${file}:${line}:${column}`;
 
 export function sourceText(source: FieldSource): string {
   switch (source.kind) {

@@ -1,5 +1,5 @@
 import { GatewayError, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
-import { Query } from './query.ts';
+import { Query } from '../../../../core/kernel/query.ts';
 
 /** docs/protocols/files.md#anthropic */
 const DEFAULT_LIMIT = 20;

@@ -11,7 +11,7 @@ import {
   type GatewayContext,
   type StoredFile,
 } from '../../../../plugin/index.ts';
-import { Query } from './query.ts';
+import { Query } from '../../../../core/kernel/query.ts';
 
 /** docs/protocols/files.md#google */
 const DEFAULT_SIZE = 10;

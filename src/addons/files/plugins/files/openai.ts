@@ -1,5 +1,5 @@
 import { FILE_PURPOSES, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
-import { Query } from './query.ts';
+import { Query } from '../../../../core/kernel/query.ts';
 
 /** docs/protocols/files.md#openai */
 const MAX_LIMIT = 10_000;

@@ -9,7 +9,7 @@ import {
 } from '../../../../plugin/index.ts';
 import { inputItems, readPage } from './input-items.ts';
 
-/** What the plugin has of the host. */
+/** The part of the host that the plugin uses. */
 export interface Tools {
   readonly responses: ResponseService;
   readonly limits: RequestLimits;

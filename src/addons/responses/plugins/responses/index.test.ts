@@ -63,7 +63,7 @@ async function run({
   const exchange = createExchange({ operation, params: { id: path }, caller: createCaller() });
   if (body) exchange.request.body = RequestBody.read(Buffer.from(JSON.stringify(body)), 64);
   let inTurn = false;
-  /** What each turn did with long texts. */
+  /** The calls of each turn with long texts. */
   const works: string[][] = [];
   let turnsTaken = 0;
   const turns: Turns = {

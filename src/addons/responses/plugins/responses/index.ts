@@ -59,7 +59,7 @@ function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promi
 }
 
 interface Turn extends Pick<Asking, 'exchange' | 'operation'> {
-  /** What it continues. */
+  /** The response that it continues. */
   readonly turn?: Omit<KeptTurn, 'keeps'> | undefined;
 }
 

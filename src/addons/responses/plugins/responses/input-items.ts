@@ -1,5 +1,5 @@
 import { GatewayError, isObject, type KeptResponse } from '../../../../plugin/index.ts';
-import { Query } from '../../../files/plugins/files/query.ts';
+import { Query } from '../../../../core/kernel/query.ts';
 
 export interface ItemPage {
   readonly limit: number;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openaiResponses } from '../../../../formats/openai-responses/index.ts';
-import { clientContext } from '../../../../formats/laws.testkit.ts';
+import { clientContext } from '../../../../formats/contexts.testkit.ts';
 import { lastResponse, lastWritten } from './kept-body.ts';
 import { runs } from '../../../../../test/support/effort.ts';
 

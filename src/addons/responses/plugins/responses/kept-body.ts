@@ -74,7 +74,7 @@ export class KeptStream extends WrappedSource {
   /** The response as it began. Undefined before, and once the end is kept. */
   #begun: Buffer | undefined;
   #ended = false;
-  /** What waits until the response is kept. */
+  /** Events that wait until the response is kept. */
   #held: (() => void)[] | undefined;
 
   /** @param isWritten the gateway writes the events */
@@ -164,7 +164,7 @@ export function lastResponse(bytes: Buffer): Buffer | undefined {
   return undefined;
 }
 
-/** What the gateway writes behind the last event. */
+/** Bytes that the gateway writes behind the last event. */
 const DONE = Buffer.from('\n\ndata: [DONE]\n\n');
 /** Start of the last event as the gateway writes it, with the response as its last member. */
 const WRITTEN = /^data: \{"type":"response\.[a-z]+","sequence_number":\d+,"response":/;

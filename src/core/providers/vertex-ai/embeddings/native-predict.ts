@@ -1,6 +1,7 @@
 import type { GenerationEvent } from '../../../../formats/events.ts';
 import { claimOf, sound } from '../../../../formats/counts.ts';
-import { ReplyFault, type BodyEdit } from '../../../../formats/format.ts';
+import { ReplyFault } from '../../../../formats/format.ts';
+import type { BodyEdit } from '../../../../formats/body-view.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 import { PlainPassThrough } from '../../../../formats/streams/plain-pass-through.ts';
 import type { NativeCodec } from '../../codec.ts';

@@ -2,6 +2,7 @@ import type { Conversation, JsonObject } from '../../../../formats/conversation.
 import { decodeReply } from '../../../../formats/gemini/decode-reply.ts';
 import { encodeRequest } from '../../../../formats/gemini/encode-request.ts';
 import { joinLosses, LossReport } from '../../../../formats/losses/losses.ts';
+import { finish } from '../../../../formats/steps.ts';
 import { toCamel } from '../../../../formats/json/field-names.ts';
 import type { CodecContext, TranslatingCodec } from '../../codec.ts';
 import { asImageEvents } from '../../../../formats/streams/openai-image-events.ts';
@@ -57,7 +58,7 @@ const seedOf = (seed: number | undefined, call: number): number | undefined =>
 function encodeCall(conversation: Conversation, seed: number | undefined, { model, strict, labels }: CodecContext) {
   const target = { model, host: 'vertex', strict, labels } as const;
   const sampling = seed === undefined ? {} : { seed };
-  return encodeRequest({ ...conversation, sampling }, target, replyContext(model));
+  return finish(encodeRequest({ ...conversation, sampling }, target, replyContext(model)));
 }
 
 function toConversation(

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { Clock } from '../../plugin/index.ts';
+import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
+import type { Actor } from '../../core/ports/entities.ts';
+import { StateFailure } from '../../core/ports/failures.ts';
+import type { AdminAnswer } from '../../core/status/answer.ts';
+import { Bootstrap } from './api/bootstrap.ts';
+import type { CallAnswer, Call } from './api/call.ts';
+import { parseCallBody, readCallBody } from './api/call-body.ts';
+import { Failures } from './api/failures.ts';
+import { HANDLERS } from './api/handlers/index.ts';
+import { callIdOf, RepeatableCalls } from './api/idempotent-calls.ts';
+import { addressOf, hasAdmin, identify, type AdminIdentity } from './api/identity.ts';
+import { createObjectsReader, Objects } from './api/objects.ts';
+import { CallQuery } from './api/parameters.ts';
+import { OF_STORE, ApiProblem } from './api/problems.ts';
+import { includesRole, includesScope, RESOURCES } from './api/roles.ts';
+import { findRoute } from './api/router.ts';
+import { isWrite, resourceOf, type OperationId, type AdminRoute } from './api/routes.ts';
+import { checkAgainst } from './api/schemas.ts';
+import type { ApiSources } from '../../core/process/admin-port.ts';
+
+/** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
+const MAX_CALLS = 16;
+/** Rows of refused writes in a minute, for callers who are known and for those who are not. A client that is refused again and again fills no disk. */
+const MAX_REFUSALS = 60;
+/** Explanations are made one by one, of the time of served requests; each of these has a body in memory. */
+const MAX_EXPLANATIONS = 4;
+const REFUSALS_MS = 60_000;
+/** The actor of a call without a valid token. */
+const UNKNOWN = 'unknown';
+
+export interface ApiOptions extends ApiSources {
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+}
+
+/** The part of a request that routes it. */
+interface Place {
+  readonly operation: OperationId;
+  readonly route: AdminRoute;
+  readonly id: string;
+  readonly query: string;
+}
+
+/** The admin API under `/admin/v1`. */
+export class AdminApi {
+  readonly #options: ApiOptions;
+  readonly #readObjects: () => Promise<Objects>;
+  readonly #failures: Failures;
+  readonly #bootstrap: Bootstrap;
+  readonly #repeatable: RepeatableCalls;
+  /** Two counts: refused calls without a valid token cannot push those of known callers out of the audit. */
+  readonly #refusals: { readonly known: Refusals; readonly unknown: Refusals };
+  #calls = 0;
+  #explanations = 0;
+
+  constructor(options: ApiOptions) {
+    const { clock, state } = options;
+    this.#options = options;
+    this.#readObjects = createObjectsReader(options);
+    this.#failures = new Failures(clock);
+    this.#bootstrap = new Bootstrap(state?.folder);
+    this.#repeatable = new RepeatableCalls(clock);
+    this.#refusals = { known: new Refusals(clock), unknown: new Refusals(clock) };
+  }
+
+  /** Writes a bootstrap token if no admin token is valid. Never rejects. */
+  async offerBootstrap(): Promise<void> {
+    const { state, clock, log } = this.#options;
+    if (!state) return;
+    try {
+      if (hasAdmin((await this.#readObjects()).tokens(), clock.wall())) return this.#bootstrap.end();
+      const file = this.#bootstrap.offer();
+      if (file !== undefined)
+        log.warn(
+          { file },
+          'the admin API has no admin token: the token in this file creates the first one, from this machine',
+        );
+    } catch (err) {
+      log.error({ err }, 'the bootstrap token of the admin API could not be written');
+    }
+  }
+
+  /** Identifies the caller of a request. Throws `ApiProblem`. */
+  async identify(request: IncomingMessage): Promise<AdminIdentity> {
+    const { settings, clock, state } = this.#options;
+    try {
+      return await identify(request, {
+        admin: settings().admin,
+        failures: this.#failures,
+        bootstrap: this.#bootstrap,
+        now: clock.wall(),
+        objects: state && this.#readObjects,
+      });
+    } catch (error) {
+      throw problemOf(error, request.method) ?? error;
+    }
+  }
+
+  /** @param path below `/admin/v1`; undefined: another path, where nothing is */
+  async answer(request: IncomingMessage, path: string | undefined, query: string): Promise<AdminAnswer> {
+    if (this.#calls >= MAX_CALLS) return answerOf(new ApiProblem('busy', `${MAX_CALLS} calls are under way.`));
+    this.#calls += 1;
+    try {
+      return await this.#answer(request, path, query);
+    } catch (error) {
+      const problem = problemOf(error, request.method);
+      // A client that disconnected during its call causes such an error itself.
+      if (!problem && !request.socket.destroyed)
+        this.#options.log.error({ err: error }, 'a call of the admin API failed');
+      return answerOf(problem ?? new ApiProblem('internal_error', 'The call failed; see the log for the reason.'));
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+
+  async #answer(request: IncomingMessage, path: string | undefined, query: string): Promise<AdminAnswer> {
+    const match = path === undefined ? undefined : findRoute(request.method ?? 'GET', path);
+    const place = match && 'route' in match ? { ...match, query } : undefined;
+    let actor: Actor = { id: UNKNOWN, role: '', address: addressOf(request) };
+    try {
+      const identity = await this.identify(request);
+      ({ actor } = identity);
+      if (match && !place && 'allow' in match)
+        throw new ApiProblem('method_not_allowed', `This path accepts ${match.allow}.`, {
+          headers: { allow: match.allow },
+        });
+      if (!place) throw new ApiProblem('not_found', 'There is nothing at this path.');
+      checkAllowed(place, identity);
+      return await (place.route.explains ? this.#inTurn : this.#run).call(this, request, place, identity);
+    } catch (error) {
+      if (error instanceof ApiProblem && place) await this.#auditRefusal(error, place, actor);
+      throw error;
+    }
+  }
+
+  async #inTurn(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
+    if (this.#explanations >= MAX_EXPLANATIONS)
+      throw new ApiProblem('busy', `${MAX_EXPLANATIONS} explain requests are running already.`);
+    this.#explanations += 1;
+    try {
+      return await this.#run(request, place, identity);
+    } finally {
+      this.#explanations -= 1;
+    }
+  }
+
+  async #run(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
+    const { operation, route, id } = place;
+    const { records, explains, explain, clock, settings: server } = this.#options;
+    const { limits } = server();
+    const query = CallQuery.read(place.query, route.query ?? []);
+    const bytes = await readCallBody(request, route, limits);
+    const key = keyIn(request, route);
+    const run = async (): Promise<AdminAnswer> => {
+      const objects = resourceOf(operation) === 'requests' ? Objects.none : await this.#readObjects();
+      const { settings } = this.#options.inForce();
+      const call: Call = {
+        operation,
+        identity,
+        id,
+        query,
+        bytes,
+        body: route.body === undefined || route.explains ? undefined : parseCallBody(bytes),
+        limits,
+        accept: request.headers.accept,
+        records,
+        explains,
+        explain,
+        ifMatch: request.headers['if-match'],
+        callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
+        objects,
+        settings,
+        clock,
+        readObjects: this.#readObjects,
+      };
+      if (route.body !== undefined && !route.explains) checkAgainst(route.body, call.body);
+      const answered = await HANDLERS[operation](call);
+      if (operation === 'tokens.create' && !query.dryRun) await this.#endBootstrap();
+      return toAnswer(route, answered);
+    };
+    if (key === undefined || query.dryRun) return run();
+    const { idempotency } = (await this.#readObjects()).store;
+    const repeatable = { identity, key, method: route.method, target: request.url ?? '', body: bytes };
+    return this.#repeatable.run(repeatable, idempotency, run);
+  }
+
+  async #endBootstrap(): Promise<void> {
+    if (hasAdmin((await this.#readObjects()).tokens(), this.#options.clock.wall())) this.#bootstrap.end();
+  }
+
+  /** Writes a refused write to the audit, at most `MAX_REFUSALS` of them a minute. */
+  async #auditRefusal(
+    { code, kind: { status } }: ApiProblem,
+    { operation, route, id }: Place,
+    actor: Actor,
+  ): Promise<void> {
+    const { state, log } = this.#options;
+    if ((status !== 401 && status !== 403) || !isWrite(route) || !state?.store) return;
+    if (!this.#refusals[actor.id === UNKNOWN ? 'unknown' : 'known'].take()) return;
+    const event = {
+      action: 'refused',
+      kind: resourceOf(operation),
+      id: id.slice(0, 256),
+      reason: `${operation}: ${code}`,
+    };
+    await state.store.audit
+      .add(event, actor)
+      .catch((err: unknown) => log.error({ err }, 'a refused call is not in the audit'));
+  }
+}
+
+class Refusals {
+  readonly #clock: Pick<Clock, 'now'>;
+  #from = -Infinity;
+  #count = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  take(): boolean {
+    const now = this.#clock.now();
+    if (now - this.#from >= REFUSALS_MS) {
+      this.#from = now;
+      this.#count = 0;
+    }
+    this.#count += 1;
+    return this.#count <= MAX_REFUSALS;
+  }
+}
+
+function checkAllowed({ operation, route }: Place, { role, scopes, only }: AdminIdentity): void {
+  if (only !== undefined && only !== operation)
+    throw new ApiProblem('forbidden', 'The bootstrap token creates the first admin token, and nothing else.');
+  if (!includesRole(role, route.role))
+    throw new ApiProblem('forbidden', `This call needs the role ${route.role}, not ${role}.`);
+  const resource = resourceOf(operation);
+  if (RESOURCES.some((one) => one === resource) && !includesScope(scopes, resource, isWrite(route)))
+    throw new ApiProblem('forbidden', `The token has no scope \`${resource}:${isWrite(route) ? 'write' : 'read'}\`.`);
+}
+
+function keyIn({ headersDistinct }: IncomingMessage, route: AdminRoute): string | undefined {
+  const sent = headersDistinct['idempotency-key'];
+  if (sent === undefined || route.method !== 'POST' || !isWrite(route)) return undefined;
+  const [key = ''] = sent;
+  if (sent.length > 1 || !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new ApiProblem('invalid_header', '`Idempotency-Key` is one text of 1 to 255 visible characters of ASCII.');
+  return key;
+}
+
+const toAnswer = ({ status }: AdminRoute, { body, text, headers, file }: CallAnswer): AdminAnswer =>
+  file
+    ? {
+        status,
+        body: file.pieces,
+        headers: {
+          'content-type': `${file.type}; charset=utf-8`,
+          'content-disposition': `attachment; filename="${file.name}"`,
+        },
+      }
+    : { status, body: text ?? body, ...(headers && { headers }) };
+
+/** Undefined: a fault of the gateway, or a client that left. */
+function problemOf(error: unknown, method: string | undefined): ApiProblem | undefined {
+  if (error instanceof ApiProblem) return error;
+  if (!(error instanceof StateFailure)) return undefined;
+  const found = OF_STORE[error.code];
+  // A read has no body: the store does not take its query, such as a sum that no number holds.
+  const code = found === 'invalid_body' && method === 'GET' ? 'invalid_query' : found;
+  if (code === undefined) return undefined;
+  return new ApiProblem(code, code === 'store_unavailable' ? 'The state store does not answer.' : `${error.message}.`);
+}
+
+/** Problem details (RFC 9457). */
+export function answerOf(problem: ApiProblem): AdminAnswer {
+  const { status, retryAfter } = problem.kind;
+  return {
+    status,
+    body: problem.body,
+    headers: {
+      'content-type': 'application/problem+json; charset=utf-8',
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+      ...problem.headers,
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { AlertSink } from '../../core/ports/alert.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Metrics } from '../../core/record/metrics/registry.ts';
+import { STORED_KINDS } from '../../core/settings/source/stored-objects.ts';
+import type { KeyRecord } from '../../core/settings/compile/key-record.ts';
+import type { Tenants } from '../../core/settings/compile/tenants.ts';
+import { expiryAlert } from './expiry-alert.ts';
+
+const LOOK_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Keys named in `/readyz?verbose`. */
+const NAMED = 20;
+/** Alerts of one look; those of the other keys follow with the next looks. */
+const MAX_ALERTS = 200;
+
+export interface KeyWatchSetup {
+  readonly clock: Clock;
+  readonly alerts: AlertSink;
+  readonly metrics: Pick<Metrics, 'families'>;
+  /** The tenants in force. */
+  readonly tenants: () => Tenants;
+  /** Days before the end of a key, ascending: `alerts.key_expiry` in force. */
+  readonly days: () => readonly number[];
+}
+
+/** The end of a key when it was alerted, and the days before it. */
+interface LastAlert {
+  readonly at: number;
+  readonly days: number;
+}
+
+/**
+ * Looks at all keys of the files and of the store once a minute: which end soon, and which are refused because of something that they
+ * name.
+ */
+export class KeyWatch {
+  readonly #setup: KeyWatchSetup;
+  /** The last alert of each key. */
+  #alerted = new Map<string, LastAlert>();
+  #counted = '';
+  #refused: readonly string[] = [];
+  #stopTimer = (): void => {};
+
+  constructor(setup: KeyWatchSetup) {
+    this.#setup = setup;
+  }
+
+  start(): void {
+    this.look();
+    this.#stopTimer = this.#setup.clock.after(LOOK_MS, () => this.start());
+  }
+
+  stop(): void {
+    this.#stopTimer();
+  }
+
+  /** For people, in `/readyz?verbose`: readiness does not depend on it. */
+  warnings(): readonly string[] {
+    if (this.#refused.length === 0) return [];
+    const more = this.#refused.length > NAMED ? ` and ${this.#refused.length - NAMED} more` : '';
+    return [`keys refused as misconfigured: ${this.#refused.slice(0, NAMED).join(', ')}${more}`];
+  }
+
+  look(): void {
+    const { metrics, tenants } = this.#setup;
+    const { families } = metrics;
+    const current = tenants();
+    const keys = [...current.keys()];
+    this.#refused = keys.flatMap(({ id, parts }) => (parts.problem === undefined ? [] : [id]));
+    families.keysMisconfigured.set({}, this.#refused.length);
+    this.#lookAtEnds(keys);
+    const kinds = Map.groupBy(current.stored.objects.values(), ({ kind }) => kind);
+    for (const kind of STORED_KINDS) families.stateObjects.set({ kind }, kinds.get(kind)?.length ?? 0);
+  }
+
+  #lookAtEnds(keys: readonly KeyRecord[]): void {
+    const { clock, alerts } = this.#setup;
+    const days = this.#setup.days();
+    const now = clock.wall();
+    const counts = days.map(() => 0);
+    const alerted = new Map<string, LastAlert>();
+    let raised = 0;
+    for (const { id, parts } of keys) {
+      const at = parts.expiresAt;
+      if (at <= now || at === Infinity) continue;
+      for (const [index, day] of days.entries()) if (at - now <= day * DAY_MS) counts[index]! += 1;
+      const reached = days.find((day) => at - now <= day * DAY_MS);
+      if (reached === undefined) continue;
+      const last = this.#alerted.get(id);
+      const isKnown = last?.at === at && last.days <= reached;
+      if (!isKnown && raised === MAX_ALERTS) continue;
+      alerted.set(id, isKnown ? last : { at, days: reached });
+      if (isKnown) continue;
+      raised += 1;
+      alerts.raise(expiryAlert(id, at, reached, days.toReversed()));
+    }
+    this.#alerted = alerted;
+    this.#count(days, counts);
+  }
+
+  #count(days: readonly number[], counts: readonly number[]): void {
+    const { keysExpiring } = this.#setup.metrics.families;
+    // Other days after a reload have other series.
+    if (this.#counted !== days.join()) keysExpiring.reset();
+    this.#counted = days.join();
+    for (const [index, day] of days.entries()) keysExpiring.set({ days: String(day) }, counts[index]!);
+  }
+}

@@ -1,0 +1,53 @@
+import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import { Alerts } from './alerts.ts';
+import { KeyWatch } from './key-watch.ts';
+import { relayedAlerts } from './process-alerts.ts';
+import { compileAlerts } from './settings/compile-alerts.ts';
+import { StoredWebhooks } from './stored-webhooks.ts';
+import { UnknownPrices } from './unknown-prices.ts';
+
+/** The alerts of a process. A worker passes its own to the primary, which raises them. */
+export function openAlerts({ clock, log, metrics, upstream, shared, store, port }: PartTools): ProcessPart {
+  const { families } = metrics;
+  const alerts = shared
+    ? relayedAlerts(shared.alerts)
+    : new Alerts({ clock, log, families, exchange: upstream.exchange });
+  const prices = new UnknownPrices(clock, alerts);
+  // The process that opens the store sends its webhooks.
+  const webhooks =
+    store &&
+    new StoredWebhooks({
+      clock,
+      log,
+      objects: store.objects,
+      entities: () => store.store?.entities,
+      use: (stored) => alerts.useStored(stored),
+    });
+  let settings = compileAlerts();
+  let keys: KeyWatch | undefined;
+  return {
+    alerts,
+    compose: ({ settings: { server } }) => ({
+      use() {
+        settings = compileAlerts(server.alerts);
+        alerts.apply(settings);
+        prices.apply(settings, server.state?.owns?.includes('alerts'));
+      },
+    }),
+    dry: () => ({}),
+    recorded: prices.see,
+    lines: () => keys?.warnings() ?? [],
+    start({ role, tenants }) {
+      alerts.start(() => port('usage')?.ports, { around: (ref) => tenants().around(ref) });
+      if (role === 'worker') return;
+      keys = new KeyWatch({ clock, alerts, metrics, tenants, days: () => settings.keyExpiry });
+      keys.start();
+      void webhooks?.start();
+    },
+    stop() {
+      webhooks?.stop();
+      keys?.stop();
+    },
+    close: () => alerts.close(),
+  };
+}

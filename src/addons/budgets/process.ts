@@ -1,0 +1,86 @@
+import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
+import { newBoot } from '../../core/ports/boot.ts';
+import type { CounterSource } from '../../core/ports/counters.ts';
+import { requireStore } from '../../core/ports/store-handle.ts';
+import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import type { Clock } from '../../plugin/index.ts';
+import { budgetAlert, exhaustedAlert } from './alerts/budget-alert.ts';
+import { RequestLedger } from './ledger/request-ledger.ts';
+import { Gates } from './limits/gates.ts';
+import { PriceList } from './prices/price-list.ts';
+import { PricesInForce } from './prices/prices-in-force.ts';
+import { BudgetState } from './reserve/budget-state.ts';
+import { compileState, type StateSettings } from './settings/state.ts';
+import { sourceOf } from './snapshot.ts';
+import { budgetReports } from './state/budget-metrics.ts';
+import { KeyUses } from './state/key-uses.ts';
+import { ledgerReports } from './state/ledger-metrics.ts';
+import { StoreUpkeep } from './state/store-upkeep.ts';
+import { countersOf, ledgerOf } from './state/usage-counters.ts';
+
+/** Limits, budgets, prices and the ledger of a process, and the tasks of its state store. */
+export function openBudgets(tools: PartTools): ProcessPart {
+  const { clock, log, metrics, role, shared, store, settings } = tools;
+  const state = compileState(settings.server.state);
+  const counters = shared?.budgets ?? ownCounters(tools);
+  const ledger = openLedger(tools, state, counters);
+  const gates = new Gates(clock);
+  const budgets = new BudgetState({
+    clock,
+    log,
+    reports: budgetReports(metrics),
+    shared: counters,
+    inMemory: counters === undefined,
+    ledger,
+    onAlert: (account, percent) => tools.port('alerts')?.raise(budgetAlert(account, percent)),
+    onExhausted: (account, amount) => tools.port('alerts')?.raise(exhaustedAlert(account, amount)),
+  });
+  const write = shared?.writeKeyUses ?? (store && (async (uses) => requireStore(store).entities.seen(uses)));
+  const keyUses = write && new KeyUses(clock, write);
+  const upkeep = role === 'worker' ? undefined : new StoreUpkeep(tools, state, counters?.boot);
+  // Config tests apply no settings: the shipped prices hold.
+  let prices = new PricesInForce(new PriceList());
+  return {
+    ...sourceOf({ gates, budgets, metrics, onPrices: (inForce) => (prices = inForce) }),
+    dry: () => sourceOf({ gates }),
+    costs: { prices: (at) => prices.at(at), ledger },
+    ...(keyUses && { keyUsed: (...use) => keyUses.used(...use) }),
+    ...(upkeep && { usage: upkeep.usage }),
+    shareLimits: (processes) => gates.share(processes),
+    begin: async ({ hash }) => upkeep?.open(hash),
+    start: () => upkeep?.start(),
+    reloaded: (hash, changed) => upkeep?.reloaded(hash, changed),
+    stop: () => upkeep?.stop(),
+    async settle() {
+      await keyUses?.flush();
+      await upkeep?.backups?.stop();
+      await budgets.close();
+    },
+    close: () => Promise.all([ledger?.close(), upkeep?.spools?.close()]),
+  };
+}
+
+/** For a dry run without a process: everything is counted from zero. */
+export const dryBudgets = (clock: Clock): SnapshotSource => sourceOf({ gates: new Gates(clock) });
+
+/** With a state store, what is spent outlives this process. */
+const ownCounters = ({ store, role, clock }: PartTools): CounterSource | undefined =>
+  store && { counters: countersOf(store), boot: newBoot(role === 'primary' ? 'primary' : 'single', clock) };
+
+/** The primary serves no requests itself. */
+function openLedger(
+  { clock, log, metrics, role, shared, store }: PartTools,
+  state: StateSettings | undefined,
+  counters: CounterSource | undefined,
+): RequestLedger | undefined {
+  const ledger = shared?.ledger ?? (store && ledgerOf(store));
+  if (!state || !counters || !ledger || role === 'primary') return undefined;
+  return new RequestLedger({
+    ledger,
+    boot: counters.boot,
+    folder: state.folder,
+    clock,
+    reports: ledgerReports(metrics, clock, log),
+    endOfTurn: (task) => void setImmediate(task),
+  });
+}

@@ -1,0 +1,52 @@
+import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
+import { createLogger } from '../../core/record/log/logger.ts';
+import { createExplainService, type ExplainService } from './explain/explain-service.ts';
+import { keepForExplain, KeptRequests } from './explain/kept-requests.ts';
+import { explanationText } from './explain/explanation-text.ts';
+import { readQuestion } from './explain/question.ts';
+import type { Explanation } from './explanation/explanation.ts';
+import { SettingsExplainer } from './explain/settings-explainer.ts';
+
+interface ExplainPart extends ProcessPart {
+  readonly explain: ExplainService & NonNullable<ProcessPart['explain']>;
+}
+
+/** Explains requests by the settings in force, and served requests by those that served them. */
+export function openExplain({ configs, env, clock, records, dry }: PartTools): ExplainPart {
+  const kept = new KeptRequests();
+  // Silent: compiling these settings to serve has already logged everything.
+  const log = createLogger({ level: 'silent' });
+  let current: SettingsExplainer | undefined;
+  return {
+    compose({ files, server, shared: { health, replies, registry, stored } }) {
+      if (!files) return {};
+      const setup = { configs, env, clock, log, health, replies, registry, stored, parts: dry() };
+      const explainer = new SettingsExplainer(setup, files);
+      const { enabled, explain } = server.admin;
+      return {
+        onConfig: keepForExplain({ explainer, kept, health, clock }, server),
+        use() {
+          current = explainer;
+          kept.apply(enabled && explain !== 'none');
+        },
+        close: () => explainer.retire(),
+      };
+    },
+    explain: {
+      ...createExplainService(() => current, { kept, records, clock }),
+      readQuestion,
+      // Explanations of workers arrive as plain values.
+      textOf: (explanation) => explanationText(explanation as Explanation),
+      readAgain: (files) => current?.readAgain(files),
+    },
+    dry: () => ({}),
+    stop: () => kept.clear(),
+  };
+}
+
+/** The explanations of a process. */
+export const explainOf = ({ parts }: { readonly parts: readonly ProcessPart[] }): ExplainService => {
+  const part = parts.find((one): one is ExplainPart => one.explain !== undefined);
+  if (!part) throw new Error('This build has no add-on explain.');
+  return part.explain;
+};

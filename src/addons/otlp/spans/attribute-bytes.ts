@@ -1,0 +1,93 @@
+import type { AttributeValue } from '@opentelemetry/api';
+import { delimited, double, utf8, varint, type Bytes } from '../../../addons/otlp/spans/protobuf.ts';
+import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
+import { type RecordField, readerOf } from '../../../core/record/fields/record-field.ts';
+
+// Fields of `KeyValue`, `AnyValue` and `ArrayValue` (opentelemetry/proto/common/v1/common.proto).
+const KEY = '\x0a';
+const VALUE = '\x12';
+const TEXT = '\x0a';
+const BOOL = '\x10';
+const INT = '\x18';
+const DOUBLE = '\x21';
+const ARRAY = '\x2a';
+const ITEM = '\x0a';
+
+/** `attributes` of a span (trace.proto), and of a resource (resource.proto). */
+export const SPAN_ATTRIBUTE = '\x4a';
+export const RESOURCE_ATTRIBUTE = '\x0a';
+
+/** An attribute of a span, or with another tag of something else. */
+export const attribute = (key: string, value: AttributeValue, tag: Bytes = SPAN_ATTRIBUTE): Bytes =>
+  delimited(tag, delimited(KEY, utf8(key)) + delimited(VALUE, anyValue(value)));
+
+/** Nothing for values that neither spans nor resources have: other objects. */
+function anyValue(value: unknown): Bytes {
+  if (typeof value === 'string') return delimited(TEXT, utf8(value));
+  if (typeof value === 'boolean') return value ? `${BOOL}\x01` : `${BOOL}\0`;
+  if (typeof value === 'number') return isInteger(value) ? INT + varint(value) : DOUBLE + double(value);
+  if (!Array.isArray(value)) return '';
+  return delimited(ARRAY, value.map((item) => delimited(ITEM, anyValue(item))).join(''));
+}
+
+/** Other numbers are doubles. From 2^63 on integers are, too, as in OpenTelemetry's serializer. */
+const isInteger = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+
+const MAX_VARINT_BYTES = 10;
+
+/** Writes an attribute of a span with numbers or booleans. All but a number is written once. */
+export function plainAttribute(key: string): (value: number | boolean) => Bytes {
+  const before = (kind: Bytes, length: number): Bytes =>
+    delimited(SPAN_ATTRIBUTE, delimited(KEY, utf8(key)) + delimited(VALUE, kind + '\0'.repeat(length))).slice(
+      0,
+      -length,
+    );
+  const beforeInteger = Array.from({ length: MAX_VARINT_BYTES }, (_, index) => before(INT, index + 1));
+  const beforeDouble = before(DOUBLE, 8);
+  const [no, yes] = [attribute(key, false), attribute(key, true)];
+  return (value) => {
+    if (typeof value === 'boolean') return value ? yes : no;
+    if (!isInteger(value)) return beforeDouble + double(value);
+    const bytes = varint(value);
+    return (beforeInteger[bytes.length - 1] ?? '') + bytes;
+  };
+}
+
+/** Compiles the attributes that a span has of a record, as bytes. `attributesReader` has the same as objects. */
+export function attributeBytes<T>(fields: readonly RecordField<T>[]): (of: T) => Bytes {
+  const writers = fields.flatMap((field) => writerOf(field) ?? []);
+  return (of) => {
+    let bytes = '';
+    for (const write of writers) bytes += write(of);
+    return bytes;
+  };
+}
+
+function writerOf<T>(field: RecordField<T>): ((of: T) => Bytes) | undefined {
+  const { span } = field;
+  if (span === undefined) return undefined;
+  switch (field.as) {
+    case 'text': {
+      const texts = new RecurringTexts((text) => attribute(span, text));
+      return absentOr(readerOf<T, string>(field.value), (text) => texts.of(text));
+    }
+    case 'unique':
+      return absentOr(readerOf<T, string>(field.value), (text) => attribute(span, text));
+    case 'texts':
+      return absentOr(readerOf<T, readonly string[]>(field.value), (texts) => attribute(span, [...texts]));
+    case 'ms':
+    case 'time':
+      return absentOr(readerOf<T, number>(field.value), plainAttribute(span));
+    case 'plain':
+      return absentOr(readerOf<T, number | boolean>(field.value), plainAttribute(span));
+    case 'json':
+      return undefined;
+  }
+}
+
+const absentOr =
+  <T, V>(valueOf: (of: T) => V | undefined, write: (value: V) => Bytes) =>
+  (of: T): Bytes => {
+    const value = valueOf(of);
+    return value === undefined ? '' : write(value);
+  };

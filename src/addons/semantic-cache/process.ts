@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SemanticStore } from '../../../schemas/types.generated.ts';
+import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
+import type { TextStoreLimits } from '../../core/memory/ports.ts';
+import { embeddings } from '../../core/operations/embeddings.ts';
+import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import { parseBytes } from '../../plugin/index.ts';
+import { createSemanticCache } from './semantic-cache.ts';
+import { MemoryTextStore } from './store/text-store.ts';
+
+/** `cache.semantic` of server.yaml with its defaults. */
+const compileTexts = ({ max_bytes, scope_bytes, scope_entries }: SemanticStore = {}): TextStoreLimits => ({
+  maxBytes: parseBytes(max_bytes ?? '32MiB'),
+  scopeBytes: parseBytes(scope_bytes ?? '8MiB'),
+  scopeEntries: scope_entries ?? 1000,
+});
+
+/** The texts of requests whose replies are kept. They stay while the settings do not change their bounds. */
+export function openSemanticCache({ metrics: { families } }: PartTools): ProcessPart {
+  let current: { readonly limits: TextStoreLimits; readonly store: MemoryTextStore } | undefined;
+  const report = ({ entries, bytes }: MemoryTextStore['size']): void => {
+    families.cacheTexts.set({}, entries);
+    families.cacheTextsSize.set({}, bytes);
+  };
+  const prepare = (limits: TextStoreLimits) => {
+    if (current && isDeepStrictEqual(current.limits, limits)) return current;
+    // Requests with older settings may still write to the old store, whose size is no longer reported.
+    const store: MemoryTextStore = new MemoryTextStore(limits, (size) => {
+      if (store === current?.store) report(size);
+    });
+    return { limits, store };
+  };
+  return {
+    ...sourceOf(prepare, (used) => {
+      current = used;
+      report(used.store.size);
+    }),
+    dry: () => sourceOf(prepare),
+  };
+}
+
+export const drySemanticCache = (): SnapshotSource =>
+  sourceOf((limits) => ({ limits, store: new MemoryTextStore(limits) }));
+
+interface Texts {
+  readonly limits: TextStoreLimits;
+  readonly store: MemoryTextStore;
+}
+
+const sourceOf = (
+  prepare: (limits: TextStoreLimits) => Texts,
+  onUse: (texts: Texts) => void = () => {},
+): SnapshotSource => ({
+  compose({ settings: { server }, shared: { clock } }) {
+    const texts = prepare(compileTexts(server.cache?.semantic));
+    return {
+      grantToAttempts: ({ targets, translate, send }) => ({
+        semantic: createSemanticCache(texts.store, { targets, translate, send, operation: embeddings, clock }),
+      }),
+      use: () => onUse(texts),
+    };
+  },
+});

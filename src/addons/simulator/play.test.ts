@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../plugin/testing/index.ts';
+import { play } from './play.ts';
+
+/** A response whose socket is full after each write. */
+class FullResponse extends EventEmitter {
+  readonly written: string[] = [];
+  readonly headersSent = true;
+  write(bytes: string): boolean {
+    this.written.push(bytes);
+    return false;
+  }
+  writeHead(): void {}
+  flushHeaders(): void {}
+  end(): void {
+    this.written.push('end');
+  }
+}
+
+const send = (bytes: string) => ({ kind: 'send', bytes }) as const;
+
+describe('a script of the simulator', () => {
+  it('waits for a slow reader instead of filling memory', async () => {
+    const response = new FullResponse();
+    const clock = createFakeClock();
+    const played = play([send('a'), send('b'), { kind: 'end' }], response as unknown as ServerResponse, clock);
+    await clock.advance(0);
+    expect(response.written).toEqual(['a']);
+    response.emit('drain');
+    await clock.advance(0);
+    expect(response.written).toEqual(['a', 'b']);
+    response.emit('drain');
+    await played;
+    expect(response.written).toEqual(['a', 'b', 'end']);
+  });
+
+  it.each([[{ kind: 'hold' }], [{ kind: 'wait', ms: 60_000 }], [{ kind: 'ping', ms: 60_000 }], [send('b')]] as const)(
+    'ends at %o when its client leaves',
+    async (step) => {
+      const response = new FullResponse();
+      const clock = createFakeClock();
+      const played = play([step, send('never')], response as unknown as ServerResponse, clock);
+      await clock.advance(0);
+      response.emit('close');
+      await played;
+      expect(response.written).not.toContain('never');
+      expect(clock.pending).toEqual([]);
+    },
+  );
+});

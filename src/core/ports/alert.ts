@@ -1,0 +1,60 @@
+import type { CounterRef } from './counters.ts';
+import type { NodeKind } from '../../core/tenants/tree.ts';
+import type { AlertKind } from '../../plugin/alert-kinds.ts';
+
+/** `team:search` */
+export const refOfNode = (kind: NodeKind, id: string): string => `${kind}:${id}`;
+
+/** An alert as plain data, because workers send theirs to the primary. It has no secrets. */
+export interface Alert {
+  readonly kind: AlertKind;
+  /** The nodes that it is about; empty: none. */
+  readonly nodes: readonly string[];
+  /** A sentence for people. */
+  readonly text: string;
+  readonly data: Readonly<Record<string, AlertValue>>;
+  /** Undefined: the alert may be repeated. */
+  readonly once: AlertMark | undefined;
+}
+
+type AlertValue = string | number | boolean | null | readonly string[];
+
+/** The process that sets the last of these bits of a counter raises the alert; the bits before it stand for alerts that it replaces. */
+export interface AlertMark {
+  readonly counter: CounterRef;
+  readonly bits: readonly number[];
+}
+
+/** The tree of organizations, teams and keys as alerts know it. */
+export interface AlertTree {
+  /** The refs of the nodes around a node, from the inside out. */
+  around(ref: string): readonly string[];
+}
+
+export interface AlertSink {
+  raise(alert: Alert): void;
+}
+
+/** Bits of `Counters.notify` for thresholds. */
+const BITS = 31;
+/** The bit of the first refusal of a budget in a period. */
+export const EXHAUSTED_BIT = 31;
+
+/**
+ * The bits that stand for ascending thresholds, so that a threshold keeps its bit when others are added or removed: the remainder by 31,
+ * and the next free one where two thresholds have the same.
+ */
+export function bitsOf(thresholds: readonly number[]): readonly number[] {
+  const taken = new Set<number>();
+  return thresholds.map((threshold) => {
+    let bit = threshold % BITS;
+    while (taken.has(bit) && taken.size < BITS) bit = (bit + 1) % BITS;
+    taken.add(bit);
+    return bit;
+  });
+}
+
+/** The bits of all thresholds up to the one that was reached. */
+export function bitsUpTo(thresholds: readonly number[], reached: number): readonly number[] {
+  return bitsOf(thresholds).slice(0, thresholds.indexOf(reached) + 1);
+}

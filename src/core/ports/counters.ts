@@ -1,0 +1,164 @@
+import type { Nano } from './money.ts';
+import type { Actor } from './entities.ts';
+
+/**
+ * The spending of budgets, and which process may spend how much more without a question (a lease).
+ *
+ * A process takes leases ahead of its requests, reserves and settles within them in memory, and reports totals. Everything may be
+ * repeated when an answer was lost: batches of takes have numbers, reports are totals, adjustments have ids.
+ *
+ * After each `take` and for each counter with a cap: `spent + leased + unreconciled <= cap`, unless the cap was lowered or a process
+ * reported more than its lease. `spent` stays at `MAX_NANO` once it is there.
+ *
+ * Amounts are integers of nano-USD from 0 to `MAX_NANO`. Every method rejects with `StateFailure`: `unavailable`, `invalid`, `full`.
+ */
+export interface Counters {
+  /**
+   * Grants part of what is free, for each request in order. The grant is the minimum of `want` and of what each node of its path
+   * has free; if that is less than `need`, nothing is granted. The leases of the process on all nodes of the path grow by the grant.
+   *
+   * @param batch a number that grows with each call of a process. The last number again returns the last answer again.
+   */
+  take(requests: readonly LeaseRequest[], by: Boot, batch: number): Promise<TakeResult>;
+  /**
+   * Replaces the used totals of leases, which moves the difference from leased to spent, and renews the leases and the process.
+   * A lower total than the stored one changes nothing. The answer is in the order of `used`; without any, it only renews the process's leases.
+   */
+  report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]>;
+  /** Ends leases: the unused rest is free again, of lost leases too. Leases that are unknown or ended are ignored. */
+  giveBack(leases: readonly LeaseId[], by: Boot): Promise<void>;
+  /**
+   * Declares leases lost whose process has not renewed them by `now`, or whose process is `boot`: their rest becomes `unreconciled`.
+   * A lost lease still takes reports, which reduce `unreconciled`, and `giveBack`.
+   */
+  reap(now: number, boot?: Boot['id']): Promise<readonly LostLease[]>;
+  /** Changes `spent` or `unreconciled` of a counter by a signed amount, with an audit row. The same `id` again changes nothing. */
+  adjust(adjustment: Adjustment, by: Actor): Promise<CounterState>;
+  /** In the order of `counters`; zeros for an unused counter. */
+  read(counters: readonly CounterRef[]): Promise<readonly CounterState[]>;
+  /** Sets a bit of `notified`. True for the one caller that set it. @param bit 0 to 31 */
+  notify(counter: CounterRef, bit: number): Promise<boolean>;
+  /** All counters, in the order of nodes and periods, in pieces. */
+  all(): AsyncIterable<readonly CounterState[]>;
+  /** Removes the counters of periods that began before `periodStart` and have no lease; those without a period stay. */
+  forget(periodStart: number): Promise<number>;
+}
+
+/** Largest amount: a safe integer holds 9.007 million USD. */
+export const MAX_NANO: Nano = 9_000_000_000_000_000;
+
+/** A lease that its process has not renewed for this long is lost. */
+export const LEASE_MS = 30_000;
+/** Most nodes of one path. */
+export const MAX_PATH = 16;
+/** Most requests or reports of one call. */
+export const MAX_BATCH = 10_000;
+
+/** A counter: what a node of the budget tree has spent in one period. */
+export interface CounterRef {
+  /** Name of the node and its budget, such as `team/search` or `key/ci/monthly`. 1 to 256 characters. */
+  readonly node: string;
+  /** Start of the period in milliseconds since 1970; 0: a budget without periods. */
+  readonly period: number;
+}
+
+/** The name of what a counter counts, for people: `team:search:month:usd` of the counter `team:search month usd`. It fits into a URL. */
+export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':');
+
+/** Names a counter in rows of the audit: its name, and the start of its period if it has one. */
+export const auditIdOf = ({ node, period }: CounterRef): string =>
+  period === 0 ? nameOfCounter(node) : `${nameOfCounter(node)} ${new Date(period).toISOString()}`;
+
+/** One run of a process. */
+export interface Boot {
+  /** 32 hex digits, random. */
+  readonly id: string;
+  readonly host: string;
+  readonly role: 'single' | 'primary' | 'worker';
+  /** Release of the gateway. */
+  readonly version: string;
+  readonly configHash: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+/** A process asks for room on the counters of one path. */
+export interface LeaseRequest {
+  /** Nodes on which the amount counts, from the widest to the narrowest; each once. */
+  readonly path: readonly CounterRef[];
+  /** Cap of each node of the path. Undefined: counted without a limit. */
+  readonly caps: readonly (Nano | undefined)[];
+  /** Smallest useful grant. */
+  readonly need: Nano;
+  /** Not less than `need`. */
+  readonly want: Nano;
+}
+
+export interface TakeResult {
+  /** In the order of the requests. */
+  readonly grants: readonly Grant[];
+  /** Processes that have reported within `LEASE_MS`, this one included. */
+  readonly live: number;
+}
+
+export interface Grant {
+  /** 0: nothing was granted. */
+  readonly granted: Nano;
+  /** The leases of the process on the nodes of the path, after the grant, in order. */
+  readonly leases: readonly LeaseState[];
+}
+
+/** Given by the store; not given again. */
+export type LeaseId = number;
+
+export interface LeaseState {
+  /** 0: the process has no lease on this counter. */
+  readonly lease: LeaseId;
+  /** `unknown`: no such lease of this process; its usage was not counted. `counter` is then undefined. */
+  readonly state: 'live' | 'lost' | 'ended' | 'unknown';
+  /** Sum of the grants. */
+  readonly granted: Nano;
+  /** The total that the process has reported. May exceed `granted`. */
+  readonly used: Nano;
+  readonly counter: CounterState | undefined;
+}
+
+export interface CounterState extends CounterRef {
+  /** Negative after an adjustment that adds money. */
+  readonly spent: Nano;
+  /** Granted to living processes and not reported as used. */
+  readonly leased: Nano;
+  /** Granted to lost processes and neither reported nor given back: as good as spent. */
+  readonly unreconciled: Nano;
+  /** Bits that `notify` has set. */
+  readonly notified: number;
+}
+
+export interface LeaseUsage {
+  readonly lease: LeaseId;
+  /** All that the process has settled on this lease so far. */
+  readonly usedTotal: Nano;
+}
+
+export interface LostLease extends CounterRef {
+  readonly lease: LeaseId;
+  readonly boot: Boot['id'];
+  /** The amount that became unreconciled. */
+  readonly rest: Nano;
+}
+
+export interface Adjustment extends CounterRef {
+  /** Given by the caller, 1 to 128 characters, unique in the store. */
+  readonly id: string;
+  readonly of: 'spent' | 'unreconciled';
+  /** Signed. `unreconciled` does not fall below 0. */
+  readonly by: Nano;
+  /** For the audit. */
+  readonly why: string;
+}
+
+/** Counters that several processes share, or that outlive one. */
+export interface CounterSource {
+  readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
+  readonly boot: Boot;
+}

@@ -1,0 +1,152 @@
+import type { Nano } from './money.ts';
+
+/**
+ * The cost of each try of each request. Rows are appended and never edited: a correction is a row of its own.
+ *
+ * Every method rejects with `StateFailure`: `unavailable`, `invalid`.
+ */
+export interface Ledger {
+  /**
+   * Appends rows and adds them to the rollups, all or none of the rows of one day. A row that is there already (`req`, `att`, `kind`)
+   * is ignored, and so may be repeated. Returns the number of new rows. At most `MAX_ROWS` a call.
+   */
+  append(rows: readonly LedgerRow[]): Promise<number>;
+  /** Sums by hour or day. Charts read these and never rows. */
+  rollups(query: RollupQuery): Promise<readonly RollupRow[]>;
+  /** Rows by day (UTC), and by request within a day, in pieces. A consumer that stops early ends the query. */
+  rows(query: LedgerQuery): AsyncIterable<readonly LedgerRow[]>;
+  /** Removes the rows of whole days (UTC) before `day` and keeps their sums by day. Returns the number of days. @param day `2026-11-22` */
+  dropBefore(day: string): Promise<number>;
+  /**
+   * Sums up the hours of the oldest day (UTC) before `day` that still has some: from then on it has sums by day alone. False: there is none.
+   * @param day `2026-11-22`
+   */
+  foldOldest(day: string): Promise<boolean>;
+  /** Removes the sums of days (UTC) before `day` whose rows were dropped. Returns the number of sums. @param day `2026-11-22` */
+  forgetSums(day: string): Promise<number>;
+  /** Days (UTC) that have rows, in order. */
+  days(): Promise<readonly string[]>;
+}
+
+/** Most rows of one `append`. */
+export const MAX_ROWS = 10_000;
+
+/**
+ * Texts of one kind that the ledger of a day distinguishes; all further ones are `OTHER_NAME`. Callers choose some of them (models), so
+ * they must not grow without a bound.
+ */
+export const MAX_NAMES = 50_000;
+export const OTHER_NAME = '__other__';
+
+/** Kinds of rows: a try at an upstream, a cache hit, a correction, or a hold that was never settled. */
+export const LEDGER_KINDS = ['try', 'hit', 'adjustment', 'expired'] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
+
+/**
+ * Where the figures come from. `told`: the upstream reported them. `estimated`: the gateway did. `none`: no price is known. `lost`: the
+ * process ended before it settled.
+ */
+export const LEDGER_SOURCES = ['told', 'estimated', 'none', 'lost'] as const;
+export type LedgerSource = (typeof LEDGER_SOURCES)[number];
+
+/** Integers that add up, each 0 or more unless it says otherwise. */
+export const LEDGER_SUMS = [
+  /** Tokens of the prompt; the kinds are disjoint: input without the cached, written, sound and picture tokens. */
+  'input',
+  'cacheRead',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'output',
+  /** A part of `output`, for information. */
+  'reasoning',
+  'inputAudio',
+  'outputAudio',
+  'inputImage',
+  'outputImage',
+  /** Pictures made, or milliseconds of sound of a model that counts no tokens. */
+  'units',
+  'searches',
+  /** The cost. Negative in adjustments that give back. */
+  'nano',
+] as const;
+export type LedgerSum = (typeof LEDGER_SUMS)[number];
+
+/** Texts of a row that callers and operators choose. Empty: none. `user`: the owner of the key. `status`: `ok`, or the code of the error. */
+export const LEDGER_NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status'] as const;
+export type LedgerName = (typeof LEDGER_NAMES)[number];
+
+/** Dimensions by which sums are grouped. */
+export const LEDGER_DIMENSIONS = [...LEDGER_NAMES, 'src', 'kind'] as const;
+export type LedgerDimension = (typeof LEDGER_DIMENSIONS)[number];
+
+export interface LedgerRow extends Readonly<Record<LedgerSum, number>>, Readonly<Record<LedgerName, string>> {
+  /** UUID version 7 of the request, lower case. */
+  readonly req: string;
+  /** The id of the request in log and record, which callers may choose and repeat. Empty: it is `req`. */
+  readonly requestId: string;
+  /** Number of the try in its request, from 0. The row of try 0 counts the request. At most 65,535. */
+  readonly att: number;
+  readonly kind: LedgerKind;
+  /** Milliseconds since 1970. Its day (UTC) is where the row is kept: the same row again must have the same time. */
+  readonly at: number;
+  /** The model of the request, with its catalog entry: `@openai/gpt-4o`. `model` is the one that answered. */
+  readonly asked: string;
+  readonly src: LedgerSource;
+  /** Service tier and region that the price depends on; empty: the standard one. */
+  readonly tier: string;
+  readonly geo: string;
+  /** The price list that the cost comes from. */
+  readonly priceVersion: string;
+  /** The amount that was reserved. */
+  readonly held: Nano;
+  /** Duration of the try, and the time to its first content; undefined: there was none. Milliseconds. */
+  readonly ms: number;
+  readonly firstMs: number | undefined;
+}
+
+/** All given conditions hold. Times are milliseconds since 1970, `to` excluded. */
+export interface LedgerQuery {
+  readonly from: number;
+  readonly to: number;
+  readonly where?: LedgerCondition | undefined;
+  /** Rows of a piece, at most 1,000. Default: 500. */
+  readonly pieces?: number | undefined;
+  /** The last row of an earlier query: only rows after it, in the order of `rows`. */
+  readonly after?: RowName | undefined;
+}
+
+/** The fields that name a row, and the day that has it. */
+export type RowName = Pick<LedgerRow, 'at' | 'req' | 'att' | 'kind'>;
+
+export type LedgerCondition = Readonly<Partial<Record<LedgerDimension, readonly string[]>>>;
+
+export interface RollupQuery {
+  /** Whole hours count: `from` is rounded down, `to` up. */
+  readonly from: number;
+  readonly to: number;
+  readonly where?: LedgerCondition | undefined;
+  /** Dimensions of the result; the others are summed. */
+  readonly by: readonly LedgerDimension[];
+  /** `day` is a day of UTC; `all`: one row for the whole time. Days that were folded or dropped have no hours: they count at their first. */
+  readonly step: 'hour' | 'day' | 'all';
+}
+
+/** Upper bounds of the buckets of durations, in milliseconds; one more bucket has everything above. */
+export const DURATION_BUCKETS = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000] as const;
+
+export interface RollupRow extends Readonly<Record<LedgerSum, number>> {
+  /** Start of the hour or day, or the `from` of the query. */
+  readonly start: number;
+  /** The dimensions of `by`. */
+  readonly names: Readonly<Partial<Record<LedgerDimension, string>>>;
+  /** Sums that are too large for a safe integer. Each is the largest, or the least. */
+  readonly saturated: readonly LedgerSum[];
+  readonly requests: number;
+  /** Rows of kind `try`. */
+  readonly attempts: number;
+  /** Rows of kind `hit`. */
+  readonly hits: number;
+  /** Counts of `ms` and `firstMs` by `DURATION_BUCKETS`, of rows of kind `try`. */
+  readonly ms: readonly number[];
+  readonly firstMs: readonly number[];
+}

@@ -1,0 +1,19 @@
+import type { ResponseStore } from '../memory/ports.ts';
+import type { AlertSink } from './alert.ts';
+import type { CounterSource } from './counters.ts';
+import type { Entities } from './entities.ts';
+import type { Ledger } from './ledger.ts';
+import type { ObjectReplica } from './object-replica.ts';
+
+/** What the primary of several processes has for its workers. */
+export interface SharedByPrimary {
+  readonly responses: ResponseStore;
+  /** Where the processes count budgets together. */
+  readonly budgets: CounterSource;
+  readonly alerts: AlertSink;
+  /** The objects of the state store. */
+  readonly stored: ObjectReplica;
+  readonly writeKeyUses: Entities['seen'];
+  /** Where the costs of requests are written, if the settings have a state store. */
+  readonly ledger: Pick<Ledger, 'append'>;
+}

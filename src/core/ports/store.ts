@@ -1,0 +1,54 @@
+import type { Boot } from './counters.ts';
+import type { Entity, Version } from './entities.ts';
+import type { ObjectReplica } from './object-replica.ts';
+import type { Audit } from './audit.ts';
+import type { Counters } from './counters.ts';
+import type { Entities } from './entities.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Ledger } from './ledger.ts';
+
+/** A state store: all ports of one backend. */
+export interface StateStore {
+  readonly entities: Entities;
+  readonly counters: Counters;
+  readonly ledger: Ledger;
+  readonly audit: Audit;
+  readonly idempotency: Idempotency;
+  /**
+   * Copies the whole store to a folder that does not exist, consistent with one moment, while it is in use.
+   * Rejects with `invalid` where the backend is copied with its own tools.
+   */
+  backup(folder: string): Promise<void>;
+  /** Ends what is under way and frees the store for another process. Methods reject with `unavailable` afterwards. */
+  close(): Promise<void>;
+}
+
+/** The ports of a state store; without `state` in server.yaml, only the counters, in memory. */
+export type CounterPorts = Pick<StateStore, 'counters'> & Partial<Pick<StateStore, 'ledger' | 'entities'>>;
+
+/** The state store of a process, over the times in which it does not answer. */
+export interface OpenStore {
+  /** Undefined while it does not answer. */
+  readonly store: StateStore | undefined;
+  /** Its objects as of its last answer: they are part of the settings. */
+  readonly objects: ObjectReplica;
+  /** Kinds of objects that it may hold. */
+  readonly owns: readonly string[];
+  /** Undefined: it is in memory. */
+  readonly folder: string | undefined;
+  /** Reasons against readiness. */
+  reasons(): readonly string[];
+  /** Rejects with `StateFailure` while it does not answer. */
+  latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }>;
+  close(): Promise<void>;
+}
+
+/** The usage of all processes of a gateway, where the primary or a single process counts. */
+export interface SharedUsage {
+  /** Undefined while the state store does not answer. */
+  readonly ports: CounterPorts | undefined;
+  /** A process has ended: what it had leased and not reported counts as spent, because it may have been. */
+  ended(boot: Boot['id']): void;
+  /** Writes what a process that has ended left on disk. */
+  takeSpool(pid: number): void;
+}

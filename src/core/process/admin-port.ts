@@ -1,0 +1,42 @@
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import type { Clock } from '../../plugin/index.ts';
+import type { Address } from '../http/listener/listeners.ts';
+import type { OpenStore } from '../ports/store.ts';
+import type { RecordSource } from '../record/record-query.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+import type { FileObject } from '../settings/read/file-objects.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { TlsIdentity } from '../settings/read/tls-files.ts';
+import type { Explain, ExplainSource } from './explain-port.ts';
+
+/** The listener for operators. An add-on has it. */
+export interface AdminListener {
+  readonly server: Server;
+  /** Undefined: `admin.enabled: false`. Rejects with CannotListen. */
+  listen(admin: ServerSettings['admin']): Promise<Address | undefined>;
+}
+
+export interface AdminOptions extends ApiSources {
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  /** Read for each request: the token may change while the listener stays. */
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+  /** Undefined: plain HTTP. */
+  readonly tls?: TlsIdentity | undefined;
+}
+
+/** A state store as the admin API uses it. */
+export type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
+
+/** The parts of the process that the admin API reads and writes. */
+export interface ApiSources {
+  /** Undefined: server.yaml has no `state`. */
+  readonly state: ApiStore | undefined;
+  /** The settings that serve, and the objects of their files. */
+  readonly inForce: () => { readonly settings: Settings; readonly objects: readonly FileObject[] };
+  readonly records: RecordSource;
+  /** Undefined: this build explains nothing. Of all workers, where there are any. */
+  readonly explains: ExplainSource | undefined;
+  readonly explain: Pick<Explain, 'readQuestion' | 'textOf'> | undefined;
+  readonly clock: Clock;
+}

@@ -1,0 +1,56 @@
+import type { RecordedFiles } from '../settings/source/recorded-files.ts';
+import type { ServerSettings } from '../settings/compile/server-settings.ts';
+
+/** A question as the admin listener receives it: plain values that any process can answer. */
+export interface QuestionBody {
+  readonly method: string;
+  readonly path: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Text of the client's body, as written in the question. */
+  readonly body: string;
+  /** Id of a key. */
+  readonly key?: string;
+  readonly draws?: readonly number[];
+  /** Milliseconds since 1970. */
+  readonly at?: number;
+}
+
+/** An invalid question. */
+export class BadQuestion extends Error {
+  override readonly name = 'BadQuestion';
+}
+
+/** Questions and outcomes as plain values, because they may come from another process. */
+export interface ExplainSource {
+  explain(question: QuestionBody): Promise<ExplainOutcome>;
+  /** Undefined: no request is stored under this id. Rejects when that cannot be determined. */
+  explained(id: string): Promise<ExplainOutcome | undefined>;
+}
+
+export type ExplainOutcome =
+  | {
+      /** An `Explanation` of the add-on, with the number of the worker that answered. */
+      readonly explanation: object & { readonly worker?: number };
+      readonly refused?: never;
+    }
+  | { readonly refused: ExplainRefusal; readonly explanation?: never };
+
+interface ExplainRefusal {
+  /** As in the errors of the admin API. */
+  readonly code: 'unknown_key' | 'cannot_explain' | 'busy';
+  readonly message: string;
+}
+
+/** Explanations of requests. An add-on has them. */
+export interface Explain {
+  readonly explains: ExplainSource;
+  /** Whether this process can explain the served request. */
+  keeps(id: string): boolean;
+  /** Reads the body of a question. Throws BadQuestion. */
+  readQuestion(bytes: Buffer, limits: Pick<ServerSettings['limits'], 'json' | 'header'>): QuestionBody;
+  /** The explanation as text, for people. */
+  textOf(explanation: object): string;
+  /** The files were rewritten with the same content, but lines may have moved. */
+  readAgain(files: RecordedFiles): void;
+}

@@ -1,0 +1,184 @@
+import type {
+  GatewayKey,
+  KeysFile,
+  Organization,
+  SchemaDocuments,
+  ServerFile,
+  Team,
+  TeamsFile,
+} from '../../../../schemas/types.generated.ts';
+
+import type { Secret } from '../../../plugin/index.ts';
+import { valueAt } from '../schema/pointer.ts';
+import type { ReadableMap } from '../../tenants/sharded-map.ts';
+
+// Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
+// beside the files.
+
+/** The kinds of objects of which settings consist, in the order in which they refer to each other. */
+export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys', 'prices', 'alerts'] as const;
+export type StoredKind = (typeof STORED_KINDS)[number];
+
+/** What a file has under a key of an add-on; in a build without the add-on, anything. */
+type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
+  ? NonNullable<Value>
+  : unknown;
+type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
+type PriceRule = ItemOf<Under<Under<SchemaDocuments, 'prices'>, 'prices'>>;
+type AlertWebhook = ItemOf<Under<Under<ServerFile, 'alerts'>, 'webhooks'>>;
+
+interface Stored<Kind extends StoredKind, Value> {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly value: Value;
+  /** Who has written it, and when in milliseconds since 1970. */
+  readonly by: string;
+  readonly at: number;
+  /** The store's version when the object was written. */
+  readonly version: number;
+  /** Why the object is not valid; its value is empty then. */
+  readonly problem?: string | undefined;
+}
+
+export type StoredKey = Stored<'keys', KeyValue>;
+export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<Team, 'budgets'>>>;
+export type StoredLimits = Stored<'limits', OfNode & Under<Team, 'limits'>>;
+export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
+export type StoredAlert = Stored<'alerts', StoredWebhook>;
+export type StoredObject =
+  | Stored<'organizations', Organization>
+  | Stored<'teams', Team>
+  | StoredKey
+  | StoredBudget
+  | StoredLimits
+  | StoredPrice
+  | StoredAlert;
+
+/** A webhook of server.yaml without its address and its secret, which the store seals. */
+export type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;
+export const SEALED_OF_ALERTS = ['url', 'secret'] as const;
+
+/** Budgets and limits of a node that are objects of their own. */
+export interface OfNode {
+  /** `team:search`, `organization:acme`, `key:batch`. */
+  readonly node: string;
+}
+
+export interface KeyValue {
+  /** As an entry of keys.yaml without a digest. */
+  readonly entry: Omit<GatewayKey, 'digest' | 'key' | 'previous'>;
+  readonly digests: readonly StoredDigest[];
+}
+
+export interface StoredDigest {
+  /** 0: the key's own; 1: that of before its last rotation. */
+  readonly slot: number;
+  readonly digest: string;
+  /** Milliseconds since 1970. */
+  readonly validFrom: number;
+  /** Milliseconds since 1970, excluded; undefined: no end. */
+  readonly validTo: number | undefined;
+}
+
+/** The objects of the state store, as far as this process knows them. */
+export interface StoredObjects {
+  /** False: the store does not answer for too long. Its keys are refused then; what bounds other keys stays. */
+  readonly known: boolean;
+  /** By `nameOf`. */
+  readonly objects: ReadableMap<StoredObject>;
+}
+
+export interface StoredChanges {
+  readonly known: boolean;
+  readonly changed: readonly StoredObject[];
+  /** Names of the deleted ones. */
+  readonly gone: readonly string[];
+}
+
+export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `${kind}/${id}`;
+
+/** The settings of the state store that keys, teams and organizations follow. */
+export interface StoreSettings {
+  /** Kinds of objects that the store may hold. */
+  readonly owns: readonly string[];
+  /** The folder of a store in files; undefined: the store is in memory. */
+  readonly folder: string | undefined;
+  /** Time zone of budgets that name none. */
+  readonly timeZone: string;
+  /** Secrets of digests of keys. */
+  readonly peppers: Secret | undefined;
+}
+
+/** Undefined: the settings have no store. */
+export type ReadStoreSettings = (server: ServerFile) => StoreSettings | undefined;
+
+let ofStore: ReadStoreSettings = () => undefined;
+export const storeSettings: ReadStoreSettings = (server) => ofStore(server);
+
+/** Called while the add-on that has the store is registered. */
+export const setStoreSettings = (read: ReadStoreSettings): void => void (ofStore = read);
+
+/** The objects of an empty store, also for the load that finds out which store to open. */
+export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
+
+/** The changes that make `now` of `before`. */
+export function changesBetween(before: StoredObjects, now: StoredObjects): StoredChanges {
+  const changed: StoredObject[] = [];
+  const gone: string[] = [];
+  // Without a list of all of them: nearly all are the same.
+  for (const [name, object] of now.objects) if (before.objects.get(name) !== object) changed.push(object);
+  for (const name of before.objects.keys()) if (!now.objects.has(name)) gone.push(name);
+  return { known: now.known, changed, gone };
+}
+
+/** The entry of keys.yaml that a key of the store stands for. */
+export function entryOf({ entry, digests }: KeyValue): GatewayKey {
+  const [own, previous] = [0, 1].map((slot) => digests.find((digest) => digest.slot === slot));
+  return {
+    ...entry,
+    digest: own?.digest ?? '',
+    ...(previous?.validTo !== undefined && {
+      previous: { digest: previous.digest, expires_at: new Date(previous.validTo).toISOString() },
+    }),
+    ...(own?.validTo !== undefined && { expires_at: new Date(own.validTo).toISOString() }),
+  };
+}
+
+interface Files {
+  readonly keys: KeysFile;
+  readonly teams: TeamsFile;
+}
+
+/** The files with the store's objects among their own, for readers that ask for neither owner. */
+export function withStored({ keys, teams }: Files, stored: StoredObjects | undefined): Files {
+  if (!stored || stored.objects.size === 0) return { keys, teams };
+  const of = Object.groupBy(stored.objects.values(), ({ kind }) => kind);
+  const nodes = (kind: 'organizations' | 'teams') =>
+    Object.fromEntries((of[kind] ?? []).map((one) => [one.id, one.value as Team]));
+  const ownKeys = stored.known ? (of.keys ?? []) : [];
+  const budgets = Map.groupBy((of.budgets ?? []) as StoredBudget[], ({ value }) => value.node);
+  const limits = new Map(((of.limits ?? []) as StoredLimits[]).map(({ value }) => [value.node, value]));
+  const attach = <Node extends object>(ref: string, node: Node): Node => {
+    const own = budgets.get(ref)?.map(({ value: { node: _, ...budget } }) => budget);
+    const { node: _, ...rates } = limits.get(ref) ?? { node: ref };
+    const hasRates = limits.has(ref) && valueAt(node, ['limits']) === undefined;
+    if (!own && !hasRates) return node;
+    const written = valueAt(node, ['budgets']);
+    const all = [...(Array.isArray(written) ? written : []), ...(own ?? [])];
+    return { ...node, ...(own && { budgets: all }), ...(hasRates && { limits: rates }) };
+  };
+  const attached = <Node extends Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
+    Object.fromEntries(Object.entries(all).map(([id, node]) => [id, attach(`${kind}:${id}`, node)]));
+  return {
+    keys: {
+      ...keys,
+      keys: [...keys.keys, ...ownKeys.map(({ value }) => entryOf(value as KeyValue))].map((key) =>
+        attach(`key:${key.id}`, key),
+      ),
+    },
+    teams: {
+      organizations: attached('organization', { ...teams.organizations, ...nodes('organizations') }),
+      teams: attached('team', { ...teams.teams, ...nodes('teams') }),
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * `npm run bench:calls`: the function calls of one plain chat of 1 KB through a real gateway, and its reads of request
+ * headers. Counts depend on no clock and no load.
+ */
+import { startMeasured } from '../allocation/measured-gateway.ts';
+import { packageFile } from '../../src/core/kernel/package-root.ts';
+
+/** Until the reply has been written, or after that: the record of the request. */
+export type Phase = 'request' | 'record';
+
+/** From the gateway: calls by phase, address of the module, offset and name of the function; each header that was read. */
+export interface CountedCalls {
+  readonly counts: readonly (readonly [key: string, count: number])[];
+  readonly read: readonly string[];
+}
+
+interface FunctionCalls {
+  readonly phase: Phase;
+  /** In the repository. */
+  readonly file: string;
+  readonly name: string;
+  readonly offset: number;
+  /** Per request. */
+  readonly calls: number;
+}
+
+export interface CallFigures {
+  readonly functions: readonly FunctionCalls[];
+  /** Per request, by name. */
+  readonly headers: ReadonlyMap<string, number>;
+}
+
+const MODEL = '@gpt/gpt-4o-mini';
+const REQUESTS = 50;
+const root = `${new URL(`file://${packageFile('')}`).href}/`;
+
+/** Calls of this repository's functions, without its tests and packages. */
+function functionsOf({ counts }: CountedCalls): FunctionCalls[] {
+  return counts.flatMap(([key, count]) => {
+    const [phase, url, offset, name = ''] = key.split(' ');
+    const file = url!.slice(root.length);
+    if (!url!.startsWith(root) || !/^(?:src|plugins|schemas)\//.test(file)) return [];
+    // Timers and reloads of files call a few functions less often than once for each request.
+    const calls = Math.round(count / REQUESTS);
+    return calls === 0 ? [] : [{ phase: phase as Phase, file, name, offset: Number(offset), calls }];
+  });
+}
+
+export async function countCalls(): Promise<CallFigures> {
+  const gateway = await startMeasured({}, 'test/bench/report-calls.ts');
+  try {
+    await gateway.sendAll(MODEL, 24);
+    await gateway.ask('begin');
+    for (let sent = 0; sent < REQUESTS; sent += 1) {
+      await (await gateway.post(MODEL, {})).arrayBuffer();
+      await gateway.ask('settle');
+    }
+    const counted = (await gateway.ask('end')) as CountedCalls;
+    const headers = new Map<string, number>();
+    for (const name of counted.read) headers.set(name, (headers.get(name) ?? 0) + 1 / REQUESTS);
+    return { functions: functionsOf(counted), headers };
+  } finally {
+    await gateway.close();
+  }
+}
+
+const sum = (of: readonly FunctionCalls[]): number => of.reduce((all, { calls }) => all + calls, 0);
+
+export function totalsOf({ functions, headers }: CallFigures) {
+  return {
+    calls: sum(functions),
+    files: new Set(functions.map(({ file }) => file)).size,
+    callsOfRecord: sum(functions.filter(({ phase }) => phase === 'record')),
+    headerReads: Math.round([...headers.values()].reduce((all, count) => all + count, 0)),
+  };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const figures = await countCalls();
+  const most = figures.functions.toSorted((one, other) => other.calls - one.calls);
+  for (const { phase, file, name, calls } of most.slice(0, Number(process.argv[2] ?? 60)))
+    console.log(`${String(calls).padStart(4)} ${phase} ${file} ${name}`);
+  console.log(Object.fromEntries(figures.headers));
+  console.log(totalsOf(figures));
+}

@@ -1,0 +1,66 @@
+import { Server, ServerResponse, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Session, type Profiler } from 'node:inspector';
+import type { CountedCalls, Phase } from './calls.ts';
+
+// Loaded into the gateway with `--import`. Counts the calls of each function by V8's precise coverage, apart for two
+// phases: a request until its reply has been written, and what follows until the next request. Requests must come one
+// after another.
+
+const session = new Session();
+session.connect();
+// The answer of a session in its own process arrives before `post` returns.
+session.post('Profiler.enable');
+session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+let counts = new Map<string, number>();
+let read: string[] = [];
+
+/** Adds the calls since the last time to a phase. */
+function take(phase: Phase): void {
+  session.post('Profiler.takePreciseCoverage', (_, answer?: Profiler.TakePreciseCoverageReturnType) => {
+    for (const { url, functions } of answer?.result ?? [])
+      for (const { functionName, ranges } of functions) {
+        const [{ count, startOffset }] = ranges as [Profiler.CoverageRange];
+        if (count === 0) continue;
+        const key = `${phase} ${url} ${startOffset} ${functionName}`;
+        counts.set(key, (counts.get(key) ?? 0) + count);
+      }
+  });
+}
+
+/** Counts each read of a header by its name. */
+const watched = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  new Proxy(headers, {
+    get(target, name) {
+      if (typeof name === 'string') read.push(name);
+      return Reflect.get(target, name);
+    },
+  });
+
+const { emit: emitOfServer } = Server.prototype;
+Server.prototype.emit = function (this: Server, event: string, ...args: unknown[]) {
+  if (event === 'request') {
+    take('record');
+    const [req] = args as [IncomingMessage];
+    req.headers = watched(req.headers);
+  }
+  return Reflect.apply(emitOfServer, this, [event, ...args]);
+};
+const { emit: emitOfResponse } = ServerResponse.prototype;
+ServerResponse.prototype.emit = function (this: ServerResponse, event: string, ...args: unknown[]) {
+  if (event === 'finish') take('request');
+  return Reflect.apply(emitOfResponse, this, [event, ...args]);
+};
+
+/** Longer than a record waits for others to be written with it. */
+const SETTLED_MS = 10;
+
+process.on('message', (request) => {
+  setTimeout(() => {
+    take('record');
+    process.send?.({ counts: [...counts], read } satisfies CountedCalls);
+    if (request === 'begin') counts = new Map();
+    if (request === 'begin') read = [];
+  }, SETTLED_MS);
+});
+process.channel?.unref();
