@@ -1,6 +1,7 @@
 import type { AddOnParts } from '../../core/add-on.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { embeddings } from '../../core/operations/embeddings.ts';
+import { checkCaches } from './settings/check-caches.ts';
 import { createSemanticCache } from './semantic-cache.ts';
 
 const source: SnapshotSource = {
@@ -11,4 +12,4 @@ const source: SnapshotSource = {
   }),
 };
 
-export const parts: AddOnParts = { open: () => source, dry: () => source };
+export const parts: AddOnParts = { checks: [checkCaches], open: () => source, dry: () => source };

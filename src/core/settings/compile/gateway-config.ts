@@ -37,6 +37,7 @@ import {
 } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
+import { addedToConfig } from './added-parts.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
@@ -113,7 +114,7 @@ export function compileGatewayConfig(id: string, file: GatewayFile, named: Named
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
     replyHeaders: new Set(file.reply_headers),
-    ...(file.prompts && { prompts: new Map(Object.entries(file.prompts)) }),
+    ...addedToConfig(file),
     chain: file.plugins && chains.get(file.plugins)?.request,
   };
 }
