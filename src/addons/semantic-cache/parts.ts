@@ -1,6 +1,7 @@
 import type { AddOnParts } from '../../core/add-on.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { embeddings } from '../../core/operations/embeddings.ts';
+import { compileSemanticCache } from './settings/compile-semantic.ts';
 import { checkCaches } from './settings/check-caches.ts';
 import { createSemanticCache } from './semantic-cache.ts';
 
@@ -12,4 +13,9 @@ const source: SnapshotSource = {
   }),
 };
 
-export const parts: AddOnParts = { checks: [checkCaches], open: () => source, dry: () => source };
+export const parts: AddOnParts = {
+  checks: [checkCaches],
+  added: { cache: compileSemanticCache },
+  open: () => source,
+  dry: () => source,
+};

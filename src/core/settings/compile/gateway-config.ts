@@ -30,14 +30,13 @@ import {
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
-  type SemanticSettings,
   type StickySettings,
   type Target,
   type UnwantedReplies,
 } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
-import { addedToConfig } from './added-parts.ts';
+import { addedToCache, addedToConfig } from './added-parts.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
@@ -271,18 +270,9 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
   return {
     maxAgeMs: file.max_age === undefined ? base.maxAgeMs : parseSeconds(file.max_age),
     scope: file.scope ?? base.scope,
-    ...(file.mode === 'semantic' && { semantic: compileSemantic(base.semantic, file) }),
+    ...addedToCache(file, around),
   };
 }
-
-/** The checks refuse a semantic cache without `embeddings`. */
-export const DEFAULT_SEMANTIC: SemanticSettings = { embeddings: '', threshold: 0.95, timeoutMs: 500 };
-
-const compileSemantic = (base = DEFAULT_SEMANTIC, file: CacheFile): SemanticSettings => ({
-  embeddings: file.embeddings ?? base.embeddings,
-  threshold: file.threshold ?? base.threshold,
-  timeoutMs: file.timeout === undefined ? base.timeoutMs : parseDuration(file.timeout),
-});
 
 function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
   return {
