@@ -19,6 +19,7 @@ import { addProviders } from './providers/index.ts';
 import type { Check } from './settings/checks/check.ts';
 import { addChecks } from './settings/checks/index.ts';
 import { addExtraReaders, type ExtraReader } from './settings/read/extra-files.ts';
+import { addParts, type AddedParts } from './settings/compile/added-parts.ts';
 import { setCompileNode, type CompileNode } from './settings/compile/compile-node.ts';
 import { setStoreSettings, type ReadStoreSettings } from './settings/source/stored-objects.ts';
 
@@ -30,6 +31,7 @@ export interface AddOnParts {
   readonly checks?: readonly Check[];
   /** Compiles the budgets and limits of organizations, teams and keys. At most one add-on has it. */
   readonly compileNode?: CompileNode;
+  readonly added?: AddedParts;
   /** Readers of files of the settings folder that only the add-on knows. */
   readonly extraFiles?: readonly ExtraReader[];
   /** Reads the settings of the state store. At most one add-on has it. */
@@ -102,6 +104,7 @@ async function registerAll(addOns: readonly AddOn[]): Promise<void> {
     addProviders(parts.providers ?? []);
     addChecks(parts.checks ?? []);
     addExtraReaders(parts.extraFiles ?? []);
+    if (parts.added) addParts(parts.added);
     if (parts.compileNode) setCompileNode(parts.compileNode);
     if (parts.storeSettings) setStoreSettings(parts.storeSettings);
     addRestartOnly(parts.restartOnly ?? []);

@@ -2,6 +2,7 @@ import type { AddOnParts } from '../../core/add-on.ts';
 import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
+import { shownOfKey } from './cli/shown-key.ts';
 import { checkBudgets } from './settings/check-budgets.ts';
 import { checkNeeds } from './settings/check-needs.ts';
 import { checkState } from './settings/check-state.ts';
@@ -19,6 +20,7 @@ import { readPriceFiles } from './settings/price-files.ts';
 export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
+  added: { shown: shownOfKey },
   compileNode: compileNodeOf,
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),

@@ -92,12 +92,6 @@ export interface ServerSettings {
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
   readonly egress: { readonly tokenUris: readonly string[] };
   readonly telemetry: {
-    readonly traces: {
-      /** Undefined: only OTEL_* variables can enable traces. */
-      readonly endpoint: string | undefined;
-      readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
-      readonly serviceName: string;
-    };
     /** Undefined: records are in no files. */
     readonly records:
       | {
@@ -107,8 +101,6 @@ export interface ServerSettings {
           readonly maxAgeMs: number;
         }
       | undefined;
-    /** Names of the GenAI conventions. */
-    readonly semconv: 'latest' | 'both';
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
     /** Metadata keys that are labels of counters. */
     readonly metrics: {
@@ -226,25 +218,17 @@ function compileServerTimeouts({ timeouts = {} }: ServerFile): Timeouts {
 }
 
 function compileTelemetry({
-  traces = {},
   log = {},
   metrics = {},
   records,
-  semconv = 'latest',
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
-    traces: {
-      endpoint: traces.endpoint,
-      protocol: traces.protocol ?? 'http/protobuf',
-      serviceName: traces.service_name ?? 'gatehouse',
-    },
     records: records && {
       dir: records.dir,
       maxFileBytes: parseBytes(records.max_file_bytes ?? '64MiB'),
       maxBytes: parseBytes(records.max_bytes ?? '1GiB'),
       maxAgeMs: parseDuration(records.max_age ?? '168h'),
     },
-    semconv,
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
     metrics: { metadata: metrics.metadata ?? [], plugins: metrics.plugins ?? 'external' },
   };
