@@ -57,8 +57,9 @@ function model(entry: CatalogEntry | undefined): string {
   return entry && isSimulator(entry) && !entry.models ? 'demo' : 'MODEL';
 }
 
-/** Builds without the simulator have no entry of that type. */
-const isSimulator = ({ provider }: CatalogEntry): boolean => String(provider) === 'simulator';
+/** As text: a build without the simulator has no entry of that type. */
+const SIMULATOR: string = 'simulator';
+const isSimulator = ({ provider }: CatalogEntry): boolean => provider === SIMULATOR;
 
 interface OpenListeners {
   readonly data: Address;
