@@ -1,3 +1,5 @@
 import type { AddOnParts } from '../../core/add-on.ts';
+import { compileAdmin } from './settings/compile-admin.ts';
+import { ADMIN_AT_START } from './settings/restart-only.ts';
 
-export const parts: AddOnParts = {};
+export const parts: AddOnParts = { adminSettings: compileAdmin, restartOnly: ADMIN_AT_START };
