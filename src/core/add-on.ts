@@ -20,6 +20,7 @@ import type { Check } from './settings/checks/check.ts';
 import { addChecks } from './settings/checks/index.ts';
 import { addExtraReaders, type ExtraReader } from './settings/read/extra-files.ts';
 import { addParts, type AddedParts } from './settings/compile/added-parts.ts';
+import { setAdminSettings } from './settings/compile/server-settings.ts';
 import { setCompileNode, type CompileNode } from './settings/compile/compile-node.ts';
 import { setStoreSettings, type ReadStoreSettings } from './settings/source/stored-objects.ts';
 
@@ -36,6 +37,8 @@ export interface AddOnParts {
   readonly extraFiles?: readonly ExtraReader[];
   /** Reads the settings of the state store. At most one add-on has it. */
   readonly storeSettings?: ReadStoreSettings;
+  /** Compiles the settings of the listener for operators. At most one add-on has it. */
+  readonly adminSettings?: Parameters<typeof setAdminSettings>[0];
   /** Keys of server.yaml that are read only at the start. */
   readonly restartOnly?: readonly RestartOnly[];
   /** Checks of `gatehouse validate` beyond the settings files. */
@@ -107,6 +110,7 @@ async function registerAll(addOns: readonly AddOn[]): Promise<void> {
     if (parts.added) addParts(parts.added);
     if (parts.compileNode) setCompileNode(parts.compileNode);
     if (parts.storeSettings) setStoreSettings(parts.storeSettings);
+    if (parts.adminSettings) setAdminSettings(parts.adminSettings);
     addRestartOnly(parts.restartOnly ?? []);
     registered.push(parts);
   }

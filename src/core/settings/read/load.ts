@@ -9,7 +9,7 @@ import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles } from '../source/find-files.ts';
 import type { Environment } from '../values/references.ts';
 import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
-import { withHost } from '../compile/server-settings.ts';
+import { adminSettings, withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas, type Schemas } from '../schema/schemas.ts';
@@ -194,7 +194,7 @@ async function readTls(
   server: ServerFile | undefined,
   reading: { readonly folder: string; readonly files: SettingsFiles; readonly now: number },
 ): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[]; readonly problems: readonly Problem[] }> {
-  if (!server?.tls && !server?.admin?.tls && server?.egress?.ca === undefined) return NO_TLS;
+  if (!server?.tls && !(server && adminSettings(server).tls) && server?.egress?.ca === undefined) return NO_TLS;
   const problems: Problem[] = [];
   const { readTlsFiles } = await import('./tls-files.ts');
   return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };
