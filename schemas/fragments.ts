@@ -4,7 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isSchema, type Schema } from '../src/core/settings/schema/schema-files.ts';
+import { type Schema } from '../src/core/settings/schema/schema-files.ts';
+import { isObject } from '../src/plugin/index.ts';
 
 const CORE = join(import.meta.dirname, 'core');
 const ADD_ONS = join(import.meta.dirname, 'addons');
@@ -39,7 +40,7 @@ function withAdded(before: Schema, added: Schema): Schema {
   const merged: Record<string, unknown> = { ...before };
   for (const [key, value] of Object.entries(added)) {
     const own = merged[key];
-    if (isSchema(own) && isSchema(value)) merged[key] = isLoose(own) ? withAdded(value, own) : withAdded(own, value);
+    if (isObject(own) && isObject(value)) merged[key] = isLoose(own) ? withAdded(value, own) : withAdded(own, value);
     else if (Array.isArray(own) && Array.isArray(value) && APPENDED.has(key)) merged[key] = [...own, ...value];
     else if (key === 'description' && typeof own === 'string') merged[key] = `${own} ${String(value)}`;
     else merged[key] = value;
@@ -49,10 +50,10 @@ function withAdded(before: Schema, added: Schema): Schema {
 
 /** Keys for a definition of another add-on, which comes later or is not in this build. */
 const isLoose = (definition: unknown): boolean =>
-  isSchema(definition) && Object.keys(definition).join() === 'properties';
+  isObject(definition) && Object.keys(definition).join() === 'properties';
 
 function withoutLoose({ definitions, ...schema }: Schema): Schema {
-  if (!isSchema(definitions)) return schema;
+  if (!isObject(definitions)) return schema;
   return { ...schema, definitions: Object.fromEntries(Object.entries(definitions).filter(([, one]) => !isLoose(one))) };
 }
 
@@ -67,7 +68,7 @@ export const schemaJson = (schema: Schema): string => `${written(schema, 0)}\n`;
 
 function written(value: unknown, depth: number): string {
   const line = inLine(value);
-  if (!isSchema(value) || (depth > 0 && !isOpen(value, line))) return line;
+  if (!isObject(value) || (depth > 0 && !isOpen(value, line))) return line;
   const indent = '  '.repeat(depth + 1);
   const members = Object.entries(value).map(
     ([key, inner]) => `${indent}${JSON.stringify(key)}: ${written(inner, depth + 1)}`,
@@ -78,11 +79,11 @@ function written(value: unknown, depth: number): string {
 const isOpen = (value: Schema, line: string): boolean =>
   line.length > WIDTH &&
   (line.length > LONG ||
-    Object.entries(value).some(([key, inner]) => OPENED.has(key) || (isSchema(inner) && isOpen(inner, inLine(inner)))));
+    Object.entries(value).some(([key, inner]) => OPENED.has(key) || (isObject(inner) && isOpen(inner, inLine(inner)))));
 
 function inLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inLine).join(', ')}]`;
-  if (!isSchema(value)) return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   const members = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${inLine(inner)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }

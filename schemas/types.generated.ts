@@ -680,7 +680,7 @@ export interface State {
  */
 export interface StateStoreSettings {
   /**
-   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` loses it with the process, for trials.
+   * `sqlite` keeps the state in files of `dir`, and a thread of the process (with --workers: of the primary) writes them. `memory` keeps it in a private temporary folder that is removed when the process exits, for trials.
    */
   type: 'sqlite' | 'memory';
   /**

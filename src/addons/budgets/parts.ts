@@ -6,6 +6,7 @@ import { dryBudgets, openBudgets } from './process.ts';
 import { checkBudgets } from './settings/check-budgets.ts';
 import { checkNeeds } from './settings/check-needs.ts';
 import { checkState } from './settings/check-state.ts';
+import { shownOfKey } from './cli/shown-key.ts';
 import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
 import { STATE_AT_START } from './settings/restart-only.ts';
@@ -19,6 +20,7 @@ import { readPriceFiles } from './settings/price-files.ts';
 export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
+  added: { shown: shownOfKey },
   compileNode: compileNodeOf,
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),

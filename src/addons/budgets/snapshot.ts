@@ -1,7 +1,7 @@
-import { ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { PricesFile } from '../../../schemas/types.generated.ts';
 import type { DefaultPlugin, SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
+import { ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { Gates } from './limits/gates.ts';
 import { gatedSender } from '../../core/send/gated-sender.ts';
 import { composeRateLimits, type LimitNeeds, type RateLimitsSetup } from './limits/rate-limits.ts';

@@ -78,7 +78,7 @@ async function checkRest(loaded: LoadResult, options: DoctorOptions): Promise<re
   ]);
   return [
     ...checkCertificates(settings.tls, Date.now()),
-    checkStateFolder(server),
+    checkStateFolder(settings.server),
     checkFiles(server, read),
     checkMemory(server, read),
     ...checkProxy(env, settings.server.egress?.proxy !== undefined),

@@ -1,5 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { ServerFile } from '../../../schemas/types.generated.ts';
+import { storeSettings } from '../../core/settings/source/stored-objects.ts';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { EXPIRES_SOON_MS, type TlsFiles } from '../../core/settings/read/tls-files.ts';
 import { version } from '../../core/kernel/version.ts';
@@ -58,7 +60,8 @@ export function checkMemory({ limits }: ServerSettings, read: ReadSystem): Findi
   );
 }
 
-export function checkStateFolder({ state }: ServerSettings): Finding {
+export function checkStateFolder(file: ServerFile): Finding {
+  const state = storeSettings(file);
   const { folder } = state ?? {};
   if (folder === undefined) return skipped('state store', state ? 'in memory' : 'server.yaml has no `state`');
   const place = existsSync(folder) ? folder : dirname(folder);

@@ -20,6 +20,10 @@ export const parts: AddOnParts = {
   operations,
   checks: [checkPrompts, checkPromptNames],
   extraFiles: [readPromptFiles],
+  added: {
+    caller: ({ prompts }) => (prompts ? { prompts } : {}),
+    config: ({ prompts }) => (prompts ? { prompts: new Map(Object.entries(prompts)) } : {}),
+  },
   open: () => source,
   dry: () => source,
 };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import { embeddingReply, readEmbeddingRequest } from '../simulator/embedding.ts';
-import { DEFAULT_SEMANTIC } from '../../core/settings/compile/gateway-config.ts';
+import { DEFAULT_SEMANTIC } from './settings/compile-semantic.ts';
 import { NEAR_PAIRS, type NearPair } from './near-pairs.testkit.ts';
 import { differsIn, factsOf } from './text-facts.ts';
 

@@ -1,4 +1,11 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { drySemanticCache, openSemanticCache } from './process.ts';
+import { checkCaches } from './settings/check-caches.ts';
+import { compileSemanticCache } from './settings/compile-semantic.ts';
 
-export const parts: AddOnParts = { open: openSemanticCache, dry: drySemanticCache };
+export const parts: AddOnParts = {
+  checks: [checkCaches],
+  added: { cache: compileSemanticCache },
+  open: openSemanticCache,
+  dry: drySemanticCache,
+};

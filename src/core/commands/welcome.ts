@@ -23,7 +23,7 @@ interface Started {
 export function welcome({ data, status, admin, settings }: Started, env: Environment = {}): string {
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
-  const entry = catalog.providers.find(({ provider }) => provider === 'simulator') ?? catalog.providers[0];
+  const entry = catalog.providers.find(isSimulator) ?? catalog.providers[0];
   const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
   const [prefix] = headerPrefixes(server);
   const reported = admin ? `; request records (/admin/v1/requests) on ${admin.url}` : '';
@@ -46,7 +46,7 @@ function body(entry: CatalogEntry | undefined): string {
   return JSON.stringify({
     model: `@${entry?.slug ?? 'SLUG'}/${model(entry)}`,
     // Claude requires a limit; other models accept one.
-    ...(entry?.provider !== 'simulator' && { max_tokens: 1000 }),
+    ...(!(entry && isSimulator(entry)) && { max_tokens: 1000 }),
     messages: [{ role: 'user', content: 'Hello' }],
   });
 }
@@ -54,8 +54,12 @@ function body(entry: CatalogEntry | undefined): string {
 function model(entry: CatalogEntry | undefined): string {
   const listed = entry?.models?.find((name) => !/[*']/.test(name));
   if (listed !== undefined) return listed;
-  return entry?.provider === 'simulator' && !entry.models ? 'demo' : 'MODEL';
+  return entry && isSimulator(entry) && !entry.models ? 'demo' : 'MODEL';
 }
+
+/** As text: a build without the simulator has no entry of that type. */
+const SIMULATOR: string = 'simulator';
+const isSimulator = ({ provider }: CatalogEntry): boolean => provider === SIMULATOR;
 
 interface OpenListeners {
   readonly data: Address;

@@ -1,3 +1,5 @@
+import { addParts, type AddedParts } from '../settings/compile/added-parts.ts';
+import { setAdminSettings } from '../settings/compile/server-settings.ts';
 import type { OpenStoreTools } from './open-store-tools.ts';
 import { addRestartOnly, type RestartOnly } from './restart-only.ts';
 import { addExtraReaders, type ExtraReader } from '../settings/read/extra-files.ts';
@@ -34,10 +36,13 @@ export interface AddOnParts {
   readonly checks?: readonly Check[];
   /** Compiles the budgets and limits of organizations, teams and keys. At most one add-on has it. */
   readonly compileNode?: CompileNode;
+  readonly added?: AddedParts;
   /** Readers of files of the settings folder that only the add-on knows. */
   readonly extraFiles?: readonly ExtraReader[];
   /** Reads the settings of the state store. At most one add-on has it. */
   readonly storeSettings?: ReadStoreSettings;
+  /** Compiles the settings of the listener for operators. At most one add-on has it. */
+  readonly adminSettings?: Parameters<typeof setAdminSettings>[0];
   /** Keys of server.yaml that are read only at the start. */
   readonly restartOnly?: readonly RestartOnly[];
   /** Checks of `gatehouse validate` beyond the settings files. */
@@ -81,8 +86,10 @@ export function registerParts(parts: AddOnParts): void {
   addProviders(parts.providers ?? []);
   addChecks(parts.checks ?? []);
   addExtraReaders(parts.extraFiles ?? []);
+  if (parts.added) addParts(parts.added);
   if (parts.compileNode) setCompileNode(parts.compileNode);
   if (parts.storeSettings) setStoreSettings(parts.storeSettings);
+  if (parts.adminSettings) setAdminSettings(parts.adminSettings);
   addRestartOnly(parts.restartOnly ?? []);
   registered.push(parts);
 }

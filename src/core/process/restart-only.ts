@@ -18,10 +18,6 @@ export const RESTART_ONLY: RestartOnly[] = [
   { path: ['tls', 'client_ca'], read: (_, { tls }) => (tls?.client_ca === undefined ? 'off' : 'on') },
   { path: ['status', 'host'], read: ({ status }) => status.host },
   { path: ['status', 'port'], read: ({ status }) => status.port },
-  { path: ['admin', 'enabled'], read: ({ admin }) => admin.enabled },
-  { path: ['admin', 'host'], read: ({ admin }) => admin.host },
-  { path: ['admin', 'port'], read: ({ admin }) => admin.port },
-  { path: ['admin', 'tls'], read: (_, { admin }) => (admin?.tls ? 'on' : 'off') },
   { path: ['limits', 'header'], read: ({ limits }) => limits.header },
 ];
 

@@ -2,12 +2,20 @@ import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Check, CheckedConfig } from '../../../core/settings/checks/check.ts';
 import type { Report } from '../../../plugin/index.ts';
 
-/** Reports configs that ask for explain ids where the admin listener gives none. */
-export const checkExplainId: Check = ({ server }) => ({
+/** Checks `explain_id` of configs: a config sent with a request may not ask for it, and somebody must keep what it explains. */
+export const checkExplainId: Check = ({ server, inline }) => ({
   config({ file }, report) {
+    if (inline) checkInline(file, report);
     if (server) checkReplyHeaders(file, server, report);
   },
 });
+
+function checkInline({ reply_headers: names = [] }: CheckedConfig['file'], report: Report): void {
+  const index = names.indexOf('explain_id');
+  if (index < 0) return;
+  const message = 'a config sent with a request cannot request `explain_id`: the gateway keeps bodies for it';
+  report({ path: ['reply_headers', index], message });
+}
 
 /** Replies carry no explain id while the admin listener keeps no explanations. */
 function checkReplyHeaders(

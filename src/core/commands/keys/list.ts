@@ -1,4 +1,5 @@
-import type { Budget, GatewayKey, ModelRateLimits, RateLimits } from '../../../../schemas/types.generated.ts';
+import type { GatewayKey } from '../../../../schemas/types.generated.ts';
+import { addedToShown } from '../../settings/compile/added-parts.ts';
 import { looksSecret } from '../../settings/values/show.ts';
 import { readKeys } from './keys-file.ts';
 import { refuse, type KeysCommandOptions } from './write.ts';
@@ -12,12 +13,25 @@ export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 |
   const { dir, env, now = Date.now(), format, out } = options;
   const file = await readKeys(dir, { env, now });
   if ('diagnostics' in file) return refuse(file, options);
-  const keys = file.keys.map((key) => describeKey(key, now));
-  if (format === 'json') out(`${JSON.stringify(keys, null, 2)}\n`);
+  const keys = file.keys.map((key) => ({ own: describeKey(key, now), more: addedToShown(key) }));
+  if (format === 'json')
+    out(
+      `${JSON.stringify(
+        keys.map(({ own, more }) => ({ ...own, ...more })),
+        null,
+        2,
+      )}\n`,
+    );
   else if (keys.length === 0) out(`${file.path} has no keys\n`);
   else
     out(
-      table([Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((cell) => plain(cell(key, now))))]),
+      table([
+        [...Object.keys(COLUMNS), ...Object.keys(keys[0]!.more).map((name) => name.toUpperCase())],
+        ...keys.map(({ own, more }) => [
+          ...Object.values(COLUMNS).map((cell) => plain(cell(own, now))),
+          ...Object.values(more).map((texts) => plain(texts?.join(', ') ?? '-')),
+        ]),
+      ]),
     );
   return 0;
 }
@@ -43,10 +57,6 @@ interface ShownKey {
   /** `team=search` */
   readonly metadata: readonly string[] | null;
   readonly team: string | null;
-  /** `requests 600/min` */
-  readonly limits: readonly string[] | null;
-  /** `5 USD per day` */
-  readonly budgets: readonly string[] | null;
 }
 
 /** Enough to distinguish keys. The full digest of a weak key could be searched for. */
@@ -69,24 +79,8 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
     networks: shown(key.networks),
     metadata: key.metadata ? Object.entries(key.metadata).map(([name, value]) => concealed(`${name}=${value}`)) : null,
     team: key.team === undefined ? null : concealed(key.team),
-    limits: key.limits ? limitsOf(key.limits) : null,
-    budgets: key.budgets?.map(budgetText) ?? null,
   };
 }
-
-function limitsOf({ models = {}, ...own }: RateLimits): readonly string[] {
-  const texts = ({ tokens, ...rest }: ModelRateLimits): readonly string[] =>
-    Object.entries({ ...rest, ...(tokens && { tokens: typeof tokens === 'string' ? tokens : tokens.rate }) }).map(
-      ([name, value]) => `${name} ${value}`,
-    );
-  const ofModels = Object.entries(models).flatMap(([model, limits]) =>
-    texts(limits).map((text) => `${text} of ${concealed(model)}`),
-  );
-  return [...texts(own), ...ofModels];
-}
-
-const budgetText = ({ cap, period, models }: Budget): string =>
-  `${cap} ${period === 'total' ? 'in total' : `per ${period}`}${models ? ` of ${models.map(concealed).join(' or ')}` : ''}`;
 
 function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
   if (digest !== undefined) return { given: 'digest', from: `${digest.slice(0, DIGEST_SHOWN)}…` };
@@ -94,7 +88,7 @@ function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
 }
 
 /** Hides a key that was pasted into the wrong field. */
-const concealed = (name: string): string => (looksSecret(name) ? '[secret]' : name);
+export const concealed = (name: string): string => (looksSecret(name) ? '[secret]' : name);
 
 const shown = (names: readonly string[] | undefined): readonly string[] | null => names?.map(concealed) ?? null;
 
@@ -108,8 +102,6 @@ const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> 
   'DEFAULT CONFIG': ({ default_config: config }) => config ?? '-',
   NETWORKS: ({ networks }) => list(networks),
   TEAM: ({ team }) => team ?? '-',
-  LIMITS: ({ limits }) => limits?.join(', ') ?? '-',
-  BUDGETS: ({ budgets }) => budgets?.join(', ') ?? '-',
 };
 
 const list = (names: readonly string[] | null): string => {

@@ -3,7 +3,6 @@ import type { Report } from '../../../plugin/index.ts';
 import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings, Reports } from './check.ts';
-import { checkCaches } from './caches.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
 import { checkDefaultConfigs } from './default-configs.ts';
@@ -26,7 +25,6 @@ import { walkConfig, walkSettings } from './walk.ts';
 const CHECKS: Check[] = [
   checkAliases,
   checkBreaker,
-  checkCaches,
   checkConditions,
   checkCredentials,
   checkDefaultConfigs,

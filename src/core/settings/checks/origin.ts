@@ -1,15 +1,11 @@
 import type { Check } from './check.ts';
 
-/** Rules for files only, and what a config sent with a request may not set: the hosts, the plugins, the kept bodies. */
+/** Rules for files only, and what a config sent with a request may not set: the hosts, the plugins. */
 export const checkOrigin: Check = ({ inline }) =>
   inline
     ? {
         config({ file }, report) {
           if (file.custom_hosts) report(choosesHosts('custom_hosts'));
-          const explainId = file.reply_headers?.indexOf('explain_id') ?? -1;
-          if (explainId < 0) return;
-          const message = 'a config sent with a request cannot request `explain_id`: the gateway keeps bodies for it';
-          report({ path: ['reply_headers', explainId], message });
         },
         node({ file }, report) {
           if (file.plugins && !inline.plugins) report(CHOOSES_PLUGINS);

@@ -3,6 +3,7 @@ import type { Report } from '../../../plugin/index.ts';
 import { isLoopback } from '../compile/networks.ts';
 import { metadataLabel } from '../compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../compile/server-settings.ts';
+import { valueAt } from '../schema/pointer.ts';
 import { within, type Check } from './check.ts';
 import { checkConfigId } from './names.ts';
 
@@ -30,7 +31,7 @@ function checkPorts(file: ServerFile, settings: ServerSettings, report: Report):
   for (const [index, name] of open.entries()) {
     const twin = open.slice(0, index).find((other) => isSamePlace(settings[name], settings[other]));
     if (twin === undefined) continue;
-    const at = file[twin]?.port === undefined ? name : twin;
+    const at = valueAt(file, [twin, 'port']) === undefined ? name : twin;
     report({ path: [at, 'port'], message: `\`${name}\` and \`${twin}\` both use port ${settings[name].port}` });
   }
 }

@@ -30,13 +30,13 @@ import {
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
-  type SemanticSettings,
   type StickySettings,
   type Target,
   type UnwantedReplies,
 } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
+import { addedToCache, addedToConfig } from './added-parts.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
 
 /** Statuses worth a retry. 502 also stands for failed connections, 504 for timeouts; 529 is Anthropic's "overloaded". */
@@ -113,7 +113,7 @@ export function compileGatewayConfig(id: string, file: GatewayFile, named: Named
     deadlineMs: file.deadline === undefined ? undefined : parseDuration(file.deadline),
     customHosts: compileCustomHosts(file.custom_hosts),
     replyHeaders: new Set(file.reply_headers),
-    ...(file.prompts && { prompts: new Map(Object.entries(file.prompts)) }),
+    ...addedToConfig(file),
     chain: file.plugins && chains.get(file.plugins)?.request,
   };
 }
@@ -270,18 +270,9 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
   return {
     maxAgeMs: file.max_age === undefined ? base.maxAgeMs : parseSeconds(file.max_age),
     scope: file.scope ?? base.scope,
-    ...(file.mode === 'semantic' && { semantic: compileSemantic(base.semantic, file) }),
+    ...addedToCache(file, around),
   };
 }
-
-/** The checks refuse a semantic cache without `embeddings`. */
-export const DEFAULT_SEMANTIC: SemanticSettings = { embeddings: '', threshold: 0.95, timeoutMs: 500 };
-
-const compileSemantic = (base = DEFAULT_SEMANTIC, file: CacheFile): SemanticSettings => ({
-  embeddings: file.embeddings ?? base.embeddings,
-  threshold: file.threshold ?? base.threshold,
-  timeoutMs: file.timeout === undefined ? base.timeoutMs : parseDuration(file.timeout),
-});
 
 function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
   return {

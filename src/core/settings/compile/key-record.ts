@@ -1,7 +1,8 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
-import { GatewayError, parseBytes, parseDuration, type Caller, type FileLimits } from '../../../plugin/index.ts';
+import { GatewayError, type Caller } from '../../../plugin/index.ts';
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import type { NodePath, TreeNode } from '../../tenants/tree.ts';
+import { addedToCaller } from './added-parts.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { metadataOf, type TeamsOfKey } from './teams.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
@@ -85,7 +86,6 @@ export const callerWith = (key: GatewayKey, teams: TeamsOfKey): Caller => ({
   providers: key.providers,
   models: key.models,
   configs: key.configs,
-  ...(key.prompts && { prompts: key.prompts }),
   defaultConfig: key.default_config,
   inlineConfigs: key.inline_configs ?? false,
   inlinePlugins: key.inline_plugins ?? false,
@@ -93,14 +93,7 @@ export const callerWith = (key: GatewayKey, teams: TeamsOfKey): Caller => ({
   fields: compileFields(key.fields),
   metadata: metadataOf(key, teams),
   ...(key.bound === 'strict' && { metadataStrict: true }),
-  ...(key.files && { files: compileFileLimits(key.files) }),
-});
-
-const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({
-  ...(files.max_file_bytes !== undefined && { maxFileBytes: parseBytes(files.max_file_bytes) }),
-  ...(files.max_total_bytes !== undefined && { maxTotalBytes: parseBytes(files.max_total_bytes) }),
-  ...(files.max_files !== undefined && { maxFiles: files.max_files }),
-  ...(files.ttl !== undefined && { ttlMs: parseDuration(files.ttl) }),
+  ...addedToCaller(key),
 });
 
 /** A digest of a key, and when it is valid. */

@@ -158,16 +158,11 @@ describe('compileServerSettings', () => {
     const { listen, chains, telemetry } = compileServerSettings({
       listen: { port: 1 },
       chains: { request: [{ plugin: 'route' }] },
-      telemetry: { log: { level: 'warn' }, traces: { endpoint: 'http://127.0.0.1:4318/v1/traces' } },
+      telemetry: { log: { level: 'warn' } },
     });
     expect(listen).toEqual({ host: '127.0.0.1', port: 1 });
     expect(chains.request).toEqual([{ plugin: 'route' }]);
     expect(chains.attempt).toEqual(['override', 'cache', 'transform', 'retry', 'send']);
     expect(telemetry.log).toEqual({ level: 'warn', access: 'all' });
-    expect(telemetry.traces).toEqual({
-      endpoint: 'http://127.0.0.1:4318/v1/traces',
-      protocol: 'http/protobuf',
-      serviceName: 'gatehouse',
-    });
   });
 });

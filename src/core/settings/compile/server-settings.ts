@@ -1,4 +1,4 @@
-import type { ChainItem, Duration, Limits, Listen, ServerFile } from '../../../../schemas/types.generated.ts';
+import type { ChainItem, Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
 import {
   parseBytes,
   parseDuration,
@@ -8,8 +8,6 @@ import {
   type FormLimits,
 } from '../../../plugin/index.ts';
 import type { Environment } from '../values/references.ts';
-import { compileAlerts, type AlertSettings } from '../../../addons/alerts/settings/compile-alerts.ts';
-import { compileState, type StateSettings } from '../../../addons/budgets/settings/state.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -25,25 +23,29 @@ export function withHost(server: ServerFile, env: Environment): ServerFile {
   return { ...server, listen: complete(server.listen), status: complete(server.status) };
 }
 
+/** The listener for operators, of which a build may have none. */
+export interface AdminSettings {
+  readonly enabled: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly token: Secret | undefined;
+  /** Role of requests with `token`, and of requests from loopback while there is no token. */
+  readonly role: 'viewer' | 'operator' | 'admin';
+  /** Names accepted in Host headers, beside those that are always accepted. */
+  readonly hosts: readonly string[];
+  readonly records: number;
+  /** Requests that can be explained afterwards. */
+  readonly explain: 'asked' | 'all' | 'none';
+  readonly tls?: Pick<Tls, 'cert' | 'key'> | undefined;
+}
+
 /** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
 export interface ServerSettings {
   readonly listen: Required<Listen>;
   readonly status: Required<Listen>;
   /** Networks of proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
-  readonly admin: {
-    readonly enabled: boolean;
-    readonly host: string;
-    readonly port: number;
-    readonly token: Secret | undefined;
-    /** Role of requests with `token`, and of requests from loopback while there is no token. */
-    readonly role: 'viewer' | 'operator' | 'admin';
-    /** Names accepted in Host headers, beside those that are always accepted. */
-    readonly hosts: readonly string[];
-    readonly records: number;
-    /** Requests that can be explained afterwards. */
-    readonly explain: 'asked' | 'all' | 'none';
-  };
+  readonly admin: AdminSettings;
   /** Deadline of a whole request, in milliseconds. */
   readonly deadlineMs: number;
   readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
@@ -92,17 +94,8 @@ export interface ServerSettings {
     readonly maxEntryBytes: number;
   };
   readonly reload: { readonly watch: boolean; readonly debounceMs: number };
-  /** Undefined: the gateway opens no state store. */
-  readonly state: StateSettings | undefined;
   readonly egress: { readonly tokenUris: readonly string[] };
-  readonly alerts: AlertSettings;
   readonly telemetry: {
-    readonly traces: {
-      /** Undefined: only OTEL_* variables can enable traces. */
-      readonly endpoint: string | undefined;
-      readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
-      readonly serviceName: string;
-    };
     /** Undefined: records are in no files. */
     readonly records:
       | {
@@ -112,8 +105,6 @@ export interface ServerSettings {
           readonly maxAgeMs: number;
         }
       | undefined;
-    /** Names of the GenAI conventions. */
-    readonly semconv: 'latest' | 'both';
     readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
     /** Metadata keys that are labels of counters. */
     readonly metrics: {
@@ -128,12 +119,12 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Fills in the defaults, which the schema documents for people and editors; a test compares the two. */
 export function compileServerSettings(file: ServerFile): ServerSettings {
-  const { admin = {}, drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
+  const { drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
   return {
     listen: { host: DEFAULT_HOST, port: 8787, ...file.listen },
     status: { host: DEFAULT_HOST, port: 9464, ...file.status },
     trustedProxies: file.trusted_proxies ?? [],
-    admin: compileAdmin(admin),
+    admin: adminSettings(file),
     deadlineMs: parseDuration(file.deadline ?? '15m'),
     drain: { delayMs: parseDuration(drain.delay ?? '5s'), timeoutMs: parseDuration(drain.timeout ?? '30s') },
     limits: compileLimits(limits),
@@ -144,9 +135,7 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     plugins: file.plugins ?? [],
     cache: compileCacheStore(cache),
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
-    state: compileState(file.state),
     egress: { tokenUris: file.egress?.token_uris ?? [] },
-    alerts: compileAlerts(file.alerts),
     telemetry: compileTelemetry(telemetry),
   };
 }
@@ -159,18 +148,23 @@ const compileCacheStore = ({
   maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
 });
 
-function compileAdmin(admin: NonNullable<ServerFile['admin']>): ServerSettings['admin'] {
-  return {
-    enabled: admin.enabled ?? true,
-    host: admin.host ?? '127.0.0.1',
-    port: admin.port ?? 8788,
-    token: admin.token,
-    role: admin.role ?? 'viewer',
-    hosts: admin.hosts ?? [],
-    records: admin.records ?? 10_000,
-    explain: admin.explain ?? 'asked',
-  };
-}
+type CompileAdmin = (file: ServerFile) => AdminSettings;
+
+let ofAdmin: CompileAdmin = () => ({
+  enabled: false,
+  host: DEFAULT_HOST,
+  port: 0,
+  token: undefined,
+  role: 'viewer',
+  hosts: [],
+  records: 0,
+  explain: 'none',
+  tls: undefined,
+});
+export const adminSettings: CompileAdmin = (file) => ofAdmin(file);
+
+/** Called while the add-on that has the listener is registered. */
+export const setAdminSettings = (compile: CompileAdmin): void => void (ofAdmin = compile);
 
 /** Add-ons put their plugins into these defaults (compose/snapshot-part.ts). */
 const compileChains = (chains: NonNullable<ServerFile['chains']>): ServerSettings['chains'] => ({
@@ -233,25 +227,17 @@ function compileServerTimeouts({ timeouts = {} }: ServerFile): Timeouts {
 }
 
 function compileTelemetry({
-  traces = {},
   log = {},
   metrics = {},
   records,
-  semconv = 'latest',
 }: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
   return {
-    traces: {
-      endpoint: traces.endpoint,
-      protocol: traces.protocol ?? 'http/protobuf',
-      serviceName: traces.service_name ?? 'gatehouse',
-    },
     records: records && {
       dir: records.dir,
       maxFileBytes: parseBytes(records.max_file_bytes ?? '64MiB'),
       maxBytes: parseBytes(records.max_bytes ?? '1GiB'),
       maxAgeMs: parseDuration(records.max_age ?? '168h'),
     },
-    semconv,
     log: { level: log.level ?? 'info', access: log.access ?? 'all' },
     metrics: { metadata: metrics.metadata ?? [], plugins: metrics.plugins ?? 'external' },
   };

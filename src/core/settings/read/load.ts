@@ -9,12 +9,11 @@ import { diskFiles, type SettingsFiles } from '../source/files.ts';
 import { findSettingsFiles } from '../source/find-files.ts';
 import type { Environment } from '../values/references.ts';
 import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
-import { withHost } from '../compile/server-settings.ts';
+import { adminSettings, withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
-import { packageSchemas } from '../schema/schemas.ts';
+import { packageSchemas, type Schemas } from '../schema/schemas.ts';
 import { withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
-import type { Schemas } from '../schema/schemas.ts';
 import { readExtras, type Extras } from './extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
@@ -115,7 +114,7 @@ export class LoadResult {
     return this.#files.get(name)?.value;
   }
 
-  /** What files hold and a state store could hold, each with its place. */
+  /** Objects that files hold and a state store could hold, each with its place. */
   objects(): readonly FileObject[] {
     return FILES_WITH_OBJECTS.flatMap((name) => {
       const { yaml, value } = this.#files.get(name) ?? NO_FILE;
@@ -195,7 +194,7 @@ async function readTls(
   server: ServerFile | undefined,
   reading: { readonly folder: string; readonly files: SettingsFiles; readonly now: number },
 ): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[]; readonly problems: readonly Problem[] }> {
-  if (!server?.tls && !server?.admin?.tls && server?.egress?.ca === undefined) return NO_TLS;
+  if (!server?.tls && !(server && adminSettings(server).tls) && server?.egress?.ca === undefined) return NO_TLS;
   const problems: Problem[] = [];
   const { readTlsFiles } = await import('./tls-files.ts');
   return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };

@@ -1,3 +1,4 @@
+import { adminSettings } from '../compile/server-settings.ts';
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -47,7 +48,7 @@ export async function readTlsFiles(server: ServerFile | undefined, reading: Read
   const paths: string[] = [];
   const places = [
     ['data', server?.tls, ['tls']],
-    ['admin', server?.admin?.tls, ['admin', 'tls']],
+    ['admin', server && adminSettings(server).tls, ['admin', 'tls']],
   ] as const;
   const tls: { data?: TlsIdentity; admin?: TlsIdentity; upstreams?: string } = {};
   for (const [name, names, path] of places) {

@@ -101,6 +101,8 @@ export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string 
 export interface StoreSettings {
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
+  /** The folder of a store in files; undefined: the store is in memory. */
+  readonly folder: string | undefined;
   /** Time zone of budgets that name none. */
   readonly timeZone: string;
   /** Secrets of digests of keys. */

@@ -1,11 +1,11 @@
 import type { CacheSettings, CatalogEntry } from '../../../../schemas/types.generated.ts';
-import { Globs } from '../../catalog/globs.ts';
+import { Globs } from '../../../core/catalog/globs.ts';
 import { parseDuration, type Report } from '../../../plugin/index.ts';
-import { providerOf } from '../../providers/index.ts';
-import { showValue } from '../values/show.ts';
-import { within, type Check, type ConfigNode } from './check.ts';
-import { slugsOf, withSuggestion } from './names.ts';
-import { checkUnit } from './times.ts';
+import { providerOf } from '../../../core/providers/index.ts';
+import { showValue } from '../../../core/settings/values/show.ts';
+import { within, type Check, type ConfigNode } from '../../../core/settings/checks/check.ts';
+import { slugsOf, withSuggestion } from '../../../core/settings/checks/names.ts';
+import { checkUnit } from '../../../core/settings/checks/times.ts';
 
 const SEMANTIC_KEYS = ['embeddings', 'threshold', 'timeout'] as const;
 

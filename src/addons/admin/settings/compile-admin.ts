@@ -1,0 +1,17 @@
+import type { ServerFile } from '../../../../schemas/types.generated.ts';
+import type { AdminSettings } from '../../../core/settings/compile/server-settings.ts';
+
+/** `admin` of server.yaml with its defaults. */
+export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
+  return {
+    enabled: admin.enabled ?? true,
+    host: admin.host ?? '127.0.0.1',
+    port: admin.port ?? 8788,
+    token: admin.token,
+    role: admin.role ?? 'viewer',
+    hosts: admin.hosts ?? [],
+    records: admin.records ?? 10_000,
+    explain: admin.explain ?? 'asked',
+    tls: admin.tls,
+  };
+}

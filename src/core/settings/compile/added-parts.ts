@@ -1,0 +1,31 @@
+import type { CacheSettings as CacheFile, GatewayFile, GatewayKey } from '../../../../schemas/types.generated.ts';
+import type { CacheSettings, Caller, GatewayConfig } from '../../../plugin/index.ts';
+
+/** What an add-on compiles from its own keys of keys.yaml and of gateway configs. */
+export interface AddedParts {
+  readonly caller?: (key: GatewayKey) => Partial<Caller>;
+  readonly config?: (file: GatewayFile) => Partial<GatewayConfig>;
+  /** @param around the settings that the cache inherits */
+  readonly cache?: (file: CacheFile, around: CacheSettings | undefined) => Partial<CacheSettings>;
+  /** Further fields of a key in `gatehouse keys list`; null: the key has none. */
+  readonly shown?: (key: GatewayKey) => ShownLists;
+}
+
+export type ShownLists = Readonly<Record<string, readonly string[] | null>>;
+
+const PARTS: AddedParts[] = [];
+
+/** Called while an add-on is registered, before any settings are compiled. */
+export const addParts = (parts: AddedParts): void => void PARTS.push(parts);
+
+export const addedToCaller = (key: GatewayKey): Partial<Caller> =>
+  Object.assign({}, ...PARTS.map(({ caller }) => caller?.(key)));
+
+export const addedToConfig = (file: GatewayFile): Partial<GatewayConfig> =>
+  Object.assign({}, ...PARTS.map(({ config }) => config?.(file)));
+
+export const addedToCache = (file: CacheFile, around: CacheSettings | undefined): Partial<CacheSettings> =>
+  Object.assign({}, ...PARTS.map(({ cache }) => cache?.(file, around)));
+
+export const addedToShown = (key: GatewayKey): ShownLists =>
+  Object.assign({}, ...PARTS.map(({ shown }) => shown?.(key)));
