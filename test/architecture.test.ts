@@ -142,12 +142,13 @@ const ENTANGLED: readonly string[] = [
   'src/addons/explain/explain',
   'src/formats',
   'src/core/record',
-  'src/core/record/fields',
+  'src/core/settings/read',
+  'src/addons/prompts',
 ];
 
 /** A file that puts the files of a folder together stands above the folder. */
 const folderOf = (file: string): string =>
-  /\/(?:index|parts|process|snapshot|commands)\.ts$/.test(file) ? file : dirname(file);
+  /^src\/addons\/[\w-]+\/(?:parts|process|snapshot)\.ts$|\/(?:index|commands)\.ts$/.test(file) ? file : dirname(file);
 
 const TYPE = /^(export )?(?:declare )?(?:abstract )?(?:type|interface|class|enum) (\w+)/gm;
 
@@ -291,7 +292,9 @@ describe('the rooms', () => {
   it('name a provider only in its own folder, the catalog, the prices, the settings, the import of others and the operations on its paths', () => {
     const elsewhere = sources.filter(
       (file) =>
-        !/^src\/(core\/(providers|catalog|settings|record|operations)|formats|addons\/(import|budgets))\//.test(file),
+        !/^src\/(core\/(providers|catalog|settings|record|operations)|formats|addons\/(import|budgets|files))\//.test(
+          file,
+        ),
     );
     const code = (file: string): string =>
       readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');

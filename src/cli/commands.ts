@@ -1,5 +1,5 @@
 import { addOns } from '../addons/index.ts';
-import type { Command } from '../core/commands/arguments.ts';
+import type { Command } from '../core/commands/terminal/arguments.ts';
 import { coreCommands } from '../core/commands/commands.ts';
 
 /** The commands of the core and of the add-ons, by name. */

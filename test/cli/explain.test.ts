@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { UsageError, type World } from '../../src/core/commands/arguments.ts';
+import { UsageError, type World } from '../../src/core/commands/terminal/arguments.ts';
 import { explainCommand, type ExplainOptions } from '../../src/addons/explain/cli/explain.ts';
 import type { Explanation } from '../../src/addons/explain/explanation/explanation.ts';
 import { renderExplanation } from '../../src/addons/explain/explanation/render/explanation.ts';

@@ -1,4 +1,4 @@
-import { parse, required, UsageError, type Command, type Options } from '../../core/commands/arguments.ts';
+import { parse, required, UsageError, type Command, type Options } from '../../core/commands/terminal/arguments.ts';
 
 const HELP = {
   usage: 'agent-config codex|claude|gemini|opencode [--url URL] [--key-env NAME] [--model MODEL]',

@@ -1,5 +1,5 @@
 import { refOfNode, type AlertSink } from '../../core/ports/alert.ts';
-import { anomalyOf } from './spend-anomaly.ts';
+import { anomalyOf } from './settings/spend-anomaly.ts';
 import { NODE_KINDS, type NodeKind } from '../../core/tenants/tree.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { usdText } from '../../core/ports/money.ts';

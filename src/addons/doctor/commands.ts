@@ -1,4 +1,4 @@
-import { configs, parse, UsageError, type Command } from '../../core/commands/arguments.ts';
+import { configs, parse, UsageError, type Command } from '../../core/commands/terminal/arguments.ts';
 import { parseDuration } from '../../plugin/units.ts';
 
 /** `gatehouse doctor`. */

@@ -4,7 +4,7 @@ import { describe } from '../../core/settings/source/diagnostic.ts';
 import type { LoadResult } from '../../core/settings/read/load.ts';
 import type { Environment } from '../../core/settings/values/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
-import type { Output } from '../../core/commands/output.ts';
+import type { Output } from '../../core/commands/terminal/output.ts';
 import { partOf } from '../../core/process/add-on-parts.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';

@@ -1,6 +1,6 @@
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
-import { composeFiles } from './compose-files.ts';
+import { composeFiles } from './snapshot.ts';
 import { FilesState } from './files-state.ts';
 import { compileFiles } from './settings/files.ts';
 import { placeStoredFiles } from './stored-files.ts';

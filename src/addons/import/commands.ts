@@ -1,4 +1,4 @@
-import { parse, UsageError, type Command } from '../../core/commands/arguments.ts';
+import { parse, UsageError, type Command } from '../../core/commands/terminal/arguments.ts';
 
 const HELP = {
   usage: 'import portkey|litellm FILE... --to DIR',

@@ -5,7 +5,7 @@ import { checkSettings } from '../../core/dry-run/check-settings.ts';
 import { formatDiagnostics } from '../../core/settings/source/diagnostic.ts';
 import { loadSettings } from '../../core/settings/read/load.ts';
 import { YamlFile } from '../../core/settings/source/yaml-file.ts';
-import { calledAs, shellWord, type Output } from '../../core/commands/output.ts';
+import { calledAs, shellWord, type Output } from '../../core/commands/terminal/output.ts';
 import { Draft } from './draft.ts';
 import { importLiteLlm } from './litellm.ts';
 import { importPortkey } from './portkey.ts';

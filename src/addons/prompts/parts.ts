@@ -4,7 +4,7 @@ import { prompts as operations } from './operation.ts';
 import prompts from './plugins/prompts/index.ts';
 import { createPromptDirectory } from './prompt-directory.ts';
 import { checkPromptNames, checkPrompts } from './settings/check-prompts.ts';
-import { promptFilesOf, readPromptFiles } from './settings/prompt-files.ts';
+import { promptFilesOf, readPromptFiles } from './prompt-files.ts';
 
 const source: SnapshotSource = {
   compose: ({ settings }) => ({

@@ -2,7 +2,7 @@ import { Globs } from '../../core/catalog/globs.ts';
 import { GatewayError, type Caller, type Exchange, type PromptDirectory } from '../../plugin/index.ts';
 import type { CompiledPrompt, CompiledVersion } from './compile.ts';
 import { LATEST, PromptLibrary, readReference, versionOf } from './library.ts';
-import { partialTexts, promptFilesOf } from './settings/prompt-files.ts';
+import { partialTexts, promptFilesOf } from './prompt-files.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
 
 /** The prompts of the settings, as each caller may use them. */

@@ -1,5 +1,5 @@
 import { registerParts, type AddOnParts } from '../process/add-on-parts.ts';
-import type { Command } from './arguments.ts';
+import type { Command } from './terminal/arguments.ts';
 
 /** An add-on: one folder of src/addons, whose index.ts exports it, and one line of src/addons/index.ts. */
 export interface AddOn {

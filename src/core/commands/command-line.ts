@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { nearest } from '../../plugin/nearest.ts';
 import { handleUnhandledErrors } from '../process/process-faults.ts';
 import { surviveOutputErrors } from '../process/output-errors.ts';
-import { UsageError, type Command, type World } from './arguments.ts';
+import { UsageError, type Command, type World } from './terminal/arguments.ts';
 
 const world: World = {
   env: process.env,

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../plugin/units.ts';
-import { configs, oneOf, parse, UsageError, type Command, type Options } from './arguments.ts';
+import { configs, oneOf, parse, UsageError, type Command, type Options } from './terminal/arguments.ts';
 
 // Commands load their modules when called: most need a small part of the gateway, and `version` needs none.
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Output } from './output.ts';
+import type { Output } from './terminal/output.ts';
 
 /** A folder on disk that is deleted after the test. */
 export class TestFolder {

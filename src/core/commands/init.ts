@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { generateKey } from '../settings/compile/api-keys.ts';
 import { SCHEMA_NAMES } from '../settings/schema/schema-files.ts';
 import { appendEntry } from './keys/edit-keys.ts';
-import { calledAs, shellWord, type Output } from './output.ts';
+import { calledAs, shellWord, type Output } from './terminal/output.ts';
 import type { Environment } from '../settings/values/references.ts';
 import { samples } from './samples.generated.ts';
 import { schemaText } from './schema.ts';

@@ -5,7 +5,7 @@ import type { Environment } from '../settings/values/references.ts';
 import { packageSchemas } from '../settings/schema/schemas.ts';
 import { diskFiles } from '../settings/source/files.ts';
 import { readSettingsFile } from '../settings/read/read-file.ts';
-import type { Output } from './output.ts';
+import type { Output } from './terminal/output.ts';
 
 export interface ReadyOptions extends Output {
   readonly dir: string;

@@ -1,7 +1,7 @@
 import { nearest } from '../../plugin/index.ts';
 import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/schema/schema-files.ts';
 import { alternatives } from '../settings/values/show.ts';
-import type { Output } from './output.ts';
+import type { Output } from './terminal/output.ts';
 import { valueAt } from '../settings/schema/pointer.ts';
 import { OWN_KEYWORDS } from '../settings/schema/settings-ajv.ts';
 

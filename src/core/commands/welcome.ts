@@ -2,7 +2,7 @@ import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.
 import type { Address } from '../http/listener/listeners.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
-import { shellWord } from './output.ts';
+import { shellWord } from './terminal/output.ts';
 import { headerPrefixes, HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { isLoopback } from '../settings/compile/networks.ts';
 

@@ -2,7 +2,7 @@ import { addParts, type AddedParts } from '../settings/compile/added-parts.ts';
 import { setAdminSettings } from '../settings/compile/server-settings.ts';
 import type { OpenStoreTools } from './open-store-tools.ts';
 import { addRestartOnly, type RestartOnly } from './restart-only.ts';
-import { addExtraReaders, type ExtraReader } from '../settings/read/extra-files.ts';
+import { addExtraReaders, type ExtraReader } from '../settings/source/extra-files.ts';
 import { setCompileNode, type CompileNode } from '../settings/compile/compile-node.ts';
 import { setStoreSettings, type ReadStoreSettings } from '../settings/source/stored-objects.ts';
 import { addPlugins } from '../../../plugins/index.ts';

@@ -4,7 +4,7 @@ import { PARAMETERS, type ParameterName } from '../api/parameters.ts';
 import { OPERATIONS, type AdminRoute, type OperationId } from '../api/routes.ts';
 import { isObject } from '../../../plugin/index.ts';
 import { nearest } from '../../../plugin/nearest.ts';
-import { parse, UsageError, type Options, type World } from '../../../core/commands/arguments.ts';
+import { parse, UsageError, type Options, type World } from '../../../core/commands/terminal/arguments.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 
 /** A call of the admin API as the command line gives it. */

@@ -1,5 +1,5 @@
 import { isObject } from '../../../plugin/index.ts';
-import type { World } from '../../../core/commands/arguments.ts';
+import type { World } from '../../../core/commands/terminal/arguments.ts';
 import { ask, Unanswered, type AdminReply } from './ask.ts';
 import { callLines, readCall, type AdminCall } from './call.ts';
 import { gapsOf, showAnswer } from './show.ts';

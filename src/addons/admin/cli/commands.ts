@@ -1,4 +1,4 @@
-import type { Command } from '../../../core/commands/arguments.ts';
+import type { Command } from '../../../core/commands/terminal/arguments.ts';
 
 /** `gatehouse admin`. */
 export const adminCommands: readonly (readonly [string, Command])[] = [

@@ -1,7 +1,7 @@
 import type { AlertWebhook, ServerFile } from '../../../../schemas/types.generated.ts';
 import { ALERT_KINDS, type AlertKind } from '../../../plugin/alert-kinds.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
-import type { AnomalyRule } from '../spend-anomaly.ts';
+import type { AnomalyRule } from './spend-anomaly.ts';
 import type { Secret } from '../../../plugin/index.ts';
 
 export interface WebhookSettings {

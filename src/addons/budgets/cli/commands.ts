@@ -1,4 +1,4 @@
-import type { Command } from '../../../core/commands/arguments.ts';
+import type { Command } from '../../../core/commands/terminal/arguments.ts';
 import { ledgerCommands } from './ledger/commands.ts';
 import { priceCommands } from './prices/commands.ts';
 import { stateCommands } from './state/commands.ts';

@@ -1,5 +1,5 @@
 import type { PricesFile } from '../../../../schemas/types.generated.ts';
-import { Slot, type Extras, type ExtraReader } from '../../../core/settings/read/extra-files.ts';
+import { Slot, type Extras, type ExtraReader } from '../../../core/settings/source/extra-files.ts';
 import type { StoredObjects, StoredPrice } from '../../../core/settings/source/stored-objects.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
 import { readPriceTable } from './price-table.ts';

@@ -1,5 +1,12 @@
-import { oneOf, parse, UsageError, type Command, type Options, type World } from '../../../core/commands/arguments.ts';
-import { showsColour } from '../../../core/commands/output.ts';
+import {
+  oneOf,
+  parse,
+  UsageError,
+  type Command,
+  type Options,
+  type World,
+} from '../../../core/commands/terminal/arguments.ts';
+import { showsColour } from '../../../core/commands/terminal/output.ts';
 
 const HELP = {
   usage: 'test [DIR] [--filter TEXT] [--bail] [--reporter pretty|junit|github] [--watch]',

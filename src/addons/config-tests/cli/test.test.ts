@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commands } from '../../../cli/commands.ts';
-import { UsageError } from '../../../core/commands/arguments.ts';
+import { UsageError } from '../../../core/commands/terminal/arguments.ts';
 import { keepOutput, TestFolder } from '../../../core/commands/folder.testkit.ts';
 
 let folder: TestFolder;

@@ -6,7 +6,7 @@ import { systemClock } from '../../../plugin/index.ts';
 import { describe } from '../../../core/settings/source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../../../core/settings/source/files.ts';
 import { watchFolder } from '../../../core/settings/source/watch.ts';
-import type { Output } from '../../../core/commands/output.ts';
+import type { Output } from '../../../core/commands/terminal/output.ts';
 
 interface TestOptions extends Output {
   readonly dir: string;

@@ -6,8 +6,8 @@ import {
   type Command,
   type Options,
   type World,
-} from '../../../core/commands/arguments.ts';
-import { showsColour } from '../../../core/commands/output.ts';
+} from '../../../core/commands/terminal/arguments.ts';
+import { showsColour } from '../../../core/commands/terminal/output.ts';
 import { readMoment } from '../../../plugin/units.ts';
 
 const HELP = {

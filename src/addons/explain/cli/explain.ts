@@ -11,7 +11,7 @@ import { formatDiagnostics, SettingsRefused } from '../../../core/settings/sourc
 import { diskFiles } from '../../../core/settings/source/files.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
 import { BadRequest, readRequest, type RequestFlags } from './explain-request.ts';
-import { pageFor, type ShowOptions } from '../../../core/commands/output.ts';
+import { pageFor, type ShowOptions } from '../../../core/commands/terminal/output.ts';
 
 export interface ExplainOptions extends ShowOptions, RequestFlags {
   readonly configs: string;

@@ -1,4 +1,4 @@
-import { configs, oneOf, parse, required, type Command } from '../../../core/commands/arguments.ts';
+import { configs, oneOf, parse, required, type Command } from '../../../core/commands/terminal/arguments.ts';
 
 const RENDER = { ...configs, variables: { type: 'string' } } as const;
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { nearest } from '../../../plugin/index.ts';
-import { partialTexts, promptFilesOf } from '../settings/prompt-files.ts';
+import { partialTexts, promptFilesOf } from '../prompt-files.ts';
 import type { CompiledPrompt, CompiledVersion } from '../compile.ts';
 import { PromptLibrary, readReference, versionOf } from '../library.ts';
 import { formatDiagnostics } from '../../../core/settings/source/diagnostic.ts';
 import { loadSettings, type Settings } from '../../../core/settings/read/load.ts';
 import type { Environment } from '../../../core/settings/values/references.ts';
-import type { Output } from '../../../core/commands/output.ts';
+import type { Output } from '../../../core/commands/terminal/output.ts';
 
 export interface PromptsOptions extends Output {
   readonly dir: string;

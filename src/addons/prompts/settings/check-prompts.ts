@@ -5,7 +5,7 @@ import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
 import { partialDiagnostic } from './partials.ts';
-import { partialTexts, promptFilesOf } from './prompt-files.ts';
+import { partialTexts, promptFilesOf } from '../prompt-files.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkProviderName, slugOf, withSuggestion } from '../../../core/settings/checks/names.ts';
 

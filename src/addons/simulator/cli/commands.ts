@@ -1,4 +1,4 @@
-import { parse, UsageError, type Command } from '../../../core/commands/arguments.ts';
+import { parse, UsageError, type Command } from '../../../core/commands/terminal/arguments.ts';
 
 /** `gatehouse simulator`. */
 export const simulatorCommands: readonly (readonly [string, Command])[] = [

@@ -1,6 +1,6 @@
 import { nearest } from '../../../plugin/index.ts';
 import { commentAbove, removeEntry } from './edit-keys.ts';
-import type { Output } from '../output.ts';
+import type { Output } from '../terminal/output.ts';
 import { readKeys, type ReadKeys } from './keys-file.ts';
 import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
 

@@ -1,5 +1,5 @@
 import { formatDiagnostics } from '../../settings/source/diagnostic.ts';
-import { shellWord, type Output } from '../output.ts';
+import { shellWord, type Output } from '../terminal/output.ts';
 import type { FileEdit } from './edit-keys.ts';
 import type { Environment } from '../../settings/values/references.ts';
 import { readKeys, type ReadKeys, type RefusedKeys } from './keys-file.ts';

@@ -14,7 +14,7 @@ import type { Report, Route, Target } from '../../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
-import type { Extras } from '../read/extra-files.ts';
+import type { Extras } from '../source/extra-files.ts';
 import type { StoredObjects } from '../source/stored-objects.ts';
 
 /** The settings files, undefined for one that could not be read, and the facts that checks need besides. */

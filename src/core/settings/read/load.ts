@@ -14,7 +14,7 @@ import type { JsonPath } from '../schema/pointer.ts';
 import { readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas, type Schemas } from '../schema/schemas.ts';
 import { withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
-import { readExtras, type Extras } from './extra-files.ts';
+import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';

@@ -1,5 +1,12 @@
 import { LEDGER_DIMENSIONS } from '../../../../core/ports/ledger.ts';
-import { configs, oneOf, parse, required, UsageError, type Command } from '../../../../core/commands/arguments.ts';
+import {
+  configs,
+  oneOf,
+  parse,
+  required,
+  UsageError,
+  type Command,
+} from '../../../../core/commands/terminal/arguments.ts';
 
 const DAY_MS = 86_400_000;
 

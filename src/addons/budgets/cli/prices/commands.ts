@@ -1,4 +1,11 @@
-import { configs, oneOf, parse, required, UsageError, type Command } from '../../../../core/commands/arguments.ts';
+import {
+  configs,
+  oneOf,
+  parse,
+  required,
+  UsageError,
+  type Command,
+} from '../../../../core/commands/terminal/arguments.ts';
 
 /** `gatehouse prices …`, by name. */
 export const priceCommands: readonly (readonly [string, Command])[] = [

@@ -3,7 +3,7 @@ import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.t
 import { PRICE_TABLE_FILE } from '../../../../core/settings/source/find-files.ts';
 import { loadSettings, type Settings } from '../../../../core/settings/read/load.ts';
 import type { Environment } from '../../../../core/settings/values/references.ts';
-import type { Output } from '../../../../core/commands/output.ts';
+import type { Output } from '../../../../core/commands/terminal/output.ts';
 
 const OWN = ['prices.yaml', PRICE_TABLE_FILE];
 

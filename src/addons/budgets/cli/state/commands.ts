@@ -6,7 +6,7 @@ import {
   UsageError,
   type Command,
   type World,
-} from '../../../../core/commands/arguments.ts';
+} from '../../../../core/commands/terminal/arguments.ts';
 
 type NamedCommand = readonly [string, Command];
 type StoreCommand<More = object> = (options: World & { readonly dir: string } & More) => Promise<number>;

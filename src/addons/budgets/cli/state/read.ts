@@ -4,7 +4,7 @@ import { loadSettings, type LoadResult, type Settings } from '../../../../core/s
 import type { Environment } from '../../../../core/settings/values/references.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { StoreReader } from '../../store/sqlite/store-reader.ts';
-import type { Output } from '../../../../core/commands/output.ts';
+import type { Output } from '../../../../core/commands/terminal/output.ts';
 
 export interface StateOptions extends Output {
   readonly dir: string;

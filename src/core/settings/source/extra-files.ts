@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../source/diagnostic.ts';
-import type { SettingsFiles } from '../source/files.ts';
-import type { FoundFiles } from '../source/find-files.ts';
-import type { ReadFile } from './read-file.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { SettingsFiles } from './files.ts';
+import type { FoundFiles } from './find-files.ts';
+import type { ReadFile } from '../read/read-file.ts';
 
 /** What add-ons have read in one load. Each finds its own with its `Slot`. */
 export type Extras = object;

@@ -1,6 +1,6 @@
-import type { PromptFile } from '../../../../schemas/types.generated.ts';
-import { Slot, type ExtraReader, type Extras } from '../../../core/settings/read/extra-files.ts';
-import { readPartials, type PartialFile } from './partials.ts';
+import type { PromptFile } from '../../../schemas/types.generated.ts';
+import { Slot, type ExtraReader, type Extras } from '../../core/settings/source/extra-files.ts';
+import { readPartials, type PartialFile } from './settings/partials.ts';
 
 export interface PromptFiles {
   /** By id: the file's name without `.yaml`. Without those that could not be read. */
