@@ -65,7 +65,7 @@ describe('the README of a plugin', () => {
   it.each([...byName(builtinPlugins)])(
     'of %s leads only to files that are there, and so does the index',
     (_, plugin) => {
-      for (const file of [readmeOf(plugin), join(readmeOf(plugin), '../../README.md')]) {
+      for (const file of [readmeOf(plugin), join(import.meta.dirname, '../../plugins/README.md')]) {
         for (const [, target = ''] of readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g))
           expect(existsSync(join(file, '..', target)), `${target} in ${file}`).toBe(true);
       }

@@ -3,7 +3,7 @@
  * writes it anew; readme.test.ts compares.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { builtinPlugins } from '../../plugins/index.ts';
 import type { Plugin } from '../../src/plugin/index.ts';
 
@@ -30,10 +30,12 @@ export function regenerate(readme: string, plugin: Plugin): string {
   return `${before}${BEGIN}\n${factsOf(plugin)}\n${optionsOf(plugin)}\n${END}${after}`;
 }
 
-function factsOf({ level, requires, provides, needs, repeats }: Plugin): string {
+function factsOf(plugin: Plugin): string {
+  const { level, requires, provides, needs, repeats } = plugin;
+  const folder = dirname(readmeOf(plugin));
   const rows = [
     ['Level', `${level} chain`],
-    ['Requires', requires.map((name) => `\`${name}\`${providersOf(name)}`).join(', ') || 'nothing'],
+    ['Requires', requires.map((name) => `\`${name}\`${providersOf(name, folder)}`).join(', ') || 'nothing'],
     ['Provides', codes(provides) || 'nothing'],
     ['Needs of the host', codes(needs) || 'nothing'],
     ...(repeats ? [['Repeats', 'may run what follows it more than once']] : []),
@@ -77,10 +79,10 @@ function typeOf({ type, enum: values, minimum, maximum }: OptionSchema): string 
 const defaultOf = (schema: OptionSchema): string =>
   schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``;
 
-const providersOf = (name: string): string => {
+const providersOf = (name: string, folder: string): string => {
   const providers = builtinPlugins
     .filter(({ provides }) => provides.includes(name))
-    .map((plugin) => `[${plugin.name}](../${plugin.name}/README.md)`);
+    .map((plugin) => `[${plugin.name}](${relative(folder, readmeOf(plugin))})`);
   return providers.length === 0 ? '' : ` from ${providers.join(' or ')}`;
 };
 

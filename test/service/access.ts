@@ -11,7 +11,7 @@ export const ACCESS: readonly Chapter[] = [
       ),
       of(
         'An entry of the cloud platform has the JSON file of a service account and a region.',
-        unit('src/providers/vertex-ai/vertex-ai', 'a vertex-ai entry with a service account'),
+        unit('src/core/providers/vertex-ai/vertex-ai', 'a vertex-ai entry with a service account'),
         provider('credential-sources', 'uses a credentials file, and shows nothing of it'),
       ),
       of(
