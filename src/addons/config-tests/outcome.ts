@@ -62,7 +62,7 @@ interface ObservedCase {
   /** Undefined: node:http rejected the request before the gateway read it. */
   readonly run: DryRun | undefined;
   readonly calls: Calls;
-  /** What no record has: the bytes that the client received. */
+  /** The bytes that the client received: no record has them. */
   readonly reply: ClientReply;
   readonly counted: readonly MetricOutcome[];
   readonly faults: readonly string[];

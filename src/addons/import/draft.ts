@@ -33,7 +33,7 @@ export class Draft {
   readonly teams: Record<string, DraftPart> = {};
   readonly prices: DraftPart[] = [];
   readonly server: Record<string, unknown> = {};
-  /** What a person should check, a sentence each. */
+  /** Things that a person should check, a sentence each. */
   readonly notes: string[] = [];
   readonly #variables = new Map<string, Variable & Hidden>();
   /** Slugs by what makes an account: equal ones share an entry. */

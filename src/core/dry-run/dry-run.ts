@@ -6,7 +6,7 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { DryCall } from './calls.ts';
 
 /**
- * What became of a request in a dry run: the record that a serving gateway makes of it, and beside it what a record
+ * The outcome of a request in a dry run: the record that a serving gateway makes of it, and beside it what a record
  * leaves out because it is stored. Explanations and the outcomes of config tests are views of this value. A fact that
  * the record has is read from the record.
  */

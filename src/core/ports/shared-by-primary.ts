@@ -5,7 +5,7 @@ import type { Entities } from './entities.ts';
 import type { Ledger } from './ledger.ts';
 import type { ObjectReplica } from '../settings/source/object-replica.ts';
 
-/** What the primary of several processes has for its workers. */
+/** Stores and sinks that the primary of several processes has for its workers. */
 export interface SharedByPrimary {
   readonly responses: ResponseStore;
   /** Where the processes count budgets together. */

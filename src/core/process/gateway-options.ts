@@ -27,7 +27,7 @@ export interface GatewayOptions {
   readonly watch?: Watch;
   /** Replaces the port of the settings. */
   readonly port?: number | undefined;
-  /** What the primary has for this worker. */
+  /** Stores and sinks that the primary has for this worker. */
   readonly shared?: SharedByPrimary;
   /** Gets the hint at headers without effect, which the primary logs. Default: this process logs it. */
   readonly onHint?: (hint: HeaderHint) => void;

@@ -23,7 +23,7 @@ import type { Tenants } from '../settings/compile/tenants.ts';
 import type { Costs } from './costs-port.ts';
 import type { Explain } from './explain-port.ts';
 
-/** What add-ons do for the core and for each other. At most one add-on fills a port. */
+/** Services of add-ons for the core and for each other. At most one add-on fills a port. */
 export interface Ports {
   /** Connections that leave HTTP. */
   readonly upgrades?: Upgrades;
@@ -93,7 +93,7 @@ export interface ProcessParts {
   readonly role: RoleKind;
   /** Undefined in a worker, and without `state` in server.yaml. */
   readonly store: OpenStore | undefined;
-  /** What the primary has for its workers. Undefined in other processes. */
+  /** Stores and sinks that the primary has for its workers. Undefined in other processes. */
   readonly shared: SharedByPrimary | undefined;
   /** The objects of the state store. Undefined: there is none. */
   readonly stored: ObjectReplica | undefined;

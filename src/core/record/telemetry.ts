@@ -5,7 +5,6 @@ import type { Metrics } from './metrics/registry.ts';
 import type { RequestRecord } from './record.ts';
 import type { OpenSpan } from './traces/spans.ts';
 
-/** What the process gives to OpenTelemetry. A signal that is off is undefined. */
 /** Sends what is known of requests, and the lines of the log, to a collector. An add-on has it. */
 export interface Telemetry {
   readonly openSpan: OpenSpan | undefined;

@@ -131,7 +131,7 @@ export class ItemWriter {
   /** The items that are whole. */
   readonly output: string[] = [];
   readonly #stream: ResponseEvents | undefined;
-  /** What the ids of the items have in common with that of the response. */
+  /** The part that the ids of the items have in common with that of the response. */
   readonly #family: string;
   readonly #showThoughts: boolean;
   #open: OpenItem | undefined;

@@ -66,7 +66,7 @@ function compileBudget(node: TreeNode, file: BudgetFile, timeZone: string): Budg
   };
 }
 
-/** What a budget counts, besides its node: `month usd gpt-5*,o3`. A node has one budget for each. */
+/** The count of a budget, besides its node: `month usd gpt-5*,o3`. A node has one budget for each. */
 export const countedBy = ({ period, models }: BudgetFile, { unit }: Cap): string =>
   [period, unit, ...(models ? [models.toSorted().join(',')] : [])].join(' ');
 

@@ -30,7 +30,7 @@ export class SettingsExplainer {
   readonly #setup: SettingsExplainerSetup;
   #files: SettingsFiles;
   #explainer: Explainer | undefined;
-  /** What the explainer was made with. */
+  /** The objects that the explainer was made with. */
   #stored: StoredObjects | undefined;
   #holders = 1;
   #retired = false;

@@ -289,7 +289,7 @@ export interface DifferenceExplanation {
   readonly received?: string;
   /** Absent when nothing is sent here. */
   readonly sent?: string;
-  /** What set or removed it, if it is not the translation. */
+  /** The setting or plugin that set or removed it. Undefined: the translation. */
   readonly source?: FieldSource;
 }
 

@@ -126,7 +126,7 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
   };
 }
 
-/** What the spans of one request share. */
+/** The parts that the spans of one request share. */
 interface TraceWriter {
   readonly add: (span: Bytes) => void;
   readonly newId: () => Bytes;

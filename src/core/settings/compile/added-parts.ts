@@ -1,7 +1,7 @@
 import type { CacheSettings as CacheFile, GatewayFile, GatewayKey } from '../../../../schemas/types.generated.ts';
 import type { CacheSettings, Caller, GatewayConfig } from '../../../plugin/index.ts';
 
-/** What an add-on compiles from its own keys of keys.yaml and of gateway configs. */
+/** The parts that an add-on compiles from its own keys of keys.yaml and of gateway configs. */
 export interface AddedParts {
   readonly caller?: (key: GatewayKey) => Partial<Caller>;
   readonly config?: (file: GatewayFile) => Partial<GatewayConfig>;

@@ -3,7 +3,7 @@ import type { SettingsFiles } from './files.ts';
 import type { FoundFiles } from './find-files.ts';
 import type { ReadFile } from '../read/read-file.ts';
 
-/** What add-ons have read in one load. Each finds its own with its `Slot`. */
+/** The files that add-ons have read in one load. Each finds its own with its `Slot`. */
 export type Extras = object;
 
 /** The place of one add-on in the extras of each load. */
@@ -32,7 +32,7 @@ export interface ExtraReading {
   readonly files: SettingsFiles;
 }
 
-/** What a load has to know of files that it does not read itself. */
+/** The facts that a load needs of files that it does not read itself. */
 export interface ExtraRead {
   /** False: a file has errors, so there are no settings. */
   readonly complete: boolean;

@@ -19,7 +19,7 @@ import type { ReadableMap } from '../../tenants/sharded-map.ts';
 export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys', 'prices', 'alerts'] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
 
-/** What a file has under a key of an add-on; in a build without the add-on, anything. */
+/** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
 type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
   ? NonNullable<Value>
   : unknown;

@@ -19,7 +19,7 @@ import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 
-interface StoredRow extends EntityRef {
+interface EntityColumns extends EntityRef {
   readonly version: number;
   readonly doc: string;
   readonly updated_by: string;
@@ -48,7 +48,7 @@ export class SqliteEntities {
   }
 
   load(since: Version): Loaded {
-    const rows = this.#db.all<StoredRow>('SELECT * FROM entity WHERE version > ? ORDER BY kind, id', since);
+    const rows = this.#db.all<EntityColumns>('SELECT * FROM entity WHERE version > ? ORDER BY kind, id', since);
     const digests = Map.groupBy(
       DIGEST_KINDS.flatMap((kind) =>
         this.#db.all<StoredDigest & EntityRef>(
@@ -166,7 +166,7 @@ type ReadTables = Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwn
 
 const readTables = (db: Database): ReadTables => ({
   entity: ({ kind, id }) => {
-    const row = db.get<StoredRow>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
+    const row = db.get<EntityColumns>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
     return (
       row && {
         kind,
@@ -253,7 +253,7 @@ const digestOf = (row: StoredDigest): KeyDigest => ({
 });
 
 const entityOf = (
-  row: StoredRow,
+  row: EntityColumns,
   digests: readonly StoredDigest[] = [],
   sealed: readonly { field: string }[] = [],
 ): Entity => ({
