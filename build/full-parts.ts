@@ -3,9 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** The result of a long suite depends on these files: paths of files and folders from the root. */
-const ROOMS = ['formats', 'translate', 'plugin', 'operations', 'providers', 'gateway', 'send', 'upstream'];
-const PATH_OF_A_REQUEST = [...ROOMS.map((room) => `src/${room}`), 'plugins', 'test/support'];
+/** The path of a request: paths of files and folders from the root. The result of a long suite depends on them. */
+const ROOMS = ['translate', 'operations', 'providers', 'http', 'send', 'upstream', 'compose', 'kernel'];
+const PATH_OF_A_REQUEST = [
+  'src/formats',
+  'src/plugin',
+  ...ROOMS.map((room) => `src/core/${room}`),
+  'src/addons/files',
+  'src/addons/responses',
+  'plugins',
+  'test/support',
+];
 
 /**
  * The long suites. `npm run test:full` runs them all and writes their result to test/full.json. `npm test` runs one whole only where a
@@ -14,18 +22,19 @@ const PATH_OF_A_REQUEST = [...ROOMS.map((room) => `src/${room}`), 'plugins', 'te
 export const PARTS: Readonly<Record<string, readonly string[]>> = {
   growth: ['test/growth', 'src/core/catalog/fields', ...PATH_OF_A_REQUEST],
   // The READMEs of plugins and the recipes are pages of the site.
-  'docs:build': ['docs', 'plugins', 'configs/recipes', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
-  agents: ['test/agents', ...PATH_OF_A_REQUEST],
-  faults: ['test/faults', 'src/core/record', 'src/core/http/chain', 'src/core/memory', ...PATH_OF_A_REQUEST],
-  money: [
-    'test/money',
-    'src/addons/budgets/limits',
-    'src/addons/budgets/store',
-    'src/addons/budgets/prices',
-    'src/core/compose',
-    'src/process/state',
-    'src/addons/budgets/plugins/budget',
+  'docs:build': [
+    'docs',
+    'plugins',
+    'src/addons',
+    'configs/recipes',
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
   ],
+  agents: ['test/agents', ...PATH_OF_A_REQUEST],
+  faults: ['test/faults', 'src/core/record', 'src/core/memory', ...PATH_OF_A_REQUEST],
+  money: ['test/money', 'src/addons/budgets', 'src/core/compose', 'src/core/process', 'src/core/ports'],
 };
 
 /** Parts without a script in package.json. */

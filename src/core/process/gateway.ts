@@ -96,17 +96,16 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   processState.apply(snapshot);
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
   const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
-  const { watchFolder: watcher = watchFolder, port } = options;
-  const ofRole = {
-    source,
-    processRole: role,
-    port,
-    watchFolder: watcher,
-    onFaults: options.onFaults,
-    onHint: options.onHint,
-  };
-  return serve({ ...parts, processState, snapshot, inForce, ...ofRole });
+  return serve({ ...parts, ...ofRole(options, role), source, processState, snapshot, inForce });
 }
+
+const ofRole = ({ watchFolder: watcher = watchFolder, port, onFaults, onHint }: GatewayOptions, role: ProcessRole) => ({
+  processRole: role,
+  port,
+  watchFolder: watcher,
+  onFaults,
+  onHint,
+});
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 
