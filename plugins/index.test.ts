@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkPlugin } from '../src/plugin/testing/index.ts';
 import { builtinPlugins } from './index.ts';
@@ -28,9 +29,12 @@ const needs = {
 };
 
 describe('the built-in plugins', () => {
-  it('are the folders here, by name', () => {
-    const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(builtinPlugins.map(({ name }) => name).toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
+  it('are the folders here and those of the add-ons, by name', () => {
+    const root = join(import.meta.dirname, '..');
+    const names = globSync('{plugins,src/addons/*/plugins}/*/index.ts', { cwd: root }).map((file) =>
+      basename(dirname(file)),
+    );
+    expect(builtinPlugins.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 
   it.each(builtinPlugins.map((plugin) => [plugin.name, plugin] as const))(
