@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { completeSchemas, schemaJson } from './fragments.ts';
 import { generateModelTable, TABLE_OUTPUT } from './model-table.ts';
-import { generatePriceTable, PRICES_OUTPUT } from './price-table.ts';
 import { generateSamples, SAMPLES_OUTPUT } from './samples.ts';
 
 const FOLDER = import.meta.dirname;
@@ -108,5 +107,9 @@ if (import.meta.main) {
   const { generateDocuments } = await import('./document.ts');
   for (const [page, text] of generateDocuments()) await writeFile(page, text);
   await writeFile(TABLE_OUTPUT, generateModelTable());
-  await writeFile(PRICES_OUTPUT, generatePriceTable());
+  // Only a build with prices has their table.
+  if (existsSync(join(FOLDER, 'addons/budgets.json'))) {
+    const { generatePriceTable, PRICES_OUTPUT } = await import('./price-table.ts');
+    await writeFile(PRICES_OUTPUT, generatePriceTable());
+  }
 }

@@ -112,6 +112,9 @@ interface CreateOptions {
   readonly onPlugin?: (place: ListedPlugin) => void;
 }
 
+/** Capabilities that built-in plugins use only for settings of an add-on: a build without it refuses those settings. */
+const OF_ADD_ONS: ReadonlySet<CapabilityName> = new Set(['semantic']);
+
 /** Builds chains for one snapshot and collects the closing tasks of their plugins. */
 export class ChainBuilder {
   readonly #loaded: LoadResult;
@@ -197,7 +200,8 @@ export class ChainBuilder {
     const capabilities = Object.fromEntries(
       plugin.needs.map((need) => {
         const capability = granted[need];
-        if (capability === undefined) throw new Error(`"${need}" is not available in the ${plugin.level} chain`);
+        if (capability === undefined && !OF_ADD_ONS.has(need))
+          throw new Error(`"${need}" is not available in the ${plugin.level} chain`);
         return [need, capability];
       }),
     );
