@@ -103,9 +103,12 @@ if (import.meta.main) {
     await (text === undefined ? rm(file, { force: true }) : writeFile(file, text));
   await writeFile(OUTPUT, await generateTypes());
   await writeFile(SAMPLES_OUTPUT, generateSamples());
-  // It reads the schemas that have just been written.
-  const { generateDocuments } = await import('./document.ts');
-  for (const [page, text] of generateDocuments()) await writeFile(page, text);
+  // The pages describe the product with all of its add-ons.
+  if ([...OF_ADD_ONS.map(fileOf), join(FOLDER, '../src/addons/import')].every((path) => existsSync(path))) {
+    // It reads the schemas that have just been written.
+    const { generateDocuments } = await import('./document.ts');
+    for (const [page, text] of generateDocuments()) await writeFile(page, text);
+  }
   await writeFile(TABLE_OUTPUT, generateModelTable());
   // Only a build with prices has their table.
   if (existsSync(join(FOLDER, 'addons/budgets.json'))) {

@@ -2,9 +2,10 @@ import { keepCompiledCode } from '../core/process/compiled-code.ts';
 
 // Must come first, as in start.ts.
 keepCompiledCode();
-const [{ registerAddOns }, { addOns }] = await Promise.all([
+const [{ registerAddOns }, { partOf }, { addOns }] = await Promise.all([
   import('../core/commands/add-on.ts'),
+  import('../core/process/add-on-parts.ts'),
   import('../addons/index.ts'),
 ]);
 await registerAddOns(addOns);
-await import('../addons/workers/worker-process.ts');
+await partOf('runWorker')?.();

@@ -150,6 +150,9 @@ const NOWHERE = { write() {} };
 /** Files of the explainer, which no case uses: a reply only has the id under which it could be explained. */
 const NOTHING_READ = new RecordedFiles(memoryFiles({}));
 
+/** A build may lack it. */
+const SIMULATOR: string = 'simulator';
+
 /** `draws` of a case are for this plugin only: a retry that draws its waiting time takes none of them. */
 const DRAWS = 'route';
 
@@ -158,7 +161,7 @@ const DRAWS = 'route';
  * listen. Opening any other entry would only check credentials that no case uses and that this machine may lack.
  */
 const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
-  provider !== 'simulator' && tokenKey === undefined;
+  provider !== SIMULATOR && tokenKey === undefined;
 
 interface Inside {
   readonly upstream: Upstream;

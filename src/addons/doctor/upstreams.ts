@@ -12,6 +12,9 @@ import { createProbe } from '../../core/upstream/probe.ts';
 import { proveCredentials } from './prove.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 
+/** A build may lack it. */
+const SIMULATOR: string = 'simulator';
+
 export interface UpstreamChecks {
   readonly settings: Settings;
   readonly outbound: OutboundWay;
@@ -51,7 +54,7 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
   });
   const isSimulator = ({ provider }: CatalogEntry): boolean =>
     settings.catalog.providers.some(
-      (one) => one.slug === provider.slug && one.provider === 'simulator' && !one.base_url,
+      (one) => one.slug === provider.slug && one.provider === SIMULATOR && !('base_url' in one && one.base_url),
     );
   const entries = catalog.entries.filter((entry) => !isSimulator(entry));
   const probe = createProbe({ clock: systemClock, outbound, lookup, timeoutMs });

@@ -1,6 +1,7 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 
 export const parts: AddOnParts = {
+  runWorker: () => import('./worker-process.ts'),
   async startWorkers(options, size) {
     const [{ startPrimary }, { WorkerProcessPool }] = await Promise.all([
       import('../../core/process/gateway.ts'),

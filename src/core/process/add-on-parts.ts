@@ -62,6 +62,8 @@ export interface AddOnParts {
   readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */
   readonly startTelemetry?: (options: TelemetryOptions) => Promise<Telemetry | undefined>;
+  /** Serves in a process that `startWorkers` has started. */
+  readonly runWorker?: () => Promise<unknown>;
   /** Starts a gateway with `size` processes beside this one. At most one add-on has it. */
   readonly startWorkers?: (options: GatewayOptions, size: number) => Promise<Gateway>;
 }

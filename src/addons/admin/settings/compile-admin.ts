@@ -11,7 +11,8 @@ export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
     role: admin.role ?? 'viewer',
     hosts: admin.hosts ?? [],
     records: admin.records ?? 10_000,
-    explain: admin.explain ?? 'asked',
+    // A build without the add-on explain has no such key.
+    explain: ('explain' in admin && admin.explain) || 'asked',
     tls: admin.tls,
   };
 }

@@ -24,7 +24,9 @@ function checkReplyHeaders(
   report: Report,
 ): void {
   const index = names.indexOf('explain_id');
-  const { enabled = true, explain } = server.admin ?? {};
+  // A build without the add-on admin has no such key.
+  const { enabled = true, explain }: { readonly enabled?: boolean; readonly explain?: string } =
+    ('admin' in server && server.admin) || {};
   if (index < 0 || (enabled && explain !== 'none')) return;
   const why = enabled ? '`admin.explain: none`' : '`admin.enabled: false`';
   const message = `server.yaml sets ${why}: no request is kept for \`explain\`, and no reply carries an \`explain_id\``;

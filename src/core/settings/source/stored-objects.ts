@@ -20,12 +20,12 @@ export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'key
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 /** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
-type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
+export type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
   ? NonNullable<Value>
   : unknown;
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
 type PriceRule = ItemOf<Under<Under<SchemaDocuments, 'prices'>, 'prices'>>;
-type AlertWebhook = ItemOf<Under<Under<ServerFile, 'alerts'>, 'webhooks'>>;
+export type AlertWebhook = ItemOf<Under<Under<ServerFile, 'alerts'>, 'webhooks'>>;
 
 interface Stored<Kind extends StoredKind, Value> {
   readonly kind: Kind;
