@@ -3,8 +3,10 @@ import type { AdminSettings } from '../../../core/settings/compile/server-settin
 
 /** `admin` of server.yaml with its defaults. */
 export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
+  // A build without the add-on explain has no such key.
+  const { enabled = true, explain = 'asked' }: Pick<Partial<AdminSettings>, 'enabled' | 'explain'> = admin;
   return {
-    enabled: admin.enabled ?? true,
+    enabled,
     host: admin.host ?? '127.0.0.1',
     port: admin.port ?? 8788,
     token: admin.token,
@@ -12,7 +14,7 @@ export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
     hosts: admin.hosts ?? [],
     records: admin.records ?? 10_000,
     // A build without the add-on explain has no such key.
-    explain: ('explain' in admin && admin.explain) || 'asked',
+    explain,
     tls: admin.tls,
   };
 }
