@@ -13,7 +13,6 @@ export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
     role: admin.role ?? 'viewer',
     hosts: admin.hosts ?? [],
     records: admin.records ?? 10_000,
-    // A build without the add-on explain has no such key.
     explain,
     tls: admin.tls,
   };
