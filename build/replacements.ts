@@ -34,7 +34,7 @@ const IN_PART: Readonly<Record<string, string>> = {
 /** Modules of the built code whose code is not that of their file. */
 export function replacements(root: string): Plugin {
   const code: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(compiledAheadModules(`${root}/src/compiled-ahead.ts`)),
+    ...Object.fromEntries(compiledAheadModules(`${root}/src/core/kernel/compiled-ahead.ts`)),
     ...Object.fromEntries(Object.entries(IN_PART).map(([name, text]) => [`\0part:${name}`, text])),
   };
   return {

@@ -2,7 +2,6 @@ import type { ProcessPart, PartTools } from '../../core/process/process-part.ts'
 import { createLogger } from '../../core/record/log/logger.ts';
 import { createExplainService, type ExplainService } from './explain/explain-service.ts';
 import { keepForExplain, KeptRequests } from './explain/kept-requests.ts';
-import { explanationText } from './explain/explanation-text.ts';
 import { readQuestion } from './explain/question.ts';
 import type { Explanation } from './explanation/explanation.ts';
 import { SettingsExplainer } from './explain/settings-explainer.ts';
@@ -35,8 +34,11 @@ export function openExplain({ configs, env, clock, records, dry }: PartTools): E
     explain: {
       ...createExplainService(() => current, { kept, records, clock }),
       readQuestion,
-      // Explanations of workers arrive as plain values.
-      textOf: (explanation) => explanationText(explanation as Explanation),
+      async textOf(explanation) {
+        const { explanationText } = await import('./explain/explanation-text.ts');
+        // Explanations of workers arrive as plain values.
+        return explanationText(explanation as Explanation);
+      },
       readAgain: (files) => current?.readAgain(files),
     },
     dry: () => ({}),

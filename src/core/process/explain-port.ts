@@ -50,7 +50,7 @@ export interface Explain {
   /** Reads the body of a question. Throws BadQuestion. */
   readQuestion(bytes: Buffer, limits: Pick<ServerSettings['limits'], 'json' | 'header'>): QuestionBody;
   /** The explanation as text, for people. */
-  textOf(explanation: object): string;
+  textOf(explanation: object): Promise<string>;
   /** The files were rewritten with the same content, but lines may have moved. */
   readAgain(files: RecordedFiles): void;
 }

@@ -106,9 +106,9 @@ async function auditRead(call: Call): Promise<void> {
   await objects.store.audit.add({ action: 'read', kind: 'requests', id: call.id.slice(0, 256) }, actorOf(call));
 }
 
-function shown({ explanation, refused }: ExplainOutcome, { accept, explain }: Call): CallAnswer {
+async function shown({ explanation, refused }: ExplainOutcome, { accept, explain }: Call): Promise<CallAnswer> {
   if (refused) throw new ApiProblem(refused.code, refused.message);
-  return wantsText(accept) && explain ? { text: explain.textOf(explanation) } : { body: explanation };
+  return wantsText(accept) && explain ? { text: await explain.textOf(explanation) } : { body: explanation };
 }
 
 /** A client that accepts text/plain and not JSON gets text. */
