@@ -35,7 +35,10 @@ const RARE: Readonly<Record<string, string>> = {
 it('No table that outlives a request holds objects of ordinary requests', () => {
   const sources = globSync('{src,plugins}/**/*.ts', { cwd: root }).filter(
     // The tables of the formats belong to one request themselves, and dry runs serve no requests.
-    (file) => !/\.(?:test|testkit)\.ts$|\/testing\/|^src\/(?:formats|core\/(?:dry-run|commands)|addons\/explain|cli)\//.test(file),
+    (file) =>
+      !/\.(?:test|testkit)\.ts$|\/testing\/|^src\/(?:formats|core\/(?:dry-run|commands)|addons\/explain|cli)\//.test(
+        file,
+      ),
   );
   const found = sources.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');

@@ -3,6 +3,7 @@
  * simulator are in this thread, the client in another, one request at a time. The time of `send` includes the
  * simulator's answer.
  */
+import '../support/add-ons.ts';
 import { rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';

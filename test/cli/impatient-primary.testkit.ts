@@ -1,3 +1,4 @@
+import '../support/add-ons.ts';
 import { welcome } from '../../src/core/commands/welcome.ts';
 import { startPrimary } from '../../src/core/process/gateway.ts';
 import { WorkerProcessPool } from '../../src/addons/workers/worker-pool.ts';
