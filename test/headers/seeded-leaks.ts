@@ -78,7 +78,7 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   },
   {
     leak: 'a config may forward cookies',
-    file: 'src/core/settings/checks/forward-headers.ts',
+    file: 'src/core/settings/values/credential-names.ts',
     from: "'authori[sz]ation|cookie|token",
     to: "'authori[sz]ation|token",
     caughtBy: 'settings',
