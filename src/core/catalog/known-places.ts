@@ -1,20 +1,10 @@
-import type { FormatName } from '../../formats/conversation.ts';
-import type { NativeForm } from '../../formats/task-forms.ts';
-import type { ModelTask } from '../../plugin/index.ts';
-import type { Location } from '../providers/provider.ts';
+import type { Location, ModelCall } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { CatalogTarget } from './catalog-target.ts';
 
 /** The place of a model within an entry depends on these. */
-export interface PlaceKey {
+export interface PlaceKey extends ModelCall {
   readonly model: string;
-  readonly task: ModelTask;
-  readonly stream: boolean;
-  /** See `ModelCall`. Undefined for entries that do not locate by them. */
-  readonly client?: FormatName | undefined;
-  readonly tools?: boolean | undefined;
-  readonly compacts?: true | undefined;
-  readonly form?: NativeForm | undefined;
 }
 
 export interface Located {

@@ -15,8 +15,7 @@ import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { ChainBuilder } from './chain-builder.ts';
 import { withDefaultPlugins } from './default-plugins.ts';
 import { admitting } from './entry-gate.ts';
-import type { Shared } from './snapshot-part.ts';
-import type { SnapshotPart } from './snapshot-part.ts';
+import type { Shared, SnapshotPart } from './snapshot-part.ts';
 import { compileChains, type ChainParts } from './snapshot-chains.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */

@@ -1,10 +1,10 @@
 import type { DestinationStream } from 'pino';
 import { type ModelNames } from '../catalog/model-labels.ts';
-import { type Clock } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import { type SettingsFiles } from '../settings/source/files.ts';
 import { type WatchFolder } from '../settings/source/watch.ts';
 import type { OpenStoreTools } from './open-store-tools.ts';
-import { type Lookup } from '../upstream/index.ts';
+import type { Lookup } from '../upstream/index.ts';
 import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { FaultHandler } from './process-faults.ts';

@@ -38,13 +38,12 @@ export class StoreUpkeep {
   /** Without a state store the counters are in memory. */
   get usage(): SharedUsage {
     const counters = this.#counters;
-    const spools = () => this.#spools;
     return {
       get ports() {
         return counters.ports;
       },
       ended: (boot) => counters.ended(boot),
-      takeSpool: (pid) => spools()?.ended(pid),
+      takeSpool: (pid) => this.#spools?.ended(pid),
     };
   }
 

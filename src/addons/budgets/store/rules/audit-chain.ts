@@ -140,7 +140,7 @@ class Parts {
     const last = this.all.at(-1);
     // Without this, a forger without the key writes the rest of the chain anew without one.
     if (proof === 'none' && this.#keys.first !== '' && last && last.proof !== 'none') return KEY_LOST;
-    // Without this, a forger without a key names a key that nobody has, and the gateway's next row stands behind the forged ones.
+    // Without this, a forger without a key names a key that no gateway has, and the gateway's next row stands behind the forged ones.
     if (proof === 'unknown_key' && last?.proof === 'key' && !isChangeTo(this.#before, id)) return UNANNOUNCED;
     this.#before = row;
     if (last?.proof === proof && last.key === key) last.to = row.seq;
