@@ -92,6 +92,17 @@ describe('budgets', () => {
     ]);
   });
 
+  it('have the periods of `state.time_zone` if they name no time zone', async () => {
+    const other = await startAdmin({ state: { time_zone: 'Asia/Tokyo' } });
+    try {
+      const path = '/budgets/team:search:month:usd';
+      const { json } = await other.ask('GET', path, { token: await other.token('admin') });
+      expect(json.period_start).toMatch(/T15:00:00\.000Z$/);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('are adjusted exactly, once for each Idempotency-Key, and by an operator only a little within a day', async () => {
     const operator = await admin.token('operator');
     const adjust = (by: string, who: string, key?: string): Promise<Answer> =>

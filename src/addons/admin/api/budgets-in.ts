@@ -2,6 +2,7 @@ import type { Budget as BudgetFile } from '../../../../schemas/types.generated.t
 import type { Budget, NodeKind } from '../../../core/tenants/tree.ts';
 import { compileNode } from '../../budgets/settings/compile-node.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
+import { storeSettings } from '../../../core/settings/source/stored-objects.ts';
 import type { OwnedObject } from './objects.ts';
 import { NOUNS, type ObjectKind } from './routes.ts';
 
@@ -53,10 +54,10 @@ function compiledOf(
   kind: NodeObjectKind,
   id: string,
   budgets: BudgetFile[],
-  _server: Settings['server'],
+  server: Settings['server'],
 ): readonly Budget[] {
   try {
-    return compileNode(NOUNS[kind] satisfies NodeKind, id, { budgets }).budgets;
+    return compileNode(NOUNS[kind] satisfies NodeKind, id, { budgets }, storeSettings(server)?.timeZone).budgets;
   } catch (error) {
     if (error instanceof RangeError) return [];
     throw error;
