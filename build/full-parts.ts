@@ -34,11 +34,15 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   ],
   agents: ['test/agents', ...PATH_OF_A_REQUEST],
   faults: ['test/faults', 'src/core/record', 'src/core/memory', ...PATH_OF_A_REQUEST],
+  clients: ['test/clients', 'test/faults', ...PATH_OF_A_REQUEST],
+  conformance: ['test/conformance', ...PATH_OF_A_REQUEST],
+  leaks: ['test/headers', 'src/core/settings', ...PATH_OF_A_REQUEST],
+  recipes: ['test/recipes', 'configs/recipes', 'src/addons/config-tests', 'src/core/settings', ...PATH_OF_A_REQUEST],
   money: ['test/money', 'src/addons/budgets', 'src/core/compose', 'src/core/process', 'src/core/ports'],
 };
 
 /** Parts without a script in package.json. */
-const OF_CROSSING: ReadonlySet<string> = new Set(['faults', 'money']);
+const OF_CROSSING: ReadonlySet<string> = new Set(['faults', 'clients', 'conformance', 'leaks', 'recipes', 'money']);
 
 /** The result of the last whole run of a part. */
 export interface Passed {

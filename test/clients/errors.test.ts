@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { oneInFour } from '../support/effort.ts';
 import { until } from '../support/gateway.ts';
 import { DRIVERS } from './drivers/index.ts';
 import type { Driver, Trouble, Wish } from './drivers/driver.ts';
@@ -52,9 +53,10 @@ async function failing(driver: Driver, wish: Wish): Promise<Trouble> {
 
 describe.each(DRIVERS)('$name', (driver) => {
   describe.each(UPSTREAMS)('asks $name', (upstream) => {
+    const row = UPSTREAMS.indexOf(upstream) + DRIVERS.indexOf(driver);
     const { model } = upstream;
     const itsId = faultOf(driver, upstream, 'request id') ? it.fails : it;
-    it.each(CLASSES)('and throws $name for a $status', async ({ status, name, types }) => {
+    it.each(oneInFour('clients', row, CLASSES))('and throws $name for a $status', async ({ status, name, types }) => {
       for (const stream of [false, true]) {
         const trouble = await failing(driver, { model, question: `Fail ${status}`, stream });
         expect(trouble).toMatchObject({

@@ -7,6 +7,7 @@ import { FALLBACK, healthy, PRIMARY, refuse } from '../faults/kit/deeds.ts';
 import type { DialectName } from '../faults/kit/dialects.ts';
 import { startRig, type Rig } from '../faults/kit/rig.ts';
 import { AFTER_CONTENT, configFor, configId, REFUSALS, SILENCES, type Row, type Setup } from '../faults/scenarios.ts';
+import { oneInFour } from '../support/effort.ts';
 import { KEY, until } from '../support/gateway.ts';
 
 /**
@@ -203,26 +204,29 @@ const statusOf = ({ status = 0, code }: Row, { api }: Client): number => {
 };
 
 describe.each(CLIENTS.map((client) => [client.name, client] as const))('code that uses %s', (_, client) => {
-  it.each(casesOf(client))('meets %s', async (_title, { row, setup, dialect, stream }) => {
-    rig.primary.does(row.deed);
-    const config = configId(dialect, setup, row);
-    const { caught, text } = await meet(client, { stream, config }, setup === 'complete');
-    const { end } = row.outcome[setup];
-    if (end === 'primary' || end === 'fallback') {
-      expect(caught).toBeUndefined();
-      return expect(text, 'the whole answer, of one model').toBe(
-        (end === 'primary' ? PRIMARY : FALLBACK).words.join(''),
-      );
-    }
-    if (end === 'told') {
-      const status = statusOf(row, client);
-      expect(caught).toEqual({ name: client.className(status), status, said: expect.stringContaining(row.code!) });
-      return expect(text).toBe('');
-    }
-    expect(caught).toEqual({ name: client.brokenName, status: undefined, said: expect.stringContaining(row.code!) });
-    expect(text, 'what it had been told').not.toBe('');
-    expect(PRIMARY.words.join('').startsWith(text), text).toBe(true);
-  });
+  it.each(oneInFour('clients', CLIENTS.indexOf(client), casesOf(client)))(
+    'meets %s',
+    async (_title, { row, setup, dialect, stream }) => {
+      rig.primary.does(row.deed);
+      const config = configId(dialect, setup, row);
+      const { caught, text } = await meet(client, { stream, config }, setup === 'complete');
+      const { end } = row.outcome[setup];
+      if (end === 'primary' || end === 'fallback') {
+        expect(caught).toBeUndefined();
+        return expect(text, 'the whole answer, of one model').toBe(
+          (end === 'primary' ? PRIMARY : FALLBACK).words.join(''),
+        );
+      }
+      if (end === 'told') {
+        const status = statusOf(row, client);
+        expect(caught).toEqual({ name: client.className(status), status, said: expect.stringContaining(row.code!) });
+        return expect(text).toBe('');
+      }
+      expect(caught).toEqual({ name: client.brokenName, status: undefined, said: expect.stringContaining(row.code!) });
+      expect(text, 'what it had been told').not.toBe('');
+      expect(PRIMARY.words.join('').startsWith(text), text).toBe(true);
+    },
+  );
 
   it.each([
     ['again by itself, where the gateway has tried once', 'alone', [2, 0]],

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { oneInFour } from '../support/effort.ts';
 import { KEY, startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 /** The recorded upstream traffic lies beside the checkout where it is at hand; it is no part of the project. */
@@ -121,7 +122,7 @@ export class ReplayedFamily {
         ...headers,
       },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(240_000),
     });
     const text = await reply.text();
     const isStream = reply.headers.get('content-type')?.includes('event-stream') === true;
@@ -142,10 +143,10 @@ export class ReplayedFamily {
   }
 }
 
-/** Runs `work` for all, eight at a time, and gives what it found, in order. */
+/** Runs `work` for all (one in four outside of the full run), eight at a time, and gives what it found, in order. */
 export async function forAll<T, R>(items: readonly T[], work: (item: T) => Promise<readonly R[]>): Promise<R[]> {
   const found: (readonly R[])[] = [];
-  const open = items.entries();
+  const open = oneInFour('conformance', 0, items).entries();
   const one = async (): Promise<void> => {
     for (const [index, item] of open) found[index] = await work(item);
   };

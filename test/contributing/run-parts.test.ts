@@ -98,7 +98,7 @@ describe('a long suite', () => {
     const folder = await tested();
     writeFileSync(watched(folder), 'two');
     const { text } = await start(scripts, { folder }).ended;
-    expect(text).toContain('TEST_FULL=growth,docs:build,agents,faults\n');
+    expect(text).toMatch(/TEST_FULL=growth,.*faults/);
     expect(reportOf(text)).toEqual(['crossing  passed', 'growth    passed']);
   });
 
