@@ -43,7 +43,7 @@ export class ChoiceWriter {
    */
   #blocksShown = false;
   #unshown: { readonly index: number; text: string }[] = [];
-  /** Block of the last text. Unset once other content separates that text from the next. */
+  /** Block of the last text. Unset once a medium separates that text from the next (hasNeighbours in content-blocks.ts). */
   #neighbour: number | undefined;
   /** Block of the last thinking that was sent. */
   #thought: number | undefined;
@@ -156,7 +156,6 @@ export class ChoiceWriter {
         this.#refused = true;
         return event.text === '' ? '' : this.#delta({ refusal: event.text });
       case 'tool_call':
-        this.#neighbour = undefined;
         return this.#chunk(this.#calls.start(event));
       case 'tool_arguments': {
         const delta = this.#calls.arguments(event.call, event.text);

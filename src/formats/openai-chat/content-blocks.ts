@@ -66,11 +66,11 @@ function isSpecial(part: Part): boolean {
 }
 
 /**
- * True for two adjacent texts: `content` joins them without a boundary. Parts that are neither blocks, calls nor shown
- * media separate no texts.
+ * True for two adjacent texts: `content` joins them without a boundary. Parts that are neither blocks nor shown media
+ * separate no texts. Nor do calls: a reply that is read has its calls behind its texts, and must be written as it was.
  */
 function hasNeighbours(parts: readonly Part[]): boolean {
-  const placed = parts.filter((part) => blockOf(part) || part.type === 'tool_call' || isShown(part));
+  const placed = parts.filter((part) => blockOf(part) || isShown(part));
   return placed.some((part, at) => part.type === 'text' && placed[at + 1]?.type === 'text');
 }
 
