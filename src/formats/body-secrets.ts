@@ -8,10 +8,7 @@ const SHORTEST = 8;
 /** A body with secrets has one of these words: the search spares others the parsing. */
 const SIGNS = ['"authorization', '"headers"', '"mcp_servers"', '"mcpServers"'];
 
-/**
- * The credentials in a body, with which a provider calls MCP servers (docs/protocols/openai-responses.md#mcp-servers): tokens and headers
- * of tools, wherever an API has tools.
- */
+/** The credentials with which a provider calls MCP servers: tokens and headers of tools, in any API's body. */
 export function secretsInBody(body: string | Buffer): readonly string[] {
   if (!SIGNS.some((sign) => body.includes(sign))) return [];
   const json = parseJson(body.toString());

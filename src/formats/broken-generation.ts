@@ -1,9 +1,6 @@
 import type { UpstreamFailure } from './events.ts';
 
-/**
- * Finish reasons that report a generation which broke: what came before is no answer
- * (docs/protocols/replies.md#broken-generations).
- */
+/** Finish reasons of a generation that broke: it is no answer (docs/protocols/replies.md#broken-generations). */
 const BROKEN: ReadonlySet<unknown> = new Set([
   // OpenRouter, Mistral, vLLM
   'error',

@@ -98,10 +98,7 @@ export interface UpstreamFailure {
 export interface LogprobToken {
   readonly token: string;
   readonly logprob: number;
-  /**
-   * Bytes of the token, where the provider reports them: a token can be half of a character. `null`: the token has
-   * none.
-   */
+  /** Bytes of the token, as reported: a token can be half of a character. `null`: it has none. */
   readonly bytes?: readonly number[] | null;
   readonly top?: readonly Omit<LogprobToken, 'top'>[];
 }
@@ -146,10 +143,7 @@ export type GenerationEvent =
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
       readonly phase?: string;
-      /**
-       * The fragments that `text` joins, as JSON literals (json/literal.ts). Only for encoders that write them one by
-       * one (`StreamEncoder.pushBytes`).
-       */
+      /** The fragments that `text` joins, as JSON literals (json/literal.ts), for `StreamEncoder.pushBytes`. */
       readonly literals?: readonly string[];
     }
   | {
@@ -216,10 +210,7 @@ export type GenerationEvent =
       /** The tokens belong to the refusal, not to the text. */
       readonly refusal?: boolean;
     }
-  /**
-   * A block or a reply-level extra that only `format` understands (server tool results, grounding metadata). An attached
-   * one belongs to the part of the same number and follows it.
-   */
+  /** A block or an extra that only `format` understands. An attached one follows the part of its number. */
   | (OpaquePart & BlockPlace)
   /** Running totals: the last one wins. Formats emit one whenever the provider reports new counts. */
   | {
@@ -247,10 +238,7 @@ export type EventOf<T extends GenerationEvent['type']> = Extract<GenerationEvent
 /** An event of one answer, not of the whole reply. */
 export type ChoiceEvent = Extract<GenerationEvent, { choice: number }>;
 
-/**
- * The state of a reply so far, as timeouts, the commit gate and telemetry need it. Mutable, cumulative, one object per
- * reply, so that reading it costs nothing per chunk.
- */
+/** The state of a reply so far. Mutable, cumulative, one object per reply: reading it costs nothing per chunk. */
 export interface Signals extends LossNotes {
   /** Content has arrived: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
   content: boolean;

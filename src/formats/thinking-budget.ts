@@ -1,9 +1,6 @@
 import { RequestFault } from './format.ts';
 
-/**
- * -1 leaves the amount to the model, as in Gemini's API. opencode 1.18 sends it for a model whose limit its settings do not have.
- * Throws RequestFault for a lower number.
- */
+/** Throws RequestFault below -1, which leaves the amount to the model: opencode 1.18 sends it, as Gemini takes it. */
 export function thinkingBudget(given: number | undefined): number | undefined {
   if (given === undefined || given >= 0) return given;
   if (given === -1) return undefined;

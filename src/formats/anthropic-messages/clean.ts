@@ -66,10 +66,7 @@ function ownThought(block: JsonObject): JsonObject | string {
   return { ...block, thinking: envelope.text ?? block.thinking, signature: envelope.signature };
 }
 
-/**
- * True for an image of another provider, whose signature is in the next block, readable or not. Claude generates no
- * images and accepts none in assistant turns.
- */
+/** An image of another provider, with its signature in the next block. Claude takes none in assistant turns. */
 function isSignedImage(block: JsonObject, next: unknown): boolean {
   if (block.type !== 'image' || !isObject(next)) return false;
   return envelopeIn(next) === 'unreadable' || signatureOfPrevious(next) !== undefined;

@@ -48,10 +48,7 @@ function wholeText(text: string, path: ParamPath, origins: Origins | undefined):
   return part;
 }
 
-/**
- * Puts the signature back on the part it was taken from (signatures.ts), or returns a part that carries it
- * alone.
- */
+/** Puts the signature back on the part it was taken from (signatures.ts), or returns a part that carries it. */
 function signPrevious(
   parts: Part[],
   { signature, maker, of }: Extract<Envelope, { kind: 'signature' }>,
@@ -104,10 +101,7 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
   }
 }
 
-/**
- * Citations that this gateway made from another provider's (encode-reply.ts) have an empty index, which Claude
- * refuses.
- */
+/** Citations that encode-reply.ts made from another provider's have an empty index, which Claude refuses. */
 function ownCitations(citations: readonly unknown[]): unknown {
   const kept = citations.filter((citation) => !isObject(citation) || citation.encrypted_index !== '');
   return kept.length > 0 || citations.length === 0 ? kept : undefined;

@@ -60,10 +60,7 @@ function editContent(
   return changed ? kept : content;
 }
 
-/**
- * With manual thinking a tool loop must begin with its thinking block; adaptive thinking has no such rule
- * (docs/protocols/anthropic-messages.md#thinking-blocks).
- */
+/** With manual thinking a tool loop begins with it (docs/protocols/anthropic-messages.md#thinking-blocks). */
 const needsThinking = (body: BodyView): boolean =>
   body.has('thinking') && objectOf(body.value('thinking'))?.type === 'enabled';
 

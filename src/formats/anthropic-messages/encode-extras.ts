@@ -103,10 +103,7 @@ function dropSet(param: string, value: unknown, { losses }: RequestContext): voi
   if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
 }
 
-/**
- * A caller who requests audio or images and gets text does not get the requested answer: a 400
- * (docs/protocols/requests.md#modalities).
- */
+/** A text is no answer to a request for audio or images: a 400 (docs/protocols/requests.md#modalities). */
 function refuseAudio({ conversation }: RequestContext): void {
   const other = conversation.modalities?.find((modality) => modality !== 'text');
   if (other !== undefined) {
@@ -156,10 +153,7 @@ function holdsFile(block: unknown): boolean {
   return objectOf(block.source)?.type === 'file' || (listOf(block.content)?.some(holdsFile) ?? false);
 }
 
-/**
- * `thinking`: whether thinking is on, which fixes the sampling of every generation
- * (docs/protocols/anthropic-messages.md#sampling).
- */
+/** `thinking` fixes the sampling of every generation (docs/protocols/anthropic-messages.md#sampling). */
 export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
   refuseSeveral(context);
   const { sampling } = context.conversation;

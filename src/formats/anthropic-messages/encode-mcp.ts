@@ -25,10 +25,7 @@ export const isToolsetKey = (name: string | undefined): boolean => name?.startsW
 
 export const choiceKeyOf = ({ server }: BuiltinTool): string | undefined => server && choiceKey(server.label);
 
-/**
- * The MCP servers of one request that was written in another API: a toolset among the tools for each, a definition beside them, and the
- * blocks of their calls.
- */
+/** The MCP servers of a request in another API: their toolsets, definitions, and the blocks of their calls. */
 export class McpServers {
   readonly #conversation: Conversation;
   readonly #host: RequestTarget['host'];

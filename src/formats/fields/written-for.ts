@@ -6,10 +6,7 @@ import { CHAT_PARAMETERS, GEMINI_PARAMETERS, MESSAGES_PARAMETERS, RESPONSES_PARA
 /** The first of these that has a name is the API that the name belongs to. */
 const PARAMETER_APIS: readonly ParameterApi[] = ['chat', 'messages', 'responses', 'gemini'];
 
-/**
- * Fields that an API does not take. Anthropic's API has its version and betas in headers. The Responses API has no penalties and no lists
- * of models.
- */
+/** Fields that an API does not take: Anthropic has versions and betas in headers, Responses no penalties. */
 const NOT_TAKEN: Readonly<Record<ParameterApi, readonly string[]>> = {
   chat: [],
   messages: ['anthropic_beta', 'anthropic_version', 'models', 'context_window_fallbacks', 'content_policy_fallbacks'],

@@ -35,10 +35,7 @@ interface CandidatePieces {
 /** Maximum number of parts without a place in the answer that become a block each. Real replies have one. */
 const MAX_UNPLACED = 100;
 
-/**
- * Clients of the first thinking models expect thoughts before the answer, in its text
- * (docs/protocols/replies.md#inline-thoughts).
- */
+/** Clients of the first thinking models expect thoughts in the text (docs/protocols/replies.md#inline-thoughts). */
 export const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
 /**
@@ -110,9 +107,7 @@ export class CandidateReader {
     this.#finishMessage = stringOf(candidate['finishMessage']) ?? this.#finishMessage;
   }
 
-  /**
-   * A separate block may be a hundred times the size of its part, so parts beyond the limit share one block, as a list.
-   */
+  /** A block may be a hundred times the size of its part, so parts beyond the limit share one block, as a list. */
   #unplace(part: unknown): void {
     if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push(toPartBlock(part));
     else if (this.#others.push(part) === 1) this.#unplaced.push(toPartBlock(this.#others));

@@ -161,9 +161,7 @@ class ContentsDecoder {
     return { type: 'tool_result', callId, name, content, ...(isError && { isError }) };
   }
 
-  /**
-   * Ids only pair calls with their results inside this conversation. They are always the same, since decoding is pure.
-   */
+  /** Ids only pair calls with their results in this conversation. They are always the same: decoding is pure. */
   #newId(): string {
     return `call_${this.#count++}`;
   }

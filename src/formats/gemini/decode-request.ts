@@ -138,10 +138,7 @@ const EFFORTS = new Map<string | undefined, ReasoningEffort>([
   ['HIGH', 'high'],
 ]);
 
-/**
- * A budget becomes explicit thinking, a level becomes an effort. `includeThoughts` without a budget becomes adaptive
- * thinking, whose `display` holds it.
- */
+/** A budget is explicit thinking, a level an effort, `includeThoughts` without a budget adaptive thinking. */
 function decodeThinking(source: unknown): Reasoning | undefined {
   if (!isObject(source)) return undefined;
   const effort = EFFORTS.get(stringOf(pick(source, 'thinkingLevel'))?.toUpperCase());

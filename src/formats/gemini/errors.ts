@@ -25,10 +25,7 @@ const STATUSES: readonly (readonly [number, ...string[]])[] = [
 /** Longest error text that is passed on when the body is not Google's JSON (front ends answer in HTML). */
 const MAX_TEXT_BYTES = 1024;
 
-/**
- * Decodes a reply that is not 2xx. An error before the stream may be an array of one
- * (docs/protocols/gemini.md#array-errors).
- */
+/** A reply that is not 2xx. Before the stream it may be an array of one (docs/protocols/gemini.md#array-errors). */
 export function decodeError(status: number, text: string): UpstreamFailure {
   const parsed = parseJson(text);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
@@ -88,10 +85,7 @@ function cap(text: string): string {
     .replace(/\uFFFD+$/, '');
 }
 
-/**
- * 529 is Anthropic's own status. Google's status for an overload is UNAVAILABLE, which is 503
- * (docs/protocols/errors.md#overload).
- */
+/** 529 is Anthropic's own. Google's status for an overload is 503 (docs/protocols/errors.md#overload). */
 export function encodeError(error: ClientError): ErrorReply & { readonly body: JsonObject } {
   const { status: given, message } = error;
   const status = given === 529 ? 503 : given;

@@ -121,9 +121,7 @@ class TextOffsets {
     return marks[mark]! + Buffer.byteLength(this.#text.slice(markStart(this.#text, mark), to));
   }
 
-  /**
-   * Returns the units before `bytes`. An offset inside a character counts as its start, one past the end as the end.
-   */
+  /** Returns the units before `bytes`. An offset inside a character counts as its start, one past the end as it. */
   toUtf16(bytes: number): number {
     const to = clamp(bytes, this.#bytes);
     if (this.#ascii) return to;

@@ -82,10 +82,7 @@ function textOf(instance: JsonObject, at: number): string {
   );
 }
 
-/**
- * Google's SDK for Python fails without the statistics. OpenAI's API counts the tokens of all texts together: the first prediction
- * has them, so that the sum is right.
- */
+/** Google's SDK for Python needs the statistics. The first prediction has the tokens of all, which OpenAI counts. */
 function predictionsOf(data: readonly JsonObject[], usage: JsonObject = {}): readonly JsonObject[] {
   return data
     .toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0))

@@ -131,10 +131,7 @@ export class TextEventTemplate {
     return at;
   }
 
-  /**
-   * The usage of an event that fits, whose text ends at `close`. Counts are running totals, so it is read only from the
-   * last event.
-   */
+  /** The usage of an event that fits, whose text ends at `close`. Counts are totals: the last event's are enough. */
   #usageAfter(text: string, close: number): JsonObject | undefined {
     if (!this.#usage) return undefined;
     const usage = { ...this.#usage };

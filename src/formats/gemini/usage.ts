@@ -65,10 +65,7 @@ const TIERS: ReadonlyMap<unknown, Usage['tier']> = new Map([
   ['ON_DEMAND_FLEX', 'flex'],
 ] as const);
 
-/**
- * Decodes token counts (docs/protocols/gemini.md#usage). The prompt count includes cached tokens and excludes the
- * tokens of tools that Google ran itself.
- */
+/** Token counts (docs/protocols/gemini.md#usage). The prompt's include cached tokens, not those of Google's tools. */
 function decodeCounts(raw: JsonObject): Usage {
   const prompt = claimOf(raw['promptTokenCount']);
   const candidates = claimOf(raw['candidatesTokenCount']) ?? 0;

@@ -1,6 +1,4 @@
-/**
- * Readers for JSON of unknown shape. A value of another type is `undefined`, so hostile bodies cannot crash a codec.
- */
+/** Readers for JSON of unknown shape. A value of another type is `undefined`: hostile bodies crash no codec. */
 
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;

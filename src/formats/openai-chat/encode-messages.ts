@@ -29,10 +29,7 @@ export function encodeMessages(
   });
 }
 
-/**
- * A single plain text is sent as a string, the form that every server accepts. A message without parts is the empty
- * string. A turn of which nothing can be sent makes no message.
- */
+/** A single plain text is a string, which every server accepts. A turn of which nothing is sent makes no message. */
 function encodeContent(turn: Turn, place: MessageDestination): JsonObject[] {
   const parts: JsonObject[] = [];
   for (const [at, part] of turn.parts.entries()) {

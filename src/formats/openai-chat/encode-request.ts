@@ -74,10 +74,7 @@ function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target:
   };
 }
 
-/**
- * Usage is requested wherever the target accepts it: the gateway computes cost from it, whether or not the client
- * requested it (docs/protocols/messages-route.md#requested-usage).
- */
+/** Usage is always requested: the gateway computes cost (docs/protocols/messages-route.md#requested-usage). */
 function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonObject {
   if (!stream) return {};
   return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };

@@ -10,17 +10,11 @@ import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts
 import { decodeTyped } from './decode-tools.ts';
 import { takes } from './extensions.ts';
 
-/**
- * Names and types that show that a body may name a tool of another provider, dated types of Anthropic's among them. A body without
- * them costs a search.
- */
+/** Names and types that show that a body may name a tool of another provider. A body without them costs a search. */
 const NAMES =
   /"(?:(?:enterprise_?)?web_?search(?:_retrieval)?|google_?(?:search|maps)(?:_?retrieval)?|computer_?use|url_?context|code_?execution|\w{1,64}_20\d{6})"/i;
 
-/**
- * Models that search the web for `web_search_options` (docs/protocols/openai-chat.md#web-search-options). OpenAI refuses
- * the field for all others.
- */
+/** Models that search for `web_search_options` (docs/protocols/openai-chat.md#web-search-options). Others refuse it. */
 const SEARCHES = /(?:^|\/)gpt-[\w.-]*-search(?:-|$)/;
 
 export const takesWebSearch = (model: string): boolean => SEARCHES.test(model);

@@ -72,10 +72,7 @@ interface CallState {
   empty: boolean;
 }
 
-/**
- * Writes the deltas of one choice's calls as JSON text. Indexes count the calls of the choice, independent of the
- * provider's blocks.
- */
+/** Writes the deltas of one choice's calls as JSON text. Indexes count its calls, not the provider's blocks. */
 export class CallWriter {
   readonly #client: Client;
   readonly #calls = new Map<number, CallState>();
