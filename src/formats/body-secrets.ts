@@ -1,6 +1,5 @@
 import type { JsonObject } from './conversation.ts';
-import { isObject, objectOf } from './json/object.ts';
-import { listOf, parseJson, stringOf } from './json/read.ts';
+import { isObject, objectOf, listOf, parseJson, stringOf } from './json/object.ts';
 
 /** Shorter texts occur in many words, and no real credential is so short. */
 const SHORTEST = 8;

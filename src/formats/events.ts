@@ -5,11 +5,12 @@ import type {
   JsonObject,
   McpCallPart,
   McpResultPart,
+  MediaPart,
   OpaquePart,
   RedactedThinkingPart,
-  StoredMedia,
+  ToolCallPart,
 } from './conversation.ts';
-import type { Maker } from './maker.ts';
+import type { Maker, Signed } from './maker.ts';
 import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
 /** Why a generation ended, in OpenAI's vocabulary (docs/protocols/replies.md#finish-reasons). */
@@ -135,50 +136,23 @@ export type GenerationEvent =
       readonly extras?: JsonObject;
       readonly extrasFormat?: FormatName;
     }
-  | {
+  | (BlockPlace & {
       readonly type: 'text';
-      readonly choice: number;
-      readonly block: number;
       readonly text: string;
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
       readonly phase?: string;
       /** The fragments that `text` joins, as JSON literals (json/literal.ts), for `StreamEncoder.pushBytes`. */
       readonly literals?: readonly string[];
-    }
-  | {
-      readonly type: 'thinking';
-      readonly choice: number;
-      readonly block: number;
-      readonly text: string;
-      /** See `ThinkingPart`; the same for all fragments of a block. */
-      readonly inline?: boolean;
-    }
+    })
+  /** `inline`: see `ThinkingPart`; the same for all fragments of a block. */
+  | (BlockPlace & { readonly type: 'thinking'; readonly text: string; readonly inline?: boolean })
   /** Belongs to the block (text or thinking) of the same number; whole, never a fragment. */
-  | {
-      readonly type: 'signature';
-      readonly choice: number;
-      readonly block: number;
-      readonly signature: string;
-      readonly maker?: Maker;
-    }
+  | (BlockPlace & { readonly type: 'signature'; readonly signature: string; readonly maker?: Maker })
   | (RedactedThinkingPart & BlockPlace)
   | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
   /** `call` counts the calls of this choice from 0. The decoding format creates an id where the provider sent none. */
-  | {
-      readonly type: 'tool_call';
-      readonly choice: number;
-      readonly block: number;
-      readonly call: number;
-      readonly id: string;
-      readonly name: string;
-      /** See `ToolCallPart`. */
-      readonly namespace?: string;
-      readonly custom?: boolean;
-      readonly legacy?: boolean;
-      readonly signature?: string;
-      readonly maker?: Maker;
-    }
+  | (BlockPlace & Omit<ToolCallPart, 'arguments' | 'cache' | 'itemId'> & { readonly call: number })
   | {
       readonly type: 'tool_arguments';
       readonly choice: number;
@@ -187,17 +161,8 @@ export type GenerationEvent =
       /** The upstream says that the call has ended. */
       readonly last?: boolean;
     }
-  | {
-      readonly type: 'media';
-      readonly choice: number;
-      readonly block: number;
-      readonly mime: string;
-      /** base64 */
-      readonly data: string;
-      readonly stored?: StoredMedia;
-      readonly signature?: string;
-      readonly maker?: Maker;
-    }
+  /** `data` is base64. */
+  | (BlockPlace & Pick<MediaPart, 'type' | 'stored' | keyof Signed> & { readonly mime: string; readonly data: string })
   | (CodePart & BlockPlace)
   | (CodeResultPart & BlockPlace)
   | (McpCallPart & BlockPlace)

@@ -3,10 +3,9 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
-import { isObject, setField } from '../json/object.ts';
+import { isObject, setField, listOf, parseJson, stringOf } from '../json/object.ts';
 import { LiteralText } from '../json/literal.ts';
 import { mcpPart } from '../mcp-parts.ts';
-import { listOf, parseJson, stringOf } from '../json/read.ts';
 import type { TextDeltas } from './plain-delta.ts';
 
 /** State shared by the blocks of one reply. */

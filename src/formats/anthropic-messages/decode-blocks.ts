@@ -19,8 +19,7 @@ import { typed } from '../media/media-types.ts';
 import { sisterPart } from '../sister-parts.ts';
 import { envelopeIn, signatureOfPrevious } from './signatures.ts';
 import { splitSignature } from './tool-ids.ts';
-import { booleanOf, stringOf } from '../json/read.ts';
-import { isObject, objectOf } from '../json/object.ts';
+import { booleanOf, stringOf, isObject, objectOf } from '../json/object.ts';
 
 /** Content of a message, a result or `system`: a string is equivalent to one text block. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {

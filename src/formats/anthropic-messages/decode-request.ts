@@ -11,15 +11,13 @@ import type {
   Tool,
   ToolChoice,
 } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, objectOf, rest, numberOf, stringOf, booleanOf } from '../json/object.ts';
 import { MESSAGES_CONVERSATION } from '../fields/parameter-names.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { decodeContent, invalid, cache } from './decode-blocks.ts';
 import { decodeToolset, definitionsIn, TOOLSET, type Definitions } from './decode-mcp.ts';
-import { isObject, objectOf, rest } from '../json/object.ts';
-import { numberOf, stringOf, booleanOf } from '../json/read.ts';
-import { thinkingBudget } from '../thinking-budget.ts';
+import { thinkingBudget } from '../number-ranges.ts';
 
 /** Body → conversation (docs/protocols/messages-route.md#requests). On Vertex AI the body has no model. */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {

@@ -1,6 +1,5 @@
 import type { JsonObject, ResponseFormat } from '../conversation.ts';
-import { isObject } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, listOf, stringOf } from '../json/object.ts';
 import { hasStructuredOutputs } from './models.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 

@@ -3,11 +3,9 @@ import { RequestFault } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { reportMetadata } from '../labels.ts';
 import type { RequestContext, WireMessage } from './request-context.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, objectOf, stringOf, listOf } from '../json/object.ts';
 import { isResidency, residencyIn } from '../residency.ts';
 import { shownText } from '../json/shown.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf, listOf } from '../json/read.ts';
 
 /** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';

@@ -7,9 +7,7 @@ import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts
 import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { brokenLimit } from '../search-limits.ts';
-import { objectOf } from '../json/object.ts';
-import { compact } from '../json/compact.ts';
-import { booleanOf, stringOf } from '../json/read.ts';
+import { objectOf, compact, booleanOf, stringOf } from '../json/object.ts';
 import { RequestFault } from '../format.ts';
 
 /** A tool that Claude has no form for is a loss (docs/protocols/requests.md#tools). */

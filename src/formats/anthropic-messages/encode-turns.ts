@@ -1,5 +1,5 @@
 import type { Turn } from '../conversation.ts';
-import { append } from '../json/object.ts';
+import { append, stringOf } from '../json/object.ts';
 import { OpenActions } from '../open-actions.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
@@ -7,7 +7,6 @@ import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { WireBlock, RequestContext, WireMessage } from './request-context.ts';
-import { stringOf } from '../json/read.ts';
 
 export interface EncodedTurns {
   readonly system: readonly WireBlock[];

@@ -2,9 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { SEARCHED, type UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { numberOf, parseJson, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 
 /** Types with one status each (docs/protocols/errors.md#anthropic-errors). Other 4xx are `invalid_request_error`. */
 export const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { answeredArguments } from '../call-arguments.ts';
 import { WrittenText } from '../json/written-text.ts';
-import { absorb, isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { absorb, isObject, stringOf } from '../json/object.ts';
 
 /** Receives the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
 export interface MessageSink {

@@ -9,7 +9,7 @@ import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
-import { parseJson } from '../json/read.ts';
+import { parseJson } from '../json/object.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 import { isModelInBody, VERTEX_VERSION } from './encode-extras.ts';
 

@@ -6,8 +6,7 @@ import { isOwnOpaque } from './block-fields.ts';
 import { decodeLoneServer } from './decode-mcp.ts';
 import { LossReport } from '../losses/losses.ts';
 import { shownText } from '../json/shown.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server

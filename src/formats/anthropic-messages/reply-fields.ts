@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { claimOf, sound } from '../counts.ts';
 import { pricedTier, type Usage, type FinishReason } from '../events.ts';
-import { isObject, objectOf, setField } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, setField, listOf, stringOf } from '../json/object.ts';
 
 interface Counts {
   readonly fresh: number | undefined;

@@ -1,6 +1,5 @@
 import { TOOLSET } from './decode-mcp.ts';
-import { objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { objectOf, listOf, stringOf } from '../json/object.ts';
 
 /** claude: Anthropic's own API. vertex: Claude on Vertex AI. other: a model of another vendor. */
 type FieldTarget = 'claude' | 'vertex' | 'other';

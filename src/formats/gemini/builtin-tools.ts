@@ -3,8 +3,7 @@ import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { pick } from './wire.ts';
 import { toCamel } from '../json/field-names.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /**
  * Tools that Google runs itself (docs/protocols/requests.md#built-in-tools-by-name). OpenAI clients request them with a

@@ -3,8 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { PartialArguments } from './partial-call.ts';
 import { objectsOf, optional } from './wire.ts';
-import { stringOf } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { stringOf, isObject } from '../json/object.ts';
 
 interface FunctionCall {
   readonly call: number;

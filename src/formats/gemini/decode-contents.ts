@@ -20,9 +20,7 @@ import { sisterPart } from '../sister-parts.ts';
 import { OpenCalls } from './open-calls.ts';
 import { OWN_MAKER, signatureOfClient, thoughtOnCall, toBase64 } from './thought-signature.ts';
 import { asList, bothSpellings, hasOthers, objectsOf, pick } from './wire.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
-import { compact } from '../json/compact.ts';
+import { isObject, objectOf, stringOf, compact } from '../json/object.ts';
 
 interface DecodedContents {
   readonly turns: Turn[];

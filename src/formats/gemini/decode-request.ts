@@ -11,8 +11,7 @@ import { decodeContents } from './decode-contents.ts';
 import { nestedRequest } from './count-request.ts';
 import { decodeTools } from './decode-tools.ts';
 import { asList, leftover, optional, pick, asNumber, stringsOf } from './wire.ts';
-import { absorb, objectOf, isObject } from '../json/object.ts';
-import { stringOf, booleanOf } from '../json/read.ts';
+import { absorb, objectOf, isObject, stringOf, booleanOf } from '../json/object.ts';
 import { fromOpenApi } from './schema.ts';
 
 const KNOWN = new Set(

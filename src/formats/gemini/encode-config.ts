@@ -6,7 +6,7 @@ import { fitStops, limitsOf } from '../target-limits.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits, ThinkingControl, ThinkingLevel } from './models.ts';
 import { toCamel } from '../json/field-names.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
 const MAX_TOP_LOGPROBS = 20;
 

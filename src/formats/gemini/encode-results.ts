@@ -9,8 +9,7 @@ import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { loseOpaque } from '../opaque-parts.ts';
 import { shownText } from '../json/shown.ts';
-import { parseJson } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { parseJson, isObject } from '../json/object.ts';
 
 /** Names and order of earlier calls by id, for functionResponses (docs/protocols/requests.md#results-for-gemini). */
 export class CallIndex {

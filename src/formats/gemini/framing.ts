@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
-import { parseJson } from '../json/read.ts';
+import { parseJson } from '../json/object.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { EventTooLarge, ByteBuffer } from '../sse/held-bytes.ts';
 import { eventEnds, readRecords, SseCutter, sseText } from '../sse/event-stream.ts';

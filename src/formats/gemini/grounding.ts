@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UrlCitation } from '../events.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
-import { stringOf } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { stringOf, isObject } from '../json/object.ts';
 
 interface Citations {
   readonly citations: readonly UrlCitation[];

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault } from '../format.ts';
-import { isObject, setField } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, setField, stringOf } from '../json/object.ts';
 import { QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, DOT } from '../json/scan.ts';
 
 /**

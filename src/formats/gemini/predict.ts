@@ -1,9 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { LoseField, TaskForms } from '../task-forms.ts';
-import { compact } from '../json/compact.ts';
-import { objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { compact, objectOf, stringOf } from '../json/object.ts';
 import { checkSame } from './embeddings.ts';
 import { countOf } from '../counts.ts';
 import { asNumber, objectsOf, pick } from './wire.ts';

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { shownText } from '../json/shown.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /** Maximum number of keywords and properties that replace the references of one request. */
 const MAX_COPIED = 10_000;

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject, objectOf, setField } from '../json/object.ts';
+import { isObject, objectOf, setField, parseJson, stringOf } from '../json/object.ts';
 import { fromBytes, literalAt } from '../json/literal.ts';
-import { parseJson, stringOf } from '../json/read.ts';
 import { closingQuote, NINE, ZERO } from '../json/scan.ts';
 import { dataOf } from './framing.ts';
 import { metadataOf } from './metadata.ts';

@@ -3,8 +3,7 @@ import type { EventOf, Usage } from '../events.ts';
 import { countEdits, countRequest } from './count-request.ts';
 import { claimOf, countOf, outputWithin, sound } from '../counts.ts';
 import { bothSpellings, objectsOf, optional } from './wire.ts';
-import { setField, isObject } from '../json/object.ts';
-import { compact } from '../json/compact.ts';
+import { setField, isObject, compact } from '../json/object.ts';
 import { ReplyFault, type TokenCounting } from '../format.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;

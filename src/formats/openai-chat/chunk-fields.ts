@@ -2,8 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { mediaKind } from '../media/media-types.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { losePart } from './content-blocks.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, stringOf } from '../json/object.ts';
 
 /**
  * Fields in which OpenAI-compatible servers add thinking and signatures to a reply (DeepSeek, vLLM, OpenRouter,

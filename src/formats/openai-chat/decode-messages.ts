@@ -4,8 +4,7 @@ import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { readMaker } from '../maker.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /** Decodes the messages (docs/protocols/openai-chat.md#messages). Adjacent tool messages become one turn. */
 export function decodeMessages(messages: readonly unknown[], origins?: Origins): readonly Turn[] {

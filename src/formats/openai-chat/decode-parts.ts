@@ -24,8 +24,7 @@ import { mcpPart } from '../mcp-parts.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
 import { sisterPart } from '../sister-parts.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /** Decodes the content of a message: a string, parts, or nothing. An empty string makes no part. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {

@@ -3,14 +3,13 @@ import { ReplyFault, type ReplyContext } from '../format.ts';
 import { withCount } from '../broken-generation.ts';
 import { failureOfEvent } from './errors.ts';
 import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent } from './reply-fields.ts';
-import { isObject } from '../json/object.ts';
+import { isObject, listOf, stringOf } from '../json/object.ts';
 import type { JsonObject } from '../conversation.ts';
 import { BlockNumbers, readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
 import { AFTER_THOUGHTS, CHOICE_FIELDS } from './content-blocks.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { AudioReader } from './audio.ts';
 import { AnswerTokens, InlineThoughts } from './inline-thoughts.ts';
-import { listOf, stringOf } from '../json/read.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { thoughtIn, ThoughtSigner } from './returned-thoughts.ts';
 

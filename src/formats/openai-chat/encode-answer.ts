@@ -1,7 +1,6 @@
 import { wrappedArguments } from '../call-arguments.ts';
 import type { JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { makerOf } from '../maker.ts';
 import { MCP_AS_TEXT, mcpText } from '../mcp-parts.ts';

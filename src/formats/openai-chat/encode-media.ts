@@ -6,7 +6,7 @@ import { takesAddress } from './remote-media.ts';
 import { audioFormat, extensionOf, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
 interface MediaDestination {
   readonly target: RequestTarget;

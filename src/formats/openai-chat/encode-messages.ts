@@ -1,6 +1,6 @@
 import type { Conversation, JsonObject, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';

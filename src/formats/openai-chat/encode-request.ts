@@ -23,8 +23,7 @@ import type { Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
 import { fitStops, limitsOf } from '../target-limits.ts';
 import { shownText } from '../json/shown.ts';
-import { compact } from '../json/compact.ts';
-import { rest } from '../json/object.ts';
+import { compact, rest } from '../json/object.ts';
 
 /**
  * Encodes the body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does.

@@ -2,11 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
 import { textOf } from '../sse/stream-start.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, parseJson, stringOf } from '../json/object.ts';
 import { brokenGeneration } from '../broken-generation.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson, stringOf } from '../json/read.ts';
 
 /** Longest shown piece of a body without an error shape (docs/protocols/errors.md#bodies-that-are-not-json). */
 const RAW_LIMIT = 1024;

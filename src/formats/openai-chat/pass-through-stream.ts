@@ -17,8 +17,7 @@ import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, UNFIN
 import type { JsonSpan } from '../json/members.ts';
 import { DATA_LINE, usageMember } from './stream-usage.ts';
 import { isKeepAlive } from './read.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson, stringOf } from '../json/read.ts';
+import { isObject, parseJson, stringOf } from '../json/object.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 
 /** The outcome for an event: it is sent, it is not sent, or the reply ends before it. */
@@ -244,9 +243,7 @@ export class StreamPassThrough implements PassThrough {
   }
 }
 
-interface Edit extends JsonSpan {
-  readonly by?: Buffer;
-}
+type Edit = JsonSpan & { readonly by?: Buffer };
 
 /** True for a plain JSON body. An event stream never begins this way. */
 function isJson(bytes: Buffer): boolean {

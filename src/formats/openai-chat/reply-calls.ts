@@ -1,7 +1,7 @@
 import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 import { makerOf, tagOf } from '../maker.ts';
 
 /**

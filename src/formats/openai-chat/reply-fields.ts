@@ -9,9 +9,7 @@ import {
 } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { claimOf, outputWithin, sound } from '../counts.ts';
-import { stringOf } from '../json/read.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { stringOf, compact, isObject } from '../json/object.ts';
 
 /** Fields around the choices of a reply, the same in a plain body and in every chunk. */
 export interface ReplyEnvelope {

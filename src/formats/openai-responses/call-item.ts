@@ -1,7 +1,6 @@
 import type { EchoedTool } from '../format.ts';
 import { jsonBytes, literalOf } from '../json/literal.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson } from '../json/read.ts';
+import { isObject, parseJson } from '../json/object.ts';
 import { WrittenText } from '../json/written-text.ts';
 import type { ItemPlace, ResponseEvents } from './response-events.ts';
 

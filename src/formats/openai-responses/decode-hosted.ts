@@ -1,7 +1,5 @@
 import type { JsonObject, Part } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { compact, objectOf, listOf, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { mcpParts } from './mcp-items.ts';

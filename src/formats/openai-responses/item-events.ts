@@ -1,8 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, LogprobToken } from '../events.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, numberOf, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, listOf, numberOf, stringOf } from '../json/object.ts';
 import { mcpParts } from './mcp-items.ts';
 
 /**

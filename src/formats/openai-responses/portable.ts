@@ -15,7 +15,7 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { refuseStateful } from './decode-request.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf } from '../json/object.ts';
 import { aliasOf } from '../name-aliases.ts';
 import { isWithin } from '../target-limits.ts';
 
