@@ -1,6 +1,5 @@
 import type { JsonObject } from './conversation.ts';
-import { isObject, objectOf } from './json/object.ts';
-import { listOf, parseJson, stringOf } from './json/read.ts';
+import { isObject, objectOf, listOf, parseJson, stringOf } from './json/object.ts';
 
 /** Shorter texts occur in many words, and no real credential is so short. */
 const SHORTEST = 8;
@@ -8,10 +7,7 @@ const SHORTEST = 8;
 /** A body with secrets has one of these words: the search spares others the parsing. */
 const SIGNS = ['"authorization', '"headers"', '"mcp_servers"', '"mcpServers"'];
 
-/**
- * The credentials in a body, with which a provider calls MCP servers (docs/protocols/openai-responses.md#mcp-servers): tokens and headers
- * of tools, wherever an API has tools.
- */
+/** The credentials with which a provider calls MCP servers: tokens and headers of tools, in any API's body. */
 export function secretsInBody(body: string | Buffer): readonly string[] {
   if (!SIGNS.some((sign) => body.includes(sign))) return [];
   const json = parseJson(body.toString());

@@ -1,24 +1,16 @@
 import type { UpstreamFailure } from './events.ts';
 
-/**
- * Finish reasons that report a generation which broke: what came before is no answer
- * (docs/protocols/replies.md#broken-generations).
- */
+/** Finish reasons of a generation that broke: it is no answer (docs/protocols/replies.md#broken-generations). */
 const BROKEN: ReadonlySet<unknown> = new Set([
-  // OpenRouter, Mistral, vLLM
-  'error',
-  // GLM
-  'network_error',
-  // DeepSeek
-  'insufficient_system_resource',
-  // vLLM, SGLang
-  'abort',
+  'error', // OpenRouter, Mistral, vLLM
+  'network_error', // GLM
+  'insufficient_system_resource', // DeepSeek
+  'abort', // vLLM, SGLang
   // Gemini, and its form at Google's OpenAI endpoint
   'MALFORMED_FUNCTION_CALL',
   'function_call_filter: MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
-  // Responses
-  'cancelled',
+  'cancelled', // Responses
 ]);
 
 /** The failure that a finish reason reports. Undefined: the generation ended properly, or its reason is not known. */

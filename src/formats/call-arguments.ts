@@ -1,7 +1,6 @@
 import type { JsonObject, ToolCallPart } from './conversation.ts';
 import { nestsTooDeep } from './json/scan.ts';
-import { isObject } from './json/object.ts';
-import { parseJson } from './json/read.ts';
+import { isObject, parseJson } from './json/object.ts';
 import { losesDigits } from './json/rounding.ts';
 import { JsonText } from './json/text.ts';
 import type { LossReport } from './losses/losses.ts';

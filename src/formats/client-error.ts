@@ -26,10 +26,7 @@ const OUT_OF_BUDGET: ReadonlySet<string | null> = new Set(['budget_exceeded', 'b
 
 export const isOutOfBudget = ({ code }: ClientError): boolean => OUT_OF_BUDGET.has(code);
 
-/**
- * Status and body of an error reply. An API may use its own status for a failure: 503 in one is 529 in another
- * (docs/protocols/errors.md#overload).
- */
+/** Status and body of an error reply. 503 in one API is 529 in another (docs/protocols/errors.md#overload). */
 export interface ErrorReply {
   readonly status: number;
   readonly body: JsonObject | readonly JsonObject[];

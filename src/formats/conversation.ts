@@ -41,15 +41,9 @@ export interface TextPart extends Signed {
 export interface ThinkingPart extends Signed {
   readonly type: 'thinking';
   readonly text: string;
-  /**
-   * The model writes its thoughts in front of the answer: they are shown there and not as a block
-   * (docs/protocols/replies.md#inline-thoughts).
-   */
+  /** The model's thoughts are shown in front of the answer (docs/protocols/replies.md#inline-thoughts). */
   readonly inline?: boolean;
-  /**
-   * Arrived as OpenAI-style `reasoning_content`, which does not name the model that wrote it: whether a model needs it
-   * back is unknown.
-   */
+  /** Arrived as OpenAI-style `reasoning_content`, which does not name its model: that may or may not need it back. */
   readonly unnamed?: boolean;
   /** The gateway sent it to a client of the Messages API without a signature, because its maker does not need it back. */
   readonly shown?: boolean;
@@ -158,18 +152,14 @@ export interface McpResultPart {
   readonly extras?: JsonObject;
 }
 
-/**
- * A block that only `format` understands (server tools, container uploads …): kept verbatim for it, a loss for any
- * other format.
- */
+/** A block that only `format` understands (server tools, container uploads …). Any other format loses it. */
 export interface OpaquePart {
   readonly type: 'opaque';
   readonly format: FormatName;
   readonly value: JsonObject;
   /**
    * Not a block of its own: `value` holds the type and further fields of the block that became the part before it (the
-   * citations of a text). A format that understands both joins them into one block again. For any other format only
-   * these fields are a loss.
+   * citations of a text). A format that understands both joins them again. For any other, only these fields are a loss.
    */
   readonly attached?: boolean;
 }

@@ -1,6 +1,5 @@
 import type { CustomTool, JsonObject, Tool } from './conversation.ts';
-import { objectOf } from './json/object.ts';
-import { parseJson, stringOf } from './json/read.ts';
+import { objectOf, parseJson, stringOf } from './json/object.ts';
 import type { LossReport } from './losses/losses.ts';
 
 /** A free-text tool for a target without such tools: a function with one string (docs/protocols/requests.md#custom-tool). */

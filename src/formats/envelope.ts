@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isObject } from './json/object.ts';
-import { parseJson, stringOf } from './json/read.ts';
+import { isObject, parseJson, stringOf } from './json/object.ts';
 import { readMaker, type Maker } from './maker.ts';
 
 /**

@@ -5,11 +5,12 @@ import type {
   JsonObject,
   McpCallPart,
   McpResultPart,
+  MediaPart,
   OpaquePart,
   RedactedThinkingPart,
-  StoredMedia,
+  ToolCallPart,
 } from './conversation.ts';
-import type { Maker } from './maker.ts';
+import type { Maker, Signed } from './maker.ts';
 import { noLosses, type LossNotes } from './losses/reply-losses.ts';
 
 /** Why a generation ended, in OpenAI's vocabulary (docs/protocols/replies.md#finish-reasons). */
@@ -98,10 +99,7 @@ export interface UpstreamFailure {
 export interface LogprobToken {
   readonly token: string;
   readonly logprob: number;
-  /**
-   * Bytes of the token, where the provider reports them: a token can be half of a character. `null`: the token has
-   * none.
-   */
+  /** Bytes of the token, as reported: a token can be half of a character. `null`: it has none. */
   readonly bytes?: readonly number[] | null;
   readonly top?: readonly Omit<LogprobToken, 'top'>[];
 }
@@ -138,53 +136,23 @@ export type GenerationEvent =
       readonly extras?: JsonObject;
       readonly extrasFormat?: FormatName;
     }
-  | {
+  | (BlockPlace & {
       readonly type: 'text';
-      readonly choice: number;
-      readonly block: number;
       readonly text: string;
       /** See `TextPart`; the same for all fragments of a block. */
       readonly spoken?: boolean;
       readonly phase?: string;
-      /**
-       * The fragments that `text` joins, as JSON literals (json/literal.ts). Only for encoders that write them one by
-       * one (`StreamEncoder.pushBytes`).
-       */
+      /** The fragments that `text` joins, as JSON literals (json/literal.ts), for `StreamEncoder.pushBytes`. */
       readonly literals?: readonly string[];
-    }
-  | {
-      readonly type: 'thinking';
-      readonly choice: number;
-      readonly block: number;
-      readonly text: string;
-      /** See `ThinkingPart`; the same for all fragments of a block. */
-      readonly inline?: boolean;
-    }
+    })
+  /** `inline`: see `ThinkingPart`; the same for all fragments of a block. */
+  | (BlockPlace & { readonly type: 'thinking'; readonly text: string; readonly inline?: boolean })
   /** Belongs to the block (text or thinking) of the same number; whole, never a fragment. */
-  | {
-      readonly type: 'signature';
-      readonly choice: number;
-      readonly block: number;
-      readonly signature: string;
-      readonly maker?: Maker;
-    }
+  | (BlockPlace & { readonly type: 'signature'; readonly signature: string; readonly maker?: Maker })
   | (RedactedThinkingPart & BlockPlace)
   | { readonly type: 'refusal'; readonly choice: number; readonly text: string }
   /** `call` counts the calls of this choice from 0. The decoding format creates an id where the provider sent none. */
-  | {
-      readonly type: 'tool_call';
-      readonly choice: number;
-      readonly block: number;
-      readonly call: number;
-      readonly id: string;
-      readonly name: string;
-      /** See `ToolCallPart`. */
-      readonly namespace?: string;
-      readonly custom?: boolean;
-      readonly legacy?: boolean;
-      readonly signature?: string;
-      readonly maker?: Maker;
-    }
+  | (BlockPlace & Omit<ToolCallPart, 'arguments' | 'cache' | 'itemId'> & { readonly call: number })
   | {
       readonly type: 'tool_arguments';
       readonly choice: number;
@@ -193,17 +161,8 @@ export type GenerationEvent =
       /** The upstream says that the call has ended. */
       readonly last?: boolean;
     }
-  | {
-      readonly type: 'media';
-      readonly choice: number;
-      readonly block: number;
-      readonly mime: string;
-      /** base64 */
-      readonly data: string;
-      readonly stored?: StoredMedia;
-      readonly signature?: string;
-      readonly maker?: Maker;
-    }
+  /** `data` is base64. */
+  | (BlockPlace & Pick<MediaPart, 'type' | 'stored' | keyof Signed> & { readonly mime: string; readonly data: string })
   | (CodePart & BlockPlace)
   | (CodeResultPart & BlockPlace)
   | (McpCallPart & BlockPlace)
@@ -216,10 +175,7 @@ export type GenerationEvent =
       /** The tokens belong to the refusal, not to the text. */
       readonly refusal?: boolean;
     }
-  /**
-   * A block or a reply-level extra that only `format` understands (server tool results, grounding metadata). An attached
-   * one belongs to the part of the same number and follows it.
-   */
+  /** A block or an extra that only `format` understands. An attached one follows the part of its number. */
   | (OpaquePart & BlockPlace)
   /** Running totals: the last one wins. Formats emit one whenever the provider reports new counts. */
   | {
@@ -247,10 +203,7 @@ export type EventOf<T extends GenerationEvent['type']> = Extract<GenerationEvent
 /** An event of one answer, not of the whole reply. */
 export type ChoiceEvent = Extract<GenerationEvent, { choice: number }>;
 
-/**
- * The state of a reply so far, as timeouts, the commit gate and telemetry need it. Mutable, cumulative, one object per
- * reply, so that reading it costs nothing per chunk.
- */
+/** The state of a reply so far. Mutable, cumulative, one object per reply: reading it costs nothing per chunk. */
 export interface Signals extends LossNotes {
   /** Content has arrived: non-empty text, thinking, a tool name, a refusal, media, a signature, a finish. */
   content: boolean;

@@ -78,10 +78,7 @@ export interface ReplyContext {
    * (docs/protocols/requests.md#the-json-tool).
    */
   readonly jsonTool?: string;
-  /**
-   * The answer may begin with its chain of thought in tags, `<think>…</think>`
-   * (docs/protocols/replies.md#inline-thoughts).
-   */
+  /** The answer may begin with thoughts in `<think>…</think>` (docs/protocols/replies.md#inline-thoughts). */
   readonly inlineThinking?: boolean;
   /** The account whose signatures the answer has (`RequestTarget`). */
   readonly signatureScope?: string | undefined;
@@ -127,20 +124,14 @@ export interface StreamDecoder {
   /** As in `Signals`. Absent where an item begins with its content. */
   readonly begun?: boolean;
   push(bytes: Buffer): readonly GenerationEvent[];
-  /**
-   * Called when the upstream closes. Returns the remaining events and the terminal one: `end`, or `error` when the
-   * stream was cut short.
-   */
+  /** Called when the upstream closes. Returns the remaining events and the terminal one, `end` or `error`. */
   end(): readonly GenerationEvent[];
 }
 
 /** Stateful. Takes events and returns complete wire events, never a partial one. `''` when there is nothing to send. */
 export interface StreamEncoder {
   push(events: readonly GenerationEvent[]): string;
-  /**
-   * Like `push`, but returns bytes; undefined when there is nothing to send. A text event with `literals` is written as
-   * if each literal were an event of its own.
-   */
+  /** Like `push`, but returns bytes, if any. Each literal of a text event is written as an event of its own. */
   pushBytes?(events: readonly GenerationEvent[]): Buffer | undefined;
   /** Set by a push that had to end the reply. What it returned, and nothing else, may be sent before the error. */
   readonly failure?: UpstreamFailure | undefined;
@@ -154,10 +145,7 @@ export interface PassThrough {
   readonly signals: Signals;
   /** The complete events so far, or undefined when there are none. The start of an incomplete event stays buffered. */
   push(bytes: Buffer): Buffer | undefined;
-  /**
-   * Called when the upstream closes. Returns the rest, if it is complete. Sets `signals.ended`, or `signals.failure`
-   * when the reply was cut.
-   */
+  /** Called when the upstream closes. Returns the rest, if complete. Sets `signals.ended` or `signals.failure`. */
   end(): Buffer | undefined;
 }
 
@@ -240,19 +228,13 @@ interface MediaSupport {
 
 /** Thoughts of earlier turns that carry the signature of their model. */
 interface SignatureSupport {
-  /**
-   * Upstream side: removes all signatures of earlier thoughts from a body of this format, because the upstream refused
-   * one. Undefined when the body holds none.
-   */
+  /** Upstream side: removes all signatures of earlier thoughts, as the upstream refused one. Undefined: none. */
   remove(body: BodyView, target: Pick<RequestTarget, 'model'>): Cleaning | undefined;
 }
 
 /** Requests and replies that keep the caller's bytes, because both sides have this format. */
 export interface PassThroughSupport {
-  /**
-   * True for a body with fields that the target's model or its host refuses and another generation of its family takes.
-   * It is written anew.
-   */
+  /** True for a body with fields that the target refuses and its family's other models take: it is written anew. */
   misfits(body: SearchableBody, target: Pick<RequestTarget, 'model' | 'host' | 'structuredOutputs'>): boolean;
   /**
    * Removes content that this gateway wrote into earlier replies of other providers and that the client now sends back,
@@ -260,10 +242,7 @@ export interface PassThroughSupport {
    * unchanged. A token count is cleaned too. Throws RequestFault.
    */
   clean(body: SearchableBody, target: RequestTarget): Cleaning | undefined;
-  /**
-   * Edits that the target needs in the caller's body (its own model name, a usage chunk that the gateway counts by).
-   * `source` is `'gateway'`.
-   */
+  /** Edits that the target needs in the caller's body, such as its own model name. `source` is `'gateway'`. */
   edits(body: BodyView, target: RequestTarget): readonly BodyEdit[];
   /**
    * Opens the reader of a reply whose bytes pass unchanged. With `stream` false the whole body is one JSON document.
@@ -300,10 +279,7 @@ export interface Format {
   readonly requestIdHeader: string;
   /** Undefined: the API has none beside the common ones. */
   readonly requestHeaders: RequestHeaders | undefined;
-  /**
-   * Keep-alive record for a silent stream; clients ignore it. A function where it depends on what the stream has sent:
-   * undefined before its first bytes.
-   */
+  /** Keep-alive record for a silent stream. A function where it depends on what was sent, undefined before that. */
   readonly heartbeat: string | ((sent: SentEvents | undefined) => string);
 
   /** Client side: reads how the client wants its reply. */
@@ -334,10 +310,7 @@ export interface Format {
    */
   encodeRequest(conversation: Conversation, target: RequestTarget, reply: ReplyContext): Steps<EncodedRequest>;
 
-  /**
-   * Upstream side: a plain 2xx reply, parsed → events with the terminal one. `notes` names each omitted part. Throws
-   * ReplyFault.
-   */
+  /** Upstream side: a parsed 2xx reply → events. `notes` names each omitted part. Throws ReplyFault. */
   decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[];
   /** @param literals the encoder writes literals, so fragments of a text may come as one event with `literals` */
   decodeStream(reply: ReplyContext, notes?: LossNotes, literals?: boolean): StreamDecoder;

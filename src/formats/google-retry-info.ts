@@ -1,5 +1,4 @@
-import { isObject, objectOf } from './json/object.ts';
-import { listOf, numberOf, stringOf } from './json/read.ts';
+import { isObject, objectOf, listOf, numberOf, stringOf } from './json/object.ts';
 
 /**
  * The wait of google.rpc.RetryInfo among the details of an error, in milliseconds, rounded up: Google sends it in errors of all its

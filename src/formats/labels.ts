@@ -3,10 +3,7 @@ import { RequestFault } from './format.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { LossReport } from './losses/losses.ts';
 
-/**
- * Rules of Google Cloud labels (docs/protocols/vertex-ai.md#labels). Lowercase and caseless letters of any script count
- * as letters.
- */
+/** Rules of Google Cloud labels (docs/protocols/vertex-ai.md#labels). Letters without case count as letters. */
 const MAX_LABELS = 64;
 /** For partner models, such as Claude and Llama. */
 const MAX_OF_PARTNERS = 32;

@@ -1,8 +1,6 @@
 import { answeredArguments } from './call-arguments.ts';
 import type { JsonObject, McpCallPart, McpResultPart, Part } from './conversation.ts';
-import { compact } from './json/compact.ts';
-import { isObject, rest } from './json/object.ts';
-import { booleanOf, listOf, stringOf } from './json/read.ts';
+import { compact, isObject, rest, booleanOf, listOf, stringOf } from './json/object.ts';
 
 /**
  * Calls of MCP servers and their results as blocks of the Messages API (docs/protocols/anthropic-messages.md#mcp-servers), which are

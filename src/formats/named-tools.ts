@@ -2,16 +2,10 @@ import type { FunctionTool, JsonObject, Tool } from './conversation.ts';
 import { COMPUTER_USE_NAMES, isComputerUse } from './open-actions.ts';
 import { RequestFault } from './format.ts';
 
-/**
- * Function tools whose name asks the provider for a tool of its own
- * (docs/protocols/requests.md#built-in-tools-by-name).
- */
+/** Functions whose name asks for a provider's own tool (docs/protocols/requests.md#built-in-tools-by-name). */
 const WEB_SEARCH = 'web_search';
 
-/**
- * True for a function `web_search` without `parameters`: the provider's own search. With parameters it is a function of
- * the caller, except at Gemini.
- */
+/** A function `web_search` without `parameters` is the provider's own search. At Gemini it always is. */
 export function isBareSearch(tool: Tool): tool is FunctionTool {
   return tool.type === 'function' && tool.name === WEB_SEARCH && tool.parameters === undefined;
 }
@@ -29,10 +23,7 @@ function hasOptions(parameters: JsonObject | undefined): boolean {
   );
 }
 
-/**
- * The refusal of computer use by a target without it. An answer of a model that cannot see the browser would look like
- * success.
- */
+/** The refusal of computer use by a target without it: an answer that sees no browser would look like success. */
 export function noComputerUse(param: string): RequestFault {
   const words =
     'this target has no computer use: send the request to a Gemini model made for it (a computer-use preview), with ' +

@@ -2,10 +2,7 @@ import type { OpaquePart, Turn } from './conversation.ts';
 import type { LossReport } from './losses/losses.ts';
 import type { BodyPlace } from './losses/place.ts';
 
-/**
- * Blocks that are no content: those that name tools, which stand in `tools` of the request, and outputs of calls that the target does not
- * get either.
- */
+/** Blocks that are no content: those that name tools, and outputs of calls that the target does not get either. */
 const NO_CONTENT = /^tool_(?:reference|addition|removal)$|_output$/;
 
 /** @param role of the turn; `tool` for a part of a result */

@@ -1,9 +1,6 @@
 import type { Part, Tool, ToolCallPart, ToolResultPart, Turn } from './conversation.ts';
 
-/**
- * Function names by which an OpenAI client declares Google's computer-use tool
- * (docs/protocols/requests.md#computer-use).
- */
+/** Functions that stand for Google's computer-use tool (docs/protocols/requests.md#computer-use). */
 export const COMPUTER_USE_NAMES: readonly string[] = ['computer_use', 'computerUse'];
 
 interface ActionResult {
@@ -21,10 +18,7 @@ interface ActionResult {
  * its text is the output, its screenshot goes inside.
  */
 export class OpenActions {
-  /**
-   * Declared tool names. Undefined when the request does not declare computer use: unanswered calls are then left to
-   * the upstream.
-   */
+  /** Declared tool names. Undefined without computer use: unanswered calls are then left to the upstream. */
   readonly #declared: ReadonlySet<string> | undefined;
   /** Calls without a result, in order. Several calls may share an id. */
   readonly #open: Map<number, ToolCallPart> | undefined;
@@ -75,10 +69,7 @@ export class OpenActions {
   }
 }
 
-/**
- * The id without a thought signature (docs/protocols/replies.md#signature-in-the-id): a client may keep the signature
- * in one place and drop it in the other.
- */
+/** The id without a signature (docs/protocols/replies.md#signature-in-the-id): clients keep it in some places only. */
 function plainId(id: string): string {
   const mark = id.indexOf('__thought__');
   return mark < 0 ? id : id.slice(0, mark);

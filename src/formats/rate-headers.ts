@@ -113,10 +113,7 @@ export const RATE_DIALECTS: Readonly<Record<FormatName, RateDialect | undefined>
   gemini: undefined,
 };
 
-/**
- * Headers with limits of an account, of any API. `anthropic-priority-` are those of a priority tier
- * (docs/protocols/anthropic-messages.md#headers).
- */
+/** Headers with limits of an account, of any API (docs/protocols/anthropic-messages.md#headers). */
 export const isRateHeader = (name: string): boolean => /^(?:x-ratelimit-|anthropic-(?:ratelimit|priority)-)/.test(name);
 
 const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };

@@ -2,14 +2,9 @@
 export interface RequestTarget {
   /** Model name as the upstream knows it, without the gateway's prefix. */
   readonly model: string;
-  /**
-   * Hosts accept different fields (docs/protocols/vertex-ai.md#claude-on-vertex-ai, docs/protocols/gemini.md#call-ids).
-   */
+  /** Hosts accept different fields (docs/protocols/vertex-ai.md, docs/protocols/gemini.md#call-ids). */
   readonly host: 'vertex' | 'direct';
-  /**
-   * True when the client wants OpenAI's fields only: thoughts are then not requested
-   * (docs/protocols/requests.md#visible-thoughts).
-   */
+  /** The client gets OpenAI's fields only, and so no thoughts (docs/protocols/requests.md#visible-thoughts). */
   readonly strict: boolean;
   /**
    * Cost labels that the operator derives from request metadata (docs/protocols/vertex-ai.md#labels): keys and values

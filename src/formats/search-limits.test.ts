@@ -70,7 +70,7 @@ describe('a search that may not go everywhere', () => {
     (setting, client, upstream, { tool, limit }) => {
       expect(limit.settings.map((path) => path.join('.'))).toContain(setting);
       const { text, losses } = sent(client, upstream, { tools: [FUNCTION[client], tool] });
-      const keeps = limit.at[upstream] === 'keep';
+      const keeps = limit.keptBy.includes(upstream);
       expect(SEARCH.test(text)).toBe(keeps);
       expect(text.includes('a.example')).toBe(keeps);
       expect(losses.some((loss) => /^dropped tools\[1\](?:\.googleSearch)?$/.test(loss))).toBe(!keeps);
@@ -102,11 +102,10 @@ describe('a search that may not go everywhere', () => {
 
 it('the table of limits says what the page says', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/protocols/requests.md'), 'utf8');
-  const WORDS = { keep: 'kept', omit: 'left out' } as const;
-  const rows = SEARCH_LIMITS.map(({ kind, settings, at }) => {
+  const rows = SEARCH_LIMITS.map(({ kind, settings, keptBy }) => {
     const names = settings.map((path) => `\`${path.join('.')}\``).join(', ');
-    const cells = [at['openai-chat'], at['openai-responses'], at['anthropic-messages'], at.gemini].map(
-      (one) => WORDS[one],
+    const cells = (['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const).map((format) =>
+      keptBy.includes(format) ? 'kept' : 'left out',
     );
     return `| \`${kind}\` | ${names} | ${cells.join(' | ')} |`;
   });

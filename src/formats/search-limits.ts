@@ -1,24 +1,16 @@
 import type { BuiltinTool, FormatName, JsonObject } from './conversation.ts';
 import { objectOf } from './json/object.ts';
 
-/** keep: the target has a setting for the limit. omit: it has none, and the tool is left out. */
-type LimitAction = 'keep' | 'omit';
-
 interface SearchLimit {
   readonly kind: BuiltinTool['kind'];
   /** Names of the setting in the APIs, as paths in the tool. */
   readonly settings: readonly (readonly string[])[];
   /** The value that limits. Default: a list that is not empty. */
   readonly value?: boolean;
-  readonly at: Readonly<Record<FormatName, LimitAction>>;
+  /** The APIs with a setting for the limit. In any other, the tool is left out. */
+  readonly keptBy: readonly FormatName[];
 }
 
-const NOWHERE = {
-  'openai-chat': 'omit',
-  'openai-responses': 'omit',
-  'anthropic-messages': 'omit',
-  gemini: 'omit',
-} as const;
 const ALLOWED = ['allowed_domains'];
 const BLOCKED = ['blocked_domains'];
 
@@ -28,35 +20,25 @@ const BLOCKED = ['blocked_domains'];
  * answers from what it knows.
  */
 export const SEARCH_LIMITS: readonly SearchLimit[] = [
-  {
-    kind: 'web_search',
-    settings: [['external_web_access']],
-    value: false,
-    at: { ...NOWHERE, 'openai-responses': 'keep' },
-  },
-  {
-    kind: 'web_search',
-    settings: [['indexed_web_access']],
-    value: true,
-    at: { ...NOWHERE, 'openai-responses': 'keep' },
-  },
+  { kind: 'web_search', settings: [['external_web_access']], value: false, keptBy: ['openai-responses'] },
+  { kind: 'web_search', settings: [['indexed_web_access']], value: true, keptBy: ['openai-responses'] },
   {
     kind: 'web_search',
     settings: [ALLOWED, ['filters', ...ALLOWED]],
-    at: { ...NOWHERE, 'openai-responses': 'keep', 'anthropic-messages': 'keep' },
+    keptBy: ['openai-responses', 'anthropic-messages'],
   },
   {
     kind: 'web_search',
     settings: [BLOCKED, ['filters', ...BLOCKED], ['excludeDomains'], ['exclude_domains']],
-    at: { ...NOWHERE, 'anthropic-messages': 'keep', gemini: 'keep' },
+    keptBy: ['anthropic-messages', 'gemini'],
   },
-  { kind: 'url_context', settings: [ALLOWED, BLOCKED], at: NOWHERE },
+  { kind: 'url_context', settings: [ALLOWED, BLOCKED], keptBy: [] },
 ];
 
 /** The reason why a tool is left out for an API: it cannot keep to a limit of the caller. Undefined: the tool has no such limit. */
 export function brokenLimit(kind: BuiltinTool['kind'], options: JsonObject, format: FormatName): string | undefined {
   for (const limit of SEARCH_LIMITS) {
-    if (limit.kind !== kind || limit.at[format] === 'keep') continue;
+    if (limit.kind !== kind || limit.keptBy.includes(format)) continue;
     const path = limit.settings.find((setting) => limits(valueAt(options, setting), limit.value));
     if (path) return `this target cannot keep to \`${path.join('.')}\`, and would go where the caller forbids`;
   }

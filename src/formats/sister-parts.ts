@@ -1,7 +1,5 @@
 import type { CacheMarker, JsonObject, MediaPart, MediaSource, Part } from './conversation.ts';
-import { compact } from './json/compact.ts';
-import { objectOf } from './json/object.ts';
-import { stringOf } from './json/read.ts';
+import { compact, objectOf, stringOf } from './json/object.ts';
 import { audioMime, mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from './media/media-types.ts';
 import { isAddress } from './media/remote-media.ts';
 

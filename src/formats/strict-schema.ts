@@ -3,10 +3,7 @@ import { shownText } from './json/shown.ts';
 import type { LossReport } from './losses/losses.ts';
 import type { JsonObject } from './conversation.ts';
 
-/**
- * OpenAI's rules for the schemas of strict tools and answers (docs/protocols/openai-chat.md#strict-schemas). It refuses the whole request
- * where one schema breaks them.
- */
+/** OpenAI's rules for schemas of strict tools and answers (docs/protocols/openai-chat.md#strict-schemas). */
 const REFUSED: ReadonlySet<string> = new Set(
   (
     'allOf oneOf not if then else dependentRequired dependentSchemas patternProperties propertyNames minProperties maxProperties ' +

@@ -17,10 +17,7 @@ interface RequestTranslation {
   readonly reply: ReplyContext;
   /** Fields beside those of the body that losses and faults may name. */
   readonly alsoNamed?: JsonObject | undefined;
-  /**
-   * Edits the conversation before it is encoded. Turns and tools must stay the same objects: origins.ts looks their
-   * places up by identity.
-   */
+  /** Edits the conversation before it is encoded. Turns and tools stay the same objects: origins.ts finds them. */
   readonly change?: (conversation: Conversation) => Conversation;
 }
 

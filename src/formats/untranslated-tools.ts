@@ -1,6 +1,6 @@
 import type { BuiltinTool, FormatName, Tool } from './conversation.ts';
 import { RequestFault } from './format.ts';
-import { stringOf } from './json/read.ts';
+import { stringOf } from './json/object.ts';
 
 interface UntranslatedTool {
   /** The API that has the tool. */

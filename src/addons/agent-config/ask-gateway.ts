@@ -1,7 +1,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { JsonObject } from '../../formats/conversation.ts';
-import { parseJson } from '../../formats/json/read.ts';
+import { parseJson } from '../../formats/json/object.ts';
 import { isObject } from '../../plugin/index.ts';
 import { nearest } from '../../plugin/nearest.ts';
 import { messageOf } from '../../plugin/thrown.ts';

@@ -1,5 +1,5 @@
 import type { TestExpectation, TestOutbound, TestStream, TestMetric } from '../../../schemas/types.generated.ts';
-import { parseJson } from '../../formats/json/read.ts';
+import { parseJson } from '../../formats/json/object.ts';
 import type { CaseCall } from './calls.ts';
 import { valueAt, type JsonPath } from '../../core/settings/schema/pointer.ts';
 import { differ, differences, expectedPart, meant, type Mismatch, show, showBoth } from './differences.ts';

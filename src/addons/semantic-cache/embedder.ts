@@ -18,8 +18,7 @@ import {
   type Translator,
 } from '../../plugin/index.ts';
 import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
-import { isObject } from '../../formats/json/object.ts';
-import { listOf, parseJson } from '../../formats/json/read.ts';
+import { isObject, listOf, parseJson } from '../../formats/json/object.ts';
 
 export interface EmbedderSetup {
   readonly targets: TargetResolver;

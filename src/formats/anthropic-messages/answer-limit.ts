@@ -12,10 +12,7 @@ const UNKNOWN_MODEL = 4096;
  */
 const SMALLEST = 4096;
 
-/**
- * `max_tokens` of a request, which this API demands (docs/protocols/requests.md#default-max-tokens). A limit of the
- * caller never changes.
- */
+/** `max_tokens`, which this API demands (docs/protocols/requests.md#default-max-tokens). The caller's limit stays. */
 export class AnswerLimit {
   #tokens: number;
   readonly #highest: number;

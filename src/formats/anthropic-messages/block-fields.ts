@@ -1,10 +1,7 @@
 import type { JsonObject, OpaquePart, Part } from '../conversation.ts';
 import { objectOf, rest } from '../json/object.ts';
 
-/**
- * Block fields that the neutral parts have a place for. Constants, since every block of every request is compared with
- * one of these lists.
- */
+/** Block fields with a place in neutral parts. Constants: every block of a request is compared with a list. */
 const OF_ALL = ['type', 'cache_control'];
 export const KNOWN = {
   text: [...OF_ALL, 'text'],
@@ -34,10 +31,7 @@ export function opaque(value: JsonObject, attached = false): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value, ...(attached && { attached }) };
 }
 
-/**
- * A value without a type is not a block but fields of a whole reply (container, context management), which are not sent
- * back.
- */
+/** Without a type, a value is fields of a whole reply (container, context management), which are not sent back. */
 export function isReplyFields(value: JsonObject): boolean {
   return typeof value.type !== 'string';
 }

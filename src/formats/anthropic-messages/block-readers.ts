@@ -3,10 +3,9 @@ import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { fieldsOf, KNOWN, withoutDirectCaller } from './block-fields.ts';
-import { isObject, setField } from '../json/object.ts';
+import { isObject, setField, listOf, parseJson, stringOf } from '../json/object.ts';
 import { LiteralText } from '../json/literal.ts';
 import { mcpPart } from '../mcp-parts.ts';
-import { listOf, parseJson, stringOf } from '../json/read.ts';
 import type { TextDeltas } from './plain-delta.ts';
 
 /** State shared by the blocks of one reply. */
@@ -90,10 +89,7 @@ class TextReader implements BlockReader {
     for (const citation of this.#citations) this.#cite(citation);
   }
 
-  /**
-   * Only web results have a URL, which a neutral citation needs. The other citations stay in the attached fields
-   * (docs/protocols/replies.md#claude-citations).
-   */
+  /** Only web results have a URL. Other citations stay attached (docs/protocols/replies.md#claude-citations). */
   #cite(citation: unknown): void {
     if (!isObject(citation) || citation.type !== 'web_search_result_location') return;
     const url = stringOf(citation.url);
@@ -134,9 +130,7 @@ class ThinkingReader implements BlockReader {
     else if (delta.type === 'signature_delta') this.#signature = stringOf(delta.signature);
   }
 
-  /**
-   * Measured: 19 recorded blocks are empty but signed. The empty text creates a thinking part to carry the signature.
-   */
+  /** Measured: 19 recorded blocks are empty but signed. The empty text creates a part for the signature. */
   close(): void {
     const place = { choice: 0, block: this.#index };
     if (!this.#shown) this.#state.out.push({ type: 'thinking', ...place, text: '' });
@@ -203,10 +197,7 @@ class ToolUseReader extends InputReader {
   }
 }
 
-/**
- * A free-text tool was sent as a function with one string `input`; this reader extracts its text
- * (docs/protocols/requests.md#custom-tool).
- */
+/** The text of a free-text tool, sent as one string `input` (docs/protocols/requests.md#custom-tool). */
 class CustomCallReader extends ToolUseReader {
   #json = '';
 

@@ -3,7 +3,7 @@ import { writeEnvelope, type Envelope } from '../envelope.ts';
 import { makerOf, type Maker } from '../maker.ts';
 import { OWN_MAKER, thinkingSignature } from './signatures.ts';
 import { EMPTY_TEXT, EMPTY_THINKING, type MessageSink } from './message-sink.ts';
-import { listOf } from '../json/read.ts';
+import { listOf } from '../json/object.ts';
 
 interface OpenBlock {
   readonly kind: 'text' | 'thinking' | 'tool';

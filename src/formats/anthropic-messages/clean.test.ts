@@ -6,7 +6,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { SearchableBody } from '../body-view.ts';
 import { clientContext, deepFreeze, requestTarget, replyWith } from '../contexts.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { listOf } from '../json/read.ts';
+import { listOf } from '../json/object.ts';
 
 function searchable(json: JsonObject, indent?: string): SearchableBody {
   const text = JSON.stringify(json).replaceAll('":', indent === undefined ? '":' : `":${indent}`);

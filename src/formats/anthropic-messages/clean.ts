@@ -1,11 +1,9 @@
 import type { JsonObject } from '../conversation.ts';
-import type { Cleaning, SearchableBody, BodyView } from '../body-view.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import type { Cleaning, SearchableBody, BodyView, BodyEdit } from '../body-view.ts';
+import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 import { labelHeader, type LabelledTarget } from '../labels.ts';
 import { joinLosses, LossReport } from '../losses/losses.ts';
 import { registered } from '../media/media-types.ts';
-import { editMessages } from './edit-messages.ts';
 import {
   envelopeIn,
   FOREIGN_SIGNATURE,
@@ -16,6 +14,8 @@ import {
 } from './signatures.ts';
 import { SIGNATURE_MARK, splitSignature } from './tool-ids.ts';
 import { REFUSED_SIGNATURE } from '../refused-signature.ts';
+import { loopLostThinking } from './encode-turns.ts';
+import type { WireMessage } from './request-context.ts';
 
 /**
  * Strings that show that a body may hold blocks which this gateway made of another provider's answer. SDKs write JSON
@@ -66,10 +66,7 @@ function ownThought(block: JsonObject): JsonObject | string {
   return { ...block, thinking: envelope.text ?? block.thinking, signature: envelope.signature };
 }
 
-/**
- * True for an image of another provider, whose signature is in the next block, readable or not. Claude generates no
- * images and accepts none in assistant turns.
- */
+/** An image of another provider, with its signature in the next block. Claude takes none in assistant turns. */
 function isSignedImage(block: JsonObject, next: unknown): boolean {
   if (block.type !== 'image' || !isObject(next)) return false;
   return envelopeIn(next) === 'unreadable' || signatureOfPrevious(next) !== undefined;
@@ -102,4 +99,69 @@ export function withoutSignatures(body: BodyView): Cleaning | undefined {
     judge: (block) => (block.type === 'thinking' || block.type === 'redacted_thinking' ? REFUSED_SIGNATURE : block),
     lostThinking: REFUSED_SIGNATURE,
   });
+}
+
+/** A block that goes into the edited body in place of another. A string is the reason why the block is left out. */
+type Verdict = JsonObject | string;
+
+interface Editing {
+  /** Returns the same block for one that stays unchanged. */
+  readonly judge: (block: JsonObject, next: unknown, place: string, losses: LossReport) => Verdict;
+  /** Reason of the loss when manual thinking has to be switched off. */
+  readonly lostThinking: string;
+}
+
+/** Edits the blocks of a body in this format. Undefined when every block stays unchanged. */
+function editMessages(body: BodyView, { judge, lostThinking }: Editing): Cleaning | undefined {
+  const messages = listOf(body.value('messages'));
+  if (!messages) return undefined;
+  const losses = new LossReport();
+  let changed = false;
+  const kept = messages.flatMap((message, at) => {
+    const content = isObject(message) ? listOf(message.content) : undefined;
+    if (!isObject(message) || !content) return [message];
+    const edited = editContent(content, `messages[${at}].content`, { judge, losses });
+    if (edited === content) return [message];
+    changed = true;
+    // The API refuses an empty message, and merges the neighbours of a removed message
+    // (docs/protocols/anthropic-messages.md#turns).
+    return edited.length > 0 ? [{ ...message, content: edited }] : [];
+  });
+  if (!changed) return undefined;
+  const edits: BodyEdit[] = [{ path: ['messages'], value: kept, source: 'gateway' }];
+  if (needsThinking(body) && loopLostThinking(wireMessages(kept))) {
+    edits.push({ path: ['thinking'], value: undefined, source: 'gateway' });
+    losses.dropped('thinking', lostThinking);
+  }
+  return { edits, losses: losses.list() };
+}
+
+/** Returns the same list when nothing changes. */
+function editContent(
+  content: readonly unknown[],
+  path: string,
+  { judge, losses }: Pick<Editing, 'judge'> & { readonly losses: LossReport },
+): readonly unknown[] {
+  let changed = false;
+  const kept = content.flatMap((block, at) => {
+    if (!isObject(block)) return [block];
+    const place = `${path}[${at}]`;
+    const verdict = judge(block, content[at + 1], place, losses);
+    changed ||= verdict !== block;
+    if (typeof verdict !== 'string') return [verdict];
+    losses.dropped(place, verdict);
+    return [];
+  });
+  return changed ? kept : content;
+}
+
+/** With manual thinking a tool loop begins with it (docs/protocols/anthropic-messages.md#thinking-blocks). */
+const needsThinking = (body: BodyView): boolean =>
+  body.has('thinking') && objectOf(body.value('thinking'))?.type === 'enabled';
+
+function wireMessages(messages: readonly unknown[]): readonly WireMessage[] {
+  return messages.filter(isObject).map(({ role, content }) => ({
+    role: role === 'assistant' ? 'assistant' : 'user',
+    content: (listOf(content) ?? []).filter(isObject),
+  }));
 }

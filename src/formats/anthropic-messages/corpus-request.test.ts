@@ -4,8 +4,7 @@ import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts
 import { hasCorpus, recorded, type RecordedExchange } from './corpus.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf } from '../json/read.ts';
+import { isObject, objectOf, listOf } from '../json/object.ts';
 
 const requests = recorded('anthropic', 'vertex-anthropic').flatMap((record) =>
   isObject(record.request_body) && Array.isArray(record.request_body.messages) && record.op !== 'count_tokens'

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson } from '../json/read.ts';
+import { isObject, parseJson } from '../json/object.ts';
 
 /** A recorded exchange, as far as these tests read it (corpus README, "Record format"). */
 export interface RecordedExchange {

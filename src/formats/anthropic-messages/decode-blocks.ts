@@ -19,8 +19,7 @@ import { typed } from '../media/media-types.ts';
 import { sisterPart } from '../sister-parts.ts';
 import { envelopeIn, signatureOfPrevious } from './signatures.ts';
 import { splitSignature } from './tool-ids.ts';
-import { booleanOf, stringOf } from '../json/read.ts';
-import { isObject, objectOf } from '../json/object.ts';
+import { booleanOf, stringOf, isObject, objectOf } from '../json/object.ts';
 
 /** Content of a message, a result or `system`: a string is equivalent to one text block. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {
@@ -48,10 +47,7 @@ function wholeText(text: string, path: ParamPath, origins: Origins | undefined):
   return part;
 }
 
-/**
- * Puts the signature back on the part it was taken from (signatures.ts), or returns a part that carries it
- * alone.
- */
+/** Puts the signature back on the part it was taken from (signatures.ts), or returns a part that carries it. */
 function signPrevious(
   parts: Part[],
   { signature, maker, of }: Extract<Envelope, { kind: 'signature' }>,
@@ -104,10 +100,7 @@ function decodeBlock(block: JsonObject, path: BodyPlace, origins: Origins | unde
   }
 }
 
-/**
- * Citations that this gateway made from another provider's (encode-reply.ts) have an empty index, which Claude
- * refuses.
- */
+/** Citations that encode-reply.ts made from another provider's have an empty index, which Claude refuses. */
 function ownCitations(citations: readonly unknown[]): unknown {
   const kept = citations.filter((citation) => !isObject(citation) || citation.encrypted_index !== '');
   return kept.length > 0 || citations.length === 0 ? kept : undefined;

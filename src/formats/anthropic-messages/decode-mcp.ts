@@ -1,7 +1,5 @@
 import type { BindingField, BuiltinTool, JsonObject, LostField, McpServer } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf, rest } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, rest, listOf, stringOf } from '../json/object.ts';
 
 /** The type of the tool that offers the tools of one of `mcp_servers`. */
 export const TOOLSET = 'mcp_toolset';

@@ -6,8 +6,7 @@ import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './bloc
 import { failureOf, unreadable } from './errors.ts';
 import type { TextDeltas } from './plain-delta.ts';
 import { toFinish, MessagesUsageReader } from './reply-fields.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 
 /** Fields of the reply that have no neutral place; a client of this API gets them back (docs/protocols/anthropic-messages.md#reply). */
 const REPLY_FIELDS = ['container', 'context_management', 'stop_details', 'diagnostics'] as const;

@@ -11,20 +11,15 @@ import type {
   Tool,
   ToolChoice,
 } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, objectOf, rest, numberOf, stringOf, booleanOf } from '../json/object.ts';
 import { MESSAGES_CONVERSATION } from '../fields/parameter-names.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { decodeContent, invalid, cache } from './decode-blocks.ts';
 import { decodeToolset, definitionsIn, TOOLSET, type Definitions } from './decode-mcp.ts';
-import { isObject, objectOf, rest } from '../json/object.ts';
-import { numberOf, stringOf, booleanOf } from '../json/read.ts';
-import { thinkingBudget } from '../thinking-budget.ts';
+import { thinkingBudget } from '../number-ranges.ts';
 
-/**
- * Messages API body → conversation (docs/protocols/anthropic-messages.md#request-fields, docs/protocols/messages-route.md#requests). On
- * Vertex AI the body has no model.
- */
+/** Body → conversation (docs/protocols/messages-route.md#requests). On Vertex AI the body has no model. */
 export function decodeRequest(body: JsonObject, origins?: Origins): Conversation {
   const tools = decodeTools(body.tools, body.mcp_servers);
   return compact({
@@ -75,10 +70,7 @@ function decodeMessage(message: JsonObject, path: BodyPlace, origins: Origins | 
   }
 }
 
-/**
- * Tool results and the user's own content become two turns: results first, as the API requires
- * (docs/protocols/messages-route.md#results-first).
- */
+/** Results and other content are two turns, results first (docs/protocols/messages-route.md#results-first). */
 function decodeUser(parts: readonly Part[]): Turn[] {
   if (!parts.some(({ type }) => type === 'tool_result')) return [{ role: 'user', parts }];
   const results: Part[] = [];
@@ -162,10 +154,7 @@ function unplaced(body: JsonObject): JsonObject | undefined {
   return Object.keys(extras).length > 0 ? extras : undefined;
 }
 
-/**
- * Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). All others
- * are specific to this format.
- */
+/** Server tools with a neutral name, whatever their date (docs/protocols/anthropic-messages.md#server-tools). */
 const BUILTIN: readonly (readonly [RegExp, BuiltinTool['kind']])[] = [
   [/^web_search_20\d{6}$/, 'web_search'],
   [/^web_fetch_20\d{6}$/, 'url_context'],

@@ -8,8 +8,7 @@ import { eventEnd, hasReturns, readRecords, SseCutter, sseText, type SseEvent } 
 import { MessageReader } from './decode-reply.ts';
 import { PlainDelta, textDeltas, type DeltaSource } from './plain-delta.ts';
 import { failureOf, interrupted, unreadable } from './errors.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { numberOf, parseJson } from '../json/read.ts';
+import { isObject, objectOf, numberOf, parseJson } from '../json/object.ts';
 
 /**
  * Events that this format knows (docs/protocols/anthropic-messages.md#stream). An event with another name (`vertex_event`,

@@ -1,6 +1,5 @@
 import type { JsonObject, ResponseFormat } from '../conversation.ts';
-import { isObject } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, listOf, stringOf } from '../json/object.ts';
 import { hasStructuredOutputs } from './models.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 
@@ -93,10 +92,7 @@ interface OutputSchema {
   readonly moved: readonly string[];
 }
 
-/**
- * A copy of the schema in the subset that Claude enforces. The description lists the constraints that Claude cannot
- * enforce.
- */
+/** A copy of the schema in the subset that Claude enforces. The description lists the other constraints. */
 export function toOutputSchema(schema: JsonObject): OutputSchema {
   const moved: string[] = [];
   return { schema: convert(schema, '', moved), moved };
@@ -141,10 +137,7 @@ function convertMap(map: JsonObject, path: string, moved: string[]): JsonObject 
   );
 }
 
-/**
- * A reference stands alone (docs/protocols/requests.md#json-schema-for-claude): definitions may be beside it, everything else is left out
- * and reported.
- */
+/** A reference stands alone (docs/protocols/requests.md#json-schema-for-claude), but for definitions. */
 function referTo($ref: string, schema: JsonObject, path: string, lost: string[]): JsonObject {
   const clean: JsonObject = { $ref };
   for (const [keyword, value] of Object.entries(schema)) {

@@ -3,11 +3,9 @@ import { RequestFault } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { reportMetadata } from '../labels.ts';
 import type { RequestContext, WireMessage } from './request-context.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, objectOf, stringOf, listOf } from '../json/object.ts';
 import { isResidency, residencyIn } from '../residency.ts';
 import { shownText } from '../json/shown.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf, listOf } from '../json/read.ts';
 
 /** The version that published clients of Claude on Vertex AI send (docs/protocols/vertex-ai.md#claude-version). */
 export const VERTEX_VERSION = 'vertex-2023-10-16';
@@ -103,10 +101,7 @@ function dropSet(param: string, value: unknown, { losses }: RequestContext): voi
   if (value !== undefined) losses.dropped(param, 'Claude has no such setting');
 }
 
-/**
- * A caller who requests audio or images and gets text does not get the requested answer: a 400
- * (docs/protocols/requests.md#modalities).
- */
+/** A text is no answer to a request for audio or images: a 400 (docs/protocols/requests.md#modalities). */
 function refuseAudio({ conversation }: RequestContext): void {
   const other = conversation.modalities?.find((modality) => modality !== 'text');
   if (other !== undefined) {
@@ -156,10 +151,7 @@ function holdsFile(block: unknown): boolean {
   return objectOf(block.source)?.type === 'file' || (listOf(block.content)?.some(holdsFile) ?? false);
 }
 
-/**
- * `thinking`: whether thinking is on, which fixes the sampling of every generation
- * (docs/protocols/anthropic-messages.md#sampling).
- */
+/** `thinking` fixes the sampling of every generation (docs/protocols/anthropic-messages.md#sampling). */
 export function encodeSampling(context: RequestContext, thinking: boolean): JsonObject {
   refuseSeveral(context);
   const { sampling } = context.conversation;

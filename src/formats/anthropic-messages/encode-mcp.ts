@@ -2,8 +2,7 @@ import { encodeArguments } from '../call-arguments.ts';
 import type { BuiltinTool, Conversation, JsonObject, McpCallPart, McpResultPart, McpServer } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { compact } from '../json/compact.ts';
-import { stringOf } from '../json/read.ts';
+import { compact, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { BodyPlace } from '../losses/place.ts';
 import { MCP_AS_TEXT, mcpBlock, mcpText } from '../mcp-parts.ts';
@@ -25,10 +24,7 @@ export const isToolsetKey = (name: string | undefined): boolean => name?.startsW
 
 export const choiceKeyOf = ({ server }: BuiltinTool): string | undefined => server && choiceKey(server.label);
 
-/**
- * The MCP servers of one request that was written in another API: a toolset among the tools for each, a definition beside them, and the
- * blocks of their calls.
- */
+/** The MCP servers of a request in another API: their toolsets, definitions, and the blocks of their calls. */
 export class McpServers {
   readonly #conversation: Conversation;
   readonly #host: RequestTarget['host'];

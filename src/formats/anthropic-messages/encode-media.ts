@@ -6,10 +6,7 @@ import { BodyPlace } from '../losses/place.ts';
 import type { WireBlock, RequestContext } from './request-context.ts';
 import { shownText } from '../json/shown.ts';
 
-/**
- * Media that Claude cannot read are a 400 that names the part: an answer without the picture would be a guess
- * (docs/protocols/requests.md#unreadable-media).
- */
+/** Media that Claude cannot read are a 400 that names the part (docs/protocols/requests.md#unreadable-media). */
 export function encodeMedia(part: MediaPart, path: BodyPlace, context: RequestContext): WireBlock {
   if (part.detail !== undefined && part.detail !== 'auto') {
     context.losses.dropped(BodyPlace.field(path, 'image_url.detail'), 'Claude has no image detail setting');

@@ -70,10 +70,7 @@ function planNativeEffort(effort: ReasoningEffort, context: RequestContext): Thi
   return {};
 }
 
-/**
- * An explicit `thinking` object wins over the effort (docs/protocols/requests.md#explicit-thinking). If it turns thinking on without a
- * depth, the effort sets the depth.
- */
+/** An explicit `thinking` wins (docs/protocols/requests.md#explicit-thinking). The effort may set its depth. */
 function planExplicit(explicit: Explicit, effort: ReasoningEffort | undefined, context: RequestContext): ThinkingPlan {
   const plan = planType(explicit, effort, context);
   if (effort === undefined) return plan;
@@ -135,10 +132,7 @@ function turnOff(param: string, { facts, losses }: RequestContext): ThinkingPlan
   }
 }
 
-/**
- * Budget and answer share `max_tokens`: a budget that leaves nothing for the answer is cut to half of it
- * (docs/protocols/requests.md#budget-below-max-tokens).
- */
+/** A budget that leaves no answer is cut to half (docs/protocols/requests.md#budget-below-max-tokens). */
 function manual(explicit: Explicit, wanted: number, param: string, context: RequestContext): ThinkingPlan {
   const { losses } = context;
   context.limit.makeRoomFor(wanted);

@@ -7,9 +7,7 @@ import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts
 import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { brokenLimit } from '../search-limits.ts';
-import { objectOf } from '../json/object.ts';
-import { compact } from '../json/compact.ts';
-import { booleanOf, stringOf } from '../json/read.ts';
+import { objectOf, compact, booleanOf, stringOf } from '../json/object.ts';
 import { RequestFault } from '../format.ts';
 
 /** A tool that Claude has no form for is a loss (docs/protocols/requests.md#tools). */
@@ -77,10 +75,7 @@ function schemaOf({ parameters, strict }: FunctionTool, path: string, context: R
   return { input_schema: schema, ...sent };
 }
 
-/**
- * Strict tools need structured output, which Vertex AI does not serve (docs/protocols/vertex-ai.md#claude-features-not-served). `false`
- * is the default.
- */
+/** Vertex AI has no strict tools (docs/protocols/vertex-ai.md#claude-features-not-served). `false` is the default. */
 function strictness(strict: boolean | undefined, path: string, context: RequestContext): JsonObject {
   if (strict === undefined) return {};
   if (context.native && !strict) return { strict };
@@ -227,10 +222,7 @@ interface ToolSection {
   readonly tool_choice?: WireBlock;
 }
 
-/**
- * `tools` and `tool_choice` together: some limits on the choice are expressed by leaving tools out (docs/protocols/requests.md#tools,
- * docs/protocols/requests.md#the-json-tool).
- */
+/** Some limits on the choice are expressed by leaving tools out (docs/protocols/requests.md#tools). */
 export function encodeToolSection(
   declared: readonly WireBlock[],
   answer: AnswerPlan,
@@ -249,10 +241,7 @@ export function encodeToolSection(
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 
-/**
- * A list of allowed names is expressed by sending only those tools. One forced name is expressed in `tool_choice`, if
- * forcing is allowed.
- */
+/** Only allowed tools are sent. A single forced one is named in `tool_choice`, if forcing is allowed. */
 function allowedTools(
   declared: readonly WireBlock[],
   mayForce: boolean,

@@ -1,5 +1,5 @@
 import type { Turn } from '../conversation.ts';
-import { append } from '../json/object.ts';
+import { append, stringOf } from '../json/object.ts';
 import { OpenActions } from '../open-actions.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
@@ -7,7 +7,6 @@ import { isOwnOpaque } from './block-fields.ts';
 import { encodeParts, encodeResult } from './encode-parts.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { WireBlock, RequestContext, WireMessage } from './request-context.ts';
-import { stringOf } from '../json/read.ts';
 
 export interface EncodedTurns {
   readonly system: readonly WireBlock[];
@@ -126,10 +125,7 @@ const isText = (block: WireBlock): boolean => block.type === 'text';
 const isCall = (block: WireBlock): boolean => block.type === 'tool_use';
 const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
 
-/**
- * Thinking first, calls last (docs/protocols/requests.md#order-for-claude). A turn with server tool blocks is Claude's own and keeps its
- * order, because the blocks depend on it.
- */
+/** Thinking first, calls last (docs/protocols/requests.md#order-for-claude). Claude's own blocks keep their order. */
 function arrangeAssistant(content: WireBlock[]): WireBlock[] {
   const plain = (block: WireBlock): boolean => isText(block) || isThinking(block) || isCall(block);
   if (content.length === 1 || content.every(isText) || !content.every(plain)) return content;
@@ -140,10 +136,7 @@ function arrangeAssistant(content: WireBlock[]): WireBlock[] {
   return [...opening, ...content.filter(isCall)];
 }
 
-/**
- * Results first (docs/protocols/anthropic-messages.md#order-of-results), in the order of their calls; results without a
- * call follow in their own order.
- */
+/** Results first, in the order of their calls, then others (docs/protocols/anthropic-messages.md#order-of-results). */
 function arrangeUser(content: WireBlock[], before: WireMessage | undefined): WireBlock[] {
   if (content.length === 1 || !content.some(isResult)) return content;
   const results = content.filter(isResult);
@@ -157,10 +150,7 @@ function arrangeUser(content: WireBlock[], before: WireMessage | undefined): Wir
   return ordered;
 }
 
-/**
- * A final assistant text is a prefill, and a prefill that ends in white space is a 400
- * (docs/protocols/requests.md#empty-text-for-claude).
- */
+/** A prefill that ends in white space is a 400 (docs/protocols/requests.md#empty-text-for-claude). */
 function trimEnd(content: WireBlock[]): WireBlock[] {
   const last = content.at(-1);
   const text = last?.type === 'text' ? stringOf(last.text) : undefined;

@@ -2,14 +2,9 @@ import type { JsonObject } from '../conversation.ts';
 import { SEARCHED, type UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { numberOf, parseJson, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 
-/**
- * Types with one status each (docs/protocols/errors.md#anthropic-errors). 422 and other 4xx are `invalid_request_error`
- * too.
- */
+/** Types with one status each (docs/protocols/errors.md#anthropic-errors). Other 4xx are `invalid_request_error`. */
 export const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -24,10 +19,7 @@ export const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['overloaded_error', 529],
 ]);
 
-/**
- * Google's platform answers before Claude on Vertex AI is reached: credentials, quota, unknown model
- * (docs/protocols/errors.md#google-errors).
- */
+/** Google answers for Claude on Vertex AI: credentials, quota (docs/protocols/errors.md#google-errors). */
 export const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
@@ -46,10 +38,7 @@ export const STATUS_BY_GOOGLE: ReadonlyMap<string, number> = new Map([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-/**
- * Front ends answer with whole HTML pages; only this much of one is kept
- * (docs/protocols/errors.md#bodies-that-are-not-json).
- */
+/** As much of a front end's HTML page is kept (docs/protocols/errors.md#bodies-that-are-not-json). */
 const MAX_RAW_MESSAGE = 1024;
 
 /** A reply that is not 2xx. The HTTP status is the upstream's own and is kept. */
@@ -105,10 +94,7 @@ export function unreadable(what: string): UpstreamFailure {
 const FULL_CONTEXT = 'context_length_exceeded';
 const THREAD_REFUSED = 'thread_unsupported_request';
 
-/**
- * Anthropic's error body (docs/protocols/errors.md#anthropic-errors). `request_id` is the id of the request in this gateway: clients
- * quote it to their operator.
- */
+/** An error body (docs/protocols/errors.md#anthropic-errors). Clients quote `request_id`, the gateway's own. */
 export function encodeError(error: ClientError): ErrorReply {
   const details = {
     ...(error.code !== null && { error_code: error.code }),
@@ -180,10 +166,7 @@ const NUMBER = /\d(?:[\d,_]*\d)?/g;
 const MAXIMUM =
   /\b(?:max(?:imum)?|context|limit|up to|only supports|allowed|<=|>)[^\d]{0,60}?(\d[\d,_]*)|(\d[\d,_]*) (?:tokens? )?max/i;
 
-/**
- * The message of a full context in Anthropic's words, with the upstream's own behind them. The numbers are those that the
- * upstream's message has.
- */
+/** The message of a full context in Anthropic's words, with the upstream's numbers, and its own behind them. */
 function fullContextMessage(message: string): string {
   if (KNOWN.test(message)) return message;
   const numbers = numbersIn(message.slice(0, SEARCHED));

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { answeredArguments } from '../call-arguments.ts';
 import { WrittenText } from '../json/written-text.ts';
-import { absorb, isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { absorb, isObject, stringOf } from '../json/object.ts';
 
 /** Receives the steps of a message as the Messages API streams them (docs/protocols/anthropic-messages.md#stream). */
 export interface MessageSink {
@@ -26,10 +25,7 @@ export const EMPTY_TEXT: JsonObject = { type: 'text', text: '' };
 export const EMPTY_THINKING: JsonObject = { type: 'thinking', thinking: '', signature: '' };
 const EMPTY_JSON = new Map([EMPTY_TEXT, EMPTY_THINKING].map((block) => [block, JSON.stringify(block)]));
 
-/**
- * The field that a delta of each type adds. Most deltas are short: JSON.stringify costs three times as much for the
- * object as for its text.
- */
+/** The field that a delta of each type adds. Its text costs JSON.stringify a third of what the object does. */
 const ADDS: ReadonlyMap<unknown, string> = new Map([
   ['text_delta', 'text'],
   ['thinking_delta', 'thinking'],
@@ -43,10 +39,7 @@ function deltaJson(delta: JsonObject): string {
   return `{"type":"${String(delta.type)}","${field}":${JSON.stringify(delta[field])}}`;
 }
 
-/**
- * Writes the steps as SSE. The event line is always there: SDKs skip records without it
- * (docs/protocols/anthropic-messages.md#sdk-accumulator).
- */
+/** Writes SSE. SDKs skip records without an event line (docs/protocols/anthropic-messages.md#sdk-accumulator). */
 export class StreamSink implements MessageSink {
   readonly #text = new WrittenText();
 
@@ -87,10 +80,7 @@ export class StreamSink implements MessageSink {
   }
 }
 
-/**
- * Assembles the steps as the SDK's accumulator does (docs/protocols/anthropic-messages.md#sdk-accumulator): a plain
- * reply equals the result of its stream.
- */
+/** Assembles a plain reply as the SDK does a stream (docs/protocols/anthropic-messages.md#sdk-accumulator). */
 export class PlainSink implements MessageSink {
   message: JsonObject = {};
   readonly #content: JsonObject[] = [];

@@ -1,7 +1,6 @@
 import type { RequestTarget } from '../request-target.ts';
 import type { SearchableBody } from '../body-view.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, numberOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, listOf, numberOf, stringOf } from '../json/object.ts';
 import { hasStructuredOutputs, modelFacts, parseModel, type ModelFacts } from './models.ts';
 
 /**

@@ -20,23 +20,14 @@ interface ClaudeModel {
 }
 
 export interface ModelFacts {
-  /**
-   * `manual`: budget_tokens only. `both`: 4.6, where budgets are deprecated. `adaptive`: a budget is a 400
-   * (docs/protocols/anthropic-messages.md#thinking).
-   */
+  /** `both`: 4.6, budgets deprecated. `adaptive`: a budget is a 400 (docs/protocols/anthropic-messages.md#thinking). */
   readonly thinking: 'none' | 'manual' | 'both' | 'adaptive';
-  /**
-   * Whether thinking can be turned off (docs/protocols/anthropic-messages.md#thinking): some models always think; Sonnet 5.5 can confine
-   * it to between tool calls.
-   */
+  /** How thinking can be turned off (docs/protocols/anthropic-messages.md#thinking): some models always think. */
   readonly turnOff: 'disabled' | 'between_tools' | 'never';
   /** `output_config.effort` is accepted (Opus 4.5, then every model from 4.6 on). */
   readonly effort: boolean;
   readonly xhighEffort: boolean;
-  /**
-   * `thinking: disabled` together with effort xhigh or max is a 400, on Opus 5 and on 5.5
-   * (docs/protocols/anthropic-messages.md#thinking).
-   */
+  /** No thinking with effort xhigh or max: 400 on Opus 5, 5.5 (docs/protocols/anthropic-messages.md#thinking). */
   readonly highEffortNeedsThinking: boolean;
   /** Only temperature 1, top_p >= 0.99 and no top_k: models after Opus 4.6 (docs/protocols/anthropic-messages.md#sampling). */
   readonly fixedSampling: boolean;
@@ -46,10 +37,7 @@ export interface ModelFacts {
   readonly temperatureWithTopP: boolean;
   /** `output_config.format` and strict tools (docs/protocols/requests.md#response-format). The host must serve them as well. */
   readonly structuredOutput: boolean;
-  /**
-   * `tool_choice` any and tool are accepted: never on Fable and Mythos, nor on Opus 5.5 and Sonnet 5.5
-   * (docs/protocols/anthropic-messages.md#tool-choice).
-   */
+  /** Takes `tool_choice` any and tool (docs/protocols/anthropic-messages.md#tool-choice). */
   readonly forcedTools: boolean;
   /** Turns with the role `system` between others (docs/protocols/requests.md#system-text-for-claude). */
   readonly systemTurns: boolean;

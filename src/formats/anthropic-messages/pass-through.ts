@@ -9,7 +9,7 @@ import { eventEnd, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts
 import { decodeReply, MessageReader } from './decode-reply.ts';
 import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
-import { parseJson } from '../json/read.ts';
+import { parseJson } from '../json/object.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 import { isModelInBody, VERTEX_VERSION } from './encode-extras.ts';
 
@@ -75,10 +75,7 @@ class StreamPass implements PassThrough {
     return last ? Buffer.concat([last, MESSAGE_STOP]) : MESSAGE_STOP;
   }
 
-  /**
-   * A rest of comments is passed unchanged (recorded). An event that lacks only its blank line gets that line, which
-   * parsers need.
-   */
+  /** A rest of comments passes unchanged (recorded). An event without its blank line gets it: parsers need it. */
   #last(rest: Buffer, records: number): Buffer | undefined {
     if (records === 0) return rest.at(-1) === LF || rest.at(-1) === CR ? rest : undefined;
     return this.#scan(Buffer.concat([rest, Buffer.from('\n\n')]));
@@ -136,10 +133,7 @@ class StreamPass implements PassThrough {
 /** The start of a record's data: an object with its first member. */
 const OBJECT = /(?:\r\n?|\n)data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/y;
 
-/**
- * True when the data from `start` begins as an object and the record before `end` closes one. Any other record is
- * decoded, so that a broken event is reported.
- */
+/** The data from `start` begins as an object and ends as one. Other records are decoded, to report broken ones. */
 function isObjectText(text: string, start: number, end: number): boolean {
   OBJECT.lastIndex = start;
   if (!OBJECT.test(text)) return false;

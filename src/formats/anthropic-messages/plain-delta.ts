@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { fromBytes, literalAt, textLength } from '../json/literal.ts';
-import { parseJson, stringOf } from '../json/read.ts';
+import { parseJson, stringOf } from '../json/object.ts';
 import { CLOSE_OBJECT, closingQuote, NINE, ZERO } from '../json/scan.ts';
 
 const LF = 0x0a;

@@ -6,8 +6,7 @@ import { isOwnOpaque } from './block-fields.ts';
 import { decodeLoneServer } from './decode-mcp.ts';
 import { LossReport } from '../losses/losses.ts';
 import { shownText } from '../json/shown.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 
 /**
  * A conversation written in this format, for a model that speaks another (docs/protocols/messages-route.md#requests): results of server
@@ -115,10 +114,7 @@ function portablePart(part: Part, place: string, notes: Notes): Part {
   return reported;
 }
 
-/**
- * Other APIs join the texts of an answer (docs/protocols/messages-route.md#joined-texts): text that describes other
- * blocks is on lines of its own there.
- */
+/** Other APIs join texts: descriptions have their own lines (docs/protocols/messages-route.md#joined-texts). */
 function setApart(parts: readonly Part[], { reported, origins }: Notes): readonly Part[] {
   if (reported.size === 0) return parts;
   const [first, last] = [parts.findIndex(isText), parts.findLastIndex(isText)];
@@ -153,10 +149,7 @@ function resultText({ type, content }: JsonObject): string | undefined {
   return text === undefined ? undefined : `Result of ${tool}: ${text}`;
 }
 
-/**
- * The text of a string or of a list of text blocks. Undefined for a list with other blocks, which its texts alone do
- * not describe.
- */
+/** The text of a string or of a list of text blocks. Undefined for a list with other blocks. */
 function contentText(content: unknown): string | undefined {
   if (typeof content === 'string') return content === '' ? undefined : content;
   const texts = (listOf(content) ?? []).map((block) =>

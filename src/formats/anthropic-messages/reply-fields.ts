@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { claimOf, sound } from '../counts.ts';
 import { pricedTier, type Usage, type FinishReason } from '../events.ts';
-import { isObject, objectOf, setField } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, setField, listOf, stringOf } from '../json/object.ts';
 
 interface Counts {
   readonly fresh: number | undefined;
@@ -16,8 +15,7 @@ interface Counts {
 /**
  * The usage of one reply, which arrives in several steps. Counts of `message_delta` are totals and replace those of
  * `message_start`, unless they are null (measured: 13 of 193 recorded streams change them, all with server tools).
- * Lists and objects are summed when they arrive and not with every later step, which would cost the square of a reply's
- * length.
+ * Lists and objects are summed when they arrive: with every later step costs the square of a reply's length.
  */
 export class MessagesUsageReader {
   /** All fields reported so far, in the provider's format. */
@@ -142,10 +140,7 @@ function cacheParts(run: JsonObject): number | undefined {
   return parts.length > 0 ? parts.reduce((whole, part) => whole + part, 0) : undefined;
 }
 
-/**
- * Every key of the usage, null where unknown, because typed SDKs read them (docs/protocols/anthropic-messages.md#reply). `own`: the
- * provider's own object, if it is in this format.
- */
+/** Every key of the usage, null where unknown: typed SDKs read them. `own`: the provider's own object. */
 export function fromUsage(usage: Usage | undefined, own: JsonObject = {}): JsonObject {
   const cacheRead = usage?.cacheRead ?? 0;
   const cacheWrite = usage?.cacheWrite ?? 0;
@@ -194,10 +189,7 @@ const FROM_NEUTRAL: Record<FinishReason, string> = {
 interface CallsSeen {
   /** Calls that the client must answer. */
   readonly calls: number;
-  /**
-   * Uses of the forced tool that stands for a JSON answer: their `tool_use` means an ordinary stop
-   * (docs/protocols/requests.md#the-json-tool).
-   */
+  /** Uses of the forced tool of a JSON answer: an ordinary stop (docs/protocols/requests.md#the-json-tool). */
   readonly jsonAnswers: number;
 }
 
@@ -210,10 +202,7 @@ export function toFinish(stopReason: string | undefined, seen: CallsSeen): Finis
   return known ?? (seen.calls > 0 ? 'tool_calls' : 'stop');
 }
 
-/**
- * The provider's own stop reason, if it is one of Anthropic's, so that `pause_turn` or `stop_sequence` come out
- * unchanged.
- */
+/** The provider's own stop reason, if it is one of Anthropic's: `pause_turn` and `stop_sequence` stay. */
 export function fromFinish(reason: FinishReason | undefined, native: string | undefined): string {
   if (native !== undefined && TO_NEUTRAL.get(native) === reason) return native;
   return FROM_NEUTRAL[reason ?? 'stop'];

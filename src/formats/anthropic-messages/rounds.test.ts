@@ -9,8 +9,7 @@ import { decodeAll } from '../laws.testkit.ts';
 import { openaiChat } from '../openai-chat/index.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { anthropicMessages as format } from './index.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf } from '../json/read.ts';
+import { isObject, objectOf, listOf } from '../json/object.ts';
 
 /**
  * A conversation continues: a client gets Claude's answer and sends it back to Claude unchanged. No loss may be

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { ENVELOPE, readEnvelope, writeEnvelope, type Envelope } from '../envelope.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf } from '../json/object.ts';
 import type { Maker } from '../maker.ts';
 
 /**

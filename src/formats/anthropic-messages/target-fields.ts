@@ -1,6 +1,5 @@
 import { TOOLSET } from './decode-mcp.ts';
-import { objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { objectOf, listOf, stringOf } from '../json/object.ts';
 
 /** claude: Anthropic's own API. vertex: Claude on Vertex AI. other: a model of another vendor. */
 type FieldTarget = 'claude' | 'vertex' | 'other';
@@ -17,10 +16,7 @@ export interface TargetField {
   /** The paths of a field that stands in several places. */
   readonly places?: readonly string[];
   readonly at: Readonly<Record<FieldTarget, FieldAction>>;
-  /**
-   * The betas that the field comes with, as the target takes them: one of them is enough. Their sources:
-   * docs/protocols/anthropic-messages.md#betas-of-fields.
-   */
+  /** Betas of the field: one is enough. Sources: docs/protocols/anthropic-messages.md#betas-of-fields. */
   readonly betas?: readonly string[];
   /** The betas of one value, in place of `betas`: all of them are necessary. */
   readonly betasOf?: (value: unknown) => readonly string[];

@@ -1,9 +1,6 @@
 import { isWithin, limitsOf } from '../target-limits.ts';
 
-/**
- * Separates a tool call's id from a thought signature in it (docs/protocols/replies.md#signature-in-the-id), for clients that keep no
- * other field of a call.
- */
+/** A tool call's id and the thought signature in it (docs/protocols/replies.md#signature-in-the-id). */
 export const SIGNATURE_MARK = '__thought__';
 const LIMIT = limitsOf('anthropic-messages', {}).callId;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -49,10 +46,7 @@ export class ToolIds {
   }
 }
 
-/**
- * Signatures are base64, whose `+/=` an id may not hold: they travel as base64url. A signature in another alphabet is
- * left out.
- */
+/** Signatures are base64, but ids may not hold `+/=`: they travel as base64url. Other alphabets are left out. */
 export function joinSignature(id: string, signature: string | undefined): string {
   if (!signature || signature.length % 4 !== 0 || !BASE64.test(signature)) return id;
   return `${id}${SIGNATURE_MARK}${signature.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;

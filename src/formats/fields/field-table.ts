@@ -21,10 +21,7 @@ export interface FieldTable {
   readonly models: readonly string[];
   /** Lists of tools, `tools` or `input[].tools`. A tool may name a model, which the upstream calls beside that of the body. */
   readonly toolLists?: readonly string[];
-  /**
-   * Paths whose keys the caller invents: maps, arguments of tools and JSON Schemas. `[]` stands for every item of a
-   * list.
-   */
+  /** Paths whose keys the caller invents: maps, arguments, JSON Schemas. `[]` stands for every item of a list. */
   readonly freeMaps: readonly string[];
   /** Places of further bodies, or parts of one, inside the body. Default: none */
   readonly nested?: readonly NestedFields[];

@@ -10,10 +10,7 @@ import { CHAT_PARAMETERS, MESSAGES_PARAMETERS, MODEL_LISTS, RESPONSES_PARAMETERS
 import { sharedNames } from './shared-parameters.ts';
 import { otherApis } from './written-for.ts';
 
-/**
- * LiteLLM's proxy hands `extra_body` to the OpenAI SDK, which merges it over the body that it sends
- * (https://docs.litellm.ai/docs/completion/provider_specific_params).
- */
+/** LiteLLM merges `extra_body` over the body (https://docs.litellm.ai/docs/completion/provider_specific_params). */
 const LIFTED = ['extra_body'] as const;
 
 /**

@@ -4,10 +4,7 @@
  */
 export const MODEL_LISTS = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
 
-/**
- * Fields that the conversation holds, besides the model, the messages and `stream`. The decoder keeps every other field
- * under its name.
- */
+/** Fields of the conversation, besides the model, the messages and `stream`. Others keep their names. */
 export const CHAT_SETTINGS = [
   'max_tokens',
   'max_completion_tokens',
@@ -61,10 +58,7 @@ export const CHAT_PARAMETERS = [
   'anthropic_version',
 ] as const;
 
-/**
- * Fields that the conversation holds. The decoder keeps every other field under its name: the whole body is passed on, not
- * an allow-list.
- */
+/** Fields of the conversation. Others keep their names: the whole body is passed on, not an allow-list. */
 export const MESSAGES_CONVERSATION = [
   'model',
   'messages',

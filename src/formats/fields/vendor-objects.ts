@@ -67,10 +67,7 @@ export const VENDOR_OBJECTS: readonly VendorObject[] = [
   { kind: 'voices', path: 'voice.id', of: ['speech'] },
 ];
 
-/**
- * `file-gh` and a UUID of version 7: ids sort by the time of creation, the prefix tells them apart from a vendor's, and 74 random
- * bits cannot be guessed.
- */
+/** `file-gh` and a UUID of version 7: sorted by time, told apart from a vendor's, 74 bits that cannot be guessed. */
 export const STORED_FILE_ID = /^file-gh([0-9a-f]{12})[0-9a-f]{20}$/;
 
 /** Whether the text in a row's field names an object of the vendor. */

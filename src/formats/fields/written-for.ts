@@ -1,26 +1,22 @@
 import type { OtherApis, ParameterApi, WrittenFor } from './field-table.ts';
 import { isObject } from '../json/object.ts';
 import { toSnake } from '../json/field-names.ts';
-import { CHAT_PARAMETERS, GEMINI_PARAMETERS, MESSAGES_PARAMETERS, RESPONSES_PARAMETERS } from './parameter-names.ts';
+import {
+  CHAT_PARAMETERS,
+  GEMINI_PARAMETERS,
+  MESSAGES_PARAMETERS,
+  MODEL_LISTS,
+  RESPONSES_PARAMETERS,
+} from './parameter-names.ts';
 
 /** The first of these that has a name is the API that the name belongs to. */
 const PARAMETER_APIS: readonly ParameterApi[] = ['chat', 'messages', 'responses', 'gemini'];
 
-/**
- * Fields that an API does not take. Anthropic's API has its version and betas in headers. The Responses API has no penalties and no lists
- * of models.
- */
+/** Fields that an API does not take: Anthropic has versions and betas in headers, Responses no penalties. */
 const NOT_TAKEN: Readonly<Record<ParameterApi, readonly string[]>> = {
   chat: [],
   messages: ['anthropic_beta', 'anthropic_version', 'models', 'context_window_fallbacks', 'content_policy_fallbacks'],
-  responses: [
-    'frequency_penalty',
-    'presence_penalty',
-    'models',
-    'fallbacks',
-    'context_window_fallbacks',
-    'content_policy_fallbacks',
-  ],
+  responses: ['frequency_penalty', 'presence_penalty', ...MODEL_LISTS],
   gemini: [],
 };
 

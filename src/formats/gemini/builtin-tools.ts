@@ -3,13 +3,11 @@ import { COMPUTER_USE_NAMES } from '../open-actions.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { pick } from './wire.ts';
 import { toCamel } from '../json/field-names.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /**
  * Tools that Google runs itself (docs/protocols/requests.md#built-in-tools-by-name). OpenAI clients request them with a
- * function tool of a known name, whose `parameters` are the options. A client's own function named `web_search` is
- * therefore Google's search.
+ * function of a known name, whose `parameters` are the options: their function `web_search` is Google's.
  */
 type BuiltinKind = Exclude<BuiltinTool['kind'], 'image_generation' | 'mcp' | 'opaque'>;
 

@@ -3,8 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ReplyContext } from '../format.ts';
 import { PartialArguments } from './partial-call.ts';
 import { objectsOf, optional } from './wire.ts';
-import { stringOf } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { stringOf, isObject } from '../json/object.ts';
 
 interface FunctionCall {
   readonly call: number;
@@ -24,10 +23,7 @@ interface FunctionCall {
   pieces: number;
 }
 
-/**
- * Maximum number of held pieces of an unsigned call: some seconds of a stream. The wait for first content allows no
- * more.
- */
+/** Maximum number of held pieces of an unsigned call: some seconds, as first content must come in time. */
 const MAX_HELD_PIECES = 256;
 
 /** Numbers from the candidate reader: the index of the choice, and a number for each new block. */
@@ -82,9 +78,7 @@ export class FunctionCallReader {
     return true;
   }
 
-  /**
-   * Called when another part follows. A call whose pieces still arrive is emitted now, so that it precedes that part.
-   */
+  /** Called when another part follows. A call whose pieces still arrive is emitted now, to precede that part. */
   settle(events: GenerationEvent[]): void {
     if (this.#open?.isContinued) this.#emit(this.#open, events);
     else this.close(events);
@@ -162,10 +156,7 @@ export class FunctionCallReader {
   }
 }
 
-/**
- * A free-text tool was declared as a function with one string, `input`. Its client expects the bare text
- * (docs/protocols/requests.md#custom-tool).
- */
+/** A free-text tool was declared as a function with one string, `input` (docs/protocols/requests.md#custom-tool). */
 function argumentsText({ args, partial, custom }: FunctionCall): string {
   const json = partial ? partial.toJson() : JSON.stringify(args ?? {});
   if (!custom) return json;

@@ -4,7 +4,6 @@ import type { GenerationEvent, LogprobToken, UpstreamFailure } from '../events.t
 import type { ReplyContext } from '../format.ts';
 import { lose, TOO_MANY_CITATIONS, type LossNotes } from '../losses/reply-losses.ts';
 import { AnswerText } from './answer-text.ts';
-import { UnflaggedThoughts } from './unflagged-thoughts.ts';
 import { FunctionCallReader } from './call-reader.ts';
 import { mapFinish } from './finish.ts';
 import { citationsOf } from './grounding.ts';
@@ -12,9 +11,8 @@ import { MetadataReader } from './metadata.ts';
 import { decodeCode, toPartBlock, toThoughtBlock } from './parts.ts';
 import { OWN_MAKER } from './thought-signature.ts';
 import { asList, asNumber, objectsOf, optional } from './wire.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf, isObject } from '../json/object.ts';
 import { LiteralText } from '../json/literal.ts';
-import { isObject } from '../json/object.ts';
 
 /** A block of the prompt by the filter: `promptFeedback`. */
 export interface PromptBlock {
@@ -35,10 +33,7 @@ interface CandidatePieces {
 /** Maximum number of parts without a place in the answer that become a block each. Real replies have one. */
 const MAX_UNPLACED = 100;
 
-/**
- * Clients of the first thinking models expect thoughts before the answer, in its text
- * (docs/protocols/replies.md#inline-thoughts).
- */
+/** Clients of the first thinking models expect thoughts in the text (docs/protocols/replies.md#inline-thoughts). */
 export const INLINE_THINKER = /gemini-2\.0-flash-thinking/;
 
 /**
@@ -110,9 +105,7 @@ export class CandidateReader {
     this.#finishMessage = stringOf(candidate['finishMessage']) ?? this.#finishMessage;
   }
 
-  /**
-   * A separate block may be a hundred times the size of its part, so parts beyond the limit share one block, as a list.
-   */
+  /** A block may be a hundred times the size of its part, so parts beyond the limit share one block, as a list. */
   #unplace(part: unknown): void {
     if (this.#unplaced.length < MAX_UNPLACED) this.#unplaced.push(toPartBlock(part));
     else if (this.#others.push(part) === 1) this.#unplaced.push(toPartBlock(this.#others));
@@ -256,3 +249,42 @@ function logprobsOf(result: unknown): LogprobToken[] {
 function tokenOf(entry: JsonObject): { token: string; logprob: number } {
   return { token: stringOf(entry['token']) ?? '', logprob: asNumber(entry['logProbability']) ?? 0 };
 }
+
+/** Characters that wait for the part after them. */
+const MAX_HELD = 1024 * 1024;
+
+/**
+ * `gemini-2.0-flash-thinking` writes its thoughts and its answer as parts without a flag (docs/protocols/replies.md#inline-thoughts).
+ * The last of several texts is the answer. A stream sends its thoughts alone at first, and the end of the last one with the beginning
+ * of the answer: single texts wait for that, or for the end of the reply, because a reply of one text is an answer.
+ */
+class UnflaggedThoughts {
+  #held: JsonObject[] = [];
+  #size = 0;
+  /** It is known where the answer begins. */
+  #settled = false;
+
+  /** The parts to read now, thoughts with a flag. */
+  take(parts: readonly unknown[]): readonly unknown[] {
+    if (this.#settled) return parts;
+    if (!parts.every(isPlainText)) return [...this.rest(), ...parts];
+    if (parts.length > 1) {
+      const thoughts = [...this.rest(), ...parts.slice(0, -1).filter(isObject)];
+      return [...thoughts.map((part) => ({ ...part, thought: true })), parts.at(-1)];
+    }
+    for (const part of parts) {
+      this.#held.push(part);
+      this.#size += part.text.length;
+    }
+    return this.#size > MAX_HELD ? this.rest() : [];
+  }
+
+  /** The texts that wait: an answer without thoughts. */
+  rest(): readonly JsonObject[] {
+    this.#settled = true;
+    return this.#held.splice(0);
+  }
+}
+
+const isPlainText = (part: unknown): part is JsonObject & { readonly text: string } =>
+  isObject(part) && typeof part['text'] === 'string' && part['thought'] !== true;

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, objectOf, stringOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { makerOf, type Signed } from '../maker.ts';
 import { NESTED } from './count-request.ts';

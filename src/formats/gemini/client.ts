@@ -27,10 +27,7 @@ function fieldOf(body: BodyView, name: string): Readonly<Record<string, unknown>
   return key === undefined ? undefined : objectOf(body.value(key));
 }
 
-/**
- * Fields of `generationConfig` (docs/protocols/gemini.md#generation-config). Losses name them as OpenAI's chat API
- * does.
- */
+/** Fields of `generationConfig` (docs/protocols/gemini.md#generation-config), by their names in losses. */
 const CONFIG = new Map([
   ['max_tokens', 'maxOutputTokens'],
   ['temperature', 'temperature'],

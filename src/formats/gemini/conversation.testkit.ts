@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Conversation, JsonObject, Part, Tool, Turn } from '../conversation.ts';
 import { toCarrier } from './schema.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
 /**
  * Returns the form that a conversation has after the wire: adjacent turns of one role are one turn, unsigned empty text

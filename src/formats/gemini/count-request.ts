@@ -21,10 +21,7 @@ export function nestedRequest(body: JsonObject): JsonObject | undefined {
   return undefined;
 }
 
-/**
- * A count in the form of its host: Vertex AI takes the fields of a request themselves, the Developer API takes `contents`
- * alone or a whole request with its model.
- */
+/** A count in its host's form: Vertex AI takes a request's fields, the Developer API `contents` or a whole request. */
 export function countRequest(request: JsonObject, { host, model }: CountTarget): JsonObject {
   const isPlain = Object.keys(request).every((name) => CONTENTS.has(name));
   return host === 'vertex' || isPlain ? request : { generateContentRequest: { model: `models/${model}`, ...request } };

@@ -20,9 +20,7 @@ import { sisterPart } from '../sister-parts.ts';
 import { OpenCalls } from './open-calls.ts';
 import { OWN_MAKER, signatureOfClient, thoughtOnCall, toBase64 } from './thought-signature.ts';
 import { asList, bothSpellings, hasOthers, objectsOf, pick } from './wire.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
-import { compact } from '../json/compact.ts';
+import { isObject, objectOf, stringOf, compact } from '../json/object.ts';
 
 interface DecodedContents {
   readonly turns: Turn[];
@@ -161,9 +159,7 @@ class ContentsDecoder {
     return { type: 'tool_result', callId, name, content, ...(isError && { isError }) };
   }
 
-  /**
-   * Ids only pair calls with their results inside this conversation. They are always the same, since decoding is pure.
-   */
+  /** Ids only pair calls with their results in this conversation. They are always the same: decoding is pure. */
   #newId(): string {
     return `call_${this.#count++}`;
   }

@@ -8,17 +8,13 @@ import { decodeInnerFailure } from './errors.ts';
 import { metadataOf } from './metadata.ts';
 import { asList, asNumber, optional } from './wire.ts';
 import { GeminiUsageReader } from './usage.ts';
-import { stringOf } from '../json/read.ts';
-import { append, isObject } from '../json/object.ts';
+import { stringOf, append, isObject } from '../json/object.ts';
 import { EventBytes } from '../sse/event-bytes.ts';
 import { eventEnd, hasReturns } from '../sse/event-stream.ts';
 import { chunksOf, dataOf, type Framed, Framing, unreadable } from './framing.ts';
 import { TextEventTemplate, type TextEvents } from './text-events.ts';
 
-/**
- * The stream closed without a finish reason: the client has received only a part of the answer
- * (docs/protocols/messages-route.md#interrupted-stream).
- */
+/** The stream closed without a finish reason (docs/protocols/messages-route.md#interrupted-stream). */
 export const INTERRUPTED: UpstreamFailure = {
   status: 502,
   kind: 'stream_interrupted',
@@ -137,10 +133,7 @@ export class GeminiReplyReader {
     return candidate;
   }
 
-  /**
-   * The reply has no candidate: the prompt was blocked, or the reply is empty. Both become one choice
-   * (docs/protocols/replies.md#blocked-prompt-reply).
-   */
+  /** A blocked prompt or an empty reply is one choice (docs/protocols/replies.md#blocked-prompt-reply). */
   #emptyAnswer(): GenerationEvent[] {
     if (!this.#blocked) return [{ type: 'finish', choice: 0, reason: 'stop' }];
     const { reason, message, ratings } = this.#blocked;
@@ -170,10 +163,7 @@ function blockOf(feedback: unknown): PromptBlock | undefined {
   };
 }
 
-/**
- * Protobuf JSON may omit an index of 0. The position in the list then takes its place, unless another candidate has
- * that index.
- */
+/** Protobuf JSON may omit an index of 0. The position takes its place, unless another candidate has that index. */
 function indexesOf(candidates: readonly JsonObject[]): number[] {
   if (candidates.length === 1) return [asNumber(candidates[0]!['index']) ?? 0];
   const reported = candidates.map((candidate) => asNumber(candidate['index']));
@@ -191,10 +181,7 @@ function indexesOf(candidates: readonly JsonObject[]): number[] {
 
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'error'];
 
-/**
- * Decodes a plain 2xx reply. Its body is complete, so a missing finish reason is a plain end
- * (docs/protocols/replies.md#missing-finish-reason).
- */
+/** A whole 2xx reply. Without a finish reason it ends plainly (docs/protocols/replies.md#missing-finish-reason). */
 export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
   if (!isObject(body) || !REPLY_FIELDS.some((field) => field in body)) {
     throw new ReplyFault('the reply is not a GenerateContentResponse');

@@ -11,8 +11,7 @@ import { decodeContents } from './decode-contents.ts';
 import { nestedRequest } from './count-request.ts';
 import { decodeTools } from './decode-tools.ts';
 import { asList, leftover, optional, pick, asNumber, stringsOf } from './wire.ts';
-import { absorb, objectOf, isObject } from '../json/object.ts';
-import { stringOf, booleanOf } from '../json/read.ts';
+import { absorb, objectOf, isObject, stringOf, booleanOf } from '../json/object.ts';
 import { fromOpenApi } from './schema.ts';
 
 const KNOWN = new Set(
@@ -138,10 +137,7 @@ const EFFORTS = new Map<string | undefined, ReasoningEffort>([
   ['HIGH', 'high'],
 ]);
 
-/**
- * A budget becomes explicit thinking, a level becomes an effort. `includeThoughts` without a budget becomes adaptive
- * thinking, whose `display` holds it.
- */
+/** A budget is explicit thinking, a level an effort, `includeThoughts` without a budget adaptive thinking. */
 function decodeThinking(source: unknown): Reasoning | undefined {
   if (!isObject(source)) return undefined;
   const effort = EFFORTS.get(stringOf(pick(source, 'thinkingLevel'))?.toUpperCase());

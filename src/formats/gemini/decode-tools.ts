@@ -4,8 +4,7 @@ import { BUILTIN_KINDS, BUILTINS } from './builtin-tools.ts';
 import { fromOpenApi } from './schema.ts';
 import { leftover, objectsOf, optional, pick, stringsOf } from './wire.ts';
 import { toCamel } from '../json/field-names.ts';
-import { isObject, setField } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, setField, stringOf } from '../json/object.ts';
 
 interface DecodedTools {
   readonly tools?: readonly Tool[];

@@ -1,10 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { LoseField, TaskForms } from '../task-forms.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, objectOf, stringOf } from '../json/object.ts';
 import { toCamel } from '../json/field-names.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { countOf } from '../counts.ts';
 import { asNumber, objectsOf, pick } from './wire.ts';

@@ -6,14 +6,11 @@ import { fitStops, limitsOf } from '../target-limits.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits, ThinkingControl, ThinkingLevel } from './models.ts';
 import { toCamel } from '../json/field-names.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
 const MAX_TOP_LOGPROBS = 20;
 
-/**
- * Encodes `generationConfig` (docs/protocols/gemini.md#generation-config). A field that the caller did not send is not
- * sent.
- */
+/** Encodes `generationConfig` (docs/protocols/gemini.md#generation-config). Fields not received are not sent. */
 export function encodeConfig(
   conversation: Conversation,
   traits: ModelTraits,
@@ -92,10 +89,7 @@ function camelKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [toCamel(name), value]));
 }
 
-/**
- * Encodes `thinkingConfig` (docs/protocols/gemini.md#thinking-config). A budget and a level together are a 400, so each
- * generation gets only its own control.
- */
+/** `thinkingConfig` (docs/protocols/gemini.md#thinking-config). Only one control: budget and level are a 400. */
 function encodeThinking(
   reasoning: Reasoning | undefined,
   control: ThinkingControl | undefined,

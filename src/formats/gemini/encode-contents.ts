@@ -190,10 +190,7 @@ class ContentsEncoder {
     return this.#drop(BodyPlace.field(place, field), 'the signature of another provider');
   }
 
-  /**
-   * The signature is sent back without its thought. That is no loss: Gemini needs no thoughts of earlier turns
-   * (docs/protocols/requests.md#thoughts-to-gemini).
-   */
+  /** A signature goes back without its thought, which is no loss (docs/protocols/requests.md#thoughts-to-gemini). */
   #thinking(part: ThinkingPart, place: BodyPlace): JsonObject | undefined {
     const { signature, unnamed } = part;
     if (unnamed) return this.#drop(place, 'Gemini takes no thoughts of earlier turns');

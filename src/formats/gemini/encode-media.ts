@@ -27,9 +27,7 @@ export function encodeMedia(part: MediaPart, param: BodyPlace): JsonObject {
   }
 }
 
-/**
- * Audio without a header has its sample rate in the parameters. For all other media Google accepts only the bare type.
- */
+/** Audio without a header has its sample rate in the parameters. For other media Google takes the bare type. */
 function inlineType({ media, mime, parameters }: MediaPart): string | undefined {
   return mime && parameters && media === 'audio' ? `${mime};${parameters}` : mime;
 }
@@ -57,8 +55,7 @@ function mimeByUrl(part: MediaPart, uri: string): string | undefined {
 
 /**
  * `a%2Epd%66` equals `a.pdf`: an encoded unreserved character is that character (RFC 3986 section 6.2.2.2). Others stay
- * encoded, so that no `%3F` becomes the beginning of a query. Used only to find the extension: the caller's spelling is
- * sent.
+ * encoded: no `%3F` becomes the beginning of a query. Only finds the extension; the address is sent as is.
  */
 function withPlainLetters(uri: string): string {
   return uri.replace(/%[2-7][0-9a-f]/gi, (encoded) => {
@@ -67,10 +64,7 @@ function withPlainLetters(uri: string): string {
   });
 }
 
-/**
- * Characters that are examined at each end of a long address: host and extension are at the ends of the part before the
- * query.
- */
+/** Characters examined at each end of the path of a long address: host and extension are there. */
 const REACH = 1024;
 
 function shortened(uri: string): string {

@@ -28,10 +28,7 @@ export function encodeReply(
   };
 }
 
-/**
- * The decoder turns `responseId` into a `chatcmpl-` id (docs/protocols/replies.md#call-ids). This function removes the
- * prefix again.
- */
+/** Decoding made `responseId` a `chatcmpl-` id (docs/protocols/replies.md#call-ids). The prefix goes again. */
 export function encodeEnvelope(
   { id, model, usage }: Pick<Generation, 'id' | 'model' | 'usage'>,
   client: ClientContext,
@@ -118,10 +115,7 @@ function callOf({ id, name, custom, arguments: text }: ToolCallPart): JsonObject
   return { id, name, args: custom ? { input: text } : text.trim() === '' ? {} : answeredArguments(text) };
 }
 
-/**
- * Reports a block of another provider, which this API has no part for. Fields of a part or of the whole reply are no
- * blocks.
- */
+/** Reports a block of another provider, which has no part here. Fields of a part or a whole reply are no blocks. */
 export function loseForeign(part: Part, notes: LossNotes): void {
   if (part.type === 'mcp_call' || part.type === 'mcp_result' || part.type === 'redacted_thinking')
     return lose(notes, 'content_blocks');

@@ -81,10 +81,7 @@ const TIERS = new Map([
   ['priority', 'priority'],
 ]);
 
-/**
- * Tier of pay-as-you-go requests on Vertex AI, which uses up provisioned throughput first
- * (docs/protocols/vertex-ai.md#service-tier).
- */
+/** Tier on Vertex AI, after provisioned throughput (docs/protocols/vertex-ai.md#service-tier). */
 const TIER_HEADER = 'x-vertex-ai-llm-shared-request-type';
 
 interface EncodedTier {
@@ -92,10 +89,7 @@ interface EncodedTier {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Vertex AI reads the tier from a header, the Developer API from the body (docs/protocols/gemini.md#service-tier).
- * `auto` is the default.
- */
+/** In a header on Vertex AI, in the body elsewhere (docs/protocols/gemini.md#service-tier). `auto` is the default. */
 function encodeServiceTier(
   tier: string | undefined,
   { host }: RequestTarget,
@@ -110,10 +104,7 @@ function encodeServiceTier(
   return undefined;
 }
 
-/**
- * Gemini's own further fields are sent unchanged. Partly decoded objects (`generationConfig`) get their other fields
- * back.
- */
+/** Gemini's own further fields stay. Partly decoded objects (`generationConfig`) get their other fields back. */
 function withExtras(
   body: JsonObject,
   { extras, extrasFormat, tools: declared }: Conversation,
@@ -130,10 +121,7 @@ function withExtras(
   return merge(forHost(others, target, losses), tools.length > 0 ? { ...body, tools } : body);
 }
 
-/**
- * Removes the Developer API's switch for server-side tools, which Vertex AI refuses
- * (docs/protocols/gemini.md#server-side-tools).
- */
+/** Vertex AI refuses the switch for server-side tools (docs/protocols/gemini.md#server-side-tools). */
 function forHost(extras: JsonObject, { host }: RequestTarget, losses: LossReport): JsonObject {
   const config = extras['toolConfig'];
   if (host !== 'vertex' || !isObject(config) || !('includeServerSideToolInvocations' in config)) return extras;
@@ -178,8 +166,7 @@ function hidesSignatures({ extrasFormat }: Conversation, { strict }: Pick<Reques
 
 /**
  * Describes what a request for computer use lacks (docs/protocols/gemini.md#computer-use), for the message of a
- * refusal. The gateway does not refuse such a request itself: newer models that are not the computer-use preview accept
- * the tool as well.
+ * refusal. The gateway refuses no such request: newer models besides the computer-use preview accept the tool too.
  */
 function hintOfComputerUse(
   conversation: Conversation,

@@ -9,13 +9,9 @@ import { BodyPlace } from '../losses/place.ts';
 import { splitCallId } from './thought-signature.ts';
 import { loseOpaque } from '../opaque-parts.ts';
 import { shownText } from '../json/shown.ts';
-import { parseJson } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { parseJson, isObject } from '../json/object.ts';
 
-/**
- * Calls of earlier assistant turns by id: a functionResponse needs the name and the order of the calls
- * (docs/protocols/requests.md#results-for-gemini).
- */
+/** Names and order of earlier calls by id, for functionResponses (docs/protocols/requests.md#results-for-gemini). */
 export class CallIndex {
   #calls: Map<string, { readonly name: string; readonly order: number }> | undefined;
   #count = 0;
@@ -46,10 +42,7 @@ interface ResultOptions {
   readonly calls: CallIndex;
   readonly losses: LossReport;
   readonly keepIds: boolean;
-  /**
-   * The model accepts media inside a function response. For other models they follow as ordinary user parts
-   * (docs/protocols/gemini.md#media-in-function-responses).
-   */
+  /** Media are inside of a response, or follow as parts (docs/protocols/gemini.md#media-in-function-responses). */
   readonly mediaInside: boolean;
 }
 
@@ -113,10 +106,7 @@ function mimeIn(encoded: JsonObject): string {
   return isObject(payload) ? String(payload['mimeType']) : '';
 }
 
-/**
- * Gemini reads the keys `output` and `error`; any other object is the output as a whole
- * (docs/protocols/gemini.md#function-response).
- */
+/** `output` and `error`; any other object is the output as a whole (docs/protocols/gemini.md#function-response). */
 function responseOf(part: ToolResultPart, param: BodyPlace, losses: LossReport): JsonObject | JsonText {
   const texts: string[] = [];
   const list = BodyPlace.field(param, 'content');

@@ -58,10 +58,7 @@ interface ChoiceState {
   readonly metadata: JsonObject;
 }
 
-/**
- * Writes one SSE record per push with content, with a candidate per choice. The last record has the finish reason, the
- * grounding and the usage (docs/protocols/gemini.md#stream).
- */
+/** Writes a record per push with content. The last has finish reason and usage (docs/protocols/gemini.md#stream). */
 class GeminiStreamEncoder implements StreamEncoder {
   readonly #client: ClientContext;
   readonly #notes: LossNotes;

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, stringOf } from '../json/object.ts';
 import { isAddress, type FileReference, type IsStored, type RemoteMedia } from '../media/remote-media.ts';
 import { mediaKind } from '../media/media-types.ts';
 import { bothSpellings, pick } from './wire.ts';

@@ -1,9 +1,6 @@
 import type { FinishReason } from '../events.ts';
 
-/**
- * Finish reasons (docs/protocols/replies.md#finish-reasons). An unlisted reason maps to `stop`: the model stopped,
- * whatever the name of the reason.
- */
+/** Finish reasons (docs/protocols/replies.md#finish-reasons). An unlisted one is `stop`: the model stopped. */
 const REASONS: { readonly [native: string]: FinishReason } = {
   STOP: 'stop',
   FINISH_REASON_UNSPECIFIED: 'stop',

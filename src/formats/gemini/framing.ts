@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { ReplyFault } from '../format.ts';
-import { parseJson } from '../json/read.ts';
+import { parseJson } from '../json/object.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { EventTooLarge, ByteBuffer } from '../sse/held-bytes.ts';
 import { eventEnds, readRecords, SseCutter, sseText } from '../sse/event-stream.ts';
@@ -152,18 +152,15 @@ export function chunksOf(text: string): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-/**
- * Converts the error of an unreadable reply to a failure. Any other error is a bug of the gateway and is thrown again.
- */
+/** Converts the error of an unreadable reply to a failure. Any other error is a bug and is thrown again. */
 export function unreadable(error: unknown): UpstreamFailure {
   if (!(error instanceof ReplyFault) && !(error instanceof EventTooLarge)) throw error;
   return { status: 502, kind: 'unreadable_reply', message: `The upstream’s reply cannot be read: ${error.message}.` };
 }
 
 /**
- * Cuts a JSON array, arriving in any split, into its elements. A Gemini stream without `alt=sse` is such an array (10
- * recordings). A single object counts as an array of one. Works on bytes: no byte of a multi-byte UTF-8 character is an
- * ASCII one.
+ * Cuts a JSON array, arriving in any split, into its elements. A Gemini stream without `alt=sse` is such an array. A
+ * single object counts as an array of one. Works on bytes: no byte of another UTF-8 character is an ASCII one.
  */
 class JsonElementCutter {
   readonly #held = new ByteBuffer();

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { UrlCitation } from '../events.ts';
 import { asNumber, objectsOf, optional } from './wire.ts';
-import { stringOf } from '../json/read.ts';
-import { isObject } from '../json/object.ts';
+import { stringOf, isObject } from '../json/object.ts';
 
 interface Citations {
   readonly citations: readonly UrlCitation[];
@@ -121,9 +120,7 @@ class TextOffsets {
     return marks[mark]! + Buffer.byteLength(this.#text.slice(markStart(this.#text, mark), to));
   }
 
-  /**
-   * Returns the units before `bytes`. An offset inside a character counts as its start, one past the end as the end.
-   */
+  /** Returns the units before `bytes`. An offset inside a character counts as its start, one past the end as it. */
   toUtf16(bytes: number): number {
     const to = clamp(bytes, this.#bytes);
     if (this.#ascii) return to;

@@ -3,7 +3,7 @@ import { RequestFault } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { shapeOf } from '../media/image-shape.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf } from '../json/object.ts';
 import { GEMINI_IMAGE, geminiImageModel } from './image-models.ts';
 
 type DrawingTarget = Pick<RequestTarget, 'model' | 'host'>;

@@ -13,10 +13,7 @@ import { encodeArrayError, encodeFirstError } from './json-array.ts';
 import { remoteMedia, storedMedia } from './file-data.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
-/**
- * Google's generateContent and streamGenerateContent, on Vertex AI and on the Gemini Developer API
- * (docs/protocols/gemini.md#request-body).
- */
+/** Google's generateContent, on Vertex AI and on the Gemini Developer API (docs/protocols/gemini.md#request-body). */
 export const gemini = {
   ...FORMAT_DEFAULTS,
   name: 'gemini',

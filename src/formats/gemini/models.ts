@@ -1,8 +1,7 @@
 /**
  * The differences between the generations of Gemini, in one table (docs/protocols/gemini.md#thinking-config,
  * docs/protocols/gemini.md#generation-config, docs/protocols/gemini.md#tool-config). The first match wins. A model
- * without a row has no thinking control, so thinking settings are a reported loss, and has only the features of the
- * oldest generations.
+ * without a row has only the features of the oldest generations: settings of its thinking are a reported loss.
  */
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
@@ -31,15 +30,9 @@ export interface ModelTraits {
    * (docs/protocols/gemini.md#missing-signature), and accepts a resolution per media part.
    */
   readonly third: boolean;
-  /**
-   * The model accepts media inside function responses: generation 3 and later, and the computer-use model, whose
-   * results are screenshots.
-   */
+  /** Takes media inside function responses: generation 3, and the computer-use model, which returns screenshots. */
   readonly mediaInResponses: boolean;
-  /**
-   * Gemma has no system field. Its system text precedes the first user text
-   * (docs/protocols/requests.md#system-text-for-gemini).
-   */
+  /** Gemma has none: its system text precedes user text (docs/protocols/requests.md#system-text-for-gemini). */
   readonly system: boolean;
 }
 

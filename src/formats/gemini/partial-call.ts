@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { ReplyFault } from '../format.ts';
-import { isObject, setField } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, setField, stringOf } from '../json/object.ts';
 import { QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, DOT } from '../json/scan.ts';
 
 /**
@@ -97,10 +96,7 @@ export class PartialArguments {
 }
 
 type Key = string | number;
-/**
- * An object created here, or parsed from arguments that arrived whole. Its prototype is neither read nor written, so an
- * argument named `__proto__` is like any other.
- */
+/** An object created here or parsed whole. Its prototype is untouched: `__proto__` is an argument like any other. */
 type Node = { [key: string]: unknown };
 
 function isNode(value: unknown): value is Node | unknown[] {
@@ -112,10 +108,7 @@ function read(node: Node | unknown[], key: Key): unknown {
   return Object.hasOwn(node, key) ? node[key] : undefined;
 }
 
-/**
- * Maximum number of skipped array elements. Elements arrive in order; far indexes would make an array of holes of any
- * length.
- */
+/** Maximum number of skipped array elements, which come in order: a far index would make a huge array of holes. */
 const MAX_HOLES = 1024;
 
 function valueOf(piece: JsonObject): unknown {
@@ -130,16 +123,12 @@ function valueOf(piece: JsonObject): unknown {
 const SINGLE_QUOTE = 0x27;
 const INDEX = /\[(\d+)\]/y;
 
-/**
- * Deeper arguments cannot be written as JSON: writing is recursive, and some thousand levels exhaust the stack
- * (measured).
- */
+/** Deeper arguments cannot be written as JSON: some thousand levels exhaust the stack (measured). */
 const MAX_LEVELS = 1000;
 
 /**
  * Parses `$.operations[0].action`, `$['a b'][2]` (RFC 9535, normalized and shorthand child segments), beginning at a
- * segment. The shorthand is scanned by hand: a pattern for each segment takes ten times as long, and an upstream may
- * send a path of thousands.
+ * segment. Scanned by hand: a pattern takes ten times as long, and a path may have thousands of segments.
  */
 function parsePath(path: string, from: number): { readonly keys: Key[]; readonly lastFrom: number } {
   const keys: Key[] = [];

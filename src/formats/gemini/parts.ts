@@ -1,9 +1,8 @@
 import type { CodePart, CodeResultPart, JsonObject } from '../conversation.ts';
-import { isObject, objectOf } from '../json/object.ts';
+import { isObject, objectOf, stringOf } from '../json/object.ts';
 import { toDataUri } from '../media/media-types.ts';
 import { OWN_MAKER } from './thought-signature.ts';
 import { optional } from './wire.ts';
-import { stringOf } from '../json/read.ts';
 
 export function signed(part: JsonObject, signature: string | undefined): JsonObject {
   return signature === undefined ? part : { ...part, thoughtSignature: signature };

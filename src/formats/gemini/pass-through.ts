@@ -17,9 +17,7 @@ export function arrayPassThrough(client: ClientContext, stream: boolean): PassTh
   return stream ? new GeminiPassThrough(client, new ArrayFrame()) : passThrough(client, stream);
 }
 
-/**
- * The URL holds the model and streaming. A body that names them does so for the gateway, and Google refuses `stream`.
- */
+/** The URL holds the model and streaming. A body that names them does so for the gateway: Google refuses `stream`. */
 export function passThroughEdits(body: BodyView): readonly BodyEdit[] {
   return ['model', 'stream']
     .filter((key) => body.has(key))
@@ -79,10 +77,7 @@ class GeminiPassThrough implements PassThrough {
     return left.length > 0 ? left : undefined;
   }
 
-  /**
-   * An event may be an array of several records. Line ends, which end a line of server-sent events too, are outside of JSON's
-   * strings.
-   */
+  /** An event may be an array of several records. Line ends are outside of JSON's strings. */
   #framed(texts: readonly string[], frame: StreamFrame): Buffer | undefined {
     const records = texts.map((text) =>
       frame.record(

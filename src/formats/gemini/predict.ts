@@ -1,9 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { LoseField, TaskForms } from '../task-forms.ts';
-import { compact } from '../json/compact.ts';
-import { objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { compact, objectOf, stringOf } from '../json/object.ts';
 import { checkSame } from './embeddings.ts';
 import { countOf } from '../counts.ts';
 import { asNumber, objectsOf, pick } from './wire.ts';
@@ -82,10 +80,7 @@ function textOf(instance: JsonObject, at: number): string {
   );
 }
 
-/**
- * Google's SDK for Python fails without the statistics. OpenAI's API counts the tokens of all texts together: the first prediction
- * has them, so that the sum is right.
- */
+/** Google's SDK for Python needs the statistics. The first prediction has the tokens of all, which OpenAI counts. */
 function predictionsOf(data: readonly JsonObject[], usage: JsonObject = {}): readonly JsonObject[] {
   return data
     .toSorted((a, b) => Number(a['index'] ?? 0) - Number(b['index'] ?? 0))

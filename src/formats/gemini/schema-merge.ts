@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { shownText } from '../json/shown.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /** Maximum number of keywords and properties that replace the references of one request. */
 const MAX_COPIED = 10_000;
@@ -77,10 +76,7 @@ export class AllOfMerger {
       : { schema: { ...schema, $ref: this.#kept }, refs };
   }
 
-  /**
-   * Splits a schema into its keywords without `allOf` and its reference: its own, or the one that its `allOf` only
-   * wraps.
-   */
+  /** A schema's keywords without `allOf`, and its reference: its own, or the one that its `allOf` only wraps. */
   #open(schema: JsonObject): OpenedSchema {
     const { allOf, $ref, ...rest } = schema;
     const only = wrapped(schema);
@@ -162,10 +158,7 @@ function lookUp(ref: string, root: JsonObject): JsonObject | undefined {
   return isObject(target) ? target : undefined;
 }
 
-/**
- * Number of values that are walked again when a definition replaces its reference. Counted without recursion, up to the
- * limit.
- */
+/** Number of values walked again when a definition replaces its reference, up to the limit. No recursion. */
 function weightOf(target: JsonObject): number {
   const open: unknown[] = [target];
   let weight = 0;
@@ -183,10 +176,7 @@ function weightOf(target: JsonObject): number {
 
 const MAPS = ['properties', '$defs', 'definitions'];
 
-/**
- * Joins all schemas at once: an `allOf` may have thousands of branches, and joining them two by two would copy the
- * first ones each time.
- */
+/** Joins all schemas at once: two by two, thousands of branches would copy the first ones each time. */
 function join(schemas: readonly JsonObject[]): JsonObject {
   // Entries, not assignment: a property named `__proto__` stays one.
   const joined: JsonObject = Object.fromEntries(schemas.flatMap((schema) => Object.entries(schema)));
@@ -199,10 +189,7 @@ function join(schemas: readonly JsonObject[]): JsonObject {
   return joined;
 }
 
-/**
- * Returns the values of a keyword that are joined. A value of another kind replaces those before it, as with any other
- * keyword.
- */
+/** The values of a keyword that are joined. A value of another kind replaces those before it. */
 function lastRun<T>(schemas: readonly JsonObject[], keyword: string, joins: (value: unknown) => value is T): T[] {
   let run: T[] = [];
   for (const schema of schemas) {

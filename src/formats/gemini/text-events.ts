@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
-import { isObject, objectOf, setField } from '../json/object.ts';
+import { isObject, objectOf, setField, parseJson, stringOf } from '../json/object.ts';
 import { fromBytes, literalAt } from '../json/literal.ts';
-import { parseJson, stringOf } from '../json/read.ts';
 import { closingQuote, NINE, ZERO } from '../json/scan.ts';
 import { dataOf } from './framing.ts';
 import { metadataOf } from './metadata.ts';
@@ -131,10 +130,7 @@ export class TextEventTemplate {
     return at;
   }
 
-  /**
-   * The usage of an event that fits, whose text ends at `close`. Counts are running totals, so it is read only from the
-   * last event.
-   */
+  /** The usage of an event that fits, whose text ends at `close`. Counts are totals: the last event's are enough. */
   #usageAfter(text: string, close: number): JsonObject | undefined {
     if (!this.#usage) return undefined;
     const usage = { ...this.#usage };

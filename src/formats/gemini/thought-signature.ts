@@ -14,10 +14,7 @@ export const OWN_MAKER: Maker = 'gemini';
  */
 const SEPARATOR = '__thought__';
 
-/**
- * Documented escape value, which Gemini 3 accepts in place of a lost signature
- * (docs/protocols/gemini.md#missing-signature).
- */
+/** Documented escape value in place of a lost signature (docs/protocols/gemini.md#missing-signature). */
 export const SKIP_SIGNATURE = 'skip_thought_signature_validator';
 
 export function splitCallId(id: string): { readonly id: string; readonly signature?: string } {
@@ -34,10 +31,7 @@ export function toBase64(text: string): string {
   return missing === 3 ? standard : standard + '='.repeat(missing);
 }
 
-/**
- * The value of `thoughtSignature` for a client of this API. Its field is of the type bytes, so the envelope of another
- * maker's signature is in base64 there.
- */
+/** The value of `thoughtSignature`, of the type bytes: the envelope of another maker's signature is in base64. */
 export function signatureForClient({ type, signature, maker }: Signed & { readonly type: string }): string | undefined {
   const made = makerOf({ type, ...optional('maker', maker) });
   if (signature === undefined || made === OWN_MAKER) return signature;

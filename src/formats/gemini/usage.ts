@@ -3,8 +3,7 @@ import type { EventOf, Usage } from '../events.ts';
 import { countEdits, countRequest } from './count-request.ts';
 import { claimOf, countOf, outputWithin, sound } from '../counts.ts';
 import { bothSpellings, objectsOf, optional } from './wire.ts';
-import { setField, isObject } from '../json/object.ts';
-import { compact } from '../json/compact.ts';
+import { setField, isObject, compact } from '../json/object.ts';
 import { ReplyFault, type TokenCounting } from '../format.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
@@ -65,10 +64,7 @@ const TIERS: ReadonlyMap<unknown, Usage['tier']> = new Map([
   ['ON_DEMAND_FLEX', 'flex'],
 ] as const);
 
-/**
- * Decodes token counts (docs/protocols/gemini.md#usage). The prompt count includes cached tokens and excludes the
- * tokens of tools that Google ran itself.
- */
+/** Token counts (docs/protocols/gemini.md#usage). The prompt's include cached tokens, not those of Google's tools. */
 function decodeCounts(raw: JsonObject): Usage {
   const prompt = claimOf(raw['promptTokenCount']);
   const candidates = claimOf(raw['candidatesTokenCount']) ?? 0;

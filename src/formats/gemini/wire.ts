@@ -4,8 +4,7 @@ import { isObject } from '../json/object.ts';
 
 /**
  * Readers of protobuf JSON (docs/protocols/gemini.md#protobuf-json): field names come in camelCase or snake_case, a
- * repeated field may be one bare value, 64-bit integers may be strings. Recorded clients send all three; replies are
- * always camelCase.
+ * repeated field may be one bare value, 64-bit integers may be strings. Replies are always camelCase.
  */
 
 export function asNumber(value: unknown): number | undefined {
@@ -48,10 +47,7 @@ export function bothSpellings(...names: readonly string[]): ReadonlySet<string> 
   return new Set(names.flatMap((name) => [name, toSnake(name)]));
 }
 
-/**
- * True when an object has fields other than those of `taken` (in both spellings). No names are converted, as only their
- * presence matters.
- */
+/** True when an object has fields other than `taken`, which has both spellings: no names are converted. */
 export function hasOthers(source: JsonObject, taken: ReadonlySet<string>): boolean {
   for (const name of Object.keys(source)) {
     if (!taken.has(name) && source[name] !== null && source[name] !== undefined) return true;
@@ -59,10 +55,7 @@ export function hasOthers(source: JsonObject, taken: ReadonlySet<string>): boole
   return false;
 }
 
-/**
- * Returns the fields of an object that are not `taken` (camelCase), under canonical names, or undefined when there are
- * none.
- */
+/** Fields of an object that are not `taken` (camelCase), under canonical names. Undefined when there are none. */
 export function leftover(source: JsonObject, taken: ReadonlySet<string>): JsonObject | undefined {
   let rest: JsonObject | undefined;
   for (const name of Object.keys(source)) {

@@ -1,5 +1,5 @@
 import { BACKSLASH, depthStep, QUOTE } from './scan.ts';
-import { parseJson } from './read.ts';
+import { parseJson } from './object.ts';
 
 /** Values without brackets and quotes that cannot grow. A number can. */
 const WORDS = new Set(['null', 'true', 'false']);

@@ -70,10 +70,7 @@ export const jsonBytes = (value: unknown): string => toBytes(JSON.stringify(valu
 /** Undefined for an empty text, which is not sent. */
 export const bytesOf = (text: string): Buffer | undefined => (text === '' ? undefined : Buffer.from(text));
 
-/**
- * The bytes of texts with one character per byte, one after the other. Long texts are written into the buffer directly,
- * because joining them first would copy them twice.
- */
+/** The bytes of texts with one character per byte, in order. Joining long texts first would copy them twice. */
 export function joinedBytes(pieces: readonly string[]): Buffer {
   let length = 0;
   for (const piece of pieces) length += piece.length;

@@ -94,9 +94,8 @@ export class PlainText {
   }
 
   /**
-   * Skips plain text from `at` on, which must not be inside of an escape: everything from there to the returned index is
-   * plain. The byte at that index is not plain, or fewer than `LONG_RUN` bytes are left. Without WebAssembly nothing is
-   * skipped.
+   * Skips plain text from `at` on, which must not be inside of an escape: all up to the returned index is plain. The
+   * byte there is not plain, or fewer than `LONG_RUN` bytes are left. Without WebAssembly nothing is skipped.
    */
   skip(at: number): number {
     if (!native) return at;

@@ -4,9 +4,7 @@ import { QUOTE, COLON, MINUS, PLUS, DOT, ZERO, NINE, CAPITAL_E, LETTER_E, afterS
 
 declare global {
   interface JSON {
-    /**
-     * From the TC39 proposal "JSON.parse source text access", in Node 22 and later. TypeScript does not declare it yet.
-     */
+    /** From the TC39 proposal "JSON.parse source text access", in Node 22. TypeScript does not declare it yet. */
     rawJSON(text: string): object;
   }
 }
@@ -74,10 +72,7 @@ export function keepingDigits(text: string, parsed: unknown): unknown {
   return MAY_BE_LONG.test(text) ? parseKeepingDigits(text) : parsed;
 }
 
-/**
- * Includes the character before a number in an object or a list: measured, four times as fast on base64 as digits
- * alone.
- */
+/** Includes the character before a number in an object or a list: on base64 four times as fast (measured). */
 const MAY_BE_LONG = /[:,[\s]-?\d{16}/;
 
 const INTEGER = /^-?[1-9]\d*$/;
@@ -118,10 +113,7 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/**
- * Values of sixteen digits and more. An integer in the place of a key is skipped: quoting it would turn invalid JSON
- * into valid JSON.
- */
+/** Values of sixteen digits and more, without keys: quoting a key would turn invalid JSON into valid JSON. */
 function longIntegers(text: string): Integer[] {
   const found: Integer[] = [];
   for (let at = 0; at < text.length;) {
@@ -145,10 +137,7 @@ function numberEnd(text: string, at: number): number {
   return end;
 }
 
-/**
- * Digits and the other characters of a number, `+ - . e E`. The `e` of `true` and `false` matches too; `INTEGER`
- * rejects it.
- */
+/** The characters of a number. The `e` of `true` and `false` matches too; `INTEGER` rejects it. */
 const isNumeric = (code: number): boolean =>
   (code >= ZERO && code <= NINE) ||
   code === PLUS ||

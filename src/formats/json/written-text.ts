@@ -3,8 +3,7 @@ const BATCH = 256;
 
 /**
  * Text that is built from pieces. Hundreds of thousands of pieces added to one string form a tree of strings that the
- * garbage collector walks again and again (measured: half of the time of a reply of 1 MB in one event). Joining them in
- * batches frees them early.
+ * garbage collector walks again and again (half of the time of a reply of 1 MB). Joined batches free them early.
  */
 export class WrittenText {
   #pieces: string[] = [];

@@ -2,16 +2,10 @@ import type { Loss, Tool } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import { type ParamPath, BodyPlace } from './place.ts';
 
-/**
- * The most losses of one request that are named. An ordinary request has fewer than ten, and the header shows about
- * thirty.
- */
+/** The most losses of one request that are named. Ordinary ones have fewer than ten; the header shows thirty. */
 export const MAX_NAMED = 100;
 
-/**
- * A loss with a longer name is only counted. Only a field name of that length produces one, and half a name would be
- * another name.
- */
+/** A loss with a longer name is only counted: half a field name would be another name. */
 export const MAX_NAME_LENGTH = 512;
 
 type Action = Loss['action'];
@@ -27,10 +21,7 @@ const ACTIONS: readonly Action[] = ['dropped', 'clamped', 'downgraded'];
 export class LossReport {
   /** Created with the first loss: most requests have none. */
   #named: Loss[] | undefined;
-  /**
-   * Names by action and reason, from the ninth name on. Nested maps need no combined key, which would have to be built
-   * for each loss.
-   */
+  /** Names by action and reason, from the ninth name on. A combined key would have to be built for each loss. */
   #names: Map<Action, Map<string, Set<string>>> | undefined;
   #unnamed: Partial<Record<Action, number>> | undefined;
   readonly #onUnreadable: 'refuse' | 'drop';

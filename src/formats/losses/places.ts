@@ -15,9 +15,7 @@ export interface CallerBody {
   readonly origins: Origins;
 }
 
-/**
- * Losses with the paths of the caller's own fields. One loss may concern several fields, and several losses one field.
- */
+/** Losses with the paths of the caller's own fields. Each loss may concern several fields, and the reverse. */
 export function namedLosses(losses: readonly Loss[], caller: CallerBody): readonly Loss[] {
   const places = new Places(caller);
   const finder = new PlaceFinder(caller.body);

@@ -3,10 +3,7 @@ import type { Loss } from '../conversation.ts';
 const NOT_STRICT =
   'OpenAI’s has an extension for clients that are not strict (`x-gateway-strict-open-ai-compliance: false`).';
 
-/**
- * Parts of an answer that a client's API has no field for, and the reason. The names are label values of a metric: a
- * small, fixed set.
- */
+/** Parts of an answer that a client's API has no field for, and why. The names are label values: a fixed set. */
 const REASONS = {
   audio: 'The API of the client has no field for generated audio.',
   image: `The API of the client has no field for generated images. ${NOT_STRICT}`,

@@ -2,8 +2,7 @@ import type { MediaPart } from '../conversation.ts';
 
 /**
  * MIME types by file extension (docs/protocols/requests.md#mime-types). `mp4` and `webm` mean video; an audio part uses
- * `audioMime` instead. Where Google's list and the IANA name differ, Google's name is kept: it is the only format that
- * needs a type for a URL.
+ * `audioMime` instead. Google's names are kept where IANA's differ: only Google needs a type for a URL.
  */
 const MIME_BY_EXTENSION = new Map<string, string>([
   ['jpg', 'image/jpeg'],
@@ -177,9 +176,8 @@ const BASE64_MARK = ';base64';
 const MAX_TYPE = 1024;
 
 /**
- * Reads `data:<mime>[;charset=…][;base64],<data>` (RFC 2397); undefined for anything else. Text data is converted to
- * base64, so that callers handle one form. Uses indexOf: an image is megabytes, and a regular expression would walk all
- * of it.
+ * Reads `data:<mime>[;charset=…][;base64],<data>` (RFC 2397); undefined for anything else. Text becomes base64, so that
+ * callers handle one form. Uses indexOf: a regular expression would walk all of an image's megabytes.
  */
 export function parseDataUri(uri: string): DataUri | undefined {
   if (uri.slice(0, 5).toLowerCase() !== 'data:') return undefined;
@@ -244,10 +242,7 @@ const SIGNATURES: readonly { readonly mime: string; readonly at: number; readonl
 
 const RIFF = Buffer.from('RIFF');
 const PDF = Buffer.from('%PDF-');
-/**
- * Readers accept the header anywhere in the first 1024 bytes (ISO 32000-1, Annex H, note 13), and real files rely on
- * that.
- */
+/** Readers accept the header in the first 1024 bytes (ISO 32000-1, Annex H, note 13), and real files rely on that. */
 const PDF_HEADER_WITHIN = 1024;
 
 /** The type of an image or a PDF by its first bytes; undefined for anything else. */

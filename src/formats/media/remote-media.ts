@@ -58,10 +58,7 @@ export interface MediaByUrl {
 export const isAddress = (text: unknown): text is string =>
   typeof text === 'string' && /^(?!data:)[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
-/**
- * The value with a replacement at a path; only the containers on the path are copied. A path that does not exist
- * changes nothing.
- */
+/** The value with a replacement at a path; only containers on the path are copied. A missing path changes nothing. */
 export function replaceAt(value: unknown, path: readonly (string | number)[], replacement: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return replacement;

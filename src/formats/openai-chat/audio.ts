@@ -3,7 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { sniffAudioMime } from '../media/media-types.ts';
 import type { BlockNumbers } from './decode-blocks.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf } from '../json/object.ts';
 
 /**
  * Reads `audio` of a message or a delta: `{id, data, expires_at, transcript}` (docs/protocols/openai-chat.md#audio).

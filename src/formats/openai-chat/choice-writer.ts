@@ -37,13 +37,10 @@ export class ChoiceWriter {
   readonly #calls: CallWriter;
   readonly #parts = new StreamedParts();
   #roleSent = false;
-  /**
-   * For clients that are not strict: whether `content_blocks` were sent (content-blocks.ts has the rule). Until then,
-   * `#unshown` collects the texts.
-   */
+  /** `content_blocks` were sent (content-blocks.ts has the rule). Until then, `#unshown` collects the texts. */
   #blocksShown = false;
   #unshown: { readonly index: number; text: string }[] = [];
-  /** Block of the last text. Unset once other content separates that text from the next. */
+  /** Block of the last text. Unset once a medium separates that text from the next (hasNeighbours in content-blocks.ts). */
   #neighbour: number | undefined;
   /** Block of the last thinking that was sent. */
   #thought: number | undefined;
@@ -156,7 +153,6 @@ export class ChoiceWriter {
         this.#refused = true;
         return event.text === '' ? '' : this.#delta({ refusal: event.text });
       case 'tool_call':
-        this.#neighbour = undefined;
         return this.#chunk(this.#calls.start(event));
       case 'tool_arguments': {
         const delta = this.#calls.arguments(event.call, event.text);
@@ -182,9 +178,7 @@ export class ChoiceWriter {
     return `${this.#head}${delta}${this.#tail}`;
   }
 
-  /**
-   * Empty thinking is sent too: it may be signed (measured on Claude), and a signature alone is read as that of a text.
-   */
+  /** Empty thinking is sent too: it may be signed (measured on Claude), and a lone signature is that of a text. */
   #thinking({ block, text, inline }: Of<'thinking'>): string {
     if (!inline || this.#client.strict) {
       if (text === '' && this.#thought === block) return '';
@@ -248,10 +242,7 @@ export class ChoiceWriter {
     return this.#delta({ content_parts: this.#parts.media(mediaItem(event.mime, event.data, event)) });
   }
 
-  /**
-   * Returns the last chunks of the choice. A missing reason is `stop`
-   * (docs/protocols/replies.md#missing-finish-reason).
-   */
+  /** The last chunks. A missing reason is `stop` (docs/protocols/replies.md#missing-finish-reason). */
   finish(): string {
     let out = this.role();
     const rest = this.#parts.rest();

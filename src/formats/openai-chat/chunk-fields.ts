@@ -2,8 +2,7 @@ import type { JsonObject } from '../conversation.ts';
 import { mediaKind } from '../media/media-types.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { losePart } from './content-blocks.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, stringOf } from '../json/object.ts';
 
 /**
  * Fields in which OpenAI-compatible servers add thinking and signatures to a reply (DeepSeek, vLLM, OpenRouter,
@@ -17,10 +16,7 @@ const OF_CALL = ['extra_content', 'thought_signature'] as const;
 /** Keys to search for in the text of a reply before it is parsed. A null value holds nothing and may stay. */
 export const EXTENSION_KEYS = [...OF_MESSAGE, ...OF_CALL].join('|');
 
-/**
- * Removes the extensions from a parsed reply or chunk and reports the content lost with them. Returns true when there
- * was one.
- */
+/** Removes the extensions from a parsed reply or chunk, and reports the lost content. True when there was one. */
 export function removeExtensions(reply: JsonObject, notes: LossNotes): boolean {
   const choices: readonly unknown[] = Array.isArray(reply.choices) ? reply.choices : [];
   let found = false;
@@ -83,10 +79,7 @@ export function isEmptyChunk(chunk: JsonObject): boolean {
 
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const;
 
-/**
- * True for non-empty text, thinking or refusal, a tool's name, or media. Until one of these arrives, the client has
- * received nothing, and another target can be tried.
- */
+/** True for non-empty text, thinking or refusal, a tool's name, or media. Until then another target can be tried. */
 export function hasContent(delta: JsonObject): boolean {
   if (TEXT_FIELDS.some((field) => typeof delta[field] === 'string' && delta[field] !== '')) return true;
   if (

@@ -1,9 +1,8 @@
 import type { Reasoning } from '../conversation.ts';
 import type { BodyEdit, Cleaning, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { refuseNumber } from '../number-ranges.ts';
-import { numberOf } from '../json/read.ts';
+import { isObject, objectOf, numberOf } from '../json/object.ts';
+import { refuseNumber, thinkingBudget } from '../number-ranges.ts';
 import { labelHeader } from '../labels.ts';
 import { LossReport } from '../losses/losses.ts';
 import { THINKING_TYPES } from './decode-request.ts';
@@ -18,7 +17,6 @@ import {
   withoutMarkers,
 } from './message-extensions.ts';
 import { cleanTools } from './own-tools.ts';
-import { thinkingBudget } from '../thinking-budget.ts';
 
 const source = 'gateway';
 const NUMBERS = ['max_tokens', 'max_completion_tokens', 'n', 'temperature'];

@@ -53,10 +53,7 @@ const SHOWN: ReadonlySet<string> = new Set(['text', 'audio']);
 
 const isHidden = (modality: unknown): modality is string => typeof modality === 'string' && !SHOWN.has(modality);
 
-/**
- * Reports modalities that a strict client requests but cannot receive: the target generates the images, and the
- * client's replies have no field for them.
- */
+/** Reports modalities that a strict client requests and cannot receive: its replies have no field for them. */
 export function unshown(body: BodyView, { strict }: ClientContext): readonly Loss[] {
   const requested = strict && body.has('modalities') ? body.value('modalities') : undefined;
   const hidden = Array.isArray(requested) ? requested.find(isHidden) : undefined;

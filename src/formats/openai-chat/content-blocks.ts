@@ -10,8 +10,7 @@ import { tagOf, type Signed } from '../maker.ts';
  * Reply extensions for clients that are not strict (docs/protocols/replies.md#reply-extensions). A stream and a plain
  * reply follow the same rule for `content_blocks`. They are present when the answer holds something that `content`
  * cannot express: thinking, a signature on text, executed code, a block of the provider, two adjacent texts. They then
- * hold all texts too. A plain text answer has none. Tool calls and media are never among them: `tool_calls` and
- * `content_parts` hold those.
+ * hold all texts too. Tool calls and media are never among them: `tool_calls` and `content_parts` hold those.
  */
 
 /** Returns the part as a block, or undefined when the part has no block form. */
@@ -40,17 +39,12 @@ function blockOf(part: Part): JsonObject | undefined {
   }
 }
 
-/**
- * Opaque values with a `type` are content blocks. Those without one are notes on the whole answer (grounding metadata).
- */
+/** Opaque values with a `type` are content blocks. Others are notes on the whole answer (grounding metadata). */
 export function isBlock(value: JsonObject): boolean {
   return typeof value.type === 'string';
 }
 
-/**
- * Block fields that the part itself cannot hold: the citations of a text. Calls are not blocks, so their fields are not
- * shown.
- */
+/** Block fields that the part cannot hold: the citations of a text. Calls are no blocks: theirs are not shown. */
 export function attachedFields({ attached, value }: Pick<OpaquePart, 'attached' | 'value'>): JsonObject | undefined {
   if (!attached || value.type === 'tool_use') return undefined;
   // A rest pattern takes ten times as long (measured), and a block may have a hundred thousand fields.
@@ -66,11 +60,11 @@ function isSpecial(part: Part): boolean {
 }
 
 /**
- * True for two adjacent texts: `content` joins them without a boundary. Parts that are neither blocks, calls nor shown
- * media separate no texts.
+ * True for two adjacent texts: `content` joins them without a boundary. Parts that are neither blocks nor shown media
+ * separate no texts. Nor do calls: a reply that is read has its calls behind its texts, and must be written as it was.
  */
 function hasNeighbours(parts: readonly Part[]): boolean {
-  const placed = parts.filter((part) => blockOf(part) || part.type === 'tool_call' || isShown(part));
+  const placed = parts.filter((part) => blockOf(part) || isShown(part));
   return placed.some((part, at) => part.type === 'text' && placed[at + 1]?.type === 'text');
 }
 
@@ -106,9 +100,7 @@ type AnswerPart =
   | Pick<OpaquePart, 'type' | 'attached' | 'value'>
   | { readonly type: Exclude<Part['type'] | GenerationEvent['type'], 'media' | 'opaque'> };
 
-/**
- * Separator between inline thoughts and the answer when both are one text (docs/protocols/replies.md#inline-thoughts).
- */
+/** Between inline thoughts and the answer when both are one text (docs/protocols/replies.md#inline-thoughts). */
 export const AFTER_THOUGHTS = '\r\n\r\n';
 
 /** Text of `content`. For clients that are not strict, the thoughts of an inline thinker precede the answer. */
@@ -156,10 +148,7 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set([
   'native_finish_reason',
 ]);
 
-/**
- * Notes on the whole answer become fields of the choice: `groundingMetadata`, `safetyRatings`
- * (docs/protocols/replies.md#choice-notes).
- */
+/** Notes on the whole answer are fields of the choice (docs/protocols/replies.md#choice-notes). */
 export function choiceNotes(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !CHOICE_FIELDS.has(key)));
 }

@@ -1,6 +1,5 @@
 import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts';
-import { objectOf } from '../json/object.ts';
-import { numberOf } from '../json/read.ts';
+import { objectOf, numberOf } from '../json/object.ts';
 
 /** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/chat-count-tokens.ts). */
 export const counting: TokenCounting = {

@@ -3,8 +3,7 @@ import type { GenerationEvent } from '../events.ts';
 import { parseDataUri } from '../media/media-types.ts';
 import { AFTER_THOUGHTS } from './content-blocks.ts';
 import { citationsOf, interleave } from './decode-parts.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, stringOf } from '../json/object.ts';
 import { readMaker, type Maker } from '../maker.ts';
 import { mcpPart } from '../mcp-parts.ts';
 import { Queue } from '../streams/queue.ts';
@@ -13,8 +12,7 @@ type BlockKind = 'text' | 'thinking' | 'spoken';
 
 /**
  * Numbers the content blocks of one choice. OpenAI's wire has no blocks: text that follows text belongs to one block
- * until other content arrives. `content_blocks` of a gateway that is not strict have their own indexes, which keep
- * adjacent blocks apart.
+ * until other content arrives. `content_blocks` have their own indexes, which keep adjacent blocks apart.
  */
 export class BlockNumbers {
   #last = -1;
@@ -25,10 +23,7 @@ export class BlockNumbers {
   /** Text blocks that arrived without an index, oldest first: the sender may send their indexes later. */
   readonly #unreported = new Queue<number>();
 
-  /**
-   * Returns the block of a fragment of text or thinking: the open block if the fragment continues it, otherwise a new
-   * one.
-   */
+  /** Returns the block of a fragment of text or thinking: the open block if it continues that, or a new one. */
   open(kind: BlockKind, sender?: number): number {
     const same = this.#kind === kind && (sender === undefined || this.#sender === undefined || this.#sender === sender);
     if (!same) {
@@ -53,9 +48,7 @@ export class BlockNumbers {
     if (block === this.#last) this.#sender = sender;
   }
 
-  /**
-   * Returns the block that a signature with the sender's index belongs to, or a new block when the index is unknown.
-   */
+  /** Returns the block that a signature with the sender's index belongs to, or a new one for an unknown index. */
   signed(sender: number): number {
     const known = this.#known.get(sender);
     if (known !== undefined) return known;
@@ -151,10 +144,7 @@ function readWhole(item: JsonObject, place: BlockOutput & { readonly inline: boo
   } else readSpecial(item, { choice, blocks, out });
 }
 
-/**
- * Reads the fragments of a stream. Returns true when they included the `content` of this chunk, so that it is not read
- * twice.
- */
+/** Reads the fragments of a stream. True when they included this chunk's `content`, which is not read twice. */
 export function readStreamedBlocks(delta: JsonObject, content: string, place: BlockOutput): TextRead {
   let textRead: TextRead = false;
   if (Array.isArray(delta.content_blocks)) {
@@ -177,10 +167,7 @@ export function readImages(images: readonly unknown[], place: BlockOutput): void
   for (const image of images) if (isObject(image)) readSpecial({ ...image, type: 'image_url' }, place);
 }
 
-/**
- * Index of the fragment that repeats the chunk's `content`. Earlier texts precede it (choice-writer.ts) and may be
- * equal, so the last match counts.
- */
+/** Index of the fragment that repeats the chunk's `content`. Earlier texts precede it and may be equal. */
 function ownText(items: readonly unknown[], content: string): number {
   if (content === '') return -1;
   return items.findLastIndex(

@@ -5,8 +5,7 @@ import type { BlockNumbers } from './decode-blocks.ts';
 import { callSignature } from './decode-messages.ts';
 import { unwrapInput } from '../custom-tools.ts';
 import { GrowingJson } from '../json/growing.ts';
-import { isObject } from '../json/object.ts';
-import { numberOf, stringOf } from '../json/read.ts';
+import { isObject, numberOf, stringOf } from '../json/object.ts';
 import { readMaker } from '../maker.ts';
 
 interface StreamedCall {

@@ -4,13 +4,9 @@ import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { decodeCache, decodeContent, decodeParts, interleave, optionalParts } from './decode-parts.ts';
 import { readMaker } from '../maker.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
-/**
- * Decodes the messages in order (docs/protocols/openai-chat.md#messages). Adjacent tool messages answer one assistant
- * turn, so they become one turn.
- */
+/** Decodes the messages (docs/protocols/openai-chat.md#messages). Adjacent tool messages become one turn. */
 export function decodeMessages(messages: readonly unknown[], origins?: Origins): readonly Turn[] {
   const turns: Turn[] = [];
   /** Parts of the open tool turn: one list that grows, because there may be thousands of results. */
@@ -146,8 +142,7 @@ function decodeAssistant(message: JsonObject, path: BodyPlace, { legacy, origins
  * Decodes the content of an assistant message. `content_blocks` override `content_parts`, and both override `content`:
  * they hold the same content in more detail. When they hold no text (a client kept only the blocks that it did not
  * understand), the text still comes from `content`. `reasoning_content` (DeepSeek, vLLM) is unsigned thinking. It
- * becomes a part only when the message has no other thinking, so that a target that cannot take it back reports the
- * loss.
+ * becomes a part only when the message has no other thinking: a target that cannot take it reports the loss.
  */
 function decodeSpoken(message: JsonObject, path: BodyPlace, origins: Origins | undefined): Part[] {
   const content = contentOf(message, path, origins);
@@ -217,10 +212,7 @@ function decodeCall(call: JsonObject, path: BodyPlace): ToolCallPart {
   return { ...part, ...(custom && { custom }), ...compact({ signature, ...made, cache }) };
 }
 
-/**
- * Reads the fields in which clients return a Gemini thought signature (docs/protocols/replies.md#thought-signatures),
- * in order of precedence.
- */
+/** Fields in which clients return Gemini's signatures (docs/protocols/replies.md#thought-signatures), first wins. */
 export function callSignature(call: JsonObject, body: JsonObject): string | undefined {
   const extra = isObject(call.extra_content) ? call.extra_content.google : undefined;
   return (
@@ -234,10 +226,7 @@ function signatureOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/**
- * Calls that are only in `content_blocks`, from clients that replay Anthropic's blocks whole. All other calls are in
- * `tool_calls`.
- */
+/** Calls that are only in `content_blocks`, from clients that replay Anthropic's blocks whole. */
 function blockCalls(
   message: JsonObject,
   path: BodyPlace,

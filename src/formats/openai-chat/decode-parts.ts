@@ -24,8 +24,7 @@ import { mcpPart } from '../mcp-parts.ts';
 import { invalidValue, readArray, readObject, readString, required } from './read.ts';
 import { sisterPart } from '../sister-parts.ts';
 import { assembleBlocks } from './streamed-blocks.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 
 /** Decodes the content of a message: a string, parts, or nothing. An empty string makes no part. */
 export function decodeContent(content: unknown, path: ParamPath, origins?: Origins): Part[] {
@@ -41,10 +40,7 @@ export function decodeContent(content: unknown, path: ParamPath, origins?: Origi
 }
 
 interface PartsReading {
-  /**
-   * The format of the part types that are unknown here. Targets of that format get them unchanged; all others report a
-   * loss.
-   */
+  /** The format of the part types that are unknown here. Its targets get them unchanged; others report a loss. */
   readonly owner: FormatName;
   /** Receives every part, its source item and the place of that item. */
   readonly note?: ((part: Part, item: JsonObject, place: BodyPlace) => void) | undefined;
@@ -66,10 +62,7 @@ export function decodeParts(items: readonly unknown[], path: ParamPath, { owner,
   return parts;
 }
 
-/**
- * Claude's citations are a field of their text block (docs/protocols/replies.md#claude-citations), in `content_blocks`
- * or among the parts of `content`.
- */
+/** Claude's citations, a field of their text block (docs/protocols/replies.md#claude-citations). */
 export function citationsOf(citations: readonly unknown[]): OpaquePart {
   return { type: 'opaque', format: 'anthropic-messages', value: { type: 'text', citations }, attached: true };
 }
@@ -153,10 +146,7 @@ function decorations(part: JsonObject, path: BodyPlace) {
   return { ...readSignature(part, path), cache: decodeCache(part, path) };
 }
 
-/**
- * `image_url` holds images, video, audio and documents here (docs/protocols/openai-chat.md#media-addresses). The MIME
- * type decides the kind.
- */
+/** `image_url` holds media of any kind (docs/protocols/openai-chat.md#media-addresses). The MIME type decides. */
 function decodeUrlPart(part: JsonObject, type: 'image_url' | 'video_url' | 'audio_url', path: BodyPlace): MediaPart {
   const place = BodyPlace.field(path, type);
   const inner = part[type];

@@ -3,20 +3,17 @@ import { ReplyFault, type ReplyContext } from '../format.ts';
 import { withCount } from '../broken-generation.ts';
 import { failureOfEvent } from './errors.ts';
 import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent } from './reply-fields.ts';
-import { isObject } from '../json/object.ts';
+import { isObject, listOf, stringOf } from '../json/object.ts';
 import type { JsonObject } from '../conversation.ts';
 import { BlockNumbers, readImages, readStreamedBlocks, readWholeBlocks } from './decode-blocks.ts';
 import { AFTER_THOUGHTS, CHOICE_FIELDS } from './content-blocks.ts';
 import { ToolCallReader } from './decode-calls.ts';
 import { AudioReader } from './audio.ts';
 import { AnswerTokens, InlineThoughts } from './inline-thoughts.ts';
-import { listOf, stringOf } from '../json/read.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { thoughtIn, ThoughtSigner } from './returned-thoughts.ts';
 
-/**
- * Decodes a plain 2xx reply. A 200 that holds an error (OpenRouter, proxies; Google in an array) becomes that error.
- */
+/** Decodes a plain 2xx reply. A 200 with an error (OpenRouter, proxies; Google in an array) becomes that error. */
 export function decodeReply(body: unknown, reply: ReplyContext, notes?: LossNotes): readonly GenerationEvent[] {
   const failure = failureOfEvent(undefined, body);
   if (failure) {
@@ -189,10 +186,7 @@ export class ChoiceReader {
   }
 }
 
-/**
- * Mistral's reasoning models answer in parts: `{type:"thinking",thinking:[{type:"text",text}]}`, then
- * `{type:"text",text}`.
- */
+/** Mistral answers in parts: `{type:"thinking",thinking:[{type:"text",text}]}`, then `{type:"text",text}`. */
 export function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOf(content) ?? '';
   return content.map((part) => (isObject(part) && part.type === 'text' ? (stringOf(part.text) ?? '') : '')).join('');

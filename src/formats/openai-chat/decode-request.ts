@@ -7,7 +7,7 @@ import type {
   ResponseFormat,
 } from '../conversation.ts';
 import { CHAT_SETTINGS } from '../fields/parameter-names.ts';
-import { rest } from '../json/object.ts';
+import { rest, compact } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
@@ -22,8 +22,7 @@ import {
   required,
 } from './read.ts';
 import { isBareSchema, unreadFields } from './unread-fields.ts';
-import { compact } from '../json/compact.ts';
-import { thinkingBudget } from '../thinking-budget.ts';
+import { thinkingBudget } from '../number-ranges.ts';
 
 /** `stream_options` concerns only client and gateway. */
 const PLACED = ['model', 'messages', 'stream', 'stream_options', ...CHAT_SETTINGS];

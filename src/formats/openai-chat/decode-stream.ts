@@ -17,9 +17,8 @@ import {
   unreadable,
 } from './errors.ts';
 import { isKeepAlive } from './read.ts';
-import { isObject } from '../json/object.ts';
+import { isObject, parseJson } from '../json/object.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
-import { parseJson } from '../json/read.ts';
 
 export function decodeStream(reply: ReplyContext, notes?: LossNotes): StreamDecoder {
   return new ChatStreamDecoder(reply, notes);

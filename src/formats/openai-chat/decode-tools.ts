@@ -10,12 +10,9 @@ import type {
 import type { Origins } from '../losses/origins.ts';
 import { decodeCache } from './decode-parts.ts';
 import { invalidValue, readArray, readBoolean, readObject, readString, required } from './read.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
-/**
- * Tool types of the tools that the provider runs (docs/protocols/requests.md#built-in-tools-by-name). A Map, because a
- * type may be called `constructor`.
- */
+/** Types of the provider's own tools (docs/protocols/requests.md#built-in-tools-by-name). A type may be `constructor`. */
 const BUILTIN_BY_TYPE: ReadonlyMap<string, BuiltinTool['kind']> = new Map<string, BuiltinTool['kind']>([
   ['web_search', 'web_search'],
   ['googleSearch', 'web_search'],

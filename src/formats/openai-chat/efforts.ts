@@ -52,10 +52,7 @@ const LEVELS_ONLY: NonNullable<SentEffort['loss']> = {
 };
 const lost = (reason: string): SentEffort => ({ loss: { action: 'dropped', reason } });
 
-/**
- * A `thinking` setting as an effort. A server that takes `thinking` itself gets the effort for all models; another
- * one gets it for models that document it.
- */
+/** A `thinking` setting as an effort, for servers that take `thinking` and for models that document efforts. */
 export function effortForThinking(thinking: Thinking, target: RequestTarget): SentEffort {
   const range = takes(target, 'thinking') ? 'levels-or-none' : rangeOf(target.model);
   const amount = amountOf(thinking) ?? 'high';

@@ -1,7 +1,6 @@
 import { wrappedArguments } from '../call-arguments.ts';
 import type { JsonObject, Part, ToolCallPart, Turn } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { compact, isObject } from '../json/object.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { makerOf } from '../maker.ts';
 import { MCP_AS_TEXT, mcpText } from '../mcp-parts.ts';
@@ -98,10 +97,7 @@ function encodeSpoken(
   }
 }
 
-/**
- * A single refusal at the end of the message goes into its own field, as in OpenAI's replies. Any other refusal stays
- * among the parts.
- */
+/** A single refusal at the end goes into its own field, as in OpenAI's replies. Any other stays among the parts. */
 function splitRefusal(spoken: readonly JsonObject[]): { content: readonly JsonObject[]; refusal: unknown } {
   const last = spoken.at(-1);
   const single = spoken.filter((part) => part.type === 'refusal').length === 1;
@@ -128,10 +124,7 @@ function encodeCall(part: ToolCallPart, path: BodyPlace, place: MessageDestinati
   return { id, type: 'function', function: { name, arguments: args }, ...extra };
 }
 
-/**
- * vLLM, SGLang and llama.cpp parse the arguments of the history, and refuse those that are no JSON object; OpenAI takes any text
- * (docs/protocols/openai-chat.md#tool-calls).
- */
+/** vLLM, SGLang and llama.cpp refuse arguments that are no JSON object (docs/protocols/openai-chat.md#tool-calls). */
 function readableArguments(
   { arguments: text }: ToolCallPart,
   path: BodyPlace,

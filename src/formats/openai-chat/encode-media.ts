@@ -6,17 +6,14 @@ import { takesAddress } from './remote-media.ts';
 import { audioFormat, extensionOf, mimeOfName, mimeOfUrl, toDataUri } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
 interface MediaDestination {
   readonly target: RequestTarget;
   readonly report: LossReport;
 }
 
-/**
- * Encodes a media part in the form that decode-parts.ts reads (docs/protocols/openai-chat.md#content-parts,
- * docs/protocols/messages-route.md#results).
- */
+/** Encodes a media part as decode-parts.ts reads it (docs/protocols/openai-chat.md#content-parts). */
 export function encodeMedia(part: MediaPart, path: BodyPlace, { target, report }: MediaDestination): JsonObject {
   const encoded = encodeSource(part, path, target);
   if (part.name && encoded.type !== 'file')
@@ -33,10 +30,7 @@ export function encodeMedia(part: MediaPart, path: BodyPlace, { target, report }
   return encoded;
 }
 
-/**
- * True when a reader of the encoded part finds the same MIME type: in the data, or by the extension of the URL or file
- * name.
- */
+/** True when a reader of the encoded part finds the same MIME type: in the data, or by an extension. */
 function statesMime({ source, name }: MediaPart, mime: string): boolean {
   if (source.kind === 'url') return mimeOfUrl(source.url) === mime;
   if (source.kind === 'file') return name !== undefined && mimeOfName(name) === mime;

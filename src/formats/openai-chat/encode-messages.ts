@@ -1,6 +1,6 @@
 import type { Conversation, JsonObject, ToolResultPart, Turn } from '../conversation.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
@@ -29,10 +29,7 @@ export function encodeMessages(
   });
 }
 
-/**
- * A single plain text is sent as a string, the form that every server accepts. A message without parts is the empty
- * string. A turn of which nothing can be sent makes no message.
- */
+/** A single plain text is a string, which every server accepts. A turn of which nothing is sent makes no message. */
 function encodeContent(turn: Turn, place: MessageDestination): JsonObject[] {
   const parts: JsonObject[] = [];
   for (const [at, part] of turn.parts.entries()) {

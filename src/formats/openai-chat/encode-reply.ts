@@ -61,10 +61,7 @@ function encodeMessage(choice: FoldedChoice, calls: readonly ToolCallPart[], cli
   };
 }
 
-/**
- * A provider's explanation of a filtered answer goes into `refusal`, where OpenAI explains its refusals
- * (docs/protocols/replies.md#refusal-text).
- */
+/** The explanation of a filtered answer is a `refusal`, as OpenAI's (docs/protocols/replies.md#refusal-text). */
 function refusalOf(choice: FoldedChoice): string | undefined {
   return choice.refusal ?? (choice.finish === 'content_filter' ? choice.message : undefined);
 }

@@ -23,8 +23,7 @@ import type { Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
 import { fitStops, limitsOf } from '../target-limits.ts';
 import { shownText } from '../json/shown.ts';
-import { compact } from '../json/compact.ts';
-import { rest } from '../json/object.ts';
+import { compact, rest } from '../json/object.ts';
 
 /**
  * Encodes the body for an OpenAI-compatible upstream. `host: 'direct'` is an API that checks its fields as OpenAI does.
@@ -74,10 +73,7 @@ function replyContext(reply: ReplyContext, { tools = [] }: Conversation, target:
   };
 }
 
-/**
- * Usage is requested wherever the target accepts it: the gateway computes cost from it, whether or not the client
- * requested it (docs/protocols/messages-route.md#requested-usage).
- */
+/** Usage is always requested: the gateway computes cost (docs/protocols/messages-route.md#requested-usage). */
 function encodeStreaming(stream: boolean, { streamUsage }: RequestTarget): JsonObject {
   if (!stream) return {};
   return streamUsage === false ? { stream: true } : { stream: true, stream_options: { include_usage: true } };

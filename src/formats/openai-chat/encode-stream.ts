@@ -12,10 +12,7 @@ export function encodeStream(client: ClientContext, notes: LossNotes = noLosses(
   return new ChatStreamEncoder(client, notes);
 }
 
-/**
- * Longest repeated head of a chunk. Longer fields are sent in the first chunk only: in every chunk they would multiply
- * the size of the reply.
- */
+/** Longest repeated head of a chunk. Longer fields are in the first chunk only: each chunk would repeat them. */
 const MAX_HEAD = 4096;
 
 /**
@@ -91,10 +88,7 @@ class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
-  /**
-   * The role chunk is sent with the first event of the reply
-   * (docs/protocols/messages-route.md#claude-streams-to-openai-chunks).
-   */
+  /** The role is in the first chunk (docs/protocols/messages-route.md#claude-streams-to-openai-chunks). */
   #start(envelope: ReplyEnvelope): string {
     if (this.#frame) return '';
     this.#envelope = { ...envelope, id: repeatable(envelope.id), model: repeatable(envelope.model) };

@@ -2,16 +2,11 @@ import type { JsonObject } from '../conversation.ts';
 import type { UpstreamFailure } from '../events.ts';
 import { isOutOfBudget, type ClientError, type ErrorReply } from '../client-error.ts';
 import { textOf } from '../sse/stream-start.ts';
-import { compact } from '../json/compact.ts';
+import { compact, isObject, parseJson, stringOf } from '../json/object.ts';
 import { brokenGeneration } from '../broken-generation.ts';
 import { retryDelayOf } from '../google-retry-info.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson, stringOf } from '../json/read.ts';
 
-/**
- * Longest piece of a body that is shown as a message when the body has none of the error shapes
- * (docs/protocols/errors.md#bodies-that-are-not-json).
- */
+/** Longest shown piece of a body without an error shape (docs/protocols/errors.md#bodies-that-are-not-json). */
 const RAW_LIMIT = 1024;
 
 /**
@@ -33,10 +28,7 @@ const ofLimit = ({ counts }: NonNullable<ClientError['limit']>) => ({
   code: 'rate_limit_exceeded',
 });
 
-/**
- * SDKs throw on a payload with a truthy top-level `error`; nothing follows it, not even `[DONE]`
- * (docs/protocols/openai-chat.md#stream-errors).
- */
+/** SDKs throw on a truthy top-level `error`; nothing follows it (docs/protocols/openai-chat.md#stream-errors). */
 export function encodeStreamError(error: ClientError): string {
   return `data: ${JSON.stringify(encodeError(error).body)}\n\n`;
 }
@@ -98,10 +90,7 @@ function httpStatus(code: unknown): number | undefined {
   return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined;
 }
 
-/**
- * The status of an error inside a stream, by its code or type (docs/protocols/errors.md#status-for-the-client). An
- * unknown word is a failure of the upstream: 502.
- */
+/** The status of an error inside a stream (docs/protocols/errors.md#status-for-the-client). Unknown words are 502. */
 const STATUS_BY_WORD: ReadonlyMap<string, number> = new Map([
   ['invalid_request_error', 400],
   ['context_length_exceeded', 400],
@@ -159,10 +148,7 @@ function failureOfChoices(choices: unknown): UpstreamFailure | undefined {
   return undefined;
 }
 
-/**
- * Decodes an error in plain JSON in place of a stream. Google's OpenAI endpoint wraps it into an array
- * (docs/protocols/errors.md#array-of-one).
- */
+/** A JSON error in place of a stream. Google wraps it into an array (docs/protocols/errors.md#array-of-one). */
 export function failureInStead(bytes: Buffer): UpstreamFailure | undefined {
   const body = parseJson(textOf(bytes));
   return typeof body === 'object' ? failureOfEvent(undefined, body) : undefined;

@@ -13,10 +13,7 @@ import { passThrough, passThroughEdits } from './pass-through.ts';
 import { mediaByUrl, remoteMedia, storedMedia } from './remote-media.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
-/**
- * OpenAI's chat completions API (docs/protocols/openai-chat.md#request-fields), for clients and for any
- * OpenAI-compatible upstream.
- */
+/** OpenAI's chat completions API (docs/protocols/openai-chat.md), for clients and for compatible upstreams. */
 export const openaiChat = {
   ...FORMAT_DEFAULTS,
   name: 'openai-chat',

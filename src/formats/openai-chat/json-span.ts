@@ -22,8 +22,7 @@ export function valueOf(text: string, key: string, from = 0): number {
 /**
  * Finds the member named `key` of the outermost object, with its comma. The depth of the first match is counted from
  * the end of the text, because the member is near the end of a chunk, after its long part. When that match is nested,
- * all of the text is read once: a text may hold thousands of such names, and measuring the depth of each would take
- * quadratic time.
+ * the whole text is read once: measuring the depth of each of thousands of names takes quadratic time.
  */
 export function topLevelMember(text: string, key: string): JsonSpan | undefined {
   const value = valueOf(text, key);

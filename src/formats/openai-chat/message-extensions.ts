@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { MESSAGE_EXTENSIONS, NOT_TAKEN, takes } from './extensions.ts';

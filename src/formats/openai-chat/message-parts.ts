@@ -15,10 +15,7 @@ export interface MessageDestination {
   readonly anyArguments: boolean;
 }
 
-/**
- * Joins the texts of an answer or a result: many servers read only a string there
- * (docs/protocols/messages-route.md#joined-texts).
- */
+/** Joined texts: many servers read only a string there (docs/protocols/messages-route.md#joined-texts). */
 export function joined(parts: readonly JsonObject[], between: string): string | undefined {
   const texts = parts.map(({ type, text, ...others }) =>
     type === 'text' && typeof text === 'string' && Object.keys(others).length === 0 ? text : undefined,
@@ -66,10 +63,7 @@ interface Marking {
   readonly place: MessageDestination;
 }
 
-/**
- * Only OpenAI has cache markers, only on the parts of user messages, and without a time to live
- * (docs/protocols/openai-chat.md#cache-markers).
- */
+/** OpenAI's cache markers: parts of user messages, no time to live (docs/protocols/openai-chat.md#cache-markers). */
 function marked(block: JsonObject, { cache }: TextPart | MediaPart, { path, role, place }: Marking): JsonObject {
   if (!cache) return block;
   const { target, report } = place;

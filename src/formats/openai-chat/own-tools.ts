@@ -2,25 +2,18 @@ import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
 import type { BodyEdit, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { brokenLimit } from '../search-limits.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { decodeTyped } from './decode-tools.ts';
 import { takes } from './extensions.ts';
 
-/**
- * Names and types that show that a body may name a tool of another provider, dated types of Anthropic's among them. A body without
- * them costs a search.
- */
+/** Names and types that show that a body may name a tool of another provider. A body without them costs a search. */
 const NAMES =
   /"(?:(?:enterprise_?)?web_?search(?:_retrieval)?|google_?(?:search|maps)(?:_?retrieval)?|computer_?use|url_?context|code_?execution|\w{1,64}_20\d{6})"/i;
 
-/**
- * Models that search the web for `web_search_options` (docs/protocols/openai-chat.md#web-search-options). OpenAI refuses
- * the field for all others.
- */
+/** Models that search for `web_search_options` (docs/protocols/openai-chat.md#web-search-options). Others refuse it. */
 const SEARCHES = /(?:^|\/)gpt-[\w.-]*-search(?:-|$)/;
 
 export const takesWebSearch = (model: string): boolean => SEARCHES.test(model);

@@ -6,7 +6,7 @@ import { parseReplyText } from '../json/rounding.ts';
 import { noteAnswer, noteFinish } from '../streams/signals.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { eventEnd, hasId, hasReturns, readSse, SseCutter } from '../sse/event-stream.ts';
-import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
+import { EventTemplate } from '../sse/event-template.ts';
 import { textOf } from '../sse/stream-start.ts';
 import { mapFinish, decodeUsage } from './reply-fields.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -17,8 +17,7 @@ import { CUT_SHORT, failureOfEvent, GARBLED, NO_ANSWER, streamInterrupted, UNFIN
 import type { JsonSpan } from '../json/members.ts';
 import { DATA_LINE, usageMember } from './stream-usage.ts';
 import { isKeepAlive } from './read.ts';
-import { isObject } from '../json/object.ts';
-import { parseJson, stringOf } from '../json/read.ts';
+import { isObject, parseJson, stringOf } from '../json/object.ts';
 import { CLOSE_OBJECT } from '../json/scan.ts';
 
 /** The outcome for an event: it is sent, it is not sent, or the reply ends before it. */
@@ -38,17 +37,13 @@ export class StreamPassThrough implements PassThrough {
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
   /** Templates of ordinary events, which leave as they came. */
-  readonly #ordinary: EventTemplates;
+  readonly #ordinary: EventTemplate;
   #stopped = false;
   #keepAlives = 0;
   /** The upstream has closed: the held rest is inspected in any case. */
   #closed = false;
 
-  constructor(
-    client: ClientContext,
-    signals: Signals = createSignals(),
-    ordinary: EventTemplates = new EventTemplate(FREE_TEXT),
-  ) {
+  constructor(client: ClientContext, signals: Signals = createSignals(), ordinary = new EventTemplate(FREE_TEXT)) {
     this.#client = client;
     this.signals = signals;
     this.#ordinary = ordinary;
@@ -248,9 +243,7 @@ export class StreamPassThrough implements PassThrough {
   }
 }
 
-interface Edit extends JsonSpan {
-  readonly by?: Buffer;
-}
+type Edit = JsonSpan & { readonly by?: Buffer };
 
 /** True for a plain JSON body. An event stream never begins this way. */
 function isJson(bytes: Buffer): boolean {
@@ -270,20 +263,14 @@ function isData(event: string): boolean {
   return event.startsWith('data:') || DATA_LINE.test(event);
 }
 
-/**
- * Matches a member of one of the keys whose value does not begin with `usual`. A backslash before the quote rules a key
- * out (json-span.ts says why).
- */
+/** Matches a member of the keys whose value does not begin with `usual`. json-span.ts explains the backslash. */
 const memberPattern = (keys: string, usual: string): string =>
   `(?<!\\\\)"(?:${keys})"[ \\t\\r\\n]*:[ \\t\\r\\n]*(?:[^${usual} \\t\\r\\n]|$)`;
 
 /** Matches the beginning of a JSON object, up to its first value. */
 const OBJECT = /^data: ?\{[ \t]*"[^"\\]*"[ \t]*:[ \t]*(?:["\d{[-]|null|true|false)/;
 
-/**
- * True for one line that begins and ends as a JSON object. Any other event is parsed, because no client could read it
- * (an HTML page, half a chunk).
- */
+/** True for one line that is a JSON object. Any other event (an HTML page, half a chunk) is parsed. */
 function isChunk(event: string): boolean {
   let last = event.length - 1;
   while (event.charCodeAt(last) === LF || event.charCodeAt(last) === CR) last -= 1;
@@ -293,8 +280,7 @@ function isChunk(event: string): boolean {
 /**
  * One search for all features of a rare event, because every event pays for it (measured: 0.3 µs; a search for each
  * feature cost 1 µs). The features are: no object (`[DONE]`), a named event, a finish reason, usage or error that is
- * not null, an error in place of a chunk, another choice than the first (or another tool call, which is as rare), or no
- * choice at all.
+ * not null, an error in place of a chunk, another choice or tool call than the first, or no choice at all.
  */
 const RARE = new RegExp(
   [
@@ -307,10 +293,7 @@ const RARE = new RegExp(
   ].join('|'),
 );
 
-/**
- * Texts that are no feature of an event. `obfuscation` pads OpenAI's chunks to equal lengths with random text
- * (docs/protocols/openai-chat.md#stream).
- */
+/** Texts that are no feature of an event. `obfuscation` is padding (docs/protocols/openai-chat.md#stream). */
 export const FREE_TEXT = /"(?:content|arguments|refusal|reasoning_content|reasoning|obfuscation)":"/g;
 
 const EXTENSIONS = new RegExp(memberPattern(EXTENSION_KEYS, 'n'));

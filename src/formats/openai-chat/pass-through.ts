@@ -5,8 +5,7 @@ import { PlainPassThrough, type WholeReply } from '../streams/plain-pass-through
 import type { LossNotes } from '../losses/reply-losses.ts';
 import type { GenerationEvent } from '../events.ts';
 import { decodeReply } from './decode-reply.ts';
-import { readOrdinaryReply } from './ordinary-reply.ts';
-import { withShortContent } from './short-content.ts';
+import { readOrdinaryReply, withShortContent } from './ordinary-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { StreamPassThrough } from './pass-through-stream.ts';
 import { usageRequest } from './stream-usage.ts';

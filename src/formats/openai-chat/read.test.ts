@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deepFreeze } from '../contexts.testkit.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 
 describe('compact', () => {
   it('keeps every field that has a value, null among them, in its order', () => {

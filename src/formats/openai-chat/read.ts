@@ -5,14 +5,10 @@ import { isObject } from '../json/object.ts';
 
 /**
  * Typed readers of a caller's body. The schema has normally validated the body. The readers also check bodies that it
- * has not seen (scanned pass-through bodies, overrides). OpenAI's SDKs send `null` for "not set", so it reads as
- * absent.
+ * has not seen (scanned bodies, overrides). OpenAI's SDKs send `null` for "not set": it reads as absent.
  */
 
-/**
- * Returns the place of `field` in the object at `path`. Readers take the two separately: a body has tens of thousands
- * of fields, and only a fault needs the place of one.
- */
+/** The place of `field` in the object at `path`. A body has tens of thousands of fields, a fault needs one place. */
 function placeOf(path: ParamPath, field: string | undefined): ParamPath {
   return field === undefined ? path : BodyPlace.field(path, field);
 }
@@ -68,10 +64,7 @@ export function invalidValue(path: ParamPath, message: string): RequestFault {
   return new RequestFault('invalid_value', message, path);
 }
 
-/**
- * Some servers keep the connection alive with chunks that have no choice. Azure's filter results before the answer look
- * the same.
- */
+/** Some servers keep the connection alive with chunks that have no choice. Azure's filter results look the same. */
 export function isKeepAlive(chunk: JsonObject): boolean {
   return (!Array.isArray(chunk.choices) || chunk.choices.length === 0) && !isObject(chunk.usage);
 }

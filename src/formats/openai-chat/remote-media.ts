@@ -29,10 +29,7 @@ export const mediaByUrl: MediaByUrl = {
   fetches: (media, { extensions }) => takesAddress(media, { extensions }),
 };
 
-/**
- * Finds media URLs in user and tool messages. Models get no media of their own, so assistant messages are skipped. The
- * decoder refuses malformed parts.
- */
+/** Media URLs in user and tool messages: models get no media of their own. The decoder refuses malformed parts. */
 export const remoteMedia = (body: JsonObject): readonly RemoteMedia[] => findMedia(body, isAddress);
 
 /** Finds parts that name stored files, in the same places. */

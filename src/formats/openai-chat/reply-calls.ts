@@ -1,7 +1,7 @@
 import type { JsonObject, Part, ToolCallPart } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { compact } from '../json/compact.ts';
+import { compact } from '../json/object.ts';
 import { makerOf, tagOf } from '../maker.ts';
 
 /**
@@ -72,10 +72,7 @@ interface CallState {
   empty: boolean;
 }
 
-/**
- * Writes the deltas of one choice's calls as JSON text. Indexes count the calls of the choice, independent of the
- * provider's blocks.
- */
+/** Writes the deltas of one choice's calls as JSON text. Indexes count its calls, not the provider's blocks. */
 export class CallWriter {
   readonly #client: Client;
   readonly #calls = new Map<number, CallState>();

@@ -9,9 +9,7 @@ import {
 } from '../events.ts';
 import type { ClientContext } from '../format.ts';
 import { claimOf, outputWithin, sound } from '../counts.ts';
-import { stringOf } from '../json/read.ts';
-import { compact } from '../json/compact.ts';
-import { isObject } from '../json/object.ts';
+import { stringOf, compact, isObject } from '../json/object.ts';
 
 /** Fields around the choices of a reply, the same in a plain body and in every chunk. */
 export interface ReplyEnvelope {
@@ -34,10 +32,7 @@ const PLACED: ReadonlySet<string> = new Set([
   'error',
 ]);
 
-/**
- * Optional fields of a reply that OpenAI documents (docs/protocols/openai-chat.md#reply). A strict client gets no
- * others.
- */
+/** Optional reply fields of OpenAI (docs/protocols/openai-chat.md#reply). A strict client gets no others. */
 const STANDARD: ReadonlySet<string> = new Set(['service_tier', 'system_fingerprint', 'moderation']);
 
 export function decodeEnvelope(body: JsonObject): GenerationEvent {
@@ -99,19 +94,14 @@ interface DecodedFinish {
   readonly legacy: boolean;
 }
 
-/**
- * A native reason that OpenAI defines becomes `finish_reason` unchanged. Any other goes into `native_finish_reason`.
- */
+/** A native reason that OpenAI defines is the `finish_reason`. Any other goes into `native_finish_reason`. */
 export function encodeFinish({ reason: mapped, native, legacy }: DecodedFinish, strict: boolean): JsonObject {
   if (native !== undefined && WORDS.has(native)) return { finish_reason: native };
   const reason = legacy && mapped === 'tool_calls' ? 'function_call' : mapped;
   return { finish_reason: reason, ...(!strict && native !== undefined && { native_finish_reason: native }) };
 }
 
-/**
- * Decodes and encodes citations and log probabilities
- * (docs/protocols/openai-chat.md#annotations-and-log-probabilities).
- */
+/** Citations and log probabilities (docs/protocols/openai-chat.md#annotations-and-log-probabilities). */
 
 export function decodeCitation(raw: unknown): UrlCitation | undefined {
   if (!isObject(raw)) return undefined;
@@ -196,8 +186,7 @@ export function usageEvent(raw: unknown, tier?: unknown): GenerationEvent | unde
 
 /**
  * Encodes OpenAI's usage (docs/protocols/openai-chat.md#reply-usage, docs/protocols/replies.md#usage). The two details
- * that cost dashboards read are always present, as OpenAI sends them; the others are present when the provider counts
- * them.
+ * that cost dashboards read are always present, as OpenAI sends them; others when the provider counts them.
  */
 export function encodeUsage(usage: Usage, strict: boolean): JsonObject {
   const { cacheRead, cacheWrite } = usage;

@@ -1,8 +1,7 @@
 import type { JsonObject, Part, TextPart, ThinkingPart, Turn } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject } from '../json/object.ts';
-import { listOf, parseJson, stringOf } from '../json/read.ts';
+import { isObject, listOf, parseJson, stringOf } from '../json/object.ts';
 import { lose, type LossNotes } from '../losses/reply-losses.ts';
 import { chatMaker, type Maker } from '../maker.ts';
 import { takes } from './extensions.ts';

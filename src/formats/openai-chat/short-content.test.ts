@@ -3,8 +3,7 @@ import { expect, it } from 'vitest';
 import type { Signals } from '../events.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { decodeReply } from './decode-reply.ts';
-import { readOrdinaryReply } from './ordinary-reply.ts';
-import { withShortContent } from './short-content.ts';
+import { readOrdinaryReply, withShortContent } from './ordinary-reply.ts';
 
 const TEXT = 'She said \\"no\\", and left.\\n'.repeat(20);
 

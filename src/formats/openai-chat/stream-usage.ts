@@ -16,10 +16,7 @@ export function usageRequest(body: BodyView): BodyEdit | undefined {
 /** A line of data that is not the first of its event: a comment or the event's name may stand before it. */
 export const DATA_LINE = /[\r\n]data:/;
 
-/**
- * Finds the top-level `usage` of an event. JSON over several `data:` lines stays unchanged: the removal would have to
- * join the lines, and no known server writes such chunks.
- */
+/** Finds the top-level `usage` of an event. JSON over several lines stays: no known server writes such chunks. */
 export function usageMember(event: string): JsonSpan | undefined {
   if (valueOf(event, '"usage"') < 0) return undefined;
   const from = event.startsWith('data:') ? 0 : event.search(DATA_LINE) + 1;

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { append, isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { append, isObject, stringOf } from '../json/object.ts';
 
 /**
  * Assembles the fragments of streamed `content_blocks`, `{index, delta}`

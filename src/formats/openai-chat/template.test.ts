@@ -5,7 +5,7 @@ import { clientContext } from '../contexts.testkit.ts';
 import { rechunk } from '../laws.testkit.ts';
 import { seed } from '../generations.testkit.ts';
 import { createSignals } from '../events.ts';
-import { EventTemplate, type EventTemplates } from '../sse/event-template.ts';
+import { EventTemplate } from '../sse/event-template.ts';
 import { mutatedStream } from '../sse/mutated-events.testkit.ts';
 import { FREE_TEXT, StreamPassThrough } from './pass-through-stream.ts';
 import { runs } from '../../../test/support/effort.ts';
@@ -39,7 +39,11 @@ const others = [
 ];
 
 /** Compares no event with another. */
-const none: EventTemplates = { learn: () => undefined, match: () => -1, removed: undefined, freeLength: 0 };
+const none = new (class extends EventTemplate {
+  override match(): number {
+    return -1;
+  }
+})(FREE_TEXT);
 
 class CountingTemplate extends EventTemplate {
   matches = 0;

@@ -1,7 +1,6 @@
 import { createSignals, type Signals } from '../events.ts';
 import { inBytes, type ClientContext, type PassThrough, type ReplyContext } from '../format.ts';
-import { isObject } from '../json/object.ts';
-import { listOf, parseJson, stringOf } from '../json/read.ts';
+import { isObject, listOf, parseJson, stringOf } from '../json/object.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { readSse, SseCutter } from '../sse/event-stream.ts';
 import { translatingReader } from '../streams/readers.ts';

@@ -92,10 +92,7 @@ function responseFormat({ type, json_schema: wrapper }: JsonObject): Shape {
   return { type: true, json_schema: isObject(wrapper) && isBareSchema(wrapper) ? true : SCHEMA_WRAPPER };
 }
 
-/**
- * Some clients send the schema in place of its wrapper (docs/protocols/openai-chat.md#response-format). The wrapper has
- * none of a schema's own keywords.
- */
+/** Some clients send the schema without its wrapper (docs/protocols/openai-chat.md#response-format). */
 export function isBareSchema(wrapper: JsonObject): boolean {
   if (isObject(wrapper.schema)) return false;
   return ['type', 'properties', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum'].some((keyword) => keyword in wrapper);

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { BodyView, Cleaning } from '../body-view.ts';
-import { isObject } from '../json/object.ts';
-import { listOf } from '../json/read.ts';
+import { isObject, listOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { REFUSED_SIGNATURE } from '../refused-signature.ts';
 

@@ -6,10 +6,7 @@ import { decodeRequest } from './decode-request.ts';
 import { encodeUsage } from './response-object.ts';
 import { askForSummary } from './summary-request.ts';
 
-/**
- * `POST /v1/responses/compact` for models of other APIs: an ordinary turn whose answer is a summary, in an envelope that any model can
- * read later.
- */
+/** `POST /v1/responses/compact` for models of other APIs: a turn whose answer is a summary, in an envelope. */
 export const compaction: Pick<Format, 'decodeRequest' | 'encodeReply' | 'echo'> = {
   decodeRequest(body, origins) {
     return askForSummary(decodeRequest(body, origins), origins);

@@ -1,6 +1,5 @@
 import type { JsonObject, MediaPart, MediaSource, Part } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { stringOf } from '../json/read.ts';
+import { compact, stringOf } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from '../media/media-types.ts';

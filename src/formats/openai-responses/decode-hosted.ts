@@ -1,15 +1,10 @@
 import type { JsonObject, Part } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { compact, objectOf, listOf, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { mcpParts } from './mcp-items.ts';
 
-/**
- * The parts of an item of a hosted tool, as `encode-reply.ts` writes them of an answer. None for an item without its content, such as
- * a picture that only its id names.
- */
+/** The parts of a hosted tool's item, as `encode-reply.ts` writes it. None for an item that only names its content. */
 export function hostedParts(item: JsonObject, path: BodyPlace, losses: LossReport): readonly Part[] {
   if (item.type === 'mcp_call') return mcpParts(item, `mcp_${String(path).replace(/\W+/g, '_')}`) ?? [];
   return item.type === 'image_generation_call' ? pictureOf(item) : codeOf(item, path, losses);

@@ -1,9 +1,7 @@
 import type { JsonObject, Part, Tool, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import { ENVELOPE, readEnvelope, readSummary, type Envelope } from '../envelope.ts';
 import { RequestFault } from '../format.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, stringOf } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { ReplyFault, type ReplyContext } from '../format.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, numberOf, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, listOf, numberOf, stringOf } from '../json/object.ts';
 import { openAiMaker } from '../maker.ts';
 import { withCount } from '../broken-generation.ts';
 import { failureIn } from './errors.ts';
@@ -12,19 +10,16 @@ import { decodeUsage, HostedCalls } from './reply-usage.ts';
 
 /** A plain 2xx reply → events. A response that failed is an error, though its status is 200. */
 export function decodeReply(body: unknown, reply: ReplyContext): readonly GenerationEvent[] {
-  const failure = failureIn(body);
-  if (failure) return failedReply(body, failure, reply);
-  if (!isObject(body) || !Array.isArray(body.output)) throw new ReplyFault('the reply is no response');
   const reader = new ResponseReader(reply);
+  const failure = failureIn(body);
+  if (failure) {
+    reader.failed(objectOf(body) ?? {}, failure);
+    return reader.drain();
+  }
+  if (!isObject(body) || !Array.isArray(body.output)) throw new ReplyFault('the reply is no response');
   const at = body.output.findIndex((item) => !isObject(item));
   if (at >= 0) throw new ReplyFault(`output[${at}] of the reply is no item`);
   reader.finish(body);
-  return reader.drain();
-}
-
-function failedReply(body: unknown, failure: UpstreamFailure, reply: ReplyContext): readonly GenerationEvent[] {
-  const reader = new ResponseReader(reply);
-  reader.failed(objectOf(body) ?? {}, failure);
   return reader.drain();
 }
 

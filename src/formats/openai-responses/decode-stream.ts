@@ -1,8 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { numberOf, parseJson, stringOf } from '../json/read.ts';
+import { isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { ResponseReader, type PartKind } from './decode-reply.ts';

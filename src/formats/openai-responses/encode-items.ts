@@ -11,8 +11,7 @@ import type {
 import { ENVELOPE } from '../envelope.ts';
 import { RequestFault } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { isOfScope, isOpenAi, OTHER_ACCOUNT, type Maker } from '../maker.ts';
 import { BodyPlace } from '../losses/place.ts';
@@ -112,7 +111,7 @@ class ItemEncoder {
   #spoken(part: Part, path: BodyPlace): JsonObject | undefined {
     switch (part.type) {
       case 'thinking':
-        return this.#thinking(part, path);
+        return part.shown ? undefined : this.#reasoning(part.text, part.signature, part.maker, path);
       case 'redacted_thinking':
         return this.#reasoning('', part.data, part.maker, path);
       case 'opaque':
@@ -138,13 +137,6 @@ class ItemEncoder {
         this.#losses.dropped(path, `The Responses API cannot take ${part.type} back in an answer.`);
         return undefined;
     }
-  }
-
-  #thinking(
-    { text, signature, maker, shown }: Extract<Part, { type: 'thinking' }>,
-    path: BodyPlace,
-  ): JsonObject | undefined {
-    return shown ? undefined : this.#reasoning(text, signature, maker, path);
   }
 
   /** @param encrypted by the account of `maker`; only that account reads it */
@@ -258,11 +250,8 @@ class ItemEncoder {
 /** The API fetches by http alone. */
 function refuseUnfetched(url: string, path: BodyPlace): void {
   if (/^https?:/i.test(url) && !isGoogleFile(url)) return;
-  throw new RequestFault(
-    'invalid_value',
-    `\`${String(path)}\`: the Responses API reads media by https or as data.`,
-    path,
-  );
+  const reads = 'the Responses API reads media by https or as data';
+  throw new RequestFault('invalid_value', `\`${String(path)}\`: ${reads}.`, path);
 }
 
 const urlOf = (source: Extract<MediaPart['source'], { kind: 'data' | 'url' }>, mime: string): string =>

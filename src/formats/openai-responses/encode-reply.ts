@@ -1,8 +1,7 @@
 import { writeEnvelope } from '../envelope.ts';
 import type { EventOf, GenerationEvent, Usage } from '../events.ts';
 import type { ClientContext, EchoedTool, StreamEncoder } from '../format.ts';
-import { objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { objectOf, stringOf } from '../json/object.ts';
 import { lose, noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { isOpenAi, makerOf, type Maker } from '../maker.ts';
 import { mediaKind } from '../media/media-types.ts';

@@ -1,8 +1,7 @@
 import type { Conversation, JsonObject, McpServer, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
 import { RequestFault, type EncodedRequest, type ReplyContext } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { compact } from '../json/compact.ts';
-import { objectOf } from '../json/object.ts';
+import { compact, objectOf, stringOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';
 import { isBareSearch, noComputerUse, wantsComputerUse } from '../named-tools.ts';
 import { amountOf, effortForThinking, refusesEffort } from '../openai-chat/efforts.ts';
@@ -10,7 +9,6 @@ import type { Steps } from '../steps.ts';
 import { strictFor } from '../strict-schema.ts';
 import { encodeItems } from './encode-items.ts';
 import { mcpTool } from './mcp-items.ts';
-import { stringOf } from '../json/read.ts';
 import { brokenLimit } from '../search-limits.ts';
 
 /** Conversation → Responses body (docs/protocols/openai-responses.md#request). */

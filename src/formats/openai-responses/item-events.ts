@@ -1,8 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import type { FinishReason, GenerationEvent, LogprobToken } from '../events.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, numberOf, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, listOf, numberOf, stringOf } from '../json/object.ts';
 import { mcpParts } from './mcp-items.ts';
 
 /**
@@ -15,11 +13,12 @@ export function hostedEvents(item: JsonObject, at: number, block: number): reado
   const result = stringOf(item.result);
   if (item.type === 'code_interpreter_call' && code !== undefined) {
     const id = stringOf(item.container_id);
-    const logs = (listOf(item.outputs) ?? []).map((output) => stringOf(objectOf(output)?.logs) ?? '').join('');
-    return [
-      { type: 'code', ...place, language: 'PYTHON', code, ...(id && { id }) },
-      { type: 'code_result', ...place, outcome: 'OUTCOME_OK', output: logs },
-    ];
+    const run: GenerationEvent = { type: 'code', ...place, language: 'PYTHON', code, ...(id && { id }) };
+    // OpenAI leaves outputs out unless a request includes them, and `encode-reply.ts` writes an empty list where none came.
+    const outputs = listOf(item.outputs) ?? [];
+    if (outputs.length === 0) return [run];
+    const output = outputs.map((one) => stringOf(objectOf(one)?.logs) ?? '').join('');
+    return [run, { type: 'code_result', ...place, outcome: 'OUTCOME_OK', output }];
   }
   if (item.type === 'image_generation_call' && result)
     return [{ type: 'media', ...place, mime: `image/${stringOf(item.output_format) ?? 'png'}`, data: result }];

@@ -1,7 +1,5 @@
 import type { JsonObject, McpCallPart, McpResultPart, McpServer } from '../conversation.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, stringOf } from '../json/object.ts';
 import { mcpOutput } from '../mcp-parts.ts';
 
 /**

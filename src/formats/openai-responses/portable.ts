@@ -15,14 +15,11 @@ import type { Origins } from '../losses/origins.ts';
 import { BodyPlace } from '../losses/place.ts';
 import { messagesOf } from '../losses/places.ts';
 import { refuseStateful } from './decode-request.ts';
-import { stringOf } from '../json/read.ts';
+import { stringOf } from '../json/object.ts';
 import { aliasOf } from '../name-aliases.ts';
 import { isWithin } from '../target-limits.ts';
 
-/**
- * A conversation written in this format, for a model that speaks another: tools get names without namespaces, and items of tools that
- * the client runs become text.
- */
+/** A conversation for models of other APIs: no namespaces, and items of the client's own tools are text. */
 export function toPortable(conversation: Conversation, origins?: Origins): Portable {
   refuseStateful(conversation);
   const { tools = [], turns, toolChoice } = conversation;

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { RequestFault } from '../format.ts';
-import { isObject } from '../json/object.ts';
-import { stringOf } from '../json/read.ts';
+import { isObject, stringOf } from '../json/object.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 
 export function invalid(path: ParamPath, expectation: string): RequestFault {

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { claimOf, outputWithin, sound } from '../counts.ts';
 import { pricedTier, type Usage } from '../events.ts';
-import { compact } from '../json/compact.ts';
-import { isObject, objectOf } from '../json/object.ts';
-import { listOf, stringOf } from '../json/read.ts';
+import { compact, isObject, objectOf, listOf, stringOf } from '../json/object.ts';
 
 /** @param tier `service_tier`, which is beside the usage */
 export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined {

@@ -4,6 +4,14 @@ import { joinedBytes } from '../json/literal.ts';
 /** The deltas of an answer's text, which alone have log probabilities. */
 export const TEXT_DELTA = 'output_text.delta';
 
+/** The place of an item in its response. */
+export interface ItemPlace {
+  readonly id: string;
+  readonly index: number;
+  /** The members by which its events name it. */
+  readonly head: string;
+}
+
 /**
  * Writes the events of a response as SSE. Names come without `response.`, and JSON and literals with one character per byte
  * (json/literal.ts). Clients demand that each has a number and that its name is in the data too

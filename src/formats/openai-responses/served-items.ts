@@ -1,12 +1,12 @@
 import type { JsonObject, McpCallPart, McpResultPart } from '../conversation.ts';
 import { jsonBytes, literalOf } from '../json/literal.ts';
-import type { ItemWriter, PlacedItem } from './item-writer.ts';
+import type { ItemWriter } from './item-writer.ts';
 import { mcpFields } from './mcp-items.ts';
-import type { ResponseEvents } from './response-events.ts';
+import type { ItemPlace, ResponseEvents } from './response-events.ts';
 
 interface PlacedCall {
   readonly part: McpCallPart;
-  readonly item: PlacedItem;
+  readonly item: ItemPlace;
 }
 
 /**

@@ -8,10 +8,7 @@ const INSTRUCTION =
   'summary and none of the messages. Keep the goal and the instructions of the user, decisions and their reasons, facts, names, ' +
   'numbers, paths and code that are still needed, results of tools, what is done, and what remains to be done. Write the summary only.';
 
-/**
- * The request for a summary of a conversation, for models of other APIs (docs/protocols/openai-responses.md#compaction). Tools stay out:
- * calls and their results become text.
- */
+/** The request for a summary (docs/protocols/openai-responses.md#compaction). Calls and results become text. */
 export function askForSummary(given: Conversation, origins: Origins | undefined): Conversation {
   const { turns, model, stream, extras, extrasFormat, unread } = given;
   const asked: Turn = { role: 'user', parts: [{ type: 'text', text: INSTRUCTION }] };

@@ -1,8 +1,6 @@
 import type { UpstreamFailure } from '../events.ts';
 
-/**
- * Largest event that is held while it is incomplete. An inline image arrives as one event: base64 of up to 12 MiB fits.
- */
+/** Largest incomplete event that is held. An image arrives as one event: base64 of up to 12 MiB fits. */
 export const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 export class EventTooLarge extends Error {
@@ -19,9 +17,8 @@ const LEAST_ROOM = 256;
 const MOST_KEPT_ROOM = 64 * 1024;
 
 /**
- * Bytes that wait for the end of their event. They are copied into one buffer, which doubles when it is full: a read of
- * one byte costs little more than the copy of that byte, and a large event in small reads does not cost the square of
- * its size.
+ * Bytes that wait for the end of their event. One buffer, doubled when it is full, holds them: a read of one byte costs
+ * little more than its copy, and a large event in small reads does not cost the square of its size.
  */
 export class ByteBuffer {
   #room: Buffer = NOTHING;

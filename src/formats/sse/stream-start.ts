@@ -33,10 +33,7 @@ export class StreamStart {
   }
 }
 
-/**
- * Removes the byte order mark. A client that does not know the mark reads another name in the first line, and loses its
- * event.
- */
+/** Removes the byte order mark, which to most clients is a part of the first line's name. */
 export function withoutMark(bytes: Buffer): Buffer {
   const marked = bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2];
   return marked ? bytes.subarray(MARK.length) : bytes;

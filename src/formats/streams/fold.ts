@@ -75,10 +75,7 @@ class Draft {
     };
   }
 
-  /**
-   * The part of a block or call. It was created here, so fragments are joined to it in place: a copy for each would cost
-   * more than the fragments do.
-   */
+  /** The part of a block or call. It was created here: fragments are joined in place, as copies would cost more. */
   partAt(kind: Fragmented, number: number): Mutable<Part> | undefined {
     if (this.#kind === kind && this.#number === number) return this.choice.parts[this.#at];
     const at = this.#earlier?.[kind].get(number);

@@ -7,15 +7,9 @@ import { observe } from './signals.ts';
 import { textOf, withoutMark } from '../sse/stream-start.ts';
 
 type DecodeReply = ((body: unknown, reply: ReplyContext) => readonly GenerationEvent[]) & {
-  /**
-   * Reads the signals of a reply that is sent as the received bytes, whatever `write` is. Returns false for any other
-   * reply, and then changes nothing.
-   */
+  /** Reads the signals of a reply that is sent as received. False for any other reply, and then nothing changes. */
   readonly ordinary?: (body: unknown, signals: Signals) => boolean;
-  /**
-   * The text of a reply without a part that `ordinary` does not read: valid JSON exactly if the whole text is. Undefined:
-   * there is no large one.
-   */
+  /** The text of a reply without a large part that `ordinary` does not read: valid JSON exactly if the whole is. */
   readonly shorten?: (bytes: Buffer) => string | undefined;
 };
 
@@ -31,9 +25,8 @@ const unsentId = (): string => 'call';
 const unchanged = ({ bytes }: WholeReply): Buffer => bytes;
 
 /**
- * A plain body in the client's own format is one event, complete only at its end. It is therefore held (the caller
- * bounds it), read for its signals, and sent as the received bytes or as `write` returns them. A cut or unreadable body
- * is never sent.
+ * A plain body in the client's own format is one event, complete only at its end. It is held (the caller bounds it),
+ * read for its signals, and sent as received or as `write` returns it. A cut or unreadable body is never sent.
  */
 export class PlainPassThrough implements PassThrough {
   readonly signals: Signals;

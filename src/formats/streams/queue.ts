@@ -1,7 +1,4 @@
-/**
- * A FIFO queue. `Array.shift` moves all remaining items of a long array: a queue of thousands would cost the square of
- * its length (measured).
- */
+/** A FIFO queue. `Array.shift` moves all remaining items: thousands cost the square of their number (measured). */
 export class Queue<T> {
   #items: T[];
   #head = 0;

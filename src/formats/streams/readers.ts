@@ -70,10 +70,7 @@ class StreamReader implements PassThrough {
   }
 }
 
-/**
- * Reads a whole reply, then decodes and writes it at once. The caller bounds a plain reply; a reply that is served as a
- * stream counts as one event.
- */
+/** Reads a whole reply, then decodes and writes it at once. Plain replies are bounded by the caller. */
 class WholeReader implements PassThrough {
   readonly signals: Signals;
   readonly #translation: Translation;
@@ -107,8 +104,7 @@ class WholeReader implements PassThrough {
 
 /**
  * The client requested a stream, and the reply is not declared as one. Google without `alt=sse` streams a JSON array as
- * `application/json` (10 of the recordings). A proxy may send the whole reply at once, which is then served as a
- * stream.
+ * `application/json`. A proxy may send the whole reply at once, which is then served as a stream.
  */
 class UndeclaredReader implements PassThrough {
   readonly signals: Signals;

@@ -69,9 +69,7 @@ function withUsage(events: readonly GenerationEvent[], usage: Usage | undefined)
   return [...events.slice(0, end), { type: 'usage', usage }, ...events.slice(end)];
 }
 
-/**
- * Ids for calls without one (OpenAI's deprecated `function_call`): counted, so that every replay produces the same ids.
- */
+/** Ids for calls without one (OpenAI's deprecated `function_call`): counted, so that every replay has the same. */
 function replyContext({ model }: ClientContext): ReplyContext {
   let count = 0;
   return { model, newCallId: () => `call_${String(count++).padStart(24, '0')}` };

@@ -60,10 +60,7 @@ export function noteFinish(signals: Signals, reason: FinishReason, native: strin
   if (reason === 'content_filter' && !signals.answered) signals.blocked = true;
 }
 
-/**
- * The filter's own explanation (Anthropic's `stop_details.explanation`), which its format emits as a refusal before the
- * finish.
- */
+/** The filter's own explanation (Anthropic's `stop_details.explanation`), emitted before the finish. */
 function isExplanation(event: GenerationEvent, next: GenerationEvent | undefined): boolean {
   return event.type === 'refusal' && next?.type === 'finish' && next.message === event.text;
 }

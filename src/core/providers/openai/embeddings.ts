@@ -1,10 +1,8 @@
-import type { GenerationEvent } from '../../../formats/events.ts';
-import { createSignals } from '../../../formats/events.ts';
+import { type GenerationEvent, createSignals } from '../../../formats/events.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import { failureOfEvent } from '../../../formats/openai-chat/errors.ts';
 import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
-import { objectOf } from '../../../formats/json/object.ts';
-import { listOf } from '../../../formats/json/read.ts';
+import { objectOf, listOf } from '../../../formats/json/object.ts';
 import { PlainPassThrough, type WholeReply } from '../../../formats/streams/plain-pass-through.ts';
 import { EMBEDDING_EXTENSIONS } from '../../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';

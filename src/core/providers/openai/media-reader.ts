@@ -1,7 +1,6 @@
 import { createSignals, type Signals } from '../../../formats/events.ts';
 import type { PassThrough } from '../../../formats/format.ts';
-import { isObject } from '../../../formats/json/object.ts';
-import { parseJson } from '../../../formats/json/read.ts';
+import { isObject, parseJson } from '../../../formats/json/object.ts';
 import { failureOfEvent } from '../../../formats/openai-chat/errors.ts';
 import type { EventRules } from './event-pass-through.ts';
 import { decodeTaskUsage } from './task-usage.ts';

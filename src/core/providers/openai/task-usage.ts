@@ -1,7 +1,6 @@
 import type { Usage } from '../../../formats/events.ts';
 import { claimOf, outputWithin, sound } from '../../../formats/counts.ts';
-import { compact } from '../../../formats/json/compact.ts';
-import { isObject } from '../../../formats/json/object.ts';
+import { compact, isObject } from '../../../formats/json/object.ts';
 
 /**
  * Usage of images, speech and transcriptions, which has names of its own (docs/protocols/images.md#image-usage,

@@ -2,8 +2,7 @@ import { GatewayError } from '../../../plugin/index.ts';
 import type { MintedToken } from '../../memory/ports.ts';
 import type { SmallReply, SmallRequest } from '../../upstream/types.ts';
 import type { ProviderSetup } from '../definition.ts';
-import { parseJson } from '../../../formats/json/read.ts';
-import { isObject } from '../../../formats/json/object.ts';
+import { parseJson, isObject } from '../../../formats/json/object.ts';
 
 // These exchanges are implemented here because google-auth-library has its own HTTP stack, which would bypass the egress guard,
 // the pools and the deadlines of src/core/upstream, and about 20 transitive packages, for a few small calls.

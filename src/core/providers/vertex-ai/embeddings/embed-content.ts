@@ -1,7 +1,7 @@
 import { claimOf } from '../../../../formats/counts.ts';
 import type { JsonObject } from '../../../../formats/conversation.ts';
 import { ReplyFault, RequestFault } from '../../../../formats/format.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact, isObject } from '../../../../formats/json/object.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { asBoolean, type EmbeddingFields } from './fields.ts';
@@ -9,7 +9,6 @@ import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
-import { isObject } from '../../../../formats/json/object.ts';
 
 const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 

@@ -1,9 +1,8 @@
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact, isObject } from '../../../../formats/json/object.ts';
 import { RequestFault } from '../../../../formats/format.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
 import { asText, EmbeddingFields, asSeconds, asString } from './fields.ts';
-import { isObject } from '../../../../formats/json/object.ts';
 import { mimeOfUrl, parseDataUri } from '../../../../formats/media/media-types.ts';
 
 /** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which applies here also to requests that need several calls. */

@@ -1,7 +1,6 @@
-import { numberOf } from '../../../../formats/json/read.ts';
+import { numberOf, compact, isObject } from '../../../../formats/json/object.ts';
 import type { JsonObject } from '../../../../formats/conversation.ts';
 import { ReplyFault } from '../../../../formats/format.ts';
-import { compact } from '../../../../formats/json/compact.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
@@ -11,7 +10,6 @@ import { nativePredict } from './native-predict.ts';
 import { readPredictions, toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
 import { openBody, REASONS } from './request.ts';
-import { isObject } from '../../../../formats/json/object.ts';
 
 const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
 

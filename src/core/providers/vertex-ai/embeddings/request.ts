@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../formats/conversation.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact } from '../../../../formats/json/object.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
 import { asBoolean, asDimensions, asString, asText, EmbeddingFields } from './fields.ts';
 

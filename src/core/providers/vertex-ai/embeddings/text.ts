@@ -1,6 +1,6 @@
 import { claimOf } from '../../../../formats/counts.ts';
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact, isObject } from '../../../../formats/json/object.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
@@ -8,7 +8,6 @@ import { nativePredict } from './native-predict.ts';
 import { readPredictions, toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
-import { isObject } from '../../../../formats/json/object.ts';
 
 interface CallSettings {
   readonly instancesPerCall: number;

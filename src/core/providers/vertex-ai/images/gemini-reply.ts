@@ -7,7 +7,7 @@ import { contentPolicyViolation, imagesReply, sentences, type Image } from './re
 import type { JsonObject } from '../../../../formats/conversation.ts';
 import { countOf } from '../../../../formats/counts.ts';
 import { objectsOf } from '../../../../formats/gemini/wire.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact } from '../../../../formats/json/object.ts';
 
 /** Image models do not call functions, so the call id is never used. */
 export const replyContext = (model: string): ReplyContext => ({ model, newCallId: () => 'call' });

@@ -10,7 +10,7 @@ import { ImageFields } from './fields.ts';
 import { decodeGeminiImages, replyContext } from './gemini-reply.ts';
 import type { GeminiImageModel } from '../../../../formats/gemini/image-models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact } from '../../../../formats/json/object.ts';
 
 /** OpenAI's limit (docs/protocols/images.md#openai-request). Each image needs one call. */
 const MAX_IMAGES = 10;

@@ -7,12 +7,10 @@ import { asImageEvents } from '../../../../formats/streams/openai-image-events.t
 import { ImageFields } from './fields.ts';
 import type { ImagenModel } from './models.ts';
 import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact, stringOf, isObject } from '../../../../formats/json/object.ts';
 import { ReplyFault } from '../../../../formats/format.ts';
 import { decodeInnerFailure } from '../../../../formats/gemini/errors.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
-import { stringOf } from '../../../../formats/json/read.ts';
-import { isObject } from '../../../../formats/json/object.ts';
 
 /** OpenAI's two qualities, and their later names (docs/protocols/images.md#quality). */
 const COMPRESSION_OF = new Map([

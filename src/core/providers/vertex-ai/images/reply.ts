@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../formats/conversation.ts';
 import type { UpstreamFailure, Usage } from '../../../../formats/events.ts';
 import { bareMime } from '../../../../formats/media/media-types.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact } from '../../../../formats/json/object.ts';
 
 /** One image of an upstream's reply. */
 export interface Image {

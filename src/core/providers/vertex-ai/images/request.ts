@@ -3,7 +3,7 @@ import { RequestFault } from '../../../../formats/format.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import { required } from '../../../../formats/openai-chat/read.ts';
 import type { ImageFields } from './fields.ts';
-import { compact } from '../../../../formats/json/compact.ts';
+import { compact } from '../../../../formats/json/object.ts';
 import { shapeOf, type ImageModel, type ImageShape } from '../../../../formats/media/image-shape.ts';
 
 /** The part of a request that Imagen and Gemini have in common. */
