@@ -82,10 +82,7 @@ function readModel(exchange: Exchange, aliases: AliasDirectory): void {
   if (!aliases.isEmpty) resolveAlias(name, exchange, aliases);
 }
 
-/**
- * Puts the target of an alias into the body. Everything after this plugin sees the target as if the caller had written it.
- * An alias of a config stays in the body: each target of its config names a model in its place.
- */
+/** Everything after this plugin sees the target as if the caller had written it. A config's alias stays in the body. */
 function resolveAlias(model: string, exchange: Exchange, aliases: AliasDirectory): void {
   const { body } = exchange.request;
   const alias = findAlias(model, exchange, aliases);
@@ -127,10 +124,7 @@ function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: 
   return Math.min(allowed, startedAt + Number(requested));
 }
 
-/**
- * The config that the request names, else the key's default, else the server's default. Without any, the request itself
- * names its target.
- */
+/** The request's, else the key's, else the server's. Without any, the request itself names its target. */
 function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
   const requested = exchange.request.header('config');
   const { alias } = exchange;
@@ -217,10 +211,7 @@ function readFlag({ request }: Exchange, name: string): boolean | undefined {
   throw new GatewayError('invalid_header', `${request.headerName(name)} must be true or false.`);
 }
 
-/**
- * The fields that configs set, delete or read in conditions. They are checked before any target is tried, so that the
- * result does not depend on the target.
- */
+/** The fields that configs set, delete or read, checked before any target: the result does not depend on it. */
 export class ConfigNames {
   readonly #known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();
 

@@ -186,7 +186,6 @@ const PLAIN = [
   ...LIMITS,
 ];
 
-/** The value of Access-Control-Expose-Headers, kept for each prefix of the gateway's headers. */
 class ExposedNames {
   readonly #more: readonly string[];
   readonly #known = new Map<string, string>();

@@ -24,7 +24,7 @@ import type { LoadResult } from '../../core/settings/read/load.ts';
 import { RecordedFiles } from '../../core/settings/source/recorded-files.ts';
 import { metadataLabels } from '../../core/settings/compile/metadata-labels.ts';
 import { compileServerSettings, type ServerSettings } from '../../core/settings/compile/server-settings.ts';
-import { gatedSender } from '../../core/send/gated-sender.ts';
+import { gatedSender } from '../../core/send/send.ts';
 import { createLogger } from '../../core/record/log/logger.ts';
 import { EndedRequests } from '../../core/record/ended-requests.ts';
 import { createMetrics, type Metrics } from '../../core/record/metrics/registry.ts';

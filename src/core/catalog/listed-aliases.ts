@@ -1,13 +1,11 @@
 import type { Caller, ListedModel } from '../../plugin/index.ts';
 import { accessOf, partOf } from './access.ts';
-import { isWildcard, targetOf } from './alias-names.ts';
-import type { Alias } from './aliases.ts';
+import { isWildcard, targetOf, type Alias } from './aliases.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { commonFacts, factsOf, type ListedFacts } from './listed-facts.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 import { isLocatable, tasksAt } from './target-resolver.ts';
 
-/** A model at an entry, to which requests for an alias may go. */
 export interface AliasPlace {
   readonly entry: CatalogEntry;
   readonly model: string;
@@ -26,7 +24,6 @@ export class ListedAliases {
   readonly #listed: readonly PlacedAlias[];
   readonly #placesOfConfig: (id: string) => readonly AliasPlace[];
 
-  /** @param placesOfConfig the places of a gateway config's targets */
   constructor(catalog: Catalog, placesOfConfig: (id: string) => readonly AliasPlace[]) {
     this.#catalog = catalog;
     this.#placesOfConfig = placesOfConfig;

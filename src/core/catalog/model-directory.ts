@@ -15,7 +15,6 @@ import type { Catalog, CatalogEntry } from './catalog.ts';
 import { isLocatable, tasksAt, type CatalogResolver } from './target-resolver.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
 
-/** Error codes of a model that does not exist, or not for this caller. */
 const NOT_FOUND: ReadonlySet<ErrorCode> = new Set([
   'unknown_provider',
   'ambiguous_provider',
@@ -60,10 +59,7 @@ export function createModelDirectory(
   };
 }
 
-/**
- * Model names that the entry lists itself, names that its provider has, and names that configs send to it. A provider's name selects an entry only where the
- * provider has exactly one.
- */
+/** A provider's name in a config selects an entry only where the provider has exactly one. */
 function namesOf(
   entry: CatalogEntry,
   entries: readonly CatalogEntry[],
@@ -115,7 +111,6 @@ function modelsNamedIn(
   };
 }
 
-/** The entries and models that the targets of a config name. */
 function placesOf(route: Route | undefined, { bySlug, byProvider }: Catalog): readonly AliasPlace[] {
   return (route ? namedIn(route) : []).flatMap(({ place, model }) => {
     const ofProvider = [...byProvider].find(([provider]) => provider === place)?.[1] ?? [];

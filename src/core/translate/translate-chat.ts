@@ -6,15 +6,14 @@ import { joinLosses } from '../../formats/losses/losses.ts';
 import { restoringNames } from '../../formats/name-aliases.ts';
 import { translateRequest } from '../../formats/translate.ts';
 import { writeJson } from '../../formats/json/text.ts';
-import { type Outbound, type Prepared, type ResolvedTarget, type Steps, RequestBody } from '../../plugin/index.ts';
-import { CallersBody } from './callers-body.ts';
+import type { Outbound, Prepared, ResolvedTarget, Steps } from '../../plugin/index.ts';
+import { CallersBody, viewOf } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
 import { callId } from '../../plugin/ids.ts';
 import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 import { createHash } from 'node:crypto';
 import { REFUSED_SIGNATURE, refusesSignature } from '../../formats/refused-signature.ts';
 
-/** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
   const support = passThroughOf(job);
   const fitted = support && fitParams(job);
@@ -22,9 +21,9 @@ export function* prepareGeneration(job: Job): Steps<Prepared> {
 }
 
 /**
- * Decides whether the caller's bytes are sent: both sides have one format, and its API is that of the target's model. Undefined: the
- * request is written anew. The upstream's model decides, because a client sends what a name suggests, and coding agents send the
- * newest form to every name that they do not know.
+ * The caller's bytes are sent where both sides have one format, which is that of the target's model. Undefined: the
+ * request is written anew. A client sends what a model's name suggests, and coding agents send the newest form to any
+ * name.
  */
 export function passThroughOf({
   attempt: { body },
@@ -128,13 +127,13 @@ function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget)
 }
 
 /**
- * True where the reply of a request that was written anew needs no translation: nothing in the request stands for something else.
- * Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them back.
+ * True where the reply of a request that was written anew needs no translation: nothing in the request stands for
+ * something else. Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them
+ * back.
  */
 const isAsSent = ({ customTools, jsonTool, inlineThinking = false }: ReplyContext): boolean =>
   jsonTool === undefined && !inlineThinking && (customTools?.size ?? 0) === 0;
 
-/** The two ways of a reply to its client. */
 interface ReplyWays {
   /** Opens the reader that keeps the bytes. Undefined: the reply is written anew. */
   readonly keep: (() => PassThrough) | undefined;
@@ -144,8 +143,8 @@ interface ReplyWays {
 const JSON_TYPE = /^application\/json\b/i;
 
 /**
- * Writes a reply anew where its bytes cannot stay, and where it is a JSON document in place of the stream that the client wants: a
- * server without streams replies with the whole document, and some report an error with status 200.
+ * Writes a reply anew where its bytes cannot stay, and where it is a JSON document in place of the stream that the
+ * client wants: a server without streams replies with the whole document, and some report an error with status 200.
  */
 function openReplies(own: Format, stream: boolean, { keep, translation }: ReplyWays): Outbound['openReader'] {
   return ({ headers: { 'content-type': type = '' } }) => {
@@ -202,9 +201,7 @@ const LOSS: Loss = {
 function signatureRemoval(upstream: Format, { model }: RequestTarget): NonNullable<Outbound['withoutSignatures']> {
   return (failure, sent) => {
     if (!refusesSignature(failure)) return undefined;
-    const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
-    // The body was within its limits when it was encoded.
-    const body = RequestBody.read(bytes, Number.POSITIVE_INFINITY);
+    const body = viewOf(sent);
     const cleaning = upstream.signatures?.remove(body, { model });
     if (!cleaning) return undefined;
     const thinking = cleaning.losses.filter(({ param }) => param === 'thinking');

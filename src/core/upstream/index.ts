@@ -79,10 +79,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     });
   }
 
-  /**
-   * Opens a separate connection and closes it afterwards: callers name these hosts, which would displace the upstreams' pools in the
-   * directory. So every download resolves and checks its host again.
-   */
+  /** Has its own connection, because such hosts would displace the upstreams' pools: each download checks its host. */
   async function download(request: DownloadRequest): Promise<Download> {
     const { url, allowInsecure } = request;
     const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, network.context);
@@ -114,7 +111,6 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-/** Options with which new pools open connections. */
 class Network {
   context: PoolContext;
   readonly #wire: Wire | undefined;

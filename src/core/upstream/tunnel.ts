@@ -9,10 +9,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 type TunnelDone = (error: UpstreamError | undefined) => void;
 
 /**
- * Asks a proxy for a tunnel (CONNECT, RFC 9110, section 9.3.6). Afterwards the socket is that of the upstream, and nothing of it has
- * been read: the client speaks first in TLS.
- *
- * @param target `host:port`
+ * Asks a proxy for a tunnel (CONNECT, RFC 9110, section 9.3.6). Nothing of the upstream has been read afterwards: the
+ * client speaks first in TLS. @param target `host:port`
  */
 export function openTunnel(socket: Socket, proxy: ProxyServer, target: string, done: TunnelDone): void {
   let head: Buffer = Buffer.alloc(0);

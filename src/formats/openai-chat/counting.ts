@@ -2,7 +2,7 @@ import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts'
 import { objectOf } from '../json/object.ts';
 import { numberOf } from '../json/read.ts';
 
-/** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/chat-count-tokens.ts). */
+/** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/openai.ts). */
 export const counting: TokenCounting = {
   ...COUNTING_DEFAULTS,
   notTaken: [],

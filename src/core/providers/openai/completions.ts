@@ -10,14 +10,10 @@ import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
 import { observe } from '../../../formats/streams/signals.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
-import { renameModel } from './embeddings.ts';
 import { EventPassThrough, type EventRules } from './event-pass-through.ts';
-import { streamsByField } from './task-extensions.ts';
+import { streamsByField, renameModel } from './task-fields.ts';
 
-/**
- * Completions of OpenAI and compatible servers: bytes pass through, except for the model's name in the request and the usage of a
- * stream that the client has not requested.
- */
+/** Bytes pass through, except for the model's name in the request and usage that the client has not requested. */
 export const openAiCompletions: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
@@ -46,10 +42,7 @@ function decodeCompletion(body: unknown): readonly GenerationEvent[] {
   ];
 }
 
-/**
- * `choices[].text` grows chunk by chunk. A chunk with a `finish_reason` and the marker `[DONE]` both end the stream: some servers
- * omit the marker.
- */
+/** A chunk with a `finish_reason` and the marker `[DONE]` both end the stream: some servers omit the marker. */
 function completionRules(hidesUsage: boolean): EventRules {
   let finished = false;
   return {

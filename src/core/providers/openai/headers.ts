@@ -19,10 +19,7 @@ interface ReadHeaders {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/**
- * An entry's headers together with those of its provider. Undefined when a problem was reported.
- * @param own the provider's headers, which the settings cannot change
- */
+/** With the headers of the provider, which the settings cannot change. Undefined when a problem was reported. */
 export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Report): ReadHeaders | undefined {
   const taken = new Set([...Object.keys(own.headers), ...Object.keys(own.credentials)]);
   const headers = readMap('headers', entry.headers ?? {}, { taken, report });
@@ -35,7 +32,6 @@ export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Repor
 }
 
 interface HeaderReading {
-  /** Names already in use; readMap adds to it. */
   readonly taken: Set<string>;
   readonly report: Report;
 }

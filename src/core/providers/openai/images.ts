@@ -7,12 +7,9 @@ import { IMAGE_EXTENSIONS } from '../../../formats/openai-chat/extensions.ts';
 import { asImageEvents } from '../../../formats/streams/openai-image-events.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 import type { PassThroughCodec } from '../codec.ts';
-import { renameModel } from './embeddings.ts';
 import { EventPassThrough, type EventRules } from './event-pass-through.ts';
-import { streamsByField, withoutFields } from './task-extensions.ts';
-import { decodeTaskUsage } from './task-usage.ts';
+import { streamsByField, withoutFields, decodeTaskUsage, renameModel } from './task-fields.ts';
 
-/** Images of OpenAI, Azure and compatible servers: bytes pass through, except for the model's name in the request. */
 export const openAiImages: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
@@ -38,14 +35,10 @@ function usageOf(raw: unknown, images: number): Usage {
   return { ...counted, outputImage: counted.outputImage ?? counted.output, images };
 }
 
-/** True for an image given as bytes or as a URL. */
 const hasImage = (entry: unknown): boolean =>
   isObject(entry) && [entry.b64_json, entry.url].some((value) => typeof value === 'string' && value !== '');
 
-/**
- * A stream of images: drafts, then each complete image (docs/protocols/images.md#openai-stream). Nothing marks the end of the
- * stream, so a stream counts as cut if it has no image, or a draft without its image.
- */
+/** Drafts, then each complete image (docs/protocols/images.md#openai-stream). Nothing marks the end of the stream. */
 function imageRules(): EventRules {
   let images = 0;
   let drafting = false;
@@ -64,5 +57,4 @@ function imageRules(): EventRules {
   };
 }
 
-/** Adds the usage of one image of a stream: each image reports its own. */
 const addUsage = (sum: Usage | undefined, more: Usage): Usage => (sum ? addUsages([sum, more]) : more);

@@ -3,18 +3,16 @@ import type { PassThrough } from '../../../formats/format.ts';
 import { isObject } from '../../../formats/json/object.ts';
 import { parseJson } from '../../../formats/json/read.ts';
 import { failureOfEvent } from '../../../formats/openai-chat/errors.ts';
-import type { EventRules } from './event-pass-through.ts';
-import { decodeTaskUsage } from './task-usage.ts';
+import { type EventRules, EventPassThrough } from './event-pass-through.ts';
+import { decodeTaskUsage, streamsByField, renameModel } from './task-fields.ts';
+import type { PassThroughCodec } from '../codec.ts';
 
 /** The most bytes of a JSON reply that are kept to find its usage. A transcription of an hour with words has about 1 MB. */
 const MAX_READ_BYTES = 2 * 1024 * 1024;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/**
- * A reply whose bytes pass through at once: sound, text, subtitles, and JSON of any form. A JSON reply is also kept, within a bound,
- * for its usage and for the error that a 200 may contain.
- */
+/** Bytes pass through at once. A JSON reply is also kept, within a bound, for its usage and for an error in a 200. */
 export class MediaPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
   #kept: Buffer[] | undefined;
@@ -71,3 +69,16 @@ export function mediaRules(): EventRules {
     isCut: () => !done,
   };
 }
+
+/** Sound, text, subtitles, JSON or events: the reply is what `response_format`, `stream` or `stream_format` request. */
+const MEDIA = {
+  mode: 'pass-through',
+  edits: renameModel,
+  openReader: (model: string, stream: boolean, contentType?: string) =>
+    stream ? new EventPassThrough(mediaRules(), model) : new MediaPassThrough(contentType),
+} as const;
+
+/** docs/protocols/audio.md#speech */
+export const openAiSpeech: PassThroughCodec = { ...MEDIA, streams: (body) => body.value('stream_format') === 'sse' };
+
+export const openAiTranscriptions: PassThroughCodec = { ...MEDIA, streams: streamsByField };

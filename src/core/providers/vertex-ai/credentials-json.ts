@@ -13,7 +13,6 @@ import {
   type TokenSource,
 } from './token-source.ts';
 
-/** The readers by Google's `type` of a credentials JSON. */
 const READERS: ReadonlyMap<string, ReadTokenSource> = new Map<string, ReadTokenSource>([
   ['service_account', serviceAccountSource],
   ['authorized_user', authorizedUserSource],
@@ -40,10 +39,7 @@ function readFields(fields: CredentialFields, context: SourceContext): TokenSour
 
 const REQUIRED = ['client_id', 'client_secret', 'refresh_token'] as const;
 
-/**
- * Tokens for a user account, from the refresh token that `gcloud auth application-default login` stores
- * (docs/protocols/vertex-ai.md#authorized-user).
- */
+/** With the refresh token that `gcloud auth` stores (docs/protocols/vertex-ai.md#authorized-user). */
 function authorizedUserSource(fields: CredentialFields, { setup, refuse }: SourceContext): TokenSource | undefined {
   if (isUnusable(fields, refuse)) return undefined;
   const [clientId, clientSecret, refreshToken] = REQUIRED.map((name) => textOf(fields[name]));

@@ -18,7 +18,6 @@ export class TokenFault extends Error {
   override readonly name = 'TokenFault';
 }
 
-/** One call of a token exchange. */
 export interface TokenCall {
   /** The endpoint's name in errors: `the token endpoint`. */
   readonly who: string;
@@ -57,7 +56,6 @@ export function readJson(reply: SmallReply, { who, secrets }: TokenCall): Record
   return json;
 }
 
-/** A form request for a token endpoint. */
 export function formRequest(
   endpoint: { readonly url: string; readonly listed: boolean },
   fields: Readonly<Record<string, string>>,
@@ -109,7 +107,6 @@ function reasonOf({ error, error_description: description }: Readonly<Record<str
 /** Text that looks like a credential: JWTs, Google's access and refresh tokens, and any text too long for a word. */
 const LOOKS_SECRET = /eyJ[\w-]{8,}[\w.-]*|ya29\.[\w.-]+|1\/\/[\w-]{8,}|[A-Za-z0-9_.-]{80,}/g;
 
-/** An endpoint's message without the secrets of the request. */
 function presentable(text: string, secrets: readonly string[]): string {
   // An empty text is found between any two characters.
   const forms = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, asInForm(secret)]);
@@ -127,7 +124,6 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   return isObject(json) ? { ...json } : undefined;
 }
 
-/** An endpoint that exchanges a credential for a token. */
 export interface Endpoint {
   readonly url: string;
   /** The operator listed it, which also allows plain http and loopback there. */

@@ -9,7 +9,6 @@ import { isProjectId } from './hosts.ts';
 import { serviceAccountSource } from './service-account.ts';
 import type { CredentialFields, Refuse, SourceContext, TokenSource } from './token-source.ts';
 
-/** The project of an entry, and its credentials. */
 export interface Identity {
   readonly projectId: string;
   readonly credentials: Credentials;
@@ -17,13 +16,11 @@ export interface Identity {
   open?(): Promise<void>;
 }
 
-/** The common input of the readers here. */
 interface IdentityInput {
   readonly entry: VertexSettings;
   readonly setup: ProviderSetup;
 }
 
-/** The key in an entry that names the source of its tokens. */
 type SourceKey = 'service_account' | 'credentials_json' | 'credentials';
 
 const sourcesOf = ({ service_account: account, credentials_json: json, credentials }: VertexSettings): unknown[] =>

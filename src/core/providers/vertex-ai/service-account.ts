@@ -23,10 +23,7 @@ interface Signer {
   readonly audience: string;
 }
 
-/**
- * Tokens for a service account by its key (RFC 7523, docs/protocols/vertex-ai.md#service-account-key). The key is parsed at load, so
- * that an invalid one fails the load instead of the first request.
- */
+/** docs/protocols/vertex-ai.md#service-account-key (RFC 7523). An invalid key fails the load, not the first request. */
 export function serviceAccountSource(
   fields: CredentialFields,
   { setup, refuse }: SourceContext,

@@ -4,11 +4,10 @@ import { ReplyFault, RequestFault } from '../../../../formats/format.ts';
 import { compact } from '../../../../formats/json/compact.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { asBoolean, type EmbeddingFields } from './fields.ts';
+import { asBoolean, type EmbeddingFields, openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
 import { toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
-import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 
 const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);

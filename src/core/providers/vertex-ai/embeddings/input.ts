@@ -2,14 +2,13 @@ import { compact } from '../../../../formats/json/compact.ts';
 import { RequestFault } from '../../../../formats/format.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
-import { asText, EmbeddingFields, asSeconds, asString } from './fields.ts';
+import { asText, EmbeddingFields, asSeconds, asString } from './request.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 import { mimeOfUrl, parseDataUri } from '../../../../formats/media/media-types.ts';
 
 /** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which applies here also to requests that need several calls. */
 const MAX_INPUTS = 2048;
 
-/** The content for one vector. */
 export interface Input {
   /** Its path in the body. */
   readonly param: string;
@@ -64,7 +63,6 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 
-/** Media to embed: its bytes or its address. */
 export interface Media {
   readonly kind: MediaKind;
   /** Its path in the body. */
@@ -83,10 +81,7 @@ interface Segment {
   readonly interval?: number;
 }
 
-/**
- * Reads `{base64}` or `{url}`, with `mime_type`; a bare address is a url (docs/protocols/embeddings.md#mapping). Fields that cannot
- * be sent are reported to `losses`.
- */
+/** Reads `{base64}` or `{url}`, with `mime_type`; a bare address is a url (docs/protocols/embeddings.md#mapping). */
 function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: LossReport }): Media {
   const { param, losses } = at;
   if (typeof value === 'string') return { kind, param, ...fromUrl(value, param), segment: {} };
