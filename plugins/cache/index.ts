@@ -36,7 +36,7 @@ export default definePlugin({
     return { does: does + near, details: { status: cache, maxAgeMs, scope, ...(semantic && { semantic }) } };
   },
   create({ host }) {
-    const { clock, targets, turns } = host;
+    const { cache, clock, semantic, targets, turns } = host;
     const flights = new Flights(clock);
     const lookUp = async (ctx: AttemptContext, next: () => Promise<void>, settings: CacheSettings): Promise<void> => {
       const { attempt, exchange } = ctx;
@@ -51,23 +51,13 @@ export default definePlugin({
         const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
         attempt.resolved = resolved;
         if (isStoredUpstream(exchange, attempt.body, resolved)) return undefined;
-        const question = { exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) };
+        const question = { exchange, attempt, resolved, settings, namespace, spoken: cache.spoken(exchange) };
         return { key: cacheKey(question), question };
       };
       const heavy = turns.isHeavy(attempt.body.original.length);
       const found = heavy ? await turns.run(exchange, findKey, attempt) : findKey();
       if (!found) return bypass();
-      const job: Job = {
-        ...found,
-        ctx,
-        next,
-        attempt,
-        settings,
-        cache: host.cache,
-        semantic: host.semantic,
-        clock,
-        heavy,
-      };
+      const job: Job = { ...found, ctx, next, attempt, settings, cache, semantic, clock, heavy };
       const { key } = found;
       if (refresh) {
         attempt.cache = 'refresh';
@@ -75,7 +65,7 @@ export default definePlugin({
         await ask(job);
         return;
       }
-      const kept = host.cache.find(key);
+      const kept = cache.find(key);
       // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
       // An identical request in flight gives the exact reply without a call for vectors.

@@ -38,9 +38,9 @@ export default definePlugin({
   },
   create({ host }) {
     const { aliases, configs, turns } = host;
-    const names = new ConfigNames();
+    const checkNames = createNameCheck();
     const checkInTurn = async (chosen: GatewayConfig, exchange: Exchange): Promise<void> =>
-      await turns.run(exchange, () => names.check(chosen, exchange));
+      await turns.run(exchange, () => checkNames(chosen, exchange));
     const run = (chosen: GatewayConfig, ctx: GatewayContext): Promise<void> => {
       const { exchange } = ctx;
       const done = configs.run(chosen, ctx);
@@ -58,7 +58,7 @@ export default definePlugin({
         const { config: chosen } = exchange;
         if (turns.isHeavy(exchange.request.bodyBytes))
           return checkInTurn(chosen, exchange).then(() => run(chosen, ctx));
-        names.check(chosen, exchange);
+        checkNames(chosen, exchange);
         return run(chosen, ctx);
       },
     };
@@ -211,17 +211,16 @@ function readFlag({ request }: Exchange, name: string): boolean | undefined {
   throw new GatewayError('invalid_header', `${request.headerName(name)} must be true or false.`);
 }
 
-/** The fields that configs set, delete or read, checked before any target: the result does not depend on it. */
-export class ConfigNames {
-  readonly #known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();
-
+/** Checks the fields that configs set, delete or read, before any target: the result does not depend on it. */
+function createNameCheck(): (config: GatewayConfig, exchange: Exchange) => void {
+  const known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();
   /** Throws GatewayError `ambiguous_parameter`. */
-  check(config: GatewayConfig, { operation, request: { body } }: Exchange): void {
+  return (config, { operation, request: { body } }) => {
     if (!operation || !body) return;
-    let ofConfig = this.#known.get(config);
-    if (!ofConfig) this.#known.set(config, (ofConfig = new Map<Operation['fields'], FieldNames>()));
+    let ofConfig = known.get(config);
+    if (!ofConfig) known.set(config, (ofConfig = new Map<Operation['fields'], FieldNames>()));
     let names = ofConfig.get(operation.fields);
     if (!names) ofConfig.set(operation.fields, (names = namesOf(pathsOf(config), operation.fields)));
     if (!names.empty) names.check(body);
-  }
+  };
 }

@@ -1,5 +1,5 @@
-import type { ChoiceReason, Clock, Exchange, Group, Route, StickySettings } from '../../src/plugin/index.ts';
 import { hash } from 'node:crypto';
+import type { ChoiceReason, Clock, Exchange, Group, Route, StickySettings } from '../../src/plugin/index.ts';
 
 /**
  * The first is drawn by weight, each further one among the remaining members, so that the requests of a failing target

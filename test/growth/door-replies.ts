@@ -7,9 +7,8 @@ import { ReplyFault, type ClientContext, type PassThrough } from '../../src/form
 import { translatingReader } from '../../src/formats/streams/readers.ts';
 import { geminiEmbeddings } from '../../src/core/operations/gemini.ts';
 import { createExchange, createSource } from '../../src/plugin/testing/index.ts';
-import { openAiCompletions } from '../../src/core/providers/openai/completions.ts';
+import { openAiCompletions, openAiSpeech, openAiTranscriptions } from '../../src/core/providers/openai/event-tasks.ts';
 import { openAiEmbeddings } from '../../src/core/providers/openai/whole-replies.ts';
-import { openAiSpeech, openAiTranscriptions } from '../../src/core/providers/openai/media-reader.ts';
 import type { PassThroughCodec } from '../../src/core/providers/codec.ts';
 import { cutInto, deep, escapes, fill, keys, letters, list, wide } from './replies-build.ts';
 import { NAMES, readsOf, SHAPES } from './replies-run.ts';

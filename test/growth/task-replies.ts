@@ -4,9 +4,12 @@ import { formats } from '../../src/formats/index.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../src/formats/streams/replay.ts';
 import type { PassThroughCodec, TranslatingCodec } from '../../src/core/providers/codec.ts';
 import { openAiEmbeddings, openAiModerations } from '../../src/core/providers/openai/whole-replies.ts';
-import { openAiCompletions } from '../../src/core/providers/openai/completions.ts';
-import { openAiImages } from '../../src/core/providers/openai/images.ts';
-import { openAiSpeech, openAiTranscriptions } from '../../src/core/providers/openai/media-reader.ts';
+import {
+  openAiCompletions,
+  openAiImages,
+  openAiSpeech,
+  openAiTranscriptions,
+} from '../../src/core/providers/openai/event-tasks.ts';
 import { embedContentCodec } from '../../src/core/providers/vertex-ai/embeddings/embed-content.ts';
 import { multimodalCodec } from '../../src/core/providers/vertex-ai/embeddings/multimodal.ts';
 import { textCodec } from '../../src/core/providers/vertex-ai/embeddings/text.ts';

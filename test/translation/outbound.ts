@@ -5,7 +5,7 @@ import { createTarget } from '../../src/core/catalog/catalog-target.ts';
 import { operations } from '../../src/core/operations/index.ts';
 import { GatewayError, RequestBody, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
-import { NO_EXTENSIONS } from '../../src/core/providers/extensions.ts';
+import { NO_EXTENSIONS } from '../../src/core/providers/entry-settings.ts';
 import { batchEmbeddings, singleEmbedding } from '../../src/core/providers/google-ai-studio/embeddings.ts';
 import { OPERATIONS as OPENAI_TASKS } from '../../src/core/providers/openai/entry.ts';
 import type { ModelCall } from '../../src/core/providers/provider.ts';

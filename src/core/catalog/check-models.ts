@@ -4,12 +4,14 @@ import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 
-interface Chosen {
+/** A catalog entry, or an ad-hoc one. */
+export interface ChosenEntry {
   readonly entry: CatalogEntry;
   /** `@slug`; undefined without the catalog. */
   readonly place: string | undefined;
-  readonly access: Access;
 }
+
+type Chosen = ChosenEntry & { readonly access: Access };
 
 /** Throws GatewayError `model_not_allowed`. @param granted an alias that the key lists stands for the model */
 export function checkModel(model: string, { entry, place, access }: Chosen, granted = false): void {

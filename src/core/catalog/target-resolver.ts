@@ -16,7 +16,7 @@ import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
 import { hintForModel, accessOf, type Access } from './access.ts';
 import { KnownPlace, KnownPlaces, type Located, type PlaceKey } from './catalog-target.ts';
-import { checkFurtherModels, checkModel } from './check-models.ts';
+import { checkFurtherModels, checkModel, type ChosenEntry } from './check-models.ts';
 import { checkFields } from './fields/check-fields.ts';
 import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
@@ -26,12 +26,6 @@ import type { ModelNames } from './model-labels.ts';
 interface ResolutionInput {
   readonly exchange: Exchange;
   readonly access: Access;
-}
-
-interface ChosenEntry {
-  readonly entry: CatalogEntry;
-  /** `@slug`; undefined without the catalog. */
-  readonly place: string | undefined;
 }
 
 interface ResolvedName extends ChosenEntry {
@@ -52,18 +46,15 @@ function placeKey(
   { provider }: CatalogEntry,
   { model, stream }: Pick<PlaceKey, 'model' | 'stream'>,
 ): PlaceKey {
-  const task = operation?.task ?? 'generate';
-  const compacts = operation?.compacts;
-  const form = operation?.taskForms?.native;
-  if (!provider.locatesByClient) return { model, task, stream, compacts, form };
+  const byClient = provider.locatesByClient === true;
   return {
     model,
-    task,
     stream,
-    compacts,
-    form,
-    client: operation?.format.name,
-    tools: request.body?.has('tools') ?? false,
+    task: operation?.task ?? 'generate',
+    compacts: operation?.compacts,
+    form: operation?.taskForms?.native,
+    client: byClient ? operation?.format.name : undefined,
+    tools: byClient ? (request.body?.has('tools') ?? false) : undefined,
   };
 }
 

@@ -1,6 +1,8 @@
-import type { CatalogEntry } from '../../../schemas/types.generated.ts';
-import type { Report, Secret } from '../../plugin/index.ts';
 import { hash } from 'node:crypto';
+import type { CatalogEntry, ExtensionSetting } from '../../../schemas/types.generated.ts';
+import type { Report, Secret } from '../../plugin/index.ts';
+import type { Location } from './provider.ts';
+import type { Spoken } from './definition.ts';
 
 /** The base of an API, before the provider's own paths. */
 export interface Base {
@@ -64,3 +66,22 @@ const DIGITS = 12;
 /** Names an account in signatures. Clients see it: give no secret. A rotated key of an entry does not change it. */
 export const scopeOf = (account: readonly unknown[]): string =>
   hash('sha256', JSON.stringify(account)).slice(0, DIGITS);
+
+/** For an API that refuses every field that it does not document. */
+export const NO_EXTENSIONS: ReadonlySet<string> = new Set();
+
+/** `extensions` of an entry. Undefined: all of them. */
+export function readExtensions(
+  setting: ExtensionSetting | undefined,
+  byDefault: Location['extensions'],
+): Location['extensions'] {
+  if (setting === undefined) return byDefault;
+  if (setting === 'keep') return undefined;
+  return setting === 'drop' ? NO_EXTENSIONS : new Set(setting);
+}
+
+/** OpenAI's own APIs. The client's API and `api` of the entry decide which one a request is sent to. */
+export const OPENAI_APIS: readonly Spoken[] = [
+  { format: 'openai-chat', host: 'direct', extensions: NO_EXTENSIONS },
+  { format: 'openai-responses', host: 'direct', extensions: NO_EXTENSIONS },
+];

@@ -1,4 +1,5 @@
-import type { Conversation, FormatName, Loss } from '../../formats/conversation.ts';
+import { hash } from 'node:crypto';
+import type { Conversation, Loss } from '../../formats/conversation.ts';
 import type { Format, PassThrough, PassThroughSupport, ReplyContext } from '../../formats/format.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
 import { translatingReader, type Translation } from '../../formats/streams/readers.ts';
@@ -11,7 +12,6 @@ import { CallersBody, viewOf } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
 import { callId } from '../../plugin/ids.ts';
 import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
-import { createHash } from 'node:crypto';
 import { REFUSED_SIGNATURE, refusesSignature } from '../../formats/refused-signature.ts';
 
 export function* prepareGeneration(job: Job): Steps<Prepared> {
@@ -79,9 +79,10 @@ function* writeRequest(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream, client, configParams: params } = job;
   const target = encodingTarget(job);
   const json = yield* wholeBody(job);
-  const users = new LongUsers(resolved.format, operation.format);
+  const ofUser: Loss[] = [];
   const translated = yield* translateRequest(json, {
-    change: (conversation: Conversation) => users.shorten(params ? params.merge(conversation) : conversation),
+    change: (conversation: Conversation) =>
+      withShortUser(params ? params.merge(conversation) : conversation, job, ofUser),
     client: params ? params.named(operation.format) : operation.format,
     upstream,
     target,
@@ -100,7 +101,7 @@ function* writeRequest(job: Job): Steps<Prepared> {
   };
   const keepsReply = support && upstream.name === operation.format.name && isAsSent(encoded.reply);
   return {
-    losses: joinLosses(encoded.losses, users.losses, operation.format.unshown(attempt.body, client)),
+    losses: joinLosses(encoded.losses, ofUser, operation.format.unshown(attempt.body, client)),
     ...(encoded.defaulted && { defaulted: encoded.defaulted }),
     outbound: {
       ...placeOf(job, encoded.headers),
@@ -166,28 +167,16 @@ function withHint(decodeError: Format['decodeError'], hint: string | undefined):
 const LONGEST = 64;
 
 /** Shortens the identifier of the user for APIs that allow no long one. The same user has the same hash. */
-class LongUsers {
-  readonly #shortens: boolean;
-  readonly #client: Format;
-  #losses: readonly Loss[] = [];
-
-  constructor(upstream: FormatName, client: Format) {
-    this.#shortens = upstream.startsWith('openai');
-    this.#client = client;
-  }
-
-  get losses(): readonly Loss[] {
-    return this.#losses;
-  }
-
-  shorten(conversation: Conversation): Conversation {
-    const { user } = conversation;
-    if (!this.#shortens || user === undefined || user.length <= LONGEST) return conversation;
-    const reason = `OpenAI takes at most ${LONGEST} characters: the SHA-256 of it was sent`;
-    const param = this.#client.clientPaths('user')[0] ?? 'user';
-    this.#losses = [{ param, action: 'clamped', reason }];
-    return { ...conversation, user: createHash('sha256').update(user).digest('hex') };
-  }
+function withShortUser(
+  conversation: Conversation,
+  { upstream, operation }: Pick<Job, 'upstream' | 'operation'>,
+  losses: Loss[],
+): Conversation {
+  const { user } = conversation;
+  if (!upstream.name.startsWith('openai') || user === undefined || user.length <= LONGEST) return conversation;
+  const reason = `OpenAI takes at most ${LONGEST} characters: the SHA-256 of it was sent`;
+  losses[0] = { param: operation.format.clientPaths('user')[0] ?? 'user', action: 'clamped', reason };
+  return { ...conversation, user: hash('sha256', user) };
 }
 
 /** One path for all: the body is in the upstream's format, where the messages may have other numbers. */

@@ -46,10 +46,12 @@ const CLOSING = new GatewayError('shutting_down', 'The gateway is closing its co
 
 /** The only way out of the gateway: every request to an upstream passes through it. */
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { clock } = options;
-  const network = new Network(options);
-  const pools = new PoolDirectory(() => network.context);
-  const callersPools = new PoolDirectory(() => network.context, MAX_CALLERS_POOLS);
+  const { clock, lookup = systemLookup, ca = [], wire, onWaiting } = options;
+  let outbound: OutboundWay = { proxies: {}, noProxy: [], ca };
+  /** With which new pools open connections. */
+  let context: PoolContext = { clock, lookup, onWaiting, wire: wire ?? networkWire(ca) };
+  const pools = new PoolDirectory(() => context);
+  const callersPools = new PoolDirectory(() => context, MAX_CALLERS_POOLS);
   const directories = [pools, callersPools];
   const downloads = new Set<OriginPool>();
 
@@ -66,13 +68,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function exchange(request: SmallRequest): Promise<SmallReply> {
     return new Promise((resolve, reject) => {
-      const url = URL.parse(request.url);
-      if (!url || url.username || url.password) {
-        throw new UpstreamError(
-          'egress_refused',
-          'The address of this request is not a URL, or it contains credentials.',
-        );
-      }
+      const url = addressOf(request);
       const { allowInsecure, metadataServer = false, connections = SMALL_CONNECTIONS } = request;
       const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections });
       new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(clock.after);
@@ -82,7 +78,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** Has its own connection, because such hosts would displace the upstreams' pools: each download checks its host. */
   async function download(request: DownloadRequest): Promise<Download> {
     const { url, allowInsecure } = request;
-    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, network.context);
+    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, context);
     downloads.add(pool);
     try {
       return await new Promise((resolve, reject) =>
@@ -100,7 +96,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     download,
     stats: () => directories.flatMap((directory) => directory.all().map((pool) => pool.stats())),
     apply(next) {
-      if (network.apply(next)) for (const directory of directories) directory.networkChanged();
+      if (isSame(outbound, next)) return;
+      outbound = next;
+      context = { ...context, wire: wire ?? networkWire(next.ca), routes: createRoutes(next) };
+      for (const directory of directories) directory.networkChanged();
     },
     settingsChanged() {
       for (const directory of directories) directory.settingsChanged();
@@ -111,24 +110,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-class Network {
-  context: PoolContext;
-  readonly #wire: Wire | undefined;
-  #outbound: OutboundWay;
-
-  constructor({ clock, lookup = systemLookup, ca = [], wire, onWaiting }: UpstreamOptions) {
-    this.#wire = wire;
-    this.#outbound = { proxies: {}, noProxy: [], ca };
-    this.context = { clock, lookup, onWaiting, wire: wire ?? networkWire(ca) };
-  }
-
-  /** False: nothing has changed. */
-  apply(next: OutboundWay): boolean {
-    if (isSame(this.#outbound, next)) return false;
-    this.#outbound = next;
-    this.context = { ...this.context, wire: this.#wire ?? networkWire(next.ca), routes: createRoutes(next) };
-    return true;
-  }
+function addressOf(request: SmallRequest): URL {
+  const url = URL.parse(request.url);
+  if (url && !url.username && !url.password) return url;
+  throw new UpstreamError('egress_refused', 'The address of this request is not a URL, or it contains credentials.');
 }
 
 const isSame = (one: OutboundWay, other: OutboundWay): boolean => isDeepStrictEqual(plain(one), plain(other));

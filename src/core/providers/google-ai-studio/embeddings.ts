@@ -10,7 +10,7 @@ import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../codec.ts';
 import { asDimensions, openBody, readPurpose } from '../vertex-ai/embeddings/request.ts';
 import { toParts } from '../vertex-ai/embeddings/embed-content.ts';
-import { readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
+import { ALL_MEDIA, readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
 import { countedEnd, toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
 import { readVector } from '../vectors.ts';
 
@@ -19,7 +19,6 @@ const MAX_REQUESTS = 100;
 const PARALLEL_CALLS = 8;
 
 /** Only models from `gemini-embedding-2` on embed media. */
-const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 const NONE: ReadonlySet<MediaKind> = new Set();
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -47,7 +46,7 @@ export const batchEmbeddings: TranslatingCodec = {
   encode(body, context) {
     const losses = new LossReport();
     const { fields, base64 } = openBody(body);
-    const media = /embedding-[2-9]/.test(context.model) ? ALL : NONE;
+    const media = /embedding-[2-9]/.test(context.model) ? ALL_MEDIA : NONE;
     const inputs = fields.need('input', (value) => readInputs(value, { media, losses }));
     const outputDimensionality = fields.take(['dimensions'], asDimensions);
     const shared = { ...readPurpose(fields, losses), ...compact({ outputDimensionality }) };

@@ -1,10 +1,9 @@
 import type { AzureOpenAiEntry as AzureSettings } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { readApiKey, readBase, type Base } from '../entry-settings.ts';
+import { readApiKey, readBase, type Base, OPENAI_APIS, NO_EXTENSIONS, readExtensions } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
-import { OPENAI_APIS, NO_EXTENSIONS, readExtensions } from '../extensions.ts';
 import { readHeaders } from './headers.ts';
 
 /**

@@ -5,10 +5,8 @@ import type { OpenableEntry } from '../definition.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { scopeOf } from '../entry-settings.ts';
 import type { Location, ModelCall, ProviderEntry, UpstreamCaller } from '../provider.ts';
-import { openAiCompletions } from './completions.ts';
+import { openAiCompletions, openAiImages, openAiSpeech, openAiTranscriptions } from './event-tasks.ts';
 import { openAiEmbeddings, openAiModerations } from './whole-replies.ts';
-import { openAiImages } from './images.ts';
-import { openAiSpeech, openAiTranscriptions } from './media-reader.ts';
 
 /** Path under the base of the API (docs/protocols/openai-chat.md#transport); a codec for all but conversations. */
 interface OpenAiOperation {

@@ -1,9 +1,8 @@
 import type { OpenAiEntry as OpenAiSettings } from '../../../../schemas/types.generated.ts';
-import { readApiKey, readBase, type Base } from '../entry-settings.ts';
+import { readApiKey, readBase, type Base, NO_EXTENSIONS, readExtensions, OPENAI_APIS } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
-import { NO_EXTENSIONS, readExtensions, OPENAI_APIS } from '../extensions.ts';
 import { readHeaders } from './headers.ts';
 import type { Report } from '../../../plugin/index.ts';
 import type { Location, ProviderEntry } from '../provider.ts';

@@ -2,7 +2,7 @@ import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../../
 import { type Report, RequestBody, type Edit } from '../../../plugin/index.ts';
 import type { ModelCall, Quirks, BodyEnvelope } from '../provider.ts';
 import type { EmbeddingSettings, ModelEndpoint } from './task-models.ts';
-import { readExtensions } from '../extensions.ts';
+import { readExtensions } from '../entry-settings.ts';
 import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './hints.ts';

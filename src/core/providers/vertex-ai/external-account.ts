@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import {
   stsEndpoint,
   callForJson,
@@ -21,7 +22,6 @@ import {
   readTextFile,
 } from './token-source.ts';
 import { isObject } from '../../../formats/json/object.ts';
-import { isAbsolute } from 'node:path';
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';

@@ -154,26 +154,20 @@ export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefi
 const hostOf = (api: string): string =>
   `(?:${api}|${api}\\.[a-z0-9-]{1,40}\\.rep|[a-z0-9-]{1,40}-${api})\\.googleapis\\.com`;
 
-const STS = new RegExp(`^https://${hostOf('sts')}/v1/token$`);
-const IMPERSONATION = new RegExp(
-  `^https://${hostOf('iamcredentials')}/v1/projects/-/serviceAccounts/[A-Za-z0-9._@-]{1,200}:generateAccessToken$`,
-);
+const listedEndpoint = (value: unknown, listed: Listed): Endpoint | undefined =>
+  typeof value === 'string' && listed.has(value) ? { url: value, listed: true } : undefined;
+
+const googleEndpoint =
+  (form: RegExp) =>
+  (value: unknown, listed: Listed): Endpoint | undefined =>
+    typeof value === 'string' && form.test(value) ? { url: value, listed: false } : listedEndpoint(value, listed);
 
 /** The endpoint of the Security Token Service, which exchanges other issuers' tokens (RFC 8693). */
-export function stsEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
-  return googleEndpoint(STS, value, listed);
-}
+export const stsEndpoint = googleEndpoint(new RegExp(`^https://${hostOf('sts')}/v1/token$`));
 
 /** The endpoint of the IAM Credentials API for one service account. */
-export function impersonationEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
-  return googleEndpoint(IMPERSONATION, value, listed);
-}
-
-function googleEndpoint(form: RegExp, value: unknown, listed: Listed): Endpoint | undefined {
-  if (typeof value === 'string' && form.test(value)) return { url: value, listed: false };
-  return listedEndpoint(value, listed);
-}
-
-function listedEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
-  return typeof value === 'string' && listed.has(value) ? { url: value, listed: true } : undefined;
-}
+export const impersonationEndpoint = googleEndpoint(
+  new RegExp(
+    `^https://${hostOf('iamcredentials')}/v1/projects/-/serviceAccounts/[A-Za-z0-9._@-]{1,200}:generateAccessToken$`,
+  ),
+);

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { MintedToken } from '../../memory/ports.ts';
 import type { ProviderSetup } from '../definition.ts';
 import { SCOPE } from './google-oauth.ts';
 import { isProjectId } from './hosts.ts';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 
 /** A source of Google access tokens. It holds secrets in closures only, so that printing it shows none. */
 export interface TokenSource {
@@ -56,11 +56,7 @@ export function isUnusable(
 }
 
 /** The key of a credential. It includes the scope, which is the same for every token here. */
-export function keyOf(...parts: readonly string[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([...parts, SCOPE]))
-    .digest('hex');
-}
+export const keyOf = (...parts: readonly string[]): string => hash('sha256', JSON.stringify([...parts, SCOPE]));
 
 /** Reads a credential of one type; undefined when a problem was reported. */
 export type ReadTokenSource = (fields: CredentialFields, context: SourceContext) => TokenSource | undefined;

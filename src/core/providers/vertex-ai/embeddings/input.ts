@@ -16,7 +16,7 @@ export interface Input {
   readonly media: readonly Media[];
 }
 
-const MEDIA: readonly MediaKind[] = ['image', 'video', 'audio', 'document'];
+export const ALL_MEDIA: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 
 interface InputRules {
   /** The kinds of media that the model embeds besides text. */
@@ -47,7 +47,7 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
     throw new RequestFault('invalid_request', `\`${param}\` must be text, or an object with \`text\` or media.`, param);
   const fields = new EmbeddingFields(value, param);
   const text = fields.take(['text'], asText);
-  const media = MEDIA.flatMap((kind) => {
+  const media = [...ALL_MEDIA].flatMap((kind) => {
     const refuse = (at: string) => invalidValue(at, `This model does not embed \`${at}\`.`);
     const given = fields.take([kind], (medium, at) => {
       if (!rules.media.has(kind)) throw refuse(at);

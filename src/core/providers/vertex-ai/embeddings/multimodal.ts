@@ -13,15 +13,10 @@ import { isObject } from '../../../../formats/json/object.ts';
 
 const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
 
-const PLAIN = 'This model accepts input and dimensions only';
-const REASONS_HERE = {
+const OF_OTHERS = ['task_type', 'taskType', 'input_type', 'title', 'auto_truncate', 'autoTruncate'];
+const REASONS_HERE: Readonly<Record<string, string>> = {
   ...REASONS,
-  task_type: PLAIN,
-  taskType: PLAIN,
-  input_type: PLAIN,
-  title: PLAIN,
-  auto_truncate: PLAIN,
-  autoTruncate: PLAIN,
+  ...Object.fromEntries(OF_OTHERS.map((name) => [name, 'This model accepts input and dimensions only'])),
 };
 
 /** Text, image and video get a vector each, in one space (docs/protocols/embeddings.md#multimodal-embeddings). */
