@@ -147,7 +147,7 @@ async function askTogether(job: Job, flights: Flights): Promise<void> {
   const flight = flights.find(key);
   if (!flight) return lead(job, flights.begin(key));
   const result = await follow(job, flight);
-  if (isNoReply(result) && !hasTimeToAsk(job)) {
+  if (typeof result === 'string' && !hasTimeToAsk(job)) {
     // Another waiting request may have more time: let it lead.
     if (result === 'lead') flight.end('lead');
     throw outOfTime(attempt);
@@ -155,8 +155,6 @@ async function askTogether(job: Job, flights: Flights): Promise<void> {
   if (result === 'lead') return lead(job, flight);
   if (result === 'alone' || !answer(job, result, 'shared')) await ask(job);
 }
-
-const isNoReply = (result: FlightResult): boolean => result === 'lead' || result === 'alone';
 
 /** A try that begins just before its deadline is useless. */
 function hasTimeToAsk({ attempt, clock }: Job): boolean {

@@ -29,13 +29,16 @@ export class ChangeSet {
       changes.flatMap(({ edit, synonyms }) => {
         const path = place(edit.path);
         if (path === undefined) return [];
-        return [{ edit: { ...edit, path }, synonyms: synonyms.flatMap((one) => [place(one) ?? []].filter(isPath)) }];
+        return [
+          {
+            edit: { ...edit, path },
+            synonyms: synonyms.flatMap((one) => [place(one) ?? []].filter(({ length }) => length > 0)),
+          },
+        ];
       });
     return new ChangeSet(inside(this.defaults), inside(this.overrides), this.dropped);
   }
 }
-
-const isPath = (path: KeyPath): boolean => path.length > 0;
 
 interface Editable<T> extends Fields {
   edit(edits: readonly Edit[]): T;

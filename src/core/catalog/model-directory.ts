@@ -72,13 +72,8 @@ function namesOf(
   return new Set([...(entry.models?.literals ?? []), ...own, ...sent.map(({ model }) => model)]);
 }
 
-function isUsable(entry: CatalogEntry, model: string, access: Access): boolean {
-  return (
-    (entry.models?.matches(model) ?? true) &&
-    access.allowsModel(entry.name, model) &&
-    isLocatable(entry.provider, model)
-  );
-}
+const isUsable = (entry: CatalogEntry, model: string, access: Access): boolean =>
+  access.allowsModel(entry.name, model) && isServed({ entry, model });
 
 const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: string): ListedModel => ({
   id: place === undefined ? model : `${place}/${model}`,
@@ -207,7 +202,8 @@ class ListedAliases {
       ({ entry, model }) => access.allowsProvider(entry.name) && (granted || access.allowsModel(entry.name, model)),
     );
     const [first] = usable;
-    return first && listedAlias(name, alias, { first, facts: factsOfAll(usable) });
+    const facts = commonFacts(usable.map(({ entry, model }) => factsOf(entry.provider, model)));
+    return first && listedAlias(name, alias, { first, facts });
   }
 }
 
@@ -219,9 +215,6 @@ function placeOf(target: string, { bySlug }: Catalog): readonly AliasPlace[] {
   const entry = bySlug.get(slug);
   return entry ? [{ entry, model }] : [];
 }
-
-const factsOfAll = (places: readonly AliasPlace[]): ListedFacts =>
-  commonFacts(places.map(({ entry, model }) => factsOf(entry.provider, model)));
 
 interface Shown {
   readonly first: AliasPlace;

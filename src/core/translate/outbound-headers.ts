@@ -124,13 +124,11 @@ export function lostFeatures(
     const requested = featuresOf(exchange, features);
     if (requested.length === 0) continue;
     const has = features.elsewhere?.[format];
-    lost = [...lost, ...lossesOf(features, has ? requested.filter((feature) => !has.test(feature)) : requested)];
+    const missing = has ? requested.filter((feature) => !has.test(feature)) : requested;
+    lost = [...lost, ...missing.map((feature) => lostFeature(features, feature, features.owner))];
   }
   return lost;
 }
-
-const lossesOf = (features: ModelFeatures, requested: readonly string[]): readonly Loss[] =>
-  requested.map((feature) => lostFeature(features, feature, features.owner));
 
 /** All such headers of the caller. The cache key contains them, because they change replies. */
 export function spokenHeaders({ longContext, request }: Exchange): readonly (string | undefined)[] {

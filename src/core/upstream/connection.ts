@@ -264,48 +264,37 @@ interface Passenger {
 const isPassenger = (handler: Dispatcher.DispatchHandler): handler is Dispatcher.DispatchHandler & Passenger =>
   'board' in handler;
 
+type Rewrite = (options: Dispatcher.DispatchOptions) => Dispatcher.DispatchOptions;
+
 /** undici's client of one connection, which notifies each request of the connection. */
 class ConnectionClient extends Client {
   readonly #connection: Connection;
+  readonly #rewrite: Rewrite | undefined;
 
-  constructor(origin: URL, options: Client.Options, connection: Connection) {
-    super(origin, options);
+  constructor(origin: URL, context: DialContext, options: Client.Options) {
+    const connection = new Connection(context);
+    super(origin, { ...options, connect: connection.connect });
+    const { proxy } = context;
     this.#connection = connection;
+    this.#rewrite = proxy && origin.protocol === 'http:' ? throughProxy(origin, proxy) : undefined;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     if (isPassenger(handler)) handler.board(this.#connection);
-    return super.dispatch(options, handler);
+    return super.dispatch(this.#rewrite ? this.#rewrite(options) : options, handler);
   }
 }
 
-/** An http upstream behind a proxy, which reads the whole URL (RFC 9112, section 3.2.2) and its own credentials. */
-class ProxiedClient extends ConnectionClient {
-  readonly #base: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(
-    origin: URL,
-    options: Client.Options,
-    { connection, proxy }: { connection: Connection; proxy: ProxyServer },
-  ) {
-    super(origin, options, connection);
-    const authorization = proxyAuthorization(proxy);
-    this.#base = origin.origin;
-    this.#headers = authorization === undefined ? {} : { 'proxy-authorization': authorization };
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+/** The proxy of an http upstream reads the whole URL (RFC 9112, section 3.2.2), and its credentials in each request. */
+function throughProxy(origin: URL, proxy: ProxyServer): Rewrite {
+  const authorization = proxyAuthorization(proxy);
+  const ofProxy = authorization === undefined ? {} : { 'proxy-authorization': authorization };
+  return (options) => {
     // The gateway's own requests have their headers as an object.
-    const headers = { ...(options.headers as Record<string, string>), ...this.#headers };
-    return super.dispatch({ ...options, path: this.#base + options.path, headers }, handler);
-  }
+    const headers = { ...(options.headers as Record<string, string>), ...ofProxy };
+    return { ...options, path: origin.origin + options.path, headers };
+  };
 }
 
-export function createClient(origin: URL, options: Client.Options, context: DialContext): Client {
-  const connection = new Connection(context);
-  const own = { ...options, connect: connection.connect };
-  const { proxy } = context;
-  if (proxy && origin.protocol === 'http:') return new ProxiedClient(origin, own, { connection, proxy });
-  return new ConnectionClient(origin, own, connection);
-}
+export const createClient = (origin: URL, options: Client.Options, context: DialContext): Client =>
+  new ConnectionClient(origin, context, options);

@@ -96,7 +96,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     download,
     stats: () => directories.flatMap((directory) => directory.all().map((pool) => pool.stats())),
     apply(next) {
-      if (isSame(outbound, next)) return;
+      if (isDeepStrictEqual(plain(outbound), plain(next))) return;
       outbound = next;
       context = { ...context, wire: wire ?? networkWire(next.ca), routes: createRoutes(next) };
       for (const directory of directories) directory.networkChanged();
@@ -115,8 +115,6 @@ function addressOf(request: SmallRequest): URL {
   if (url && !url.username && !url.password) return url;
   throw new UpstreamError('egress_refused', 'The address of this request is not a URL, or it contains credentials.');
 }
-
-const isSame = (one: OutboundWay, other: OutboundWay): boolean => isDeepStrictEqual(plain(one), plain(other));
 
 const plain = ({ proxies: { https, http }, noProxy, ca }: OutboundWay) => [
   ...[https, http].map((proxy) => proxy && [proxy.url, proxy.credentials?.reveal()]),

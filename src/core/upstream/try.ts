@@ -22,24 +22,18 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 const CUT_OFF = ' [the body was cut off]';
 
-interface TrySettle {
-  resolve(reply: CommittedReply | RefusedReply): void;
-  reject(error: GatewayError): void;
-}
+type Settle = Pick<PromiseWithResolvers<CommittedReply | RefusedReply>, 'resolve' | 'reject'>;
 
 interface TryContext {
   readonly clock: Clock;
   readonly timings: TryTimings;
-  readonly settle: TrySettle;
-}
-
-interface ReadyReply {
-  readonly settle: TrySettle;
-  readonly reply: CommittedReply;
+  readonly settle: Settle;
 }
 
 /** Replies that become ready in one turn of the event loop: their requests go on together. */
-const readyReplies = new LoopBatch<ReadyReply>(({ settle, reply }) => settle.resolve(reply));
+const readyReplies = new LoopBatch<{ settle: Settle; reply: CommittedReply }>(({ settle, reply }) =>
+  settle.resolve(reply),
+);
 
 /**
  * One try at an upstream: sends the request, waits, and decides about the commit. Before commit the reply is held and
@@ -47,7 +41,7 @@ const readyReplies = new LoopBatch<ReadyReply>(({ settle, reply }) => settle.res
  */
 export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener {
   bytesOut = 0;
-  readonly #settle: TrySettle;
+  readonly #settle: Settle;
   readonly #held: ReplyBuffer;
   #status = 0;
   #headers: Record<string, string> = {};
@@ -275,12 +269,8 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
 
   #failReader(cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#failWith(
-      new UpstreamError('upstream_error', `The reply of ${this.pool.host} cannot be read: ${reason}`, {
-        cause,
-        inStream: this.stream,
-      }),
-    );
+    const message = `The reply of ${this.pool.host} cannot be read: ${reason}`;
+    this.#failWith(new UpstreamError('upstream_error', message, { cause, inStream: this.stream }));
   }
 
   #failWith(error: GatewayError): void {

@@ -37,13 +37,10 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, target: string, d
     finish();
   };
   socket.on('readable', read).on('close', closed).on('end', closed);
-  socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorizationLine(proxy)}\r\n`);
+  const authorization = proxyAuthorization(proxy);
+  const line = authorization === undefined ? '' : `proxy-authorization: ${authorization}\r\n`;
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${line}\r\n`);
 }
-
-const authorizationLine = (proxy: ProxyServer): string => {
-  const value = proxyAuthorization(proxy);
-  return value === undefined ? '' : `proxy-authorization: ${value}\r\n`;
-};
 
 /** RFC 7617; UTF-8, as browsers send it. */
 export const proxyAuthorization = ({ credentials }: ProxyServer): string | undefined =>

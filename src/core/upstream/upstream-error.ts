@@ -72,7 +72,8 @@ export interface UpstreamErrorContext {
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const upstreamStatus = errorStatusOf(failure);
-  const code = own ?? codeOf(failure, upstreamStatus);
+  const code =
+    own ?? codeOfWording(failure, upstreamStatus) ?? CODE_BY_STATUS.get(upstreamStatus) ?? codeOfStatus(upstreamStatus);
   const status = code === 'insufficient_quota' && UNPAID.has(upstreamStatus) ? 402 : upstreamStatus;
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
@@ -94,14 +95,11 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   });
 }
 
-const codeOf = (failure: UpstreamFailure, status: number): ErrorCode =>
-  codeOfWording(failure, status) ?? CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
-
 const upstreamCodeOf = ({ code: own }: UpstreamFailure, code: ErrorCode, reported: (text: string) => string) =>
   own !== undefined && !DECISIVE.has(code) && OPENAI_WORD.test(reported(own)) && { upstreamCode: own };
 
 const detailsOf = ({ details }: UpstreamFailure, shownText: (text: string) => string) =>
-  details && { upstreamDetails: mapTexts(details, shownText) };
+  details && { upstreamDetails: details.map((object) => mapObject(object, shownText)) };
 
 /** The report for the operator keeps the account. */
 const shown = (message: string, { credentials, path }: UpstreamErrorContext): string =>
@@ -195,10 +193,7 @@ function readNumber(value: string | undefined, unit: number): number | undefined
   return /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * unit) : undefined;
 }
 
-/** The objects with every text inside them, keys apart, replaced. */
-const mapTexts = (objects: readonly JsonObject[], replace: (text: string) => string): readonly JsonObject[] =>
-  objects.map((object) => mapObject(object, replace));
-
+/** Every text inside the object, keys apart, replaced. */
 const mapObject = (object: JsonObject, replace: (text: string) => string): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, mapValue(value, replace)]));
 

@@ -127,13 +127,14 @@ function imageRules(): EventRules {
       else return;
       if (!drafting) images += 1;
       signals.content = true;
-      if (usage || !drafting) signals.usage = addUsage(signals.usage, usageOf(usage, drafting ? 0 : 1));
+      if (!usage && drafting) return;
+      // Each image reports its own usage.
+      const more = usageOf(usage, drafting ? 0 : 1);
+      signals.usage = signals.usage ? addUsages([signals.usage, more]) : more;
     },
     isCut: () => images === 0 || drafting,
   };
 }
-
-const addUsage = (sum: Usage | undefined, more: Usage): Usage => (sum ? addUsages([sum, more]) : more);
 
 /** The most bytes of a JSON reply that are kept to find its usage. A transcription of an hour with words has about 1 MB. */
 const MAX_READ_BYTES = 2 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import type { VertexEmbeddings } from '../../../../schemas/types.generated.ts';
 import type { Location } from '../provider.ts';
 import type { ModelTask } from '../../../plugin/index.ts';
 import type { TranslatingCodec } from '../codec.ts';
@@ -29,12 +30,10 @@ export interface EmbeddingSettings {
 const MAX_INSTANCES = 250;
 const PARALLEL_CALLS = 8;
 
-interface Given {
-  readonly instances_per_call?: number;
-  readonly parallel_calls?: number;
-}
-
-export function readEmbeddingSettings({ instances_per_call, parallel_calls }: Given = {}): EmbeddingSettings {
+export function readEmbeddingSettings({
+  instances_per_call,
+  parallel_calls,
+}: VertexEmbeddings = {}): EmbeddingSettings {
   return { instancesPerCall: instances_per_call, parallelCalls: parallel_calls ?? PARALLEL_CALLS };
 }
 
