@@ -22,13 +22,6 @@ export interface ModelNames {
 
 const isVendorName = (model: string): boolean => VENDOR_NAME.test(model);
 
-interface ModelLabelsSetup {
-  /** Monotonic milliseconds. Default: a clock that stands still. */
-  readonly now?: () => number;
-  /** Maximum number of labels for names that no catalog lists. */
-  readonly max?: number;
-}
-
 interface Taken {
   readonly keyId: string;
   usedAt: number;
@@ -45,7 +38,8 @@ export class ModelLabels implements ModelNames {
   readonly #max: number;
   #version = 0;
 
-  constructor({ now = () => 0, max = MAX_NAMES }: ModelLabelsSetup = {}) {
+  /** @param setup `now`: monotonic milliseconds, by default of a clock that stands still */
+  constructor({ now = () => 0, max = MAX_NAMES }: { readonly now?: () => number; readonly max?: number } = {}) {
     this.#now = now;
     this.#max = max;
   }

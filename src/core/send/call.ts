@@ -8,6 +8,7 @@ import {
   type Limit,
 } from '../../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
+import { newTry } from '../upstream/timed-dispatch.ts';
 import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
   readRetryAfter,
@@ -157,23 +158,6 @@ function keepLost(attempt: Attempt): void {
   if (!before) return;
   before.signals = attempt.signals;
   attempt.signals = undefined;
-}
-
-function newTry(call: number, startedAt: number): TryRecord {
-  return {
-    call,
-    startedAt,
-    waitedUntil: undefined,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    status: undefined,
-    error: undefined,
-    resent: false,
-    delivered: false,
-    bytesIn: 0,
-  };
 }
 
 /** Turns a credentials failure into a failure of this target, so that retry and fallback can continue. */

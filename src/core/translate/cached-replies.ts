@@ -4,7 +4,6 @@ import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
 import {
   GatewayError,
-  type Attempt,
   type CachedReply,
   type Clock,
   type Operation,
@@ -37,22 +36,13 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
       const client = { ...context, hideThoughts: false, ownId: false };
       const bytes = bytesFor(kept, stream, operation, client);
       if (!bytes) return undefined;
-      return toReply(kept, forRequest(bytes, stream, { operation, attempt, client }), stream, operation.format);
+      const { id, stored, continues: previous = attempt.body.string('previous_response_id') } = client;
+      // Clients name the ids of responses in later requests, so that each reply has its own.
+      const isResponse = operation.format.name === 'openai-responses';
+      const body = isResponse ? renewedResponse(bytes, stream, { id, stored, previous }) : bytes;
+      return toReply(kept, body, stream, operation.format);
     },
   };
-}
-
-/** Clients name the ids of responses in later requests, so that each reply has its own. Ids of other APIs name nothing. */
-function forRequest(bytes: Buffer, stream: boolean, { operation, attempt, client }: Rendering): Buffer {
-  if (operation.format.name !== 'openai-responses') return bytes;
-  const { id, stored, continues = attempt.body.string('previous_response_id') } = client;
-  return renewedResponse(bytes, stream, { id, stored, previous: continues });
-}
-
-interface Rendering {
-  readonly operation: Operation;
-  readonly attempt: Attempt;
-  readonly client: ClientContext;
 }
 
 function toReply({ status, ...kept }: CachedReply, body: Buffer, stream: boolean, { contentType }: Format): Reply {

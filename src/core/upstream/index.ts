@@ -5,6 +5,7 @@ import { systemLookup, type Lookup } from './egress.ts';
 import { MediaExchange, SmallExchange } from './exchanges.ts';
 import { networkWire, OriginPool, PoolDirectory, type PoolContext } from './pool.ts';
 import { createRoutes } from './route.ts';
+import { newTry } from './timed-dispatch.ts';
 import { Try } from './try.ts';
 import type {
   CommittedReply,
@@ -55,7 +56,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const directories = [pools, callersPools];
   const downloads = new Set<OriginPool>();
 
-  function send(request: OutboundRequest, timings: TryTimings = createTimings()) {
+  function send(request: OutboundRequest, timings: TryTimings = newTry(0, 0)) {
     return new Promise<CommittedReply | RefusedReply>((resolve, reject) => {
       // undici accepts an absolute URL here and would send another host name to the upstream (RFC 9112, 3.2.2).
       if (!request.path.startsWith('/'))
@@ -121,16 +122,3 @@ const plain = ({ proxies: { https, http }, noProxy, ca }: OutboundWay) => [
   noProxy,
   ca,
 ];
-
-function createTimings(): TryTimings {
-  return {
-    startedAt: 0,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    delivered: false,
-    bytesIn: 0,
-    resent: false,
-  };
-}

@@ -1,5 +1,5 @@
 import { firstByteOf, GatewayError, UpstreamError, type Clock, type Timeouts } from '../../plugin/index.ts';
-import type { Hold } from './types.ts';
+import type { Hold, OutboundRequest } from './types.ts';
 
 type LimitName =
   | 'line'
@@ -51,12 +51,7 @@ export interface Progress {
   readonly pausedFor: number;
 }
 
-export interface LimitSettings {
-  readonly timeouts: Timeouts;
-  readonly hold: Hold;
-  readonly deadline: number;
-  readonly deadlineOf: 'total' | 'request';
-}
+export type LimitSettings = Pick<OutboundRequest, 'timeouts' | 'hold' | 'deadline' | 'deadlineOf'>;
 
 /** The result of every call of `nearestLimit`: a try asks several times, and reads the answer at once. */
 const nearest: { name: LimitName; at: number } = { name: 'request', at: 0 };
@@ -121,11 +116,7 @@ export const poolExhausted = (host: string, reason: string): UpstreamError =>
     { retryAfterMs: RETRY_AFTER_MS },
   );
 
-interface TimeoutTimes {
-  readonly stream: boolean;
-  readonly timeouts: Timeouts;
-  readonly requestMs: number;
-}
+type TimeoutTimes = Pick<OutboundRequest, 'stream' | 'timeouts' | 'requestMs'>;
 
 interface Overdue {
   readonly name: Exclude<LimitName, 'hold' | 'refusal'>;
