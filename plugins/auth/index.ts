@@ -103,10 +103,7 @@ function findUploader(keys: KeyRing, ctx: GatewayContext, grants: readonly strin
   return undefined;
 }
 
-/**
- * Whether a credential contains a word in the format of a gateway key that is not a valid key: revoked, truncated or
- * mistyped. It must not be forwarded as an upstream credential, because the upstream would read it.
- */
+/** Whether a word has the format of a gateway key and is none (revoked, cut, mistyped): no upstream may read it. */
 function isDeadKey(keys: KeyRing, address: string, credential: string): boolean {
   const words = wordsOf(credential).filter(holdsKeyShape);
   return words.length > MAX_WORDS || words.some((word) => !keys.find(word, address));
@@ -119,9 +116,8 @@ const deadKey = (): GatewayError =>
   );
 
 /**
- * Whether the credential may be forwarded. A second gateway key is never forwarded, whatever its scheme. Keys that the
- * operator chose have no recognizable format, so every word is looked up, and a credential with more than `MAX_WORDS`
- * words is rejected.
+ * No second gateway key is forwarded, whatever its scheme. Keys that the operator chose have no recognizable format, so
+ * every word is looked up, and a credential with more than `MAX_WORDS` words is rejected.
  */
 function mayForward(keys: KeyRing, { request }: Exchange, credential: string): boolean {
   if (keys.find(credential, request.remoteAddress)) return false;
@@ -139,25 +135,16 @@ function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/**
- * The token of an Authorization header, with or without `Bearer`, in any case and with any white space (RFC 9110,
- * section 11.4).
- */
+/** The token of an Authorization header, with or without `Bearer`, in any case (RFC 9110, section 11.4). */
 export function bearer(header: string | undefined): string | undefined {
   const token = header?.trim().replace(/^bearer(?:\s+|$)/i, '');
   return token === '' ? undefined : token;
 }
 
-/**
- * Maximum number of words looked up in a credential. Credentials of Digest (RFC 7616) and OAuth 1.0 (RFC 5849) have
- * about 20.
- */
+/** The most words looked up in a credential. Those of Digest (RFC 7616) and OAuth 1.0 (RFC 5849) have about 20. */
 export const MAX_WORDS = 32;
 
-/**
- * Every part of a credential that could be a token itself: words between separators, and the user and password of
- * `Basic` (RFC 7617). Clients put keys in all of these places.
- */
+/** The words between separators, and the user and password of `Basic` (RFC 7617): clients put keys in all of these. */
 export function wordsOf(credential: string): readonly string[] {
   const words = splitWords(credential);
   return words.flatMap((word) => [word, ...(BASE64.test(word) ? splitWords(fromBase64(word)).filter(isText) : [])]);
@@ -170,7 +157,5 @@ const splitWords = (text: string): readonly string[] => text.split(/[\s,;:"']+/)
 /** Buffer decodes both base64 alphabets. */
 const fromBase64 = (word: string): string => Buffer.from(word, 'base64').toString('latin1');
 
-/**
- * An opaque vendor token is also valid base64, but decodes to bytes that are not text. These must not count as words.
- */
+/** An opaque vendor token is also valid base64, but its bytes are no text and must not count as words. */
 const isText = (word: string): boolean => /^[\x21-\x7e]+$/.test(word);

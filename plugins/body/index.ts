@@ -8,14 +8,19 @@ import {
   namesOf,
   RequestBody,
   spellingsOf,
-  type BodyFault,
   type Exchange,
   type InboundForm,
   type InboundFormReading,
   type FieldNames,
   type Operation,
+  announcedBytes,
+  bodyPieces,
+  boundaryOf,
+  readForm,
+  type Clock,
+  type GatewayContext,
+  type RequestLimits,
 } from '../../src/plugin/index.ts';
-import { readFormBody } from './form.ts';
 import { readBody } from './read.ts';
 
 /** Worked out at the first request of an operation. */
@@ -120,9 +125,7 @@ function checkLatePart(
   const isEdited = attempts.some(({ body }) => body.edits.some(({ path }) => bareName(path[0] ?? '') === bare));
   const isDecisive = isEdited || rules.length > 0 || decidesModels(bare, operation!) || name === 'stream';
   if (isFile ? rules.every((allows) => allows(name)) : !isDecisive) return;
-  throw new GatewayError('invalid_request', `Send the field \`${name.slice(0, 100)}\` before the file.`, {
-    param: name,
-  });
+  throw refused(name, `Send the field ${shown(name)} before the file.`);
 }
 
 type LatePart = Parameters<InboundFormReading['checkLater']>[0];
@@ -131,18 +134,14 @@ type LatePart = Parameters<InboundFormReading['checkLater']>[0];
 function checkFile(name: string, { fields }: Operation): void {
   const bare = foldCase(bareName(name));
   if (!fields?.read.some((path) => bareName(path) === bare) && !fields?.lifted.includes(bare)) return;
-  throw new GatewayError('invalid_request', `Send the field \`${name.slice(0, 100)}\` as text, not as a file.`, {
-    param: name,
-  });
+  throw refused(name, `Send the field ${shown(name)} as text, not as a file.`);
 }
 
 /** Names of models are checked in `models`, in `model[]` and in `extra_body` as JSON. */
 function checkBrackets(name: string, operation: Operation): void {
   const bare = bareName(name);
   if (bare === name || name === `${bare}[]` || !decidesModels(bare, operation)) return;
-  throw new GatewayError('invalid_request', `Write the field \`${name.slice(0, 100)}\` as \`${bare}\`.`, {
-    param: name,
-  });
+  throw refused(name, `Write the field ${shown(name)} as \`${bare}\`.`);
 }
 
 const decidesModels = (bare: string, { fields }: Operation): boolean =>
@@ -153,9 +152,23 @@ function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: Requ
   return body.edit(Object.entries(fields).map(([key, value]) => ({ path: [key], value, source: 'path' })));
 }
 
+const shown = (name: string): string => `\`${name.slice(0, 100)}\``;
+const refused = (param: string, message: string): GatewayError =>
+  new GatewayError('invalid_request', message, { param });
+
 /** A plugin may make the body of the operation from the received one, which then has a schema of its own. */
-const check = (operation: Operation, body: RequestBody): void =>
-  operation.validateReceived ? checkReceived(operation, body) : checkWhole(operation, body);
+function check({ validate, validateReceived, hasReferences }: Operation, body: RequestBody): void {
+  const parsed = body.abridged();
+  const fault = (validateReceived ?? validate)(parsed);
+  if (fault) {
+    const code = fault.missing ? 'missing_required_parameter' : 'invalid_request';
+    throw new GatewayError(code, fault.message, { param: fault.param });
+  }
+  // The plugin that writes the body validates the result.
+  if (validateReceived) return;
+  body.checked = true;
+  body.hasReferences = hasReferences?.(parsed);
+}
 
 function checkMediaType(headers: IncomingMessage['headers']): void {
   const type = headers['content-type'];
@@ -167,20 +180,33 @@ function checkMediaType(headers: IncomingMessage['headers']): void {
   }
 }
 
-function checkWhole(operation: Operation, body: RequestBody): void {
-  const parsed = body.abridged();
-  refuse(operation.validate(parsed));
-  body.checked = true;
-  body.hasReferences = operation.hasReferences?.(parsed);
+interface FormSetup {
+  readonly limits: RequestLimits;
+  readonly clock: Clock;
+  /** Throws GatewayError for a part that comes when the form is on its way. */
+  readonly checkLater: InboundFormReading['checkLater'];
 }
 
-/** The plugin that writes the body validates the result. */
-const checkReceived = ({ validateReceived }: Operation, body: RequestBody): void =>
-  refuse(validateReceived?.(body.abridged()));
-
-function refuse(fault: BodyFault | undefined): void {
-  if (!fault) return;
-  throw new GatewayError(fault.missing ? 'missing_required_parameter' : 'invalid_request', fault.message, {
-    param: fault.param,
-  });
+/** Reads a multipart form for a model until it can be sent. Throws GatewayError. */
+async function readFormBody(ctx: GatewayContext, { limits, clock, checkLater }: FormSetup): Promise<InboundForm> {
+  const { req, exchange } = ctx;
+  const boundary = boundaryOf(ctx);
+  const announced = announcedBytes(req);
+  if (announced !== undefined && announced > limits.form.bytes) throw tooLarge(limits.form.bytes);
+  const hold = (bytes: number): void => {
+    const refused = limits.reserve(exchange, bytes);
+    if (refused) throw refused;
+  };
+  const next = bodyPieces(ctx, { clock, idleMs: limits.form.idleMs, setting: 'limits.form_idle_time', what: 'form' });
+  const read = async (): Promise<Buffer | undefined> => {
+    const piece = await next();
+    if (!piece) return undefined;
+    exchange.request.bodyBytes += piece.length;
+    if (exchange.request.bodyBytes > limits.form.bytes) throw tooLarge(limits.form.bytes);
+    return piece;
+  };
+  return readForm({ boundary, announced, read, mostHeld: limits.form.held, hold, checkLater });
 }
+
+const tooLarge = (limit: number): GatewayError =>
+  new GatewayError('request_too_large', `The form exceeds ${limit} bytes (limits.form).`);

@@ -1,5 +1,5 @@
 import { MemoryTextStore } from '../../src/addons/semantic-cache/store/text-store.ts';
-import { chatCompletions } from '../../src/core/operations/chat-completions.ts';
+import { chatCompletions } from '../../src/core/operations/openai.ts';
 import { createSignals } from '../../src/formats/events.ts';
 import {
   GatewayError,

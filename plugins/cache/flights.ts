@@ -1,16 +1,12 @@
 import { UpstreamError, type Attempt, type CachedReply, type Clock } from '../../src/plugin/index.ts';
 
 /**
- * Result of a flight for a follower. A reply: the leader's reply, shared. `lead`: the leader's client disconnected, and
- * this follower sends the request instead. `alone`: the leader failed, or its reply cannot be shared; each follower
- * sends its own request, because waiting for each other in turn would add up the delays of a failing upstream.
+ * `lead`: the leader's client disconnected, and this follower sends the request. `alone`: there is no reply to share,
+ * and each follower sends its own request, because waiting in turn would add up the delays of a failing upstream.
  */
 export type FlightResult = CachedReply | 'lead' | 'alone';
 
-/**
- * Single-flight for identical requests: one (the leader) is at the upstream, the others (followers) wait for its reply.
- * Bounded by the number of requests in flight.
- */
+/** Single-flight for identical requests. Bounded by the number of requests in flight. */
 export class Flights {
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, Flight>();
@@ -42,10 +38,7 @@ export class Flight {
     this.#onOver = onOver;
   }
 
-  /**
-   * Waits for the leader's result until the attempt's deadline. Rejects when the follower's own client disconnects or
-   * its own time is up.
-   */
+  /** Rejects at the attempt's deadline, and when the follower's own client disconnects. */
   wait(attempt: Attempt): Promise<FlightResult> {
     const { cancellation, deadline } = attempt;
     cancellation.throwIfCancelled();
@@ -80,7 +73,6 @@ export class Flight {
   }
 }
 
-/** The error of a follower that waited without result and has no time left for its own request. */
 export function outOfTime({ timeouts, startedAt, deadline, resolved }: Attempt): UpstreamError {
   const isTotal = deadline >= startedAt + timeouts.total;
   const limit = isTotal ? `within ${timeouts.total / 1000}s (timeouts.total)` : "before the request's deadline";

@@ -11,11 +11,12 @@ import {
   type Operation,
   type RequestBody,
   type ResolvedTarget,
+  GatewayError,
+  type InboundRequest,
 } from '../../src/plugin/index.ts';
 import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';
-import { readCacheOptions } from './client-options.ts';
 import { keepOnly, lookUpNear, type NearReply, type SemanticJob } from './near.ts';
 
 /** Answers identical requests from the cache, and near ones if the config enables that. Sends only one of several identical concurrent requests upstream. */
@@ -35,7 +36,7 @@ export default definePlugin({
     return { does: does + near, details: { status: cache, maxAgeMs, scope, ...(semantic && { semantic }) } };
   },
   create({ host }) {
-    const { clock, targets, turns } = host;
+    const { cache, clock, semantic, targets, turns } = host;
     const flights = new Flights(clock);
     const lookUp = async (ctx: AttemptContext, next: () => Promise<void>, settings: CacheSettings): Promise<void> => {
       const { attempt, exchange } = ctx;
@@ -45,29 +46,18 @@ export default definePlugin({
         return next();
       };
       if (!isCacheable(exchange, attempt.body)) return bypass();
-      // Before any look-up: a caller that may not use the catalog entry or the model gets its 403 even when the reply
-      // is cached.
+      // Before any look-up: a caller that may not use the entry or model gets its 403 even when the reply is cached.
       const findKey = (): Pick<Job, 'key' | 'question'> | undefined => {
         const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
         attempt.resolved = resolved;
         if (isStoredUpstream(exchange, attempt.body, resolved)) return undefined;
-        const question = { exchange, attempt, resolved, settings, namespace, spoken: host.cache.spoken(exchange) };
+        const question = { exchange, attempt, resolved, settings, namespace, spoken: cache.spoken(exchange) };
         return { key: cacheKey(question), question };
       };
       const heavy = turns.isHeavy(attempt.body.original.length);
       const found = heavy ? await turns.run(exchange, findKey, attempt) : findKey();
       if (!found) return bypass();
-      const job: Job = {
-        ...found,
-        ctx,
-        next,
-        attempt,
-        settings,
-        cache: host.cache,
-        semantic: host.semantic,
-        clock,
-        heavy,
-      };
+      const job: Job = { ...found, ctx, next, attempt, settings, cache, semantic, clock, heavy };
       const { key } = found;
       if (refresh) {
         attempt.cache = 'refresh';
@@ -75,7 +65,7 @@ export default definePlugin({
         await ask(job);
         return;
       }
-      const kept = host.cache.find(key);
+      const kept = cache.find(key);
       // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
       // An identical request in flight gives the exact reply without a call for vectors.
@@ -105,14 +95,10 @@ const WORDS: Readonly<Record<CacheStatus, (seconds: number, scope: string) => st
 interface Job extends Keeping, SemanticJob {
   readonly ctx: AttemptContext;
   readonly next: () => Promise<void>;
-  /** The look-up by meaning that found no reply. */
   near?: NearReply | undefined;
 }
 
-/**
- * Tasks without side effects at the upstream. An operation that creates something there (a batch, a file, a stored
- * completion) must run for every caller.
- */
+/** Tasks without side effects at the upstream: what creates something there must run for every caller. */
 const CACHEABLE_TASKS: ReadonlySet<ModelTask | undefined> = new Set<ModelTask>([
   'generate',
   'embeddings',
@@ -130,8 +116,8 @@ const creates = (body: RequestBody): boolean =>
   body.value('background') === true || (body.has('conversation') && body.value('conversation') !== null);
 
 /**
- * An upstream with the Responses API stores each response unless `store` is false, and later requests name it by its id. Where the
- * gateway keeps the response itself, a cached reply has an id of its own that the gateway knows.
+ * An upstream with the Responses API stores each response unless `store` is false, and later requests name it by its
+ * id. Where the gateway keeps the response itself, a cached reply has an id of its own that the gateway knows.
  */
 const isStoredUpstream = (
   { operation, kept }: Exchange,
@@ -154,17 +140,14 @@ async function ask(job: Job): Promise<CachedReply | undefined> {
 /** Requests with different timeouts do not share a flight. */
 const flightKey = ({ key, attempt }: Job): string => `${key} ${Object.values(attempt.timeouts).join(' ')}`;
 
-/**
- * Sends one of several identical plain requests; the others wait for its reply. Streams do not wait, because their time
- * to first content matters.
- */
+/** Streams do not wait for each other, because their time to first content matters. */
 async function askTogether(job: Job, flights: Flights): Promise<void> {
   const { attempt } = job;
   const key = flightKey(job);
   const flight = flights.find(key);
   if (!flight) return lead(job, flights.begin(key));
   const result = await follow(job, flight);
-  if (isNoReply(result) && !hasTimeToAsk(job)) {
+  if (typeof result === 'string' && !hasTimeToAsk(job)) {
     // Another waiting request may have more time: let it lead.
     if (result === 'lead') flight.end('lead');
     throw outOfTime(attempt);
@@ -173,12 +156,7 @@ async function askTogether(job: Job, flights: Flights): Promise<void> {
   if (result === 'alone' || !answer(job, result, 'shared')) await ask(job);
 }
 
-const isNoReply = (result: FlightResult): boolean => result === 'lead' || result === 'alone';
-
-/**
- * Whether the attempt still has time for its own request after the wait: a try that begins just before its deadline is
- * useless.
- */
+/** A try that begins just before its deadline is useless. */
 function hasTimeToAsk({ attempt, clock }: Job): boolean {
   const waitedMs = clock.now() - (attempt.wait?.from ?? clock.now());
   return leavesTime(waitedMs, waitedMs + attempt.deadline - clock.now());
@@ -198,17 +176,13 @@ async function lead(job: Job, flight: Flight): Promise<void> {
   try {
     flight.end((await ask(job)) ?? 'alone');
   } catch (error) {
-    // The leader was cancelled (its client disconnected, or another attempt won). That is no fault of the upstream, so
-    // a follower sends the request instead.
+    // The leader was cancelled, which is no fault of the upstream: a follower sends the request instead.
     flight.end(job.attempt.cancellation.reason ? 'lead' : 'alone');
     throw error;
   }
 }
 
-/**
- * Answers with the cached reply. Returns false when it cannot be rendered in the requested form, or when it would be a
- * failure here: another config has cached it.
- */
+/** False when the reply cannot be rendered in the requested form, or would be a failure by this config. */
 function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'semantic_hit' | 'shared'): boolean {
   const { attempt, exchange } = ctx;
   if (unwantedReply(attempt.target.unwanted, kept.ending)) return false;
@@ -222,3 +196,25 @@ function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | '
   attempt.defaulted = kept.defaulted;
   return true;
 }
+
+interface CacheOptions {
+  readonly refresh: boolean;
+  readonly namespace: string | undefined;
+}
+
+/** Visible ASCII (RFC 9110, section 5.5, without spaces and obs-text). */
+const NAMESPACE = /^[\x21-\x7e]{1,128}$/;
+
+/** Throws GatewayError `invalid_header`: ignoring an invalid option could answer from the wrong cache entry. */
+export function readCacheOptions(request: InboundRequest): CacheOptions {
+  const refresh = request.header('cache-force-refresh');
+  if (refresh !== undefined && refresh !== 'true' && refresh !== 'false')
+    throw invalid(request, 'cache-force-refresh', 'must be "true" or "false"');
+  const namespace = request.header('cache-namespace');
+  if (namespace !== undefined && !NAMESPACE.test(namespace))
+    throw invalid(request, 'cache-namespace', 'must be 1 to 128 visible ASCII characters');
+  return { refresh: refresh === 'true', namespace };
+}
+
+const invalid = (request: InboundRequest, name: string, rule: string): GatewayError =>
+  new GatewayError('invalid_header', `${request.headerName(name)} ${rule}.`);

@@ -6,8 +6,48 @@ import {
   type CacheSettings,
   type Clock,
   type ReplyCache,
+  addPiece,
+  WrappedSource,
+  type GatewayError,
+  type Source,
 } from '../../src/plugin/index.ts';
-import { Tee } from './tee.ts';
+
+/** Forwards a body. `onComplete` gets all bytes of a whole one with at most `limit` bytes. */
+export class Tee extends WrappedSource {
+  readonly #limit: number;
+  readonly #onComplete: (bytes: Buffer) => void;
+  #pieces: Buffer[] | undefined = [];
+  #size = 0;
+
+  constructor(source: Source, limit: number, onComplete: (bytes: Buffer) => void) {
+    super(source);
+    this.#limit = limit;
+    this.#onComplete = onComplete;
+  }
+
+  override cancel(reason: GatewayError): void {
+    this.#pieces = undefined;
+    super.cancel(reason);
+  }
+
+  override push(bytes: Buffer): void {
+    this.#size += bytes.length;
+    if (this.#size > this.#limit) this.#pieces = undefined;
+    if (this.#pieces) addPiece(this.#pieces, bytes);
+    super.push(bytes);
+  }
+
+  override end(): void {
+    if (this.#pieces) this.#onComplete(Buffer.concat(this.#pieces, this.#size));
+    this.#pieces = undefined;
+    super.end();
+  }
+
+  override fail(error: GatewayError): void {
+    this.#pieces = undefined;
+    super.fail(error);
+  }
+}
 
 export interface Keeping {
   readonly attempt: Attempt;
@@ -18,9 +58,8 @@ export interface Keeping {
 }
 
 /**
- * Stores the attempt's reply under its key if it is a complete 2xx reply that the upstream finished. Returns a buffered
- * reply, for the followers that wait for it; stores a streamed one when its end has been sent. Calls `onKept` with a
- * stored reply.
+ * Stores a complete 2xx reply that the upstream finished, a streamed one when its end has been sent. Returns a buffered
+ * reply, for the followers that wait for it.
  */
 export function keepReply(keeping: Keeping, onKept: (kept: CachedReply) => void): CachedReply | undefined {
   const { attempt, cache } = keeping;

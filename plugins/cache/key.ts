@@ -20,7 +20,6 @@ export interface CacheQuestion {
   readonly resolved: ResolvedTarget;
   readonly settings: CacheSettings;
   readonly namespace: string | undefined;
-  /** `ReplyCache.spoken` */
   readonly spoken: readonly (string | undefined)[];
 }
 
@@ -74,10 +73,7 @@ function partsOf({ exchange, attempt, resolved, settings, namespace, spoken }: C
   };
 }
 
-/**
- * The parts of the key for `gatehouse explain`, without secrets. The body appears as a digest; two requests have the
- * same one when the cache takes their bodies as equal.
- */
+/** For `gatehouse explain`, without secrets. Bodies that the cache takes as equal have one digest. */
 export function describeKey(question: CacheQuestion): Readonly<Record<string, unknown>> {
   const { scope, token, target, forwarded, ...rest } = partsOf(question);
   const [slug, provider, origin, path, model, format, headers] = target;
@@ -99,10 +95,7 @@ export function describeKey(question: CacheQuestion): Readonly<Record<string, un
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/**
- * Only the operator decides whether keys share replies. A config sent with a request is the caller's own: it could
- * otherwise place any caller in the scope of others.
- */
+/** Only the operator decides who shares replies: a caller's own config could claim the scope of others. */
 function scopeOf({ config, caller }: Exchange, { scope }: CacheSettings): readonly unknown[] {
   if (scope === 'config' && config && config.id !== 'inline') return ['config', config.id, config.hash];
   return ['key', caller?.keyId];

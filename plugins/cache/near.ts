@@ -22,7 +22,6 @@ const VECTORS_AT_ONCE = 8;
 
 export interface SemanticJob {
   readonly question: CacheQuestion;
-  /** The exact cache key. */
   readonly key: string;
   readonly cache: ReplyCache;
   readonly semantic: SemanticCache;
@@ -33,14 +32,10 @@ export interface SemanticJob {
 
 export interface NearReply {
   readonly reply: CachedReply | undefined;
-  /** Stores the text with the reply that the upstream gave instead. */
   readonly keep: (kept: CachedReply) => void;
 }
 
-/**
- * Looks for the reply to a near text. Sets the attempt's `semantic`. Rejects only when the client has left: vectors that are late or
- * missing are a miss.
- */
+/** Sets the attempt's `semantic`. Rejects only when the client has left: late or missing vectors are a miss. */
 export async function lookUpNear(job: SemanticJob, settings: SemanticSettings): Promise<NearReply> {
   const { semantic, question } = job;
   const { exchange, attempt } = question;
@@ -87,7 +82,6 @@ interface Comparison {
 interface Compared {
   readonly lookup: SemanticLookup;
   readonly reply?: CachedReply | undefined;
-  /** Vector of the request's text. */
   readonly vector?: Float32Array | undefined;
 }
 

@@ -38,9 +38,9 @@ export default definePlugin({
   },
   create({ host }) {
     const { aliases, configs, turns } = host;
-    const names = new ConfigNames();
+    const checkNames = createNameCheck();
     const checkInTurn = async (chosen: GatewayConfig, exchange: Exchange): Promise<void> =>
-      await turns.run(exchange, () => names.check(chosen, exchange));
+      await turns.run(exchange, () => checkNames(chosen, exchange));
     const run = (chosen: GatewayConfig, ctx: GatewayContext): Promise<void> => {
       const { exchange } = ctx;
       const done = configs.run(chosen, ctx);
@@ -58,7 +58,7 @@ export default definePlugin({
         const { config: chosen } = exchange;
         if (turns.isHeavy(exchange.request.bodyBytes))
           return checkInTurn(chosen, exchange).then(() => run(chosen, ctx));
-        names.check(chosen, exchange);
+        checkNames(chosen, exchange);
         return run(chosen, ctx);
       },
     };
@@ -82,10 +82,7 @@ function readModel(exchange: Exchange, aliases: AliasDirectory): void {
   if (!aliases.isEmpty) resolveAlias(name, exchange, aliases);
 }
 
-/**
- * Puts the target of an alias into the body. Everything after this plugin sees the target as if the caller had written it.
- * An alias of a config stays in the body: each target of its config names a model in its place.
- */
+/** Everything after this plugin sees the target as if the caller had written it. A config's alias stays in the body. */
 function resolveAlias(model: string, exchange: Exchange, aliases: AliasDirectory): void {
   const { body } = exchange.request;
   const alias = findAlias(model, exchange, aliases);
@@ -127,10 +124,7 @@ function deadlineOf({ startedAt, deadline, request }: Exchange, { deadlineMs }: 
   return Math.min(allowed, startedAt + Number(requested));
 }
 
-/**
- * The config that the request names, else the key's default, else the server's default. Without any, the request itself
- * names its target.
- */
+/** The request's, else the key's, else the server's. Without any, the request itself names its target. */
 function chooseConfig(exchange: Exchange, configs: ConfigDirectory): GatewayConfig {
   const requested = exchange.request.header('config');
   const { alias } = exchange;
@@ -217,20 +211,16 @@ function readFlag({ request }: Exchange, name: string): boolean | undefined {
   throw new GatewayError('invalid_header', `${request.headerName(name)} must be true or false.`);
 }
 
-/**
- * The fields that configs set, delete or read in conditions. They are checked before any target is tried, so that the
- * result does not depend on the target.
- */
-export class ConfigNames {
-  readonly #known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();
-
+/** Checks the fields that configs set, delete or read, before any target: the result does not depend on it. */
+function createNameCheck(): (config: GatewayConfig, exchange: Exchange) => void {
+  const known = new WeakMap<GatewayConfig, Map<Operation['fields'], FieldNames>>();
   /** Throws GatewayError `ambiguous_parameter`. */
-  check(config: GatewayConfig, { operation, request: { body } }: Exchange): void {
+  return (config, { operation, request: { body } }) => {
     if (!operation || !body) return;
-    let ofConfig = this.#known.get(config);
-    if (!ofConfig) this.#known.set(config, (ofConfig = new Map<Operation['fields'], FieldNames>()));
+    let ofConfig = known.get(config);
+    if (!ofConfig) known.set(config, (ofConfig = new Map<Operation['fields'], FieldNames>()));
     let names = ofConfig.get(operation.fields);
     if (!names) ofConfig.set(operation.fields, (names = namesOf(pathsOf(config), operation.fields)));
     if (!names.empty) names.check(body);
-  }
+  };
 }

@@ -1,5 +1,4 @@
 import { WrappedSource, type Operation, type Reply, type Source } from '../../src/plugin/index.ts';
-import { stringsAt } from './json-place.ts';
 
 type FormatName = Operation['format']['name'];
 
@@ -86,7 +85,6 @@ class EventNames {
   }
 }
 
-/** Forwards a stream, whose pieces are whole events. */
 class NamedStream extends WrappedSource {
   readonly #names: EventNames;
 
@@ -98,4 +96,70 @@ class NamedStream extends WrappedSource {
   override push(bytes: Buffer): void {
     super.push(this.#names.write(bytes));
   }
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Found {
+  /** Several where keys are repeated; none where the object has no such member, or one that is no string. */
+  readonly values: readonly Span[];
+  /** Behind the object. */
+  readonly end: number;
+}
+
+/**
+ * Finds a string in the JSON object at `start` by its keys, without recursion: an upstream may nest its reply as deeply
+ * as it likes. Strings under the same keys elsewhere do not match. The text may end before the object does.
+ */
+function stringsAt(text: string, start: number, path: readonly string[]): Found {
+  let depth = 0;
+  /** How many keys of `path` lead to the object at this depth. */
+  let matched = 0;
+  const values: Span[] = [];
+  let at = start;
+  while (at < text.length) {
+    const char = text[at];
+    if (char === '"') {
+      const to = stringEnd(text, at);
+      const next = afterSpace(text, to);
+      const isKey = text[next] === ':';
+      if (isKey && depth === matched + 1 && text.slice(at + 1, to - 1) === path[matched]) {
+        const from = afterSpace(text, next + 1);
+        const isLast = matched + 1 === path.length;
+        if (!isLast && text[from] === '{') matched += 1;
+        if (isLast && text[from] === '"') values.push({ from, to: stringEnd(text, from) });
+      }
+      at = isKey ? next + 1 : to;
+      continue;
+    }
+    at += 1;
+    if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') {
+      depth -= 1;
+      if (depth === 0) return { values, end: at };
+      matched = Math.min(matched, depth - 1);
+    }
+  }
+  return { values, end: text.length };
+}
+
+/** Behind the string that begins at `at`. */
+function stringEnd(text: string, at: number): number {
+  for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return end + 1;
+  }
+  return text.length;
+}
+
+const SPACE = /[ \t\r\n]*/y;
+
+function afterSpace(text: string, at: number): number {
+  SPACE.lastIndex = at;
+  SPACE.exec(text);
+  return SPACE.lastIndex;
 }

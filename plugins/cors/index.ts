@@ -89,7 +89,7 @@ export default definePlugin({
     const { origins = [], credentials = false } = options;
     const allowed = new Set(origins);
     const preflight = preflightHeaders(options);
-    const exposed = new ExposedNames(options.expose ?? []);
+    const exposed = exposedNames(options.expose ?? []);
     return async function cors({ exchange }, next) {
       const { request } = exchange;
       const { origin } = request.headers;
@@ -107,7 +107,7 @@ export default definePlugin({
       if (!isAllowed) return;
       own['access-control-allow-origin'] = origin;
       if (credentials) own['access-control-allow-credentials'] = 'true';
-      if (!isAnswered) own['access-control-expose-headers'] = exposed.of(request);
+      if (!isAnswered) own['access-control-expose-headers'] = exposed(request);
     };
   },
 });
@@ -187,24 +187,16 @@ const PLAIN = [
 ];
 
 /** The value of Access-Control-Expose-Headers, kept for each prefix of the gateway's headers. */
-class ExposedNames {
-  readonly #more: readonly string[];
-  readonly #known = new Map<string, string>();
-
-  constructor(more: readonly string[]) {
-    this.#more = more;
-  }
-
-  of(request: InboundRequest): string {
+function exposedNames(more: readonly string[]): (request: InboundRequest) => string {
+  const known = new Map<string, string>();
+  return (request) => {
     // One name tells the prefix, of which the settings have a few.
     const prefix = request.headerName('');
-    let names = this.#known.get(prefix);
-    if (names === undefined) {
-      names = [...PREFIXED.map((name) => prefix + name), ...PLAIN, ...this.#more].join(', ');
-      this.#known.set(prefix, names);
-    }
+    let names = known.get(prefix);
+    if (names === undefined)
+      known.set(prefix, (names = [...PREFIXED.map((name) => prefix + name), ...PLAIN, ...more].join(', ')));
     return names;
-  }
+  };
 }
 
 const shown = (origin: string): string => JSON.stringify(origin.slice(0, 200));

@@ -38,8 +38,7 @@ export default definePlugin({
         exchange.reply = reply;
       };
       try {
-        // A path or method that the gateway does not serve has its error from the start: neither key nor body is
-        // needed.
+        // An unserved path or method has its error from the start: neither key nor body is needed.
         if (exchange.error) throw exchange.error;
         return next().catch(render);
       } catch (thrown) {
@@ -49,7 +48,6 @@ export default definePlugin({
   },
 });
 
-/** Headers that guide the client's retries. */
 function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) {
@@ -65,11 +63,9 @@ function retryHeaders(exchange: Exchange, error: GatewayError): Record<string, s
 function mayRetry(exchange: Exchange, error: GatewayError): boolean | undefined {
   // While this gateway stops, a retry reaches another one.
   if (error.code === 'shutting_down') return error.shouldRetry;
-  // The SDKs of OpenAI and Anthropic retry 408, 409, 429 and 5xx themselves, which would multiply the gateway's own
-  // retries.
+  // SDKs retry 408, 409, 429 and 5xx themselves, which would multiply the gateway's own retries.
   if (hasRetried(exchange)) return false;
-  // A refused credential stays refused, whatever the upstream advises: agents would repeat the request for minutes
-  // (docs/protocols/claude-code.md#refusals).
+  // Agents would repeat a refused credential for minutes (docs/protocols/claude-code.md#refusals).
   return error.final ? false : error.shouldRetry;
 }
 

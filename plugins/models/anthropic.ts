@@ -1,4 +1,3 @@
-import { toAnthropicCapabilities } from './anthropic-capabilities.ts';
 import { compareModelIds, GatewayError, type ListedModel } from '../../src/plugin/index.ts';
 
 /** Query parameters of the model list (docs/protocols/anthropic-messages.md#models). */
@@ -15,10 +14,7 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1000;
 const LIFECYCLE: readonly string[] = ['active', 'deprecated', 'retired'];
 
-/**
- * Throws GatewayError. Ignores parameters that the API does not have: its beta clients append `?beta=true`
- * (docs/protocols/anthropic-messages.md#endpoints).
- */
+/** Throws GatewayError. Parameters that the API does not have are ignored: its beta clients append `?beta=true`. */
 export function readPage(query: string): ModelPage {
   const params = new URLSearchParams(query);
   const one = (name: string): string | undefined => {
@@ -79,3 +75,52 @@ export const toAnthropicModel = ({ id, name, maxInput, maxOutput, ...facts }: Li
   max_tokens: maxOutput ?? null,
   capabilities: toAnthropicCapabilities(facts),
 });
+
+type Facts = Pick<ListedModel, 'capabilities' | 'efforts' | 'thinking'>;
+
+/** Has every key (docs/protocols/anthropic-messages.md#models). Null where the gateway knows no capabilities. */
+function toAnthropicCapabilities({ capabilities: known, efforts, thinking }: Facts): object | null {
+  if (!known) return null;
+  const has = supportIn(known);
+  const effort = supportIn(efforts);
+  const type = supportIn(thinking);
+  return {
+    // The gateway serves no batches.
+    batch: UNSUPPORTED,
+    citations: has('citations'),
+    code_execution: UNSUPPORTED,
+    context_management: {
+      supported: false,
+      clear_thinking_20251015: null,
+      clear_tool_uses_20250919: null,
+      compact_20260112: null,
+    },
+    effort: {
+      supported: efforts !== undefined && efforts.length > 0,
+      low: effort('low'),
+      medium: effort('medium'),
+      high: effort('high'),
+      xhigh: effort('xhigh'),
+      max: effort('max'),
+    },
+    image_input: has('vision'),
+    pdf_input: has('pdf'),
+    server_tools: { ...has('search'), code_execution: UNSUPPORTED, web_search: has('search') },
+    structured_outputs: has('schema'),
+    thinking: {
+      ...has('reasoning'),
+      types: {
+        adaptive: type('adaptive'),
+        between_tools: type('between_tools'),
+        disabled: type('disabled'),
+        enabled: type('enabled'),
+      },
+    },
+  };
+}
+
+const UNSUPPORTED = { supported: false } as const;
+
+const supportIn =
+  (list: readonly string[] = []) =>
+  (name: string): { readonly supported: boolean } => ({ supported: list.includes(name) });

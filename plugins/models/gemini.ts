@@ -20,29 +20,8 @@ export function readWindow(query: string): ModelWindow {
     throw new GatewayError('invalid_value', 'The query parameter `pageSize` must be a whole number.', {
       param: 'pageSize',
     });
-  const wanted = Number(size ?? 0) || DEFAULT_SIZE;
   const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
-  return { size: Math.min(wanted, MAX_SIZE), after };
-}
-
-/** @param models in the order of their ids */
-function pageOf(models: readonly ListedModel[], { size, after }: ModelWindow) {
-  const rest = after === undefined ? models : models.filter(({ id }) => compareModelIds(id, after) > 0);
-  const page = rest.slice(0, size);
-  const last = page.at(-1);
-  const more = last && rest.length > page.length;
-  return { page, token: more && { nextPageToken: Buffer.from(last.id).toString('base64url') } };
-}
-
-export function toGeminiPage(models: readonly ListedModel[], window: ModelWindow): object {
-  const { page, token } = pageOf(models, window);
-  return { models: page.map(toGeminiModel), ...token };
-}
-
-/** Vertex AI's list, which has no limits and methods of models. */
-export function toVertexPage(models: readonly ListedModel[], window: ModelWindow): object {
-  const { page, token } = pageOf(models, window);
-  return { publisherModels: page.map(toVertexModel), ...token };
+  return { size: Math.min(Number(size ?? 0) || DEFAULT_SIZE, MAX_SIZE), after };
 }
 
 /** Google's client shows `displayName`, which Vertex AI itself does not send. */
@@ -69,3 +48,21 @@ export const toGeminiModel = ({ id, name, tasks, maxInput, maxOutput, capabiliti
   supportedGenerationMethods: tasks.flatMap((task) => METHODS[task] ?? []),
   ...(capabilities && { thinking: capabilities.includes('reasoning') }),
 });
+
+/** @param list the name of the list in the reply */
+const pageOf =
+  (list: string, toModel: (model: ListedModel) => object) =>
+  (models: readonly ListedModel[], { size, after }: ModelWindow): object => {
+    const rest = after === undefined ? models : models.filter(({ id }) => compareModelIds(id, after) > 0);
+    const page = rest.slice(0, size);
+    const last = page.at(-1);
+    const more = last && rest.length > page.length;
+    const token = more && { nextPageToken: Buffer.from(last.id).toString('base64url') };
+    return { [list]: page.map(toModel), ...token };
+  };
+
+/** Takes models in the order of their ids. */
+export const toGeminiPage = pageOf('models', toGeminiModel);
+
+/** Vertex AI's list, which has no limits and methods of models. */
+export const toVertexPage = pageOf('publisherModels', toVertexModel);

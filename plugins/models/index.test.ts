@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { compareModelIds, type ListedModel, type ModelDirectory, type Operation } from '../../src/plugin/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
-import { toCodexList } from './codex.ts';
+import { toCodexList, toOpenAiModel } from './openai.ts';
 import { readWindow, toGeminiModel, toGeminiPage } from './gemini.ts';
 import models from './index.ts';
-import { toOpenAiModel } from './openai.ts';
 
 const tasks = ['generate'] as const;
 const model = (id: string): ListedModel => ({ id: `@sim/${id}`, name: id, provider: 'simulator', tasks });

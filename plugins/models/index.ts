@@ -8,9 +8,8 @@ import {
   type Reply,
 } from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
-import { toCodexList } from './codex.ts';
+import { toCodexList, toOpenAiList, toOpenAiModel } from './openai.ts';
 import { readWindow, toGeminiModel, toGeminiPage, toVertexModel, toVertexPage } from './gemini.ts';
-import { toOpenAiList, toOpenAiModel } from './openai.ts';
 
 /** Lists the models that a caller may use. Sends nothing upstream. */
 export default definePlugin({
@@ -38,35 +37,24 @@ export default definePlugin({
 
 type Answer = (directory: ModelDirectory, exchange: Exchange, query: string) => object;
 
-/** The forms of one API. */
 interface Forms {
   /** Throws GatewayError for a wrong query, before the models are listed. */
   readonly page: (query: string) => (models: readonly ListedModel[]) => object;
   readonly model: (model: ListedModel) => object;
 }
 
+/** A list by pages, whose query is read before the models are listed. */
+const paged =
+  <Page>(read: (query: string) => Page, write: (models: readonly ListedModel[], page: Page) => object): Forms['page'] =>
+  (query) => {
+    const page = read(query);
+    return (models) => write(models, page);
+  };
+
 const FORMS: Readonly<Partial<Record<string, Forms>>> = {
-  'anthropic-messages': {
-    page(query) {
-      const page = readPage(query);
-      return (models) => toAnthropicPage(models, page);
-    },
-    model: toAnthropicModel,
-  },
-  gemini: {
-    page(query) {
-      const window = readWindow(query);
-      return (models) => toGeminiPage(models, window);
-    },
-    model: toGeminiModel,
-  },
-  publisher: {
-    page(query) {
-      const window = readWindow(query);
-      return (models) => toVertexPage(models, window);
-    },
-    model: toVertexModel,
-  },
+  'anthropic-messages': { page: paged(readPage, toAnthropicPage), model: toAnthropicModel },
+  gemini: { page: paged(readWindow, toGeminiPage), model: toGeminiModel },
+  publisher: { page: paged(readWindow, toVertexPage), model: toVertexModel },
 };
 
 const OPENAI: Forms = { page: (query) => (isCodex(query) ? toCodexList : toOpenAiList), model: toOpenAiModel };
@@ -98,8 +86,7 @@ function retrieve(directory: ModelDirectory, exchange: Exchange): object {
       directory.list(exchange).map((listed) => listed.id),
     );
     const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
-    // The same error for a model that does not exist and for one that the caller may not use, so that a caller cannot
-    // tell them apart.
+    // The same error for both: a caller must not learn which models it may not use.
     throw new GatewayError(
       'model_not_found',
       `The model ${JSON.stringify(id.slice(0, 300))} does not exist, or this key may not use it. Models are named \`@slug/model\`.${hint}`,

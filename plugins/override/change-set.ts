@@ -1,14 +1,11 @@
-import type { Edit, KeyPath, Spellings } from '../../src/plugin/index.ts';
-import { SpelledFields, type Fields } from './spelled-fields.ts';
+import { type Edit, type KeyPath, type Spellings, isObject } from '../../src/plugin/index.ts';
 
-/** One field that a target sets or deletes. */
 export interface FieldChange {
   readonly edit: Edit;
   /** Fields with the same meaning, which must be deleted when the edit is applied. */
   readonly synonyms: readonly KeyPath[];
 }
 
-/** Changes to the fields of one object. */
 export class ChangeSet {
   /** Applied only when the request omits the field; null counts as omitted, as in OpenAI's API. */
   readonly defaults: readonly FieldChange[];
@@ -32,15 +29,17 @@ export class ChangeSet {
       changes.flatMap(({ edit, synonyms }) => {
         const path = place(edit.path);
         if (path === undefined) return [];
-        return [{ edit: { ...edit, path }, synonyms: synonyms.flatMap((one) => [place(one) ?? []].filter(isPath)) }];
+        return [
+          {
+            edit: { ...edit, path },
+            synonyms: synonyms.flatMap((one) => [place(one) ?? []].filter(({ length }) => length > 0)),
+          },
+        ];
       });
     return new ChangeSet(inside(this.defaults), inside(this.overrides), this.dropped);
   }
 }
 
-const isPath = (path: KeyPath): boolean => path.length > 0;
-
-/** A body, or an object inside one. */
 interface Editable<T> extends Fields {
   edit(edits: readonly Edit[]): T;
 }
@@ -70,3 +69,55 @@ export function applySet<T extends Editable<T>>(subject: T, set: ChangeSet, spel
 
 export const isSame = (one: KeyPath, other: KeyPath): boolean =>
   one.length === other.length && one.every((key, index) => key === other[index]);
+
+export interface Fields {
+  has(key: string): boolean;
+  value(key: string): unknown;
+}
+
+/** Finds the fields of a body by paths in any spelling. Its cost is bounded by the body, not by the path. */
+class SpelledFields {
+  readonly #body: Fields;
+  readonly #spellings: Spellings;
+
+  constructor(body: Fields, spellings: Spellings) {
+    this.#body = body;
+    this.#spellings = spellings;
+  }
+
+  /** A path that ends early at a value of another type is included, which validation rejects. A null value is not. */
+  spellingsIn([key = '', ...inner]: KeyPath): KeyPath[] {
+    return this.#inBody(key).flatMap((name) => this.#spellingsBelow(this.#body.value(name), [name], inner));
+  }
+
+  /** As far as the body has objects along the path: beside `generation_config` no `generationConfig` is created. */
+  nearest(path: KeyPath): KeyPath {
+    const [key = '', ...inner] = path;
+    const own = deepest(this.#inBody(key).map((name) => [name, ...this.#ownBelow(this.#body.value(name), inner)]));
+    return [...own, ...path.slice(own.length)];
+  }
+
+  #spellingsBelow(value: unknown, at: KeyPath, [key, ...inner]: KeyPath): KeyPath[] {
+    if (value === undefined || value === null) return [];
+    if (key === undefined) return [at];
+    if (!isObject(value)) return [[...at, key, ...inner]];
+    return this.#inObject(value, key).flatMap((name) => this.#spellingsBelow(value[name], [...at, name], inner));
+  }
+
+  #ownBelow(value: unknown, [key, ...inner]: KeyPath): KeyPath {
+    if (key === undefined || !isObject(value)) return [];
+    return deepest(this.#inObject(value, key).map((name) => [name, ...this.#ownBelow(value[name], inner)]));
+  }
+
+  #inBody(key: string): readonly string[] {
+    return this.#spellings.ofKey(key).filter((name) => this.#body.has(name));
+  }
+
+  #inObject(object: object, key: string): readonly string[] {
+    return this.#spellings.ofKey(key).filter((name) => Object.hasOwn(object, name));
+  }
+}
+
+/** The longest path; the first of several equally long ones. */
+const deepest = (paths: readonly KeyPath[]): KeyPath =>
+  paths.reduce<KeyPath>((best, path) => (path.length > best.length ? path : best), []);

@@ -9,12 +9,11 @@ import {
   type RequestBody,
   type Spellings,
   type Target,
+  type FieldInItems,
 } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
-import { applyInItems, changesInItems, type ItemChange } from './item-fields.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';
 
-/** The changes that a target makes to bodies of one API, compiled once. */
 export interface Changes {
   readonly placed: PlacedChanges;
   readonly inItems: readonly ItemChange[];
@@ -83,10 +82,7 @@ function forApi(edit: Edit, table: FieldTable | undefined): Edit {
   return of === undefined ? edit : { ...edit, of };
 }
 
-/**
- * Edits under the names that the API has. A name of another API gives way to one of this API at the same level. One of two such names is
- * enough: the later one.
- */
+/** A name of another API gives way to one of this API at the same level. Of two such names the later one counts. */
 function inOwnNames(edits: readonly Edit[], spellings: Spellings): readonly Edit[] {
   const renamed = edits.map((edit): Edit => {
     const shared = spellings.sharedName(edit.path);
@@ -110,11 +106,45 @@ function inOwnNames(edits: readonly Edit[], spellings: Spellings): readonly Edit
 const isSpelled = (path: KeyPath, name: KeyPath, spellings: Spellings): boolean =>
   path.length === name.length && spellings.overlaps(path, name);
 
-/** Whether a level writes this very name. */
 const writes = (levels: readonly unknown[], [key, ...inner]: KeyPath): boolean =>
   key === undefined ||
   levels.some((params) => isObject(params) && Object.hasOwn(params, key) && writes([params[key]], inner));
 
-/** The body with the target's changes. */
 export const applyChanges = (body: RequestBody, { placed, inItems, spellings }: Changes): RequestBody =>
   applyInItems(applyPlaced(body, placed, spellings), inItems);
+
+/** The edits of a target that set or delete a whole field, of which items of the body declare more. */
+interface ItemChange extends FieldInItems {
+  readonly source: string;
+}
+
+const changesInItems = (
+  edits: readonly Edit[],
+  spellings: Spellings,
+  inItems: readonly FieldInItems[] = [],
+): readonly ItemChange[] =>
+  inItems.flatMap((place) => {
+    // A deletion names the parameter in the words of any API.
+    const { others = [] } = spellings.sharedName([place.field]) ?? {};
+    const names = (value: unknown) => [place.field, ...(value === undefined ? others.map(([name]) => name) : [])];
+    const whole = edits.findLast(({ path, value }) => path.length === 1 && names(value).includes(path[0]));
+    return whole ? [{ ...place, source: whole.source }] : [];
+  });
+
+/** Takes away what items of the body declare beside a field that the target sets or deletes: the model could use it all the same. */
+function applyInItems(body: RequestBody, changes: readonly ItemChange[]): RequestBody {
+  return changes.reduce((changed, { list, source, ...place }) => {
+    const items = changed.has(list) ? changed.value(list) : undefined;
+    if (!Array.isArray(items)) return changed;
+    const kept = items.flatMap((item: unknown): unknown[] => changedItem(item, place));
+    const isChanged = kept.length < items.length || kept.some((item, at) => item !== items[at]);
+    return isChanged ? changed.edit([{ path: [list], value: kept, source }]) : changed;
+  }, body);
+}
+
+function changedItem(item: unknown, { field, removed, emptied }: Omit<ItemChange, 'list' | 'source'>): unknown[] {
+  const type = isObject(item) ? item['type'] : undefined;
+  if (!isObject(item) || typeof type !== 'string') return [item];
+  if (removed.includes(type)) return [];
+  return emptied.includes(type) && item[field] !== undefined ? [{ ...item, [field]: [] }] : [item];
+}

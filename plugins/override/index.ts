@@ -10,10 +10,7 @@ import {
 } from '../../src/plugin/index.ts';
 import { applyChanges, compileChanges, type Changes } from './changes.ts';
 
-/**
- * Applies a target's parameters to the request: defaults, overrides, then drops. The result is validated as if the
- * client had sent it.
- */
+/** Applies a target's parameters: defaults, overrides, then drops. The result is validated like a client's body. */
 export default definePlugin({
   name: 'override',
   level: 'attempt',

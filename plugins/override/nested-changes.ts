@@ -10,16 +10,13 @@ import {
 } from '../../src/plugin/index.ts';
 import { applySet, type ChangeSet } from './change-set.ts';
 
-/** The changes to one nested body, compiled once. */
 export interface NestedChanges {
-  /** The top-level field that holds it. */
   readonly key: string;
   readonly isList: boolean;
   readonly only: boolean;
   readonly set: ChangeSet;
 }
 
-/** The changes of a target, by the place of the fields in the body. */
 export interface PlacedChanges {
   /** For a body without the nested ones that may be absent. */
   readonly top: ChangeSet;
@@ -90,7 +87,6 @@ function editsIn(body: RequestBody, { key, isList, set }: Place, spellings: Spel
   return source === undefined ? [] : [{ path: [key], value: items, source }];
 }
 
-/** An object as the changes see a body. */
 class ObjectFields {
   readonly object: Record<string, unknown>;
   readonly edits: readonly Edit[];

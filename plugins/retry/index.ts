@@ -30,8 +30,7 @@ export default definePlugin({
       const { attempts } = attempt.target.retry;
       return pRetry(next, {
         retries: attempts,
-        // p-retry itself does not wait. The clock waits, so that tests control it and a disconnected client ends the
-        // wait.
+        // p-retry does not wait. The clock does: tests control it, and a disconnected client ends the wait.
         minTimeout: 0,
         onFailedAttempt: async ({ error, retriesConsumed, retriesLeft }) => {
           const wait =

@@ -29,7 +29,6 @@ export default definePlugin({
 
 const nameOf = ({ target, why }: { readonly target: string; readonly why: string }): string => `${target} (${why})`;
 
-/** Records every random number that is drawn. */
 const recordDraws = (draws: number[], { attempts, health, clock, random }: SelectorTools): SelectorTools => ({
   attempts,
   health,

@@ -1,4 +1,12 @@
-import type { RequestBody, SkippedTarget, Target } from '../../src/plugin/index.ts';
+import {
+  type RequestBody,
+  type SkippedTarget,
+  type Target,
+  failureKinds,
+  GatewayError,
+  type ErrorCode,
+  type FailureKind,
+} from '../../src/plugin/index.ts';
 
 /** A target whose model has refused this request. The same model would refuse it again. */
 export interface ModelRefusal {
@@ -24,7 +32,6 @@ export function reasonAgainst(
 const mayTakeMore = ({ contextWindow: one }: Target, { contextWindow: other }: Target): boolean =>
   one === undefined || other === undefined || one > other;
 
-/** The model name of a target, as the target or the request writes it. */
 function modelOf({ overrideParams, defaultParams }: Target, body: RequestBody | undefined): string | undefined {
   const own = overrideParams?.['model'];
   if (typeof own === 'string') return own;
@@ -42,14 +49,46 @@ function isSameModel(one: string | undefined, other: string | undefined): boolea
   return here === there || here.replace(VERSION, '') === there || here === there.replace(VERSION, '');
 }
 
-/**
- * `-20250929`, `-2024-08-06`, `-001`: a date or a three-digit number after the name; or a word for the current version.
- */
+/** `-20250929`, `-2024-08-06`, `-001` (a date or three digits), or a word for the current version. */
 const VERSION = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest|default)$/;
 
-/**
- * `@slug/`, `publishers/x/models/` and any other path; then `family.`, letters only, so that `gpt-4.1` does not match.
- */
+/** `@slug/`, `publishers/x/models/`, any other path; then `family.`, letters only: `gpt-4.1` does not match. */
 const PLACE = /^(?:.*\/)?(?:[a-z]+\.)?/i;
 
 const bareName = (model: string): string => model.replace(PLACE, '').replace('@', '-').toLowerCase();
+
+/** Failures that depend on the target itself: another target may take the request. */
+const OF_THE_TARGET: ReadonlySet<FailureKind> = new Set([
+  'invalid_request',
+  'not_found',
+  'auth',
+  'unsupported',
+  'context_length',
+]);
+
+/** The target refused the request by its own nature or by its model's content filter: another one may take it. */
+export const isOfTheTarget = (error: unknown): boolean =>
+  failureKinds(error).some((kind) => OF_THE_TARGET.has(kind) || kind === 'content_filter');
+
+export const isForbidden = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.code === 'provider_not_allowed' || error.code === 'model_not_allowed');
+
+/**
+ * The last failure wins, but a fallback's refusal does not replace an earlier outage: the caller would take its request
+ * for invalid and not retry. A used-up budget replaces it: a retry would spend no less.
+ */
+export function moreUseful(before: unknown, last: unknown): unknown {
+  const wasOutage = failureKinds(before).length > 0 && !isRefusal(before);
+  return wasOutage && isRefusal(last) && !isOfBudget(last) ? before : last;
+}
+
+const OF_BUDGET: ReadonlySet<ErrorCode> = new Set(['budget_exceeded', 'budget_unavailable']);
+
+const isOfBudget = (error: unknown): boolean => error instanceof GatewayError && OF_BUDGET.has(error.code);
+
+/** A refusal by the upstream, or by the gateway on its behalf before anything was sent. */
+function isRefusal(error: unknown): boolean {
+  const kinds = failureKinds(error);
+  if (kinds.length > 0) return kinds.some((kind) => OF_THE_TARGET.has(kind));
+  return error instanceof GatewayError && error.status < 500 && error.code !== 'client_closed';
+}

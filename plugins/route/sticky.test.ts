@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Exchange, Group, StickySettings } from '../../src/plugin/index.ts';
 import { createCaller, createExchange, createFakeClock, createTarget } from '../../src/plugin/testing/index.ts';
 import { hashField } from '../../src/core/settings/compile/gateway-config.ts';
-import { orderOf } from './order.ts';
-import { stickyKey, stickyOrder } from './sticky.ts';
+import { orderOf, stickyKey, stickyOrder } from './order.ts';
 import { nameOf } from './target-selector.testkit.ts';
 
 const HOUR = 3_600_000;

@@ -20,9 +20,8 @@ import {
   type Target,
   type TargetHealth,
 } from '../../src/plugin/index.ts';
-import { reasonAgainst, type ModelRefusal } from './models.ts';
+import { reasonAgainst, type ModelRefusal, isForbidden, isOfTheTarget, moreUseful } from './models.ts';
 import { orderOf } from './order.ts';
-import { isForbidden, isOfTheTarget, moreUseful } from './describe.ts';
 
 export interface SelectorTools {
   readonly attempts: AttemptRunner;
@@ -51,17 +50,14 @@ interface Aftermath {
 type FallsThrough = (error: GatewayError) => boolean;
 
 /**
- * Walks the strategy tree for one request. A target is tried, or skipped because its breaker is open or because it
- * would refuse as well. A group tries its next member after a failure that its rules let fall through, and is itself a
- * member of its enclosing group.
+ * Walks the strategy tree. A target is tried, or skipped because its breaker is open or it would refuse as well. A
+ * group tries its next member after a failure that its rules let fall through.
  */
 export class TargetSelector {
   readonly #ctx: GatewayContext;
   readonly #config: GatewayConfig;
   readonly #tools: SelectorTools;
-  /** Models that have refused this request. */
   #refusals = NONE;
-  /** The error for the client when no target answers. */
   #reported: unknown;
 
   constructor(ctx: GatewayContext, config: GatewayConfig, tools: SelectorTools) {
@@ -70,7 +66,6 @@ export class TargetSelector {
     this.#tools = tools;
   }
 
-  /** Throws the error for the client when no target has answered. */
   run(): Promise<void> | undefined {
     const { exchange } = this.#ctx;
     if (this.#isOutOfTime()) {
@@ -109,9 +104,8 @@ export class TargetSelector {
   }
 
   /**
-   * Of the targets with an open breaker, the one whose cooldown ends first. Trying none would turn a partial failure
-   * into an outage; and when the other targets cannot take such a request, the caller would get the error that its
-   * request is invalid.
+   * Of the targets with an open breaker, the one whose cooldown ends first. Trying none would make an outage of a
+   * partial failure, or show the caller that its request is invalid at the others.
    */
   #lastResort(outcome: Exclude<Outcome, 'answered'>): Target | undefined {
     if (outcome === 'skipped') return this.#soonestRetry(this.#refusals);
@@ -180,7 +174,6 @@ export class TargetSelector {
     return this.#tools.clock.now() >= this.#ctx.exchange.deadline;
   }
 
-  /** Whether another member would be tried if the running attempt failed with this error. */
   #hasMore(group: Group, tried: ReadonlySet<Route>, error: GatewayError): boolean {
     const running = this.#ctx.exchange.attempts.at(-1)?.target;
     const after = {
@@ -193,7 +186,6 @@ export class TargetSelector {
     );
   }
 
-  /** Whether a target of this subtree would be tried. */
   #wouldTry(route: Route, after: Aftermath): boolean {
     if (route.kind === 'target') {
       const skip = this.#reasonToSkip(route, after.refusals);
@@ -255,10 +247,7 @@ export class TargetSelector {
     });
   }
 
-  /**
-   * Whether the failure counts against the target's health. A silent target counts even when the operator's deadline
-   * was short: the target used all of it.
-   */
+  /** A silent target counts even when the operator's deadline was short: it used all of it. */
   #countsAgainstTarget(error: GatewayError): boolean {
     const { attempts, cancellation, request } = this.#ctx.exchange;
     if (cancellation.reason || this.#isAdHoc()) return false;
@@ -271,10 +260,7 @@ export class TargetSelector {
     );
   }
 
-  /**
-   * Whether the caller itself chose the destination (a host, a region): its outcome does not count for the target's
-   * health.
-   */
+  /** The caller itself chose the destination: its outcome does not count for the target's health. */
   #isAdHoc(): boolean {
     const { attempts, request } = this.#ctx.exchange;
     return attempts.at(-1)?.resolved?.adHoc === true || request.header('custom-host') !== undefined;

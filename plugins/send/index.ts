@@ -1,9 +1,6 @@
 import { definePlugin } from '../../src/plugin/index.ts';
 
-/**
- * Authorizes and sends the attempt's request once. The reply has passed the commit gate: its content has started,
- * nothing has been sent to the client.
- */
+/** Sends the attempt's request once. The reply's content has started, and nothing has been sent to the client. */
 export default definePlugin({
   name: 'send',
   level: 'attempt',

@@ -1,9 +1,6 @@
 import { definePlugin } from '../../src/plugin/index.ts';
 
-/**
- * Opens the record of a request and closes it when the reply has been sent. First in the entry chain, so that the
- * record covers the whole request.
- */
+/** Opens the record of a request and closes it when the reply has been sent. First, so that it covers all. */
 export default definePlugin({
   name: 'telemetry',
   level: 'entry',

@@ -9,8 +9,8 @@ import {
   type RequestBody,
   type ResolvedTarget,
   type Steps,
+  type SentFile,
 } from '../../src/plugin/index.ts';
-import { describeStoredFiles } from './stored-files.ts';
 
 /** Resolves the target and encodes the request in the target's format. */
 export default definePlugin({
@@ -92,10 +92,7 @@ function howWritten({ task, format, semconvName }: Operation, resolved: Resolved
   return task === 'generate' && resolved.inlineThinking ? `${written}, <think> is taken out of the answer` : written;
 }
 
-/**
- * Sets the attempt's body only while it is encoded: the attempt lives until its reply ends and must not hold megabytes
- * of media.
- */
+/** Only while it is encoded: the attempt lives until its reply ends and must not hold megabytes of media. */
 function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {
   const own = attempt.body;
   attempt.body = body;
@@ -106,10 +103,7 @@ function withBody<T>(attempt: Attempt, body: RequestBody, write: () => T): T {
   }
 }
 
-/**
- * Throws for losses when the caller set `x-gateway-strict-params: true`: it prefers a 400 to a request without some of
- * its parameters.
- */
+/** A caller with `x-gateway-strict-params: true` prefers a 400 to a request without some of its parameters. */
 function refuseLosses(exchange: Exchange, { losses }: Attempt): void {
   const [first] = losses;
   if (!exchange.strictParams || !first) return;
@@ -133,4 +127,21 @@ function listOf(losses: Attempt['losses']): string {
   const left = countLosses(losses) - listed.length;
   if (left === 0) return listed.join('; ');
   return listed.length === 0 ? `${left} parameters` : `${listed.join('; ')}; and ${left} more`;
+}
+
+/** Files named in the description; the rest are counted. */
+const DESCRIBED = 5;
+
+function describeStoredFiles(files: readonly SentFile[], { format }: ResolvedTarget): string {
+  const ways = files.slice(0, DESCRIBED).map(({ param, bytes, mime, way, uri }) => {
+    const how = way === 'uri' ? `by its address ${uri}` : `inline, ${bytes} bytes of ${mime}`;
+    return `${param} ${how}`;
+  });
+  const more = files.length > DESCRIBED ? [`and ${files.length - DESCRIBED} more`] : [];
+  const why = files.some(({ way }) => way === 'uri')
+    ? 'Vertex AI reads Cloud Storage itself'
+    : files.some(({ uri }) => uri !== undefined)
+      ? `${format} here reads no Cloud Storage`
+      : 'files of a local folder have no address that a provider could read';
+  return `${[...ways, ...more].join('; ')}: ${why}`;
 }

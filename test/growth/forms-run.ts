@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import body from '../../plugins/body/index.ts';
 import { compileCatalog } from '../../src/core/catalog/catalog.ts';
 import { ModelLabels } from '../../src/core/catalog/model-labels.ts';
-import { createTargetResolver } from '../../src/core/catalog/target-resolver.ts';
+import { CatalogResolver } from '../../src/core/catalog/target-resolver.ts';
 import { GatewayError, Secret, type Operation } from '../../src/plugin/index.ts';
 import {
   createAttempt,
@@ -25,7 +25,7 @@ const catalog = compileCatalog(
   { providers: [{ slug: 'openai', provider: 'openai', api_key: new Secret('sk-test') }] },
   testSetup(noTokenCalls).setup,
 );
-const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+const resolver = new CatalogResolver(catalog, new ModelLabels());
 const translator = createTranslator(createFakeClock());
 /** Field rules read every field. With them no field may follow a file that passes through. */
 const ruled = createCaller({ fields: { deny: ['prompt.**', 'words[]', '**.file_id'] } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { forms } from '../../src/core/operations/forms.ts';
+import { forms } from '../../src/core/operations/openai.ts';
 import { FormScanner, GatewayError } from '../../src/plugin/index.ts';
 import { FORM_SHAPES, WHOLE_FORM_SHAPES, type Form } from './form-shapes.ts';
 import { serveForm, withModel } from './forms-run.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Tee } from '../../plugins/cache/tee.ts';
+import { Tee } from '../../plugins/cache/keep.ts';
 import { KeptPlainBody } from '../../src/addons/responses/plugins/responses/kept-body.ts';
 import { formats } from '../../src/formats/index.ts';
 import { translatingReader } from '../../src/formats/streams/readers.ts';
-import { embeddings } from '../../src/core/operations/embeddings.ts';
+import { embeddings } from '../../src/core/operations/openai.ts';
 import { createAttempt, createExchange, createFakeClock, createSource } from '../../src/plugin/testing/index.ts';
 import { createTranslator } from '../../src/core/translate/translator.ts';
 import { BoundedBody } from '../../src/core/upstream/bounded-body.ts';

@@ -1,17 +1,21 @@
-import { CatalogTarget } from '../../src/core/catalog/catalog-target.ts';
-import { chatCompletions } from '../../src/core/operations/chat-completions.ts';
-import { chatCountTokens } from '../../src/core/operations/chat-count-tokens.ts';
-import { completions } from '../../src/core/operations/completions.ts';
-import { countTokens } from '../../src/core/operations/count-tokens.ts';
-import { embeddings } from '../../src/core/operations/embeddings.ts';
-import { geminiEmbeddings } from '../../src/core/operations/gemini-embeddings.ts';
-import { geminiGenerate } from '../../src/core/operations/gemini-generate.ts';
-import { images } from '../../src/core/operations/images.ts';
-import { messages } from '../../src/core/operations/messages.ts';
-import { developerCountTokens, vertexCountTokens } from '../../src/core/operations/gemini-count-tokens.ts';
-import { moderations } from '../../src/core/operations/moderations.ts';
+import { createTarget } from '../../src/core/catalog/catalog-target.ts';
+import {
+  chatCompletions,
+  chatCountTokens,
+  completions,
+  embeddings,
+  images,
+  moderations,
+  speech,
+} from '../../src/core/operations/openai.ts';
+import { countTokens, messages } from '../../src/core/operations/messages.ts';
+import {
+  geminiEmbeddings,
+  geminiGenerate,
+  developerCountTokens,
+  vertexCountTokens,
+} from '../../src/core/operations/gemini.ts';
 import { compactResponse, createResponse, inputTokens } from '../../src/core/operations/responses.ts';
-import { speech } from '../../src/core/operations/speech.ts';
 import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
 import { OPERATIONS } from '../../src/core/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/core/providers/vertex-ai/index.ts';
@@ -48,8 +52,8 @@ type Located = ReturnType<typeof vertex.locate>;
 
 function target(provider: string, location: Located): ResolvedTarget {
   const named = { slug: provider, provider, semconvName: provider };
-  const entry = { provider: named, timeouts: {} } as unknown as ConstructorParameters<typeof CatalogTarget>[0];
-  return new CatalogTarget(entry, location, location.model);
+  const entry = { provider: named, timeouts: {} } as unknown as Parameters<typeof createTarget>[0];
+  return createTarget(entry, { location, estimates: false }, { label: location.model, name: location.model });
 }
 
 const onVertex = (model: string, task: ModelTask = 'generate'): ResolvedTarget =>

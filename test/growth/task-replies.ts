@@ -3,16 +3,17 @@ import type { ClientContext } from '../../src/formats/format.ts';
 import { formats } from '../../src/formats/index.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../src/formats/streams/replay.ts';
 import type { PassThroughCodec, TranslatingCodec } from '../../src/core/providers/codec.ts';
-import { openAiEmbeddings } from '../../src/core/providers/openai/embeddings.ts';
-import { openAiCompletions } from '../../src/core/providers/openai/completions.ts';
-import { openAiImages } from '../../src/core/providers/openai/images.ts';
-import { openAiModerations } from '../../src/core/providers/openai/moderations.ts';
-import { openAiSpeech } from '../../src/core/providers/openai/speech.ts';
-import { openAiTranscriptions } from '../../src/core/providers/openai/transcriptions.ts';
+import { openAiEmbeddings, openAiModerations } from '../../src/core/providers/openai/whole-replies.ts';
+import {
+  openAiCompletions,
+  openAiImages,
+  openAiSpeech,
+  openAiTranscriptions,
+} from '../../src/core/providers/openai/event-tasks.ts';
 import { embedContentCodec } from '../../src/core/providers/vertex-ai/embeddings/embed-content.ts';
 import { multimodalCodec } from '../../src/core/providers/vertex-ai/embeddings/multimodal.ts';
 import { textCodec } from '../../src/core/providers/vertex-ai/embeddings/text.ts';
-import { decodeGeminiImages } from '../../src/core/providers/vertex-ai/images/gemini-reply.ts';
+import { decodeGeminiImages } from '../../src/core/providers/vertex-ai/images/gemini.ts';
 import { decodeImagen } from '../../src/core/providers/vertex-ai/images/imagen.ts';
 import { asImageEvents } from '../../src/formats/streams/openai-image-events.ts';
 import { cutInto, deep, escapes, fill, keys, letters, list } from './replies-build.ts';

@@ -4,7 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
-import { forms } from '../../src/core/operations/forms.ts';
+import { forms } from '../../src/core/operations/openai.ts';
 import { KEY, startTestGateway } from '../support/gateway.ts';
 
 const MEGABYTE = 1024 * 1024;

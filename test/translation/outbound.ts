@@ -1,11 +1,11 @@
 /** What really leaves for an upstream: the `transform` plugin and the translator of the server, without a socket. */
 import override from '../../plugins/override/index.ts';
 import transform from '../../plugins/transform/index.ts';
-import { CatalogTarget } from '../../src/core/catalog/catalog-target.ts';
+import { createTarget } from '../../src/core/catalog/catalog-target.ts';
 import { operations } from '../../src/core/operations/index.ts';
 import { GatewayError, RequestBody, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
-import { NO_EXTENSIONS } from '../../src/core/providers/extensions.ts';
+import { NO_EXTENSIONS } from '../../src/core/providers/entry-settings.ts';
 import { batchEmbeddings, singleEmbedding } from '../../src/core/providers/google-ai-studio/embeddings.ts';
 import { OPERATIONS as OPENAI_TASKS } from '../../src/core/providers/openai/entry.ts';
 import type { ModelCall } from '../../src/core/providers/provider.ts';
@@ -86,8 +86,8 @@ const vertex = createAdHocVertex({ projectId: 'project', region: 'us-central1' }
 /** A target of a task that is no conversation. */
 function located(provider: string, location: Located): ResolvedTarget {
   const named = { slug: provider, provider, semconvName: provider };
-  const entry = { provider: named, timeouts: {} } as unknown as ConstructorParameters<typeof CatalogTarget>[0];
-  return new CatalogTarget(entry, location, location.model);
+  const entry = { provider: named, timeouts: {} } as unknown as Parameters<typeof createTarget>[0];
+  return createTarget(entry, { location, estimates: false }, { label: location.model, name: location.model });
 }
 type Located = ReturnType<typeof vertex.locate>;
 

@@ -6,7 +6,7 @@ import { compileAlerts, type AlertSettings } from './settings/compile-alerts.ts'
 import type { LedgerRow } from '../../core/ports/ledger.ts';
 import type { StateStore } from '../../core/ports/store.ts';
 import { sameThreadStore } from '../budgets/store/sqlite/same-thread-store.testkit.ts';
-import type { SmallRequest } from '../../core/upstream/index.ts';
+import type { SmallRequest } from '../../core/upstream/types.ts';
 import { Tenants } from '../../core/settings/compile/tenants.ts';
 import type { AlertTree } from '../../core/tenants/tree.ts';
 import { EXHAUSTED_BIT, type Alert } from '../../core/ports/alert.ts';

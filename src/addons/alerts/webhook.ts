@@ -3,7 +3,7 @@ import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/open-families.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
-import type { Upstream } from '../../core/upstream/index.ts';
+import type { Upstream } from '../../core/upstream/types.ts';
 import { version } from '../../core/kernel/version.ts';
 import { signedHeaders } from './signature.ts';
 import { messageOf } from '../../plugin/thrown.ts';

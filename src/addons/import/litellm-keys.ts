@@ -2,9 +2,9 @@ import type { Draft, DraftPart } from './draft.ts';
 import { KEY, TEAM } from './litellm-reasons.ts';
 import { defined, freeName, nameOf } from './names.ts';
 import { partOf } from '../../core/catalog/access.ts';
-import { AliasNames } from '../../core/catalog/alias-names.ts';
+import { AliasNames } from '../../core/catalog/aliases.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { matches } from '../../core/catalog/model-pattern.ts';
+import { matches } from '../../core/catalog/globs.ts';
 import type { ForeignItem } from './source.ts';
 import { budgetsOf, limitsOf } from './spending.ts';
 

@@ -1,4 +1,4 @@
-import { AliasNames, isWildcard, targetOf as modelFor } from '../../core/catalog/alias-names.ts';
+import { AliasNames, isWildcard, targetOf as modelFor } from '../../core/catalog/aliases.ts';
 import type { Draft, DraftPart } from './draft.ts';
 import type { Deployment } from './litellm-deployments.ts';
 import { aliasOf, defined, nameOf, timesOf } from './names.ts';

@@ -1,5 +1,5 @@
 import type { PromptFile, PromptValueSchema } from '../../../schemas/types.generated.ts';
-import { chatCompletions } from '../../core/operations/chat-completions.ts';
+import { chatCompletions } from '../../core/operations/openai.ts';
 import { nearest, type Report } from '../../plugin/index.ts';
 import { NameCheck, partialsIn } from './check-names.ts';
 import { compilePrompt, digestOfVersion, templatesOf, type CompiledVersion, type Partials } from './compile.ts';

@@ -2,7 +2,7 @@ import { promptFields } from '../../formats/fields/field-tables.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import type { Operation } from '../../plugin/index.ts';
 import { bodySchema } from '../../core/operations/body-schema.ts';
-import { chatCompletions } from '../../core/operations/chat-completions.ts';
+import { chatCompletions } from '../../core/operations/openai.ts';
 
 /** The plugin `prompts` of the request chain serves all of them. */
 const OF_PROMPTS = { format: openaiChat, plugin: 'prompts' } as const;

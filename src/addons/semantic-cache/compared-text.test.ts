@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatCompletions } from '../../core/operations/chat-completions.ts';
-import { embeddings } from '../../core/operations/embeddings.ts';
+import { chatCompletions, embeddings } from '../../core/operations/openai.ts';
 import { RequestBody } from '../../plugin/index.ts';
 import { MAX_TEXT, splitText } from './compared-text.ts';
 

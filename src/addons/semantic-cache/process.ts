@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SemanticStore } from '../../../schemas/types.generated.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { TextStoreLimits } from '../../core/memory/ports.ts';
-import { embeddings } from '../../core/operations/embeddings.ts';
+import { embeddings } from '../../core/operations/openai.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import { parseBytes } from '../../plugin/index.ts';
 import { createSemanticCache } from './semantic-cache.ts';

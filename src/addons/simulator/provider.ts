@@ -2,7 +2,7 @@ import type { SimulatorEntry as SimulatorSettings } from '../../../schemas/types
 import { readBase, type Base } from '../../core/providers/entry-settings.ts';
 import { defineProvider, type OpenableEntry } from '../../core/providers/definition.ts';
 import { checkModelName, unsupportedTask } from '../../core/providers/model-name.ts';
-import { openAiEmbeddings } from '../../core/providers/openai/embeddings.ts';
+import { openAiEmbeddings } from '../../core/providers/openai/whole-replies.ts';
 import type { ModelCall } from '../../core/providers/provider.ts';
 import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
 import type { Simulator } from './server.ts';

@@ -1,7 +1,17 @@
-import type { Caller } from '../../plugin/index.ts';
+import {
+  type Caller,
+  type AliasDirectory,
+  type UsedAlias,
+  nearest,
+  portkeyHint,
+  type Exchange,
+} from '../../plugin/index.ts';
 import { FieldRules } from './fields/field-rules.ts';
-import { AliasNames } from './alias-names.ts';
+import { AliasNames, targetOf, type Aliases, isWildcard, type Alias } from './aliases.ts';
 import { Globs } from './globs.ts';
+import { quote } from '../providers/model-name.ts';
+import type { Catalog } from './catalog.ts';
+import { parseModelIdentifier } from './model-identifier.ts';
 
 /** The permissions of a key, compiled. A missing list allows everything. */
 export class Access {
@@ -79,10 +89,7 @@ export function partOf(name: string, aliases: Names): string | undefined {
 const EVERYTHING = new Access({ providers: undefined, models: undefined });
 const known = new WeakMap<Caller, Access>();
 
-/**
- * A caller is the key's entry in the snapshot, the same object for every request, so its patterns are compiled once.
- * @param aliases those of the catalog, which is part of the same snapshot
- */
+/** A caller is the same object for every request: its patterns are compiled once. @param aliases the catalog's */
 export function accessOf(caller: Caller | undefined, aliases: Names): Access {
   // No caller: the operator has taken `auth` out of the entry chain.
   if (!caller) return EVERYTHING;
@@ -92,4 +99,43 @@ export function accessOf(caller: Caller | undefined, aliases: Names): Access {
     known.set(caller, access);
   }
   return access;
+}
+
+export function createAliasDirectory(aliases: Aliases): AliasDirectory {
+  return {
+    isEmpty: aliases.isEmpty,
+    find(caller, name): UsedAlias | undefined {
+      const found = aliases.find(name);
+      if (!found) return undefined;
+      const { listed, rest, alias } = found;
+      const target = alias.target === undefined ? undefined : targetOf(alias.target, rest);
+      return { name, listed, target, config: alias.config, granted: accessOf(caller, aliases).allowsAlias(name) };
+    },
+  };
+}
+
+interface Asking {
+  readonly exchange: Exchange;
+  readonly access: Access;
+}
+
+/** For a model that names no provider: the alias that was meant, and headers of Portkey that name one. Empty: neither. */
+export function hintForModel(
+  model: string,
+  { exchange, access }: Asking,
+  { aliases }: Pick<Catalog, 'aliases'>,
+): string {
+  const { caller, request } = exchange;
+  const mayUse = ({ name, target = '', config }: Alias): boolean => {
+    if (access.allowsAlias(name)) return true;
+    if (config !== undefined) return !caller?.configs || caller.configs.includes(config);
+    const { slug, model: meant } = parseModelIdentifier(target);
+    return access.allowsProvider(`@${slug}`) && access.allowsModel(`@${slug}`, meant);
+  };
+  const listed = aliases.all.filter((alias) => !alias.hidden && !isWildcard(alias.name) && mayUse(alias));
+  const alias = nearest(
+    model,
+    listed.map(({ name }) => name),
+  );
+  return `${alias === undefined ? '' : ` Did you mean ${quote(alias)}?`}${portkeyHint(request)}`;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Access } from './access.ts';
-import { AliasNames, targetOf } from './alias-names.ts';
+import { AliasNames, targetOf } from './aliases.ts';
 
 const names = new AliasNames(
   ['fast', 'openai/*', 'openai/ft-*', 'openai/gpt-5', '*', 'a*'].map((name) => [name, `to ${name}`]),

@@ -1,105 +1,122 @@
 import type { ResolvedTarget } from '../../plugin/index.ts';
-import type { Codec } from '../providers/codec.ts';
-import type { Location, Quirks } from '../providers/provider.ts';
-import type { CatalogEntry } from './catalog.ts';
+import type { Location, ModelCall } from '../providers/provider.ts';
+import { type CatalogEntry, knownInlineThinkers } from './catalog.ts';
 import { mostUsage } from './model-table/model-table.ts';
-import { knownInlineThinkers } from './inline-thinkers.ts';
 
-interface TargetExtras {
-  /** The caller's name of the model within the entry. */
-  readonly name?: string;
-  /** The gateway estimates the count of tokens. */
-  readonly estimates?: boolean;
-}
-
-/**
- * A resolved target that knows its catalog entry. The entry is private because plugins receive targets and the entry gives
- * access to credentials; only the sender reads it.
- */
-export class CatalogTarget implements ResolvedTarget {
-  readonly slug: string;
-  readonly provider: string;
-  readonly semconvName: string;
+/** The place of a model within an entry depends on these. */
+export interface PlaceKey extends ModelCall {
   readonly model: string;
-  readonly modelLabel: string;
-  readonly region: string | undefined;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly format: ResolvedTarget['format'];
-  readonly formatReason: ResolvedTarget['formatReason'];
-  readonly host: ResolvedTarget['host'];
-  readonly streamUsage: ResolvedTarget['streamUsage'];
-  readonly modelInBody: ResolvedTarget['modelInBody'];
-  readonly extensions: ResolvedTarget['extensions'];
-  readonly customTools: ResolvedTarget['customTools'];
-  readonly takesUnknownIds: ResolvedTarget['takesUnknownIds'];
-  readonly signatureScope: ResolvedTarget['signatureScope'];
-  readonly structuredOutputs: ResolvedTarget['structuredOutputs'];
-  readonly inlineThinking: ResolvedTarget['inlineThinking'];
-  readonly mostUsage: ResolvedTarget['mostUsage'];
-  readonly estimatesTokens: ResolvedTarget['estimatesTokens'];
-  readonly customHost: ResolvedTarget['customHost'];
-  readonly adHoc: ResolvedTarget['adHoc'];
-  readonly usesCallersToken: ResolvedTarget['usesCallersToken'];
-  readonly timeouts: ResolvedTarget['timeouts'];
-  readonly defaultMaxTokens: ResolvedTarget['defaultMaxTokens'];
+}
+
+export interface Located {
+  readonly location: Location;
+  /** The upstream counts no tokens, and the entry lets the gateway estimate them. */
+  readonly estimates: boolean;
+}
+
+/** Plugins receive targets, and an entry gives access to credentials: the sender alone reads it. */
+const sources = new WeakMap<ResolvedTarget, { readonly entry: CatalogEntry; readonly location: Location }>();
+
+/** The entry of a target; undefined for an object that no resolver created (such as a copy). */
+export const entryOf = (target: ResolvedTarget): CatalogEntry | undefined => sources.get(target)?.entry;
+
+export const codecOf = (target: ResolvedTarget): Location['codec'] => sources.get(target)?.location.codec;
+
+export const quirksOf = (target: ResolvedTarget): Location['quirks'] => sources.get(target)?.location.quirks;
+
+/** @param name the caller's name of the model within the entry */
+export function createTarget(
+  entry: CatalogEntry,
+  { location, estimates }: Located,
+  { label, name }: { readonly label: string; readonly name: string },
+): ResolvedTarget {
+  const { provider } = entry;
+  // Requests share it.
+  const target: ResolvedTarget = Object.freeze({
+    slug: provider.slug,
+    provider: provider.provider,
+    semconvName: provider.semconvName,
+    model: location.model,
+    modelLabel: label,
+    region: /\/locations\/([a-z0-9-]+)\//.exec(location.path)?.[1],
+    origin: location.origin,
+    path: location.path,
+    headers: location.headers,
+    format: location.format,
+    formatReason: location.formatReason,
+    host: location.host,
+    streamUsage: location.streamUsage,
+    modelInBody: location.modelInBody,
+    extensions: location.extensions,
+    customTools: location.customTools,
+    takesUnknownIds: (location.takesUnknownIds ?? false) || provider.usesCallersToken,
+    signatureScope: location.signatureScope,
+    structuredOutputs: location.structuredOutputs,
+    inlineThinking:
+      location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined,
+    mostUsage: mostUsage(provider.provider, location.model),
+    estimatesTokens: estimates,
+    customHost: provider.chosenByCaller ? new URL(location.origin).host : undefined,
+    adHoc: provider.adHoc,
+    usesCallersToken: provider.usesCallersToken,
+    timeouts: entry.timeouts,
+    defaultMaxTokens: entry.defaultMaxTokens,
+  });
+  sources.set(target, { entry, location });
+  return target;
+}
+
+/** The place of a model at its provider, and the target that all requests to this place share. */
+export class KnownPlace {
+  readonly key: PlaceKey;
+  readonly located: Located;
+  /** The value that `locatesBy` of the provider returned for this place. While it returns the same, the place is valid. */
+  readonly locatedBy: object | undefined;
   readonly #entry: CatalogEntry;
-  readonly #quirks: Quirks | undefined;
-  readonly #codec: Codec | undefined;
+  #target: ResolvedTarget | undefined;
 
-  constructor(entry: CatalogEntry, location: Location, modelLabel: string, more: TargetExtras = {}) {
-    const { name = location.model, estimates = false } = more;
-    const { provider } = entry;
-    this.slug = provider.slug;
-    this.provider = provider.provider;
-    this.semconvName = provider.semconvName;
-    this.model = location.model;
-    this.modelLabel = modelLabel;
-    this.region = /\/locations\/([a-z0-9-]+)\//.exec(location.path)?.[1];
-    this.origin = location.origin;
-    this.path = location.path;
-    this.headers = location.headers;
-    this.format = location.format;
-    this.formatReason = location.formatReason;
-    this.host = location.host;
-    this.streamUsage = location.streamUsage;
-    this.modelInBody = location.modelInBody;
-    this.extensions = location.extensions;
-    this.customTools = location.customTools;
-    this.takesUnknownIds = (location.takesUnknownIds ?? false) || provider.usesCallersToken;
-    this.signatureScope = location.signatureScope;
-    this.structuredOutputs = location.structuredOutputs;
-    this.inlineThinking =
-      location.format === 'openai-chat' ? (entry.inlineThinking ?? knownInlineThinkers).has(name) : undefined;
-    this.mostUsage = mostUsage(provider.provider, location.model);
-    this.estimatesTokens = estimates;
-    this.customHost = provider.chosenByCaller ? new URL(location.origin).host : undefined;
-    this.adHoc = provider.adHoc;
-    this.usesCallersToken = provider.usesCallersToken;
-    this.timeouts = entry.timeouts;
-    this.defaultMaxTokens = entry.defaultMaxTokens;
+  constructor(entry: CatalogEntry, key: PlaceKey, located: Located) {
     this.#entry = entry;
-    this.#quirks = location.quirks;
-    this.#codec = location.codec;
-    // Requests share it.
-    Object.freeze(this);
+    this.key = key;
+    this.located = located;
+    this.locatedBy = entry.provider.locatesBy?.();
   }
 
-  /** The entry of a target; undefined for an object that no resolver created (such as a copy). */
-  static entryOf(this: void, target: ResolvedTarget): CatalogEntry | undefined {
-    return #entry in target ? target.#entry : undefined;
-  }
-
-  /** The codec of the target, for tasks that are not conversations. */
-  static codecOf(this: void, target: ResolvedTarget): Codec | undefined {
-    return #codec in target ? target.#codec : undefined;
-  }
-
-  /** Deviations of the target's API from its format. */
-  static quirksOf(this: void, target: ResolvedTarget): Quirks | undefined {
-    return #quirks in target ? target.#quirks : undefined;
+  /** @param label the model's name in metrics. A new label makes a new target. */
+  target(label: string): ResolvedTarget {
+    if (this.#target?.modelLabel === label) return this.#target;
+    return (this.#target = createTarget(this.#entry, this.located, { label, name: this.key.model }));
   }
 }
 
-export const { entryOf, codecOf, quirksOf } = CatalogTarget;
+/** The largest number of models that are kept for one entry: callers choose the names. When it is reached, all are dropped. */
+const MAX_MODELS = 200;
+
+/** Places by entry and model. They are kept because nearly all requests name one of a few models. */
+export class KnownPlaces {
+  readonly #byEntry = new WeakMap<CatalogEntry, Map<string, KnownPlace[]>>();
+
+  /** @param locate may throw; its errors are not kept */
+  of(entry: CatalogEntry, key: PlaceKey, locate: (entry: CatalogEntry, key: PlaceKey) => Located): KnownPlace {
+    let byModel = this.#byEntry.get(entry);
+    if (!byModel) this.#byEntry.set(entry, (byModel = new Map<string, KnownPlace[]>()));
+    const places = byModel.get(key.model) ?? [];
+    const at = places.findIndex((place) => isSame(place.key, key));
+    const known = places[at];
+    if (known && known.locatedBy === entry.provider.locatesBy?.()) return known;
+    const place = new KnownPlace(entry, key, locate(entry, key));
+    if (known) places[at] = place;
+    else places.push(place);
+    if (byModel.size >= MAX_MODELS && !byModel.has(key.model)) byModel.clear();
+    byModel.set(key.model, places);
+    return place;
+  }
+}
+
+const isSame = (a: PlaceKey, b: PlaceKey): boolean =>
+  a.task === b.task &&
+  a.stream === b.stream &&
+  a.client === b.client &&
+  a.tools === b.tools &&
+  a.compacts === b.compacts &&
+  a.form === b.form;

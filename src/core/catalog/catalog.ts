@@ -7,7 +7,6 @@ import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { compileAliases, type Aliases } from './aliases.ts';
 import { FieldRules, compileFields } from './fields/field-rules.ts';
 import { Globs } from './globs.ts';
-import { InlineThinkers } from './inline-thinkers.ts';
 
 /** One entry of catalog.yaml, compiled: the provider's part, and the settings that the catalog itself applies. */
 export interface CatalogEntry {
@@ -35,16 +34,11 @@ export interface Catalog {
   readonly bySlug: ReadonlyMap<string, CatalogEntry>;
   readonly byProvider: ReadonlyMap<ProviderName, readonly CatalogEntry[]>;
   readonly aliases: Aliases;
-  /**
-   * Starts the services that entries need (the simulator in this process). Awaited before the snapshot goes live.
-   * @param which Default: all.
-   */
+  /** Starts what entries need, before the snapshot goes live. @param which Default: all */
   open(which?: (entry: ProviderEntry) => boolean): Promise<void>;
 }
 
-/**
- * Compiles the file. Reports all problems, with paths from the file's root, and skips entries with problems. Does no I/O.
- */
+/** Reports all problems, with paths from the file's root, and skips entries with problems. Does no I/O. */
 export function compileCatalog(file: CatalogFile, setup: ProviderSetup): Catalog {
   const bySlug = new Map<string, CatalogEntry>();
   const slugs = new Set<string>();
@@ -91,3 +85,27 @@ function compileEntry(settings: EntrySettings, provider: ProviderEntry): Catalog
     fields: fields && new FieldRules(fields, `@${settings.slug}`),
   };
 }
+
+/** Models that often leave `<think>…</think>` in the answer (docs/protocols/replies.md#inline-thoughts), by default. */
+export const KNOWN_INLINE_THINKERS: readonly string[] = [
+  '*deepseek-r1*',
+  '*qwq-*',
+  '*qwen3-*',
+  '*sonar-reasoning*',
+  '*minimax-m*',
+];
+
+/** The models of an entry that may begin their answers with their chain of thought. Case does not count. */
+export class InlineThinkers {
+  readonly #names: Globs;
+
+  constructor(patterns: readonly string[]) {
+    this.#names = new Globs(patterns.map((pattern) => pattern.toLowerCase()));
+  }
+
+  has(model: string): boolean {
+    return this.#names.matches(model.toLowerCase());
+  }
+}
+
+export const knownInlineThinkers = new InlineThinkers(KNOWN_INLINE_THINKERS);

@@ -1,3 +1,5 @@
+import { foldCase } from '../../plugin/index.ts';
+
 /** Compiled patterns in which `*` stands for any text. No regular expressions, so that matching is fast for every pattern. */
 export class Globs {
   readonly #literals: ReadonlySet<string>;
@@ -13,7 +15,6 @@ export class Globs {
     return this.#literals;
   }
 
-  /** True when this exact text is a pattern without a `*`. */
   hasLiteral(text: string): boolean {
     return this.#literals.has(text);
   }
@@ -37,3 +38,9 @@ function fits(pieces: readonly string[], text: string): boolean {
   }
   return true;
 }
+
+export const matches = (pattern: string, text: string): boolean =>
+  pattern.includes('*') ? fits(pattern.split('*'), text) : pattern === text;
+
+/** A name, or a pattern of names, as budgets and limits compare it: a server may take `OUT-50` and `"out-50 "` for `out-50`. */
+export const comparedName = (name: string): string => foldCase(name.trim());

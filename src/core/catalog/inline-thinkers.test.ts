@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { packageFile } from '../kernel/package-root.ts';
-import { InlineThinkers, KNOWN_INLINE_THINKERS, knownInlineThinkers } from './inline-thinkers.ts';
+import { InlineThinkers, KNOWN_INLINE_THINKERS, knownInlineThinkers } from './catalog.ts';
 
 it('the schema states the known models as the default', () => {
   const schema = JSON.parse(readFileSync(packageFile('schemas/catalog.json'), 'utf8')) as {

@@ -6,7 +6,7 @@ import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';
 import { compileCatalog } from './catalog.ts';
 import { createModelDirectory } from './model-directory.ts';
 import { ModelLabels } from './model-labels.ts';
-import { createTargetResolver } from './target-resolver.ts';
+import { CatalogResolver } from './target-resolver.ts';
 
 const FILE: CatalogFile = {
   providers: [
@@ -39,7 +39,7 @@ interface Setup {
 function directoryFor({ configs = {}, caller = {}, headers = {} }: Setup) {
   const { setup } = testSetup(noTokenCalls);
   const catalog = compileCatalog(FILE, setup);
-  const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+  const resolver = new CatalogResolver(catalog, new ModelLabels());
   const directory = createModelDirectory(
     catalog,
     { ids: Object.keys(configs), get: (id) => (configs[id] ? createConfig({ id, route: configs[id] }) : undefined) },

@@ -8,14 +8,13 @@ import {
   type Caller,
   type Route,
 } from '../../plugin/index.ts';
-import { accessOf, type Access } from './access.ts';
-import { ListedAliases, type AliasPlace } from './listed-aliases.ts';
-import { factsOf } from './listed-facts.ts';
+import { accessOf, type Access, partOf } from './access.ts';
+import { factsOf, commonFacts, type ListedFacts } from './listed-facts.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { isLocatable, tasksAt, type CatalogResolver } from './target-resolver.ts';
 import { parseModelIdentifier } from './model-identifier.ts';
+import { isWildcard, targetOf, type Alias } from './aliases.ts';
 
-/** Error codes of a model that does not exist, or not for this caller. */
 const NOT_FOUND: ReadonlySet<ErrorCode> = new Set([
   'unknown_provider',
   'ambiguous_provider',
@@ -60,10 +59,7 @@ export function createModelDirectory(
   };
 }
 
-/**
- * Model names that the entry lists itself, names that its provider has, and names that configs send to it. A provider's name selects an entry only where the
- * provider has exactly one.
- */
+/** A provider's name in a config selects an entry only where the provider has exactly one. */
 function namesOf(
   entry: CatalogEntry,
   entries: readonly CatalogEntry[],
@@ -76,13 +72,8 @@ function namesOf(
   return new Set([...(entry.models?.literals ?? []), ...own, ...sent.map(({ model }) => model)]);
 }
 
-function isUsable(entry: CatalogEntry, model: string, access: Access): boolean {
-  return (
-    (entry.models?.matches(model) ?? true) &&
-    access.allowsModel(entry.name, model) &&
-    isLocatable(entry.provider, model)
-  );
-}
+const isUsable = (entry: CatalogEntry, model: string, access: Access): boolean =>
+  access.allowsModel(entry.name, model) && isServed({ entry, model });
 
 const toListed = ({ provider }: CatalogEntry, place: string | undefined, model: string): ListedModel => ({
   id: place === undefined ? model : `${place}/${model}`,
@@ -115,7 +106,6 @@ function modelsNamedIn(
   };
 }
 
-/** The entries and models that the targets of a config name. */
 function placesOf(route: Route | undefined, { bySlug, byProvider }: Catalog): readonly AliasPlace[] {
   return (route ? namedIn(route) : []).flatMap(({ place, model }) => {
     const ofProvider = [...byProvider].find(([provider]) => provider === place)?.[1] ?? [];
@@ -137,3 +127,109 @@ function toNamed(text: string, place: string | undefined): readonly NamedModel[]
   const named = slug === undefined ? place : `@${slug}`;
   return named === undefined ? [] : [{ place: named, model }];
 }
+
+interface AliasPlace {
+  readonly entry: CatalogEntry;
+  readonly model: string;
+}
+
+/** A name of an alias with the places that requests for it may go to, first the one that is tried first. */
+interface PlacedAlias {
+  readonly name: string;
+  readonly alias: Alias;
+  readonly places: readonly AliasPlace[];
+}
+
+/** The aliases as lists of models show them. A wildcard is listed by the models that its entry lists, or by itself where it lists none. */
+class ListedAliases {
+  readonly #catalog: Catalog;
+  readonly #listed: readonly PlacedAlias[];
+  readonly #placesOfConfig: (id: string) => readonly AliasPlace[];
+
+  constructor(catalog: Catalog, placesOfConfig: (id: string) => readonly AliasPlace[]) {
+    this.#catalog = catalog;
+    this.#placesOfConfig = placesOfConfig;
+    const names = catalog.aliases.all.flatMap((alias) => (isWildcard(alias.name) ? this.#namesOf(alias) : alias.name));
+    this.#listed = [...new Set(names)].flatMap((name) => this.#placed(name) ?? []);
+  }
+
+  list(caller: Caller | undefined): readonly ListedModel[] {
+    return [...this.#listed, ...this.#ownOf(caller)].flatMap((each) =>
+      each.alias.hidden ? [] : (this.#shown(each, caller) ?? []),
+    );
+  }
+
+  /** The names of wildcards that the caller's list has, and the patterns of those names where the wildcard stands for itself. */
+  #ownOf(caller: Caller | undefined): readonly PlacedAlias[] {
+    const names = new Set(this.#listed.map(({ name }) => name));
+    const own = (caller?.models ?? []).filter((name) => {
+      const wildcard = names.has(name) ? undefined : partOf(name, this.#catalog.aliases);
+      return wildcard !== undefined && (!name.includes('*') || names.has(wildcard));
+    });
+    return [...new Set(own)].flatMap((name) => this.#placed(name) ?? []);
+  }
+
+  /** Undefined for a name that is no alias, and for an alias that the caller may not use. */
+  find(caller: Caller | undefined, name: string): ListedModel | undefined {
+    const found = this.#placed(name);
+    return found && this.#shown(found, caller);
+  }
+
+  #placed(name: string): PlacedAlias | undefined {
+    const found = this.#catalog.aliases.find(name);
+    if (!found) return undefined;
+    const { alias, rest } = found;
+    const { target, config = '' } = alias;
+    if (target === undefined) return { name, alias, places: this.#placesOfConfig(config) };
+    const places = placeOf(targetOf(target, rest), this.#catalog);
+    return { name, alias, places: rest === undefined || rest === '*' ? places : places.filter(isServed) };
+  }
+
+  #namesOf({ name, target = '' }: Alias): readonly string[] {
+    const [place] = placeOf(target, this.#catalog);
+    const before = place?.model.slice(0, -1) ?? '';
+    const models = [...(place?.entry.models?.literals ?? []), ...(place?.entry.provider.ownModels ?? [])];
+    const served = models.filter((model) => model.length > before.length && model.startsWith(before));
+    return served.length === 0 ? [name] : served.map((model) => name.slice(0, -1) + model.slice(before.length));
+  }
+
+  #shown({ name, alias, places }: PlacedAlias, caller: Caller | undefined): ListedModel | undefined {
+    const access = accessOf(caller, this.#catalog.aliases);
+    const granted = access.allowsAlias(name);
+    const mayUseConfig = alias.config === undefined || !caller?.configs || caller.configs.includes(alias.config);
+    if (!granted && !mayUseConfig) return undefined;
+    const usable = places.filter(
+      ({ entry, model }) => access.allowsProvider(entry.name) && (granted || access.allowsModel(entry.name, model)),
+    );
+    const [first] = usable;
+    const facts = commonFacts(usable.map(({ entry, model }) => factsOf(entry.provider, model)));
+    return first && listedAlias(name, alias, { first, facts });
+  }
+}
+
+const isServed = ({ entry, model }: AliasPlace): boolean =>
+  (entry.models?.matches(model) ?? true) && isLocatable(entry.provider, model);
+
+function placeOf(target: string, { bySlug }: Catalog): readonly AliasPlace[] {
+  const { slug = '', model } = parseModelIdentifier(target);
+  const entry = bySlug.get(slug);
+  return entry ? [{ entry, model }] : [];
+}
+
+interface Shown {
+  readonly first: AliasPlace;
+  readonly facts: ListedFacts;
+}
+
+const listedAlias = (name: string, alias: Alias, { first, facts }: Shown): ListedModel => ({
+  id: name,
+  name: alias.displayName ?? name,
+  provider: first.entry.provider.provider,
+  tasks: tasksAt(first.entry.provider, first.model),
+  ...facts,
+  context: alias.context ?? facts.context,
+  // The window that the settings name is the whole of what clients may count with.
+  maxInput: alias.context ?? facts.maxInput,
+  maxOutput: alias.maxOutput ?? facts.maxOutput,
+  efforts: alias.efforts ?? facts.efforts,
+});

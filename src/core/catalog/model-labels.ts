@@ -10,11 +10,9 @@ const SHARE = 10;
 export const LABEL_IDLE_MS = 24 * 60 * 60 * 1000;
 export const OTHER = '__other__';
 
-/** Model names as metric labels. */
 export interface ModelNames {
   /**
-   * @param listed the entry's allow-list: a name that it contains literally always has its own label
-   * @param requested the name in the request, which is compared with the list
+   * @param listed the entry's allow-list: a `requested` name that it contains literally always has its own label
    * @param model the upstream's name, which is the label
    */
   labelFor(listed: Globs | undefined, requested: string, model: string): string;
@@ -22,15 +20,7 @@ export interface ModelNames {
   answered(model: string, keyId: string): string;
 }
 
-/** True for an upstream's name that could become a label. */
 const isVendorName = (model: string): boolean => VENDOR_NAME.test(model);
-
-interface ModelLabelsSetup {
-  /** Monotonic milliseconds. Default: a clock that stands still. */
-  readonly now?: () => number;
-  /** Maximum number of labels for names that no catalog lists. */
-  readonly max?: number;
-}
 
 interface Taken {
   readonly keyId: string;
@@ -38,9 +28,9 @@ interface Taken {
 }
 
 /**
- * A name that no catalog lists takes a label with its first 2xx, so that guesses take none, and loses it after a day without
- * requests. Each key takes at most a tenth of the labels, which leaves room for the models of other keys. Names without a
- * label count as `__other__`. One instance per gateway; a worker has `WorkerLabels`.
+ * A name that no catalog lists takes a label with its first 2xx, so that guesses take none, and loses it after a day
+ * without requests. Each key takes at most a tenth of the labels. Others count as `__other__`. A worker has
+ * `WorkerLabels`.
  */
 export class ModelLabels implements ModelNames {
   readonly #taken = new Map<string, Taken>();
@@ -48,12 +38,12 @@ export class ModelLabels implements ModelNames {
   readonly #max: number;
   #version = 0;
 
-  constructor({ now = () => 0, max = MAX_NAMES }: ModelLabelsSetup = {}) {
+  /** @param setup `now`: monotonic milliseconds, by default of a clock that stands still */
+  constructor({ now = () => 0, max = MAX_NAMES }: { readonly now?: () => number; readonly max?: number } = {}) {
     this.#now = now;
     this.#max = max;
   }
 
-  /** The names that have a label now. */
   get names(): readonly string[] {
     return [...this.#taken.keys()];
   }
@@ -117,8 +107,8 @@ const REPORTS_PER_SECOND = 200;
 const REPORTS_PER_KEY = 5;
 
 /**
- * The labels of a worker. The primary decides which names have one, so that all workers agree and the limits hold for all of
- * them together: a name that is answered for the first time counts as `__other__` until the primary has sent its label.
+ * The primary decides which names have a label, so that all workers agree: until it has sent the label of a new name,
+ * that counts as `__other__`.
  */
 export class WorkerLabels implements ModelNames {
   readonly #now: () => number;
@@ -134,7 +124,6 @@ export class WorkerLabels implements ModelNames {
     this.#report = report;
   }
 
-  /** Replaces the names that have labels. */
   follow(names: readonly string[]): void {
     this.#names = new Map(names.map((name) => [name, this.#names.get(name) ?? this.#now()]));
   }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../../schemas/types.generated.ts';
 import { Secret, type Caller, type Exchange, type Operation } from '../../plugin/index.ts';
-import { developerCountTokens, vertexCountTokens } from '../operations/gemini-count-tokens.ts';
+import { developerCountTokens, vertexCountTokens } from '../operations/gemini.ts';
 import { createCaller, createExchange, createTarget } from '../../plugin/testing/index.ts';
 import { HOSTILE_NAMES } from '../providers/hostile-names.testkit.ts';
 import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';
 import { entryOf } from './catalog-target.ts';
 import { compileCatalog } from './catalog.ts';
 import { ModelLabels } from './model-labels.ts';
-import { createTargetResolver } from './target-resolver.ts';
+import { CatalogResolver } from './target-resolver.ts';
 
 const FILE: CatalogFile = {
   providers: [
@@ -50,7 +50,7 @@ function resolve({ model, configured, headers = {}, caller: rules, file = FILE, 
   const { setup, problems } = testSetup(noTokenCalls);
   const catalog = compileCatalog(file, setup);
   expect(problems).toEqual([]);
-  const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+  const resolver = new CatalogResolver(catalog, new ModelLabels());
   return resolver.resolve(
     exchangeWith(headers, rules && createCaller(rules), operation),
     createTarget({ provider: configured }),
@@ -329,7 +329,7 @@ describe('a project and location in the path', () => {
       ...more,
       caller: createCaller(more.caller),
     });
-    const resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+    const resolver = new CatalogResolver(catalog, new ModelLabels());
     return resolver.resolve(exchange, createTarget(), 'gemini-2.5-pro', false);
   }
 

@@ -9,46 +9,27 @@ import {
   type Target,
   type TargetResolver,
 } from '../../plugin/index.ts';
+import { unlessRefused } from '../../plugin/errors.ts';
 import { isProviderName, providerNames } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';
 import { createAdHocVertex } from '../providers/vertex-ai/index.ts';
-import { hintForModel } from './alias-hints.ts';
-import { accessOf, type Access } from './access.ts';
-import { KnownPlace, KnownPlaces, type Located, type PlaceKey } from './known-places.ts';
-import { checkFurtherModels, checkModel } from './check-models.ts';
+import { hintForModel, accessOf, type Access } from './access.ts';
+import { KnownPlace, KnownPlaces, type Located, type PlaceKey } from './catalog-target.ts';
+import { checkFurtherModels, checkModel, type ChosenEntry } from './check-models.ts';
 import { checkFields } from './fields/check-fields.ts';
 import { customHost } from './custom-host.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
 import { parseModelIdentifier, type ModelIdentifier } from './model-identifier.ts';
 import type { ModelNames } from './model-labels.ts';
 
-interface ResolverSetup {
-  /** One instance per process: the limit for labels spans all snapshots. */
-  readonly labels: ModelNames;
-}
-
-/** The input of one resolution. */
 interface ResolutionInput {
   readonly exchange: Exchange;
   readonly access: Access;
 }
 
-/** A catalog entry, or an ad-hoc entry for a request without the catalog. */
-interface ChosenEntry {
-  readonly entry: CatalogEntry;
-  /** `@slug`; undefined without the catalog. */
-  readonly place: string | undefined;
-}
-
-/** The entry and model that a model name resolves to. */
 interface ResolvedName extends ChosenEntry {
-  /** The model name within the entry. */
   readonly model: string;
-}
-
-export function createTargetResolver(catalog: Catalog, setup: ResolverSetup): CatalogResolver {
-  return new CatalogResolver(catalog, setup);
 }
 
 function locate({ provider, count }: CatalogEntry, { model, ...call }: PlaceKey): Located {
@@ -65,45 +46,31 @@ function placeKey(
   { provider }: CatalogEntry,
   { model, stream }: Pick<PlaceKey, 'model' | 'stream'>,
 ): PlaceKey {
-  const task = operation?.task ?? 'generate';
-  const compacts = operation?.compacts;
-  const form = operation?.taskForms?.native;
-  if (!provider.locatesByClient) return { model, task, stream, compacts, form };
+  const byClient = provider.locatesByClient === true;
   return {
     model,
-    task,
     stream,
-    compacts,
-    form,
-    client: operation?.format.name,
-    tools: request.body?.has('tools') ?? false,
+    task: operation?.task ?? 'generate',
+    compacts: operation?.compacts,
+    form: operation?.taskForms?.native,
+    client: byClient ? operation?.format.name : undefined,
+    tools: byClient ? (request.body?.has('tools') ?? false) : undefined,
   };
 }
 
-/** True when the provider can serve the model for at least one task. */
-export function isLocatable(provider: ProviderEntry, model: string): boolean {
-  return MODEL_TASKS.some((task) => canLocate(provider, model, task));
-}
+const canLocate = (provider: ProviderEntry, model: string, task: ModelTask): boolean =>
+  unlessRefused(() => provider.locate(model, { task, stream: false })) !== undefined;
 
-/** The tasks for which the provider has a path. */
+/** True when the provider can serve the model for at least one task. */
+export const isLocatable = (provider: ProviderEntry, model: string): boolean =>
+  MODEL_TASKS.some((task) => canLocate(provider, model, task));
+
 export const tasksAt = (provider: ProviderEntry, model: string): readonly ModelTask[] =>
   MODEL_TASKS.filter((task) => canLocate(provider, model, task));
 
-const NOT_LOCATED: ReadonlySet<ErrorCode> = new Set(['invalid_model', 'unsupported_task', 'not_supported']);
-
-function canLocate(provider: ProviderEntry, model: string, task: ModelTask): boolean {
-  try {
-    provider.locate(model, { task, stream: false });
-    return true;
-  } catch (error) {
-    if (error instanceof GatewayError && NOT_LOCATED.has(error.code)) return false;
-    throw error;
-  }
-}
-
 /**
- * Chooses the entry of a request by the model's own `@slug/`, then the config's target, then the header. The model and the
- * target must not contradict each other; both take precedence over the header.
+ * Chooses the entry of a request by the model's own `@slug/`, then the config's target, then the header. The model and
+ * the target must not contradict each other; both take precedence over the header.
  */
 export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
@@ -112,9 +79,10 @@ export class CatalogResolver implements TargetResolver {
   /** `@slug/model` of aliases. */
   readonly #aliased: ReadonlySet<string | undefined>;
 
-  constructor(catalog: Catalog, setup: ResolverSetup) {
+  /** @param labels one instance per process: the limit for labels spans all snapshots */
+  constructor(catalog: Catalog, labels: ModelNames) {
     this.#catalog = catalog;
-    this.#labels = setup.labels;
+    this.#labels = labels;
     this.#aliased = new Set(catalog.aliases.all.map(({ target }) => target));
   }
 
@@ -145,7 +113,7 @@ export class CatalogResolver implements TargetResolver {
     const ownAccount = entry.provider.usesCallersToken;
     for (const rules of [access.fields, entry.fields])
       checkFields(exchange, target, ownAccount ? rules?.ofOwnAccount : rules);
-    const { model: upstreamModel } = known.location;
+    const { model: upstreamModel } = known.located.location;
     // The settings name the target of an alias and the model of a config, as they name the models of an entry.
     const named =
       isNamedByConfig(exchange, target, model) ||
@@ -171,13 +139,8 @@ export class CatalogResolver implements TargetResolver {
       const choice = this.#bySlug(input, slug, 'model');
       if (configured !== undefined && !agrees(configured, choice.entry)) {
         // The message omits the config's entry, which this key may not be allowed to use.
-        throw new GatewayError(
-          'provider_conflict',
-          `The model names @${slug}, but the gateway config sends it elsewhere.`,
-          {
-            param: 'model',
-          },
-        );
+        const message = `The model names @${slug}, but the gateway config sends it elsewhere.`;
+        throw new GatewayError('provider_conflict', message, { param: 'model' });
       }
       return choice;
     }
@@ -279,7 +242,6 @@ function noEntry(name: ProviderName, { exchange: { request } }: ResolutionInput,
 const notAllowed = (name: string): GatewayError =>
   new GatewayError('provider_not_allowed', `This key may not use ${name}.`);
 
-/** True when the config's target names the same slug as the model's entry, or its provider. */
 function agrees(configured: string, { name, provider }: CatalogEntry): boolean {
   return configured === name || configured === provider.provider;
 }
@@ -305,7 +267,6 @@ function checkCustom(
   return { entry, place: undefined };
 }
 
-/** Vertex AI by project and region from the request, for callers who use no catalog entry. */
 function adHocVertex({ exchange, access }: ResolutionInput): CatalogEntry | undefined {
   const projectId = exchange.request.header('vertex-project-id');
   const region = exchange.request.header('vertex-region');
@@ -315,10 +276,7 @@ function adHocVertex({ exchange, access }: ResolutionInput): CatalogEntry | unde
     const [given, needed] = [present, missing].map((name) => exchange.request.headerName(`vertex-${name}`));
     throw new GatewayError('invalid_header', `${given} requires ${needed} too.`);
   }
-  return adHocEntry(access, createAdHocVertex({ projectId, region }));
-}
-
-function adHocEntry(access: Access, provider: ProviderEntry): CatalogEntry {
+  const provider = createAdHocVertex({ projectId, region });
   if (!access.allowsProvider('vertex-ai')) throw notAllowed('vertex-ai without a catalog entry');
   return { provider, name: provider.slug, models: undefined, connections: undefined, timeouts: {} };
 }

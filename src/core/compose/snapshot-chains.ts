@@ -1,7 +1,7 @@
-import { createAliasDirectory } from '../catalog/alias-directory.ts';
+import { createAliasDirectory } from '../catalog/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { createModelDirectory } from '../catalog/model-directory.ts';
-import { createTargetResolver } from '../catalog/target-resolver.ts';
+import { CatalogResolver } from '../catalog/target-resolver.ts';
 import type { CompiledChain } from '../http/chain/compile.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import {
@@ -44,7 +44,7 @@ export interface ChainParts {
 export async function compileChains(settings: Settings, parts: ChainParts): Promise<CompiledChain | undefined> {
   const { server, tenancy, catalog, chainBuilder, shared, replies, health } = parts;
   const { clock } = shared;
-  const targets = createTargetResolver(catalog, { labels: shared.labels });
+  const targets = new CatalogResolver(catalog, shared.labels);
 
   const base = {
     translate: createTranslator(clock, server.limits.holdBytes),

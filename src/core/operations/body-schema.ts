@@ -7,10 +7,7 @@ import { packageFile } from '../kernel/package-root.ts';
 
 const all: (() => ValidateFunction)[] = [];
 
-/**
- * A body check from a schema in `schemas/`, compiled on first use, since commands use at most one of them. It reports the first
- * fault only, without coercion or defaults, and never changes the body.
- */
+/** Compiled on first use, since commands use at most one. Reports the first fault only and never changes the body. */
 export function bodySchema(name: string): (body: unknown) => BodyFault | undefined {
   let compiled: ValidateFunction | undefined;
   const validator = (): ValidateFunction => (compiled ??= compile(name));
@@ -23,8 +20,9 @@ export function bodySchema(name: string): (body: unknown) => BodyFault | undefin
 }
 
 /**
- * Compiles all body schemas that are not compiled ahead, when a process starts to serve: that takes 100 ms, for which the first
- * request would wait. A serving process then no longer reads the package's files, which an upgrade may replace.
+ * Compiles all body schemas that are not compiled ahead, when a process starts to serve: that takes 100 ms, for which
+ * the first request would wait. A serving process then no longer reads the package's files, which an upgrade may
+ * replace.
  */
 export function compileBodySchemas(): void {
   for (const validator of all) validator();

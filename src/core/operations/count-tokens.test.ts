@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../kernel/package-root.ts';
-import { countTokens } from './count-tokens.ts';
-import { developerCountTokens, vertexCountTokens } from './gemini-count-tokens.ts';
+import { countTokens } from './messages.ts';
+import { developerCountTokens, vertexCountTokens } from './gemini.ts';
 
 const corpus = join(packageFile(''), '../shared/corpus/dev');
 

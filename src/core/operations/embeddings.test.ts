@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { embeddings } from './embeddings.ts';
+import { embeddings } from './openai.ts';
 
 const validate = (body: object) => embeddings.validate({ model: 'm', ...body });
 

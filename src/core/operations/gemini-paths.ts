@@ -1,9 +1,6 @@
 import { GatewayError, type Operation, type PathParams, type RequestBody } from '../../plugin/index.ts';
 
-/**
- * A method of Google's API on a model: the Gemini Developer API's path, and both forms of Vertex AI's
- * (docs/protocols/vertex-ai.md#paths, docs/protocols/gemini.md#paths). The method follows the last colon.
- */
+/** A method on a model, behind the last colon (docs/protocols/vertex-ai.md#paths, docs/protocols/gemini.md#paths). */
 type OfPath = Pick<Operation, 'path' | 'provider' | 'fieldsInPath'>;
 
 /** Google's client puts `v1beta1` before `models/` where its caller writes a resource name. */
@@ -73,18 +70,16 @@ interface ModelResource {
   readonly model: string;
 }
 
-/**
- * Publishers whose models have a prefix in this gateway (docs/protocols/vertex-ai.md#model-prefixes). Models of other
- * publishers have Google's name, with a slash.
- */
+/** Publishers with a prefix in this gateway (docs/protocols/vertex-ai.md#model-prefixes). Others have a slash. */
 const PREFIXED: ReadonlySet<string> = new Set(['anthropic', 'meta', 'mistralai']);
 const PUBLISHER = /^[a-z][a-z0-9-]{0,62}$/;
 /** Publishers that clients put before any name, because they know no others. */
 const OF_CLIENTS: ReadonlySet<string> = new Set(['google', 'anthropic']);
 
 /**
- * Returns the model name that requests use in their bodies, or undefined for unusable parts. `@slug/model` names its entry itself,
- * whichever publisher a client has put before it; Google's client takes the slug for the publisher (docs/protocols/gemini.md#paths).
+ * Returns the model name that requests use in their bodies, or undefined for unusable parts. `@slug/model` names its
+ * entry itself, whichever publisher a client has put before it; Google's client takes the slug for the publisher
+ * (docs/protocols/gemini.md#paths).
  */
 function modelNameOf({ publisher, model }: ModelResource): string | undefined {
   if (model.startsWith('@')) return OF_CLIENTS.has(publisher) ? model : undefined;

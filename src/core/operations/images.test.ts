@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../kernel/package-root.ts';
-import { images } from './images.ts';
+import { images } from './openai.ts';
 
 const body = (more: object) => ({ model: 'm', prompt: 'a cat', ...more });
 

@@ -1,20 +1,18 @@
 import type { Operation } from '../../plugin/index.ts';
-import { chatCompletions } from './chat-completions.ts';
-import { chatCountTokens } from './chat-count-tokens.ts';
-import { completions } from './completions.ts';
-import { countTokens } from './count-tokens.ts';
-import { embeddings } from './embeddings.ts';
-import { forms } from './forms.ts';
-import { geminiCountTokens } from './gemini-count-tokens.ts';
-import { geminiEmbeddings } from './gemini-embeddings.ts';
-import { geminiGenerate } from './gemini-generate.ts';
-import { images } from './images.ts';
-import { messages } from './messages.ts';
+import {
+  chatCompletions,
+  chatCountTokens,
+  completions,
+  embeddings,
+  forms,
+  images,
+  moderations,
+  speech,
+} from './openai.ts';
+import { countTokens, messages, vertexMessages } from './messages.ts';
+import { geminiCountTokens, geminiEmbeddings, geminiGenerate } from './gemini.ts';
 import { models } from './models.ts';
-import { moderations } from './moderations.ts';
 import { responses } from './responses.ts';
-import { speech } from './speech.ts';
-import { vertexMessages } from './vertex-messages.ts';
 
 const table: Operation[] = [
   chatCompletions,

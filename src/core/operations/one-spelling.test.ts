@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { geminiGenerate } from './gemini-generate.ts';
+import { geminiGenerate } from './gemini.ts';
 
 const validate = (body: object) => geminiGenerate[0]?.validate({ contents: [], ...body });
 

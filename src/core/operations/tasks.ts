@@ -1,6 +1,5 @@
 import type { ModelTask } from '../../plugin/index.ts';
 
-/** The properties of a task. */
 interface TaskDescription {
   /** Completes "The model cannot produce …". */
   readonly result: string;
@@ -12,30 +11,20 @@ interface TaskDescription {
   readonly reportsUsage: boolean;
 }
 
-/** The one table of tasks. */
+const CODED = { isConversation: false, reportsUsage: false } as const;
+
 export const TASKS: Readonly<Record<ModelTask, TaskDescription>> = {
   generate: { result: 'an answer', purpose: 'answers', isConversation: true, reportsUsage: true },
   count_tokens: { result: 'a count of tokens', purpose: undefined, isConversation: true, reportsUsage: false },
-  embeddings: { result: 'embeddings', purpose: 'embeddings', isConversation: false, reportsUsage: true },
-  images: { result: 'images', purpose: 'images', isConversation: false, reportsUsage: false },
-  completions: { result: 'completions', purpose: 'completions', isConversation: false, reportsUsage: true },
-  moderations: { result: 'moderation results', purpose: 'moderation', isConversation: false, reportsUsage: false },
-  transcriptions: { result: 'transcriptions', purpose: 'transcriptions', isConversation: false, reportsUsage: true },
-  translations: {
-    result: 'translations of audio',
-    purpose: 'translations',
-    isConversation: false,
-    reportsUsage: false,
-  },
-  image_edits: { result: 'edited images', purpose: 'image edits', isConversation: false, reportsUsage: false },
-  image_variations: {
-    result: 'variations of images',
-    purpose: 'image variations',
-    isConversation: false,
-    reportsUsage: false,
-  },
-  speech: { result: 'speech', purpose: 'speech', isConversation: false, reportsUsage: false },
+  embeddings: { ...CODED, result: 'embeddings', purpose: 'embeddings', reportsUsage: true },
+  images: { ...CODED, result: 'images', purpose: 'images' },
+  completions: { ...CODED, result: 'completions', purpose: 'completions', reportsUsage: true },
+  moderations: { ...CODED, result: 'moderation results', purpose: 'moderation' },
+  transcriptions: { ...CODED, result: 'transcriptions', purpose: 'transcriptions', reportsUsage: true },
+  translations: { ...CODED, result: 'translations of audio', purpose: 'translations' },
+  image_edits: { ...CODED, result: 'edited images', purpose: 'image edits' },
+  image_variations: { ...CODED, result: 'variations of images', purpose: 'image variations' },
+  speech: { ...CODED, result: 'speech', purpose: 'speech' },
 };
 
-/** All tasks, in the order of the table. */
 export const MODEL_TASKS = Object.keys(TASKS) as readonly ModelTask[];

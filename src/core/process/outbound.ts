@@ -1,5 +1,5 @@
 import type { Settings } from '../settings/read/load.ts';
-import type { OutboundWay } from '../upstream/index.ts';
+import type { OutboundWay } from '../upstream/types.ts';
 
 /** Converts the settings of outbound connections to the type that src/core/upstream takes. */
 export const outboundOf = ({ outbound, tls: { upstreams } }: Pick<Settings, 'outbound' | 'tls'>): OutboundWay => ({

@@ -9,7 +9,7 @@ import type { AccessLines } from '../record/log/access-log.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import type { Telemetry } from '../record/telemetry.ts';
 import type { Environment } from '../settings/values/references.ts';
-import type { Upstream } from '../upstream/index.ts';
+import type { Upstream } from '../upstream/types.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { Upgrades } from '../http/listener/upgrades.ts';
 import type { ResponseStore } from '../memory/ports.ts';

@@ -1,18 +1,17 @@
 import type { ExplainSource } from './explain-port.ts';
 import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
-import type { RecordPage, RecordQuery } from '../record/record-query.ts';
+import type { RecordPage, RecordQuery, RecordSource } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import type { ObjectReplica } from '../settings/source/object-replica.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { AlertSink } from '../ports/alert.ts';
-import type { Upstream } from '../upstream/index.ts';
+import type { Upstream } from '../upstream/types.ts';
 import type { DrainTimes, DrainStep, Load } from './drain.ts';
 import type { ProcessPart } from './process-part.ts';
 import type { ReloadResult, InForce } from './reload.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
-import type { RecordSource } from '../record/record-query.ts';
 import type { Address } from '../http/listener/listeners.ts';
 import type { Logger } from 'pino';
 

@@ -4,10 +4,7 @@ import type { BodyEdit, BodyView, Cleaning } from '../../formats/body-view.ts';
 import type { NativeForm } from '../../formats/task-forms.ts';
 import type { PassThrough } from '../../formats/format.ts';
 
-/**
- * Encodes and decodes a task that is not a conversation (embeddings, images) for one API. Pure functions in the provider's
- * folder: no I/O, no clock, no configuration. The location's format reads error replies, as with every task.
- */
+/** A task that is not a conversation, in one API. Pure functions. The location's format reads error replies. */
 export type Codec = PassThroughCodec | TranslatingCodec;
 
 /** The upstream has the client's API: the caller's bytes are sent, with edits spliced in. */
@@ -15,20 +12,13 @@ export interface PassThroughCodec {
   readonly mode: 'pass-through';
   /** @param model the upstream's model name */
   edits(body: BodyView, model: string): readonly BodyEdit[];
-  /**
-   * Takes out what the upstream does not have. Undefined when the body has none of it.
-   * @param extensions those that the upstream takes; undefined: all
-   */
+  /** Takes out what the upstream does not have. @param extensions those that it takes; undefined: all */
   clean?(body: BodyView, extensions: ReadonlySet<string> | undefined): Cleaning | undefined;
   /** Whether the body requests a stream of events. Default: never, whatever the body or the config contains. */
   streams?(body: BodyView): boolean;
   /** The edit that requests usage of a stream, for an API that has such a field. Undefined where the caller requests it. */
   usageRequest?(body: BodyView): BodyEdit | undefined;
-  /**
-   * Observes the reply, whose bytes pass through unchanged.
-   * @param contentType the reply's
-   * @param form what the request makes of the reply
-   */
+  /** Observes the reply, whose bytes pass through unchanged. @param form what the request makes of the reply */
   openReader(model: string, stream: boolean, contentType?: string, form?: ReplyForm): PassThrough;
 }
 
@@ -71,18 +61,11 @@ export interface EncodedTask {
   readonly calls: readonly JsonObject[];
   /** Extra request headers, with lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Maximum number of concurrent calls. */
   readonly parallel: number;
   readonly losses: readonly Loss[];
-  /**
-   * With several calls: checks each reply when it arrives, so that a retry repeats that call only. Throws ReplyFault, as `decode`
-   * would.
-   */
+  /** Checks each of several replies when it arrives, so that a retry repeats that call only. Throws ReplyFault. */
   readonly check?: (reply: unknown, call: number) => void;
-  /**
-   * @param replies 2xx bodies, parsed, in the order of `calls`
-   * Throws ReplyFault for replies that cannot be decoded.
-   */
+  /** @param replies 2xx bodies, parsed, in the order of `calls`. Throws ReplyFault. */
   decode(replies: readonly unknown[]): TaskReply;
   /** Encodes the body as server-sent events, for a client that requested a stream where the upstream does not stream. */
   readonly stream?: (body: JsonObject) => string;

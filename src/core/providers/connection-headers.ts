@@ -1,7 +1,4 @@
-/**
- * Headers of the connection (RFC 9110, section 7.6.1) and headers that describe the body, which the gateway writes. No setting
- * can change them.
- */
+/** Headers of the connection (RFC 9110, section 7.6.1) and of the body, which the gateway writes. */
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

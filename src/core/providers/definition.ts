@@ -2,9 +2,8 @@ import type { CatalogEntry } from '../../../schemas/types.generated.ts';
 import type { Clock, ModelTask, Report } from '../../plugin/index.ts';
 import type { TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
-import type { Location, ProviderEntry, ProviderName } from './provider.ts';
+import type { Location, ProviderEntry } from './provider.ts';
 
-/** The services with which a provider creates an entry from its settings. */
 export interface ProviderSetup {
   /** Calls through the egress guard, for token endpoints. */
   readonly upstreamExchange: Upstream['exchange'];
@@ -22,10 +21,7 @@ export interface ProviderSetup {
 
 /** An entry with a service to start before its first request. */
 export interface OpenableEntry extends ProviderEntry {
-  /**
-   * Called when the snapshot goes live, never by `validate` and `explain`. A problem that makes the entry unusable is reported
-   * at its path, as in `create`, and thrown.
-   */
+  /** When the snapshot goes live, not in `validate`. Reports what makes the entry unusable, and throws. */
   open?(): Promise<void>;
 }
 
@@ -35,10 +31,7 @@ interface ProviderDefinition<E extends CatalogEntry> {
   create(entry: E, setup: ProviderSetup): OpenableEntry | undefined;
   /** True for an entry without credentials, where each request must carry its caller's token. Default: false for all entries. */
   needsCallerToken?(entry: E): boolean;
-  /**
-   * Checks the parameters that a gateway config sends to the entry, before any request. `model` is without `@slug/`; paths are
-   * relative to the parameters.
-   */
+  /** The parameters that a gateway config sends to the entry. `model` has no `@slug/`; paths are relative to them. */
   checkParams?(entry: E, params: Params, report: Report): void;
   /** The tasks of a model by its name, without `@slug/`; undefined where the name does not tell. */
   tasksOf?(entry: E, model: string): ReadonlySet<ModelTask> | undefined;
@@ -51,24 +44,15 @@ export type Spoken = Pick<Location, 'format' | 'host' | 'extensions'>;
 type Params = Readonly<Record<string, unknown>>;
 
 /** A provider in the registry, without its entry type. */
-export interface Provider {
-  readonly name: ProviderName;
-  create(entry: CatalogEntry, setup: ProviderSetup): OpenableEntry | undefined;
-  needsCallerToken(entry: CatalogEntry): boolean;
-  checkParams(entry: CatalogEntry, params: Params, report: Report): void;
-  tasksOf(entry: CatalogEntry, model: string): ReadonlySet<ModelTask> | undefined;
-  speaks(entry: CatalogEntry, model: string): readonly Spoken[] | undefined;
-}
+export type Provider = Required<ProviderDefinition<CatalogEntry>>;
 
 export function defineProvider<E extends CatalogEntry>(definition: ProviderDefinition<E>): Provider {
   // Safe without the entry type: the schema ties the entry's shape to its `provider`, and the registry looks up by that name.
-  const {
-    name,
-    create,
-    needsCallerToken = () => false,
-    checkParams = () => {},
-    tasksOf = () => undefined,
-    speaks = () => undefined,
-  } = definition;
-  return { name, create, needsCallerToken, checkParams, tasksOf, speaks };
+  return {
+    needsCallerToken: () => false,
+    checkParams: () => {},
+    tasksOf: () => undefined,
+    speaks: () => undefined,
+    ...definition,
+  };
 }

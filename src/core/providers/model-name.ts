@@ -7,7 +7,8 @@ const UNUSABLE = /[\p{Cc}/\\?#]|\.\./u;
 
 /**
  * Model names in bodies have many forms: `meta-llama/Llama-3.1-8B-Instruct`, `qwen2.5:7b`,
- * `accounts/x/models/y#accounts/z/deployments/w`, the path of a file. `..` is refused: some servers open files by this name.
+ * `accounts/x/models/y#accounts/z/deployments/w`, the path of a file. `..` is refused: some servers open files by this
+ * name.
  */
 const UNUSABLE_IN_BODY = /[\p{Cc}\\?]|\.\./u;
 
@@ -46,19 +47,13 @@ export function unusable(model: string, why: string): GatewayError {
   return new GatewayError('invalid_model', `The model name ${quote(model)} ${why}.`, { param: 'model' });
 }
 
-/** The error for a model that does not support the task. */
+/** The error for a model that has no such task at its upstream. */
 export function unsupportedTask(model: string, task: ModelTask): GatewayError {
-  if (task === 'count_tokens')
-    return new GatewayError(
-      'not_supported',
-      `The upstream of the model ${quote(model)} counts no tokens. With \`count: estimate\` in its catalog entry the gateway estimates them.`,
-      {
-        param: 'model',
-      },
-    );
-  return new GatewayError('unsupported_task', `The model ${quote(model)} cannot produce ${TASKS[task].result}.`, {
-    param: 'model',
-  });
+  const message =
+    task === 'count_tokens'
+      ? `The upstream of the model ${quote(model)} counts no tokens. With \`count: estimate\` in its catalog entry the gateway estimates them.`
+      : `The model ${quote(model)} cannot produce ${TASKS[task].result}.`;
+  return new GatewayError(task === 'count_tokens' ? 'not_supported' : 'unsupported_task', message, { param: 'model' });
 }
 
 /** Quotes a caller's text, shortened for a message. */

@@ -10,7 +10,6 @@ export interface UpstreamCaller {
   readonly upstreamToken: Secret | undefined;
 }
 
-/** The task of a call to a model. */
 export interface ModelCall {
   readonly task: ModelTask;
   readonly stream: boolean;
@@ -40,9 +39,7 @@ export interface Location {
   readonly headers: Readonly<Record<string, string>>;
   /** False: the server refuses requests for usage on a stream (see `RequestTarget`). */
   readonly streamUsage?: boolean;
-  /**
-   * True: the host expects the model in the body, contrary to the format's rule for this host (docs/protocols/vertex-ai.md#claude-token-count).
-   */
+  /** The host expects the model in the body all the same (docs/protocols/vertex-ai.md#claude-token-count). */
   readonly modelInBody?: boolean;
   /** The fields beyond the API of the format's vendor that the server takes (see `RequestTarget`). */
   readonly extensions?: ReadonlySet<string>;
@@ -66,16 +63,12 @@ export interface ProviderEntry {
   /** Name in OpenTelemetry's list: `gcp.vertex_ai`, `anthropic`, `openai`. */
   readonly semconvName: string;
   readonly allowInsecure: boolean;
-  /** The caller chose the host. */
   readonly chosenByCaller?: boolean;
   /** The request itself names the upstream: the outcome does not count for the health of any target. */
   readonly adHoc?: boolean;
   /** Models that the provider has under all circumstances, for the list of models. */
   readonly ownModels?: readonly string[];
-  /**
-   * Throws GatewayError `invalid_model` for an invalid name and `unsupported_task` for a task that the model does not support.
-   * @param model the caller's model name, without `@slug/`
-   */
+  /** Throws GatewayError `invalid_model` or `unsupported_task`. @param model the caller's name, without `@slug/` */
   locate(model: string, call: ModelCall): Location;
   /** True: `locate` reads `client` and `tools` of a call. */
   readonly locatesByClient?: boolean;
@@ -103,10 +96,7 @@ export interface ProofCall extends Pick<Location, 'origin' | 'path' | 'headers'>
 /** The schema of the catalog has the names. */
 export type ProviderName = CatalogEntry['provider'];
 
-/**
- * Deviations of one API from its format. Pure functions that change the encoded request before it is sent and the reply before it
- * is decoded.
- */
+/** Deviations of one API from its format: pure functions on the encoded request and the undecoded reply. */
 export interface Quirks {
   /** True for a feature of the format (`ModelFeatures`) that the API accepts by this name; others are removed and reported. */
   readonly takesFeature?: (name: string) => boolean;
@@ -125,15 +115,9 @@ export interface BodyLimit {
   readonly words: string;
 }
 
-/** An envelope around the body of a request and of its reply. */
 export interface BodyEnvelope {
   /** @param body JSON of the format */
-  wrap(body: Buffer, stream: boolean): Wrapped;
+  wrap(body: Buffer, stream: boolean): { readonly body: Buffer; readonly losses: readonly Loss[] };
   /** @param bytes the complete reply. Throws ReplyFault. */
   unwrap(bytes: Buffer): Buffer;
-}
-
-interface Wrapped {
-  readonly body: Buffer;
-  readonly losses: readonly Loss[];
 }

@@ -8,10 +8,7 @@ export function toBase64(values: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-/**
- * Vectors are float32. A larger number, such as `1e400`, would become null in JSON and infinity in base64, which makes every
- * comparison with the vector meaningless.
- */
+/** Vectors are float32: a larger number would become null in JSON and infinity in base64. */
 const isFloat = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(Math.fround(value));
 
 /** @param name the name of the vector in a fault */

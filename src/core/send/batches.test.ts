@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ByteCount, CountingReader } from './batches.ts';
+import { ByteBudget } from '../upstream/bounded-body.ts';
+import { CountingReader } from './batches.ts';
 
 describe('replies that are read in parallel', () => {
   it('share one budget, which held replies reduce', () => {
-    const count = new ByteCount(10, 3);
+    const count = new ByteBudget(10, 3);
     const [first, second] = [new CountingReader(count), new CountingReader(count)];
     first.push(Buffer.from('abcd'));
     second.push(Buffer.from('efg'));

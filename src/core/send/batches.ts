@@ -1,6 +1,8 @@
 import { ReplyFault } from '../../formats/format.ts';
 import { Cancellation, GatewayError, UpstreamError, type Batch, type ReplyReaderLike } from '../../plugin/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
+import { ByteBudget } from '../upstream/bounded-body.ts';
+import { inParallel } from '../upstream/parallel.ts';
 import { toUpstreamError } from '../upstream/upstream-error.ts';
 import { connectionsOf } from './call-request.ts';
 import { sendUntilReply } from './call.ts';
@@ -12,34 +14,19 @@ const GIVEN_UP = new GatewayError('client_closed', 'Another call of the same req
 
 type WholeReply = Pick<CommittedReply, 'status' | 'headers'> & { readonly body: Buffer };
 
-/**
- * Sends all calls, some in parallel. The first failure cancels the others. Replies received so far are kept for a
- * retry.
- */
+/** Some in parallel. The first failure cancels the others. Replies received so far are kept for a retry. */
 export async function sendBatch(job: SendJob, batch: Batch): Promise<WholeReply> {
   const { attempt, setup } = job;
   const group = new Cancellation();
-  const stopListening = attempt.cancellation.onCancel((reason) => group.cancel(reason));
-  const run: Run = { job, batch, group, held: new ByteCount(setup.limits.reply, batch.bytesRead) };
+  const run: Run = { job, batch, group, held: new ByteBudget(setup.limits.reply, batch.bytesRead) };
   const missing = batch.bodies.keys().filter((number) => !batch.replies.has(number));
   let headers: CommittedReply['headers'] = {};
-  const work = async (): Promise<void> => {
-    // Workers share the iterator: each takes the next pending call.
-    for (const number of missing) {
-      if (group.reason) throw group.reason;
-      headers = await sendCall(run, number);
-    }
-  };
   // Calls beyond the number of connections would spend their connect timeout in the queue.
   const workers = Math.min(batch.parallel, batch.bodies.length, connectionsOf(job));
-  try {
-    await Promise.all(Array.from({ length: workers }, work));
-  } catch (error) {
-    group.cancel(GIVEN_UP);
-    throw error;
-  } finally {
-    stopListening();
-  }
+  const team = { workers, group, within: attempt.cancellation, giveUp: () => GIVEN_UP };
+  await inParallel(missing, team, async (number) => {
+    headers = await sendCall(run, number);
+  });
   const { body = Buffer.alloc(0), signals } = joinReplies(batch, job);
   attempt.signals = signals;
   return { status: 200, headers, body };
@@ -48,10 +35,9 @@ export async function sendBatch(job: SendJob, batch: Batch): Promise<WholeReply>
 interface Run {
   readonly job: SendJob;
   readonly batch: Batch;
-  /** Cancels all its calls. */
   readonly group: Cancellation;
   /** Counts the bytes of received and arriving replies: all are in memory until they are joined. */
-  readonly held: ByteCount;
+  readonly held: ByteBudget;
 }
 
 /** Sends one call and keeps its reply. Returns the headers of the reply. */
@@ -93,8 +79,7 @@ function joinReplies(batch: Batch, { attempt, entry }: SendJob): ReturnType<Batc
     if (joined.signals.failure) throw toUpstreamError(joined.signals.failure, { provider });
     return joined;
   } catch (error) {
-    // Each reply is readable, but together they do not join. The faulty one is unknown, and a retry that reused these
-    // replies would fail the same way.
+    // Each reply is readable, but they do not join. The faulty one is unknown: reusing them would fail again.
     batch.replies.clear();
     batch.bytesRead = 0;
     if (error instanceof GatewayError) for (const record of attempt.tries) record.error ??= error;
@@ -114,37 +99,19 @@ function readable<T>(provider: string, read: () => T): T {
   }
 }
 
-/** A byte budget shared by several replies. */
-export class ByteCount {
-  readonly limit: number;
-  #left: number;
-
-  /** @param spent bytes of earlier replies that are still held */
-  constructor(limit: number, spent: number) {
-    this.limit = limit;
-    this.#left = limit - spent;
-  }
-
-  /** False: the budget is exceeded. */
-  add(bytes: number): boolean {
-    this.#left -= bytes;
-    return this.#left >= 0;
-  }
-}
-
 /** Collects a whole body. Replies received in parallel count against one budget as their bytes arrive. */
 export class CountingReader implements ReplyReaderLike {
   readonly signals = createSignals();
-  readonly #count: ByteCount;
+  readonly #count: ByteBudget;
   readonly #pieces: Buffer[] = [];
 
-  constructor(count: ByteCount) {
+  constructor(count: ByteBudget) {
     this.#count = count;
   }
 
   push(bytes: Buffer): undefined {
     this.signals.progress += 1;
-    if (this.#count.add(bytes.length)) this.#pieces.push(bytes);
+    if (this.#count.take(bytes.length)) this.#pieces.push(bytes);
     else {
       const message = `The replies to one request together exceed ${this.#count.limit} bytes (limits.reply).`;
       this.signals.failure = { status: 502, kind: 'reply_too_large', message };

@@ -15,10 +15,7 @@ import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
 
 type CredentialHeaders = Readonly<Record<string, string>>;
 
-/**
- * A call in the form that the upstream room takes. It is created for each try from the job, the call and the
- * credentials. Getters compute their value when it is read.
- */
+/** A call as the upstream room takes it, made for each try. Getters compute their value when it is read. */
 export class CallRequest implements OutboundRequest {
   readonly method = 'POST';
   readonly body: OutboundRequest['body'];
@@ -107,8 +104,9 @@ const formHeaders = ({ contentType, length }: FormBody): CredentialHeaders => ({
 });
 
 /**
- * The limit that ends an attempt: the target's `total` or the request's deadline. The default of both is 15 minutes, and an attempt begins
- * some milliseconds after its request. Where they differ by less than a hundredth, it is `total`, because that error names the target.
+ * The limit that ends an attempt: the target's `total` or the request's deadline. The default of both is 15 minutes,
+ * and an attempt begins some milliseconds after its request. Where they differ by less than a hundredth, it is `total`,
+ * because that error names the target.
  */
 export function deadlineOf(
   { startedAt, deadline }: Pick<Exchange, 'startedAt' | 'deadline'>,

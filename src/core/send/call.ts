@@ -8,6 +8,7 @@ import {
   type Limit,
 } from '../../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
+import { newTry } from '../upstream/timed-dispatch.ts';
 import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
 import {
   readRetryAfter,
@@ -19,16 +20,12 @@ import { CallRequest, deadlineOf } from './call-request.ts';
 import { limitHeaders } from './rate-limit-headers.ts';
 import type { SendJob, UpstreamCall } from './send-job.ts';
 
-/**
- * Reads the reply of a call.
- *
- * @param record of the try that received the reply
- */
+/** @param record of the try that received the reply */
 type ReadReply<T> = (reply: CommittedReply, record: TryRecord) => T;
 
 /**
- * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused. Resolves
- * with what `read` returns, in one promise for all steps. Rejects with UpstreamError for a refusal.
+ * Sends a call: again with a fresh token if the first is refused, and again without signatures if one is refused.
+ * Resolves with what `read` returns, in one promise for all steps. Rejects with UpstreamError for a refusal.
  */
 export function sendUntilReply<T>(job: SendJob, call: UpstreamCall, read: ReadReply<T>): Promise<T> {
   return tryOnce(job, call, undefined, (first) =>
@@ -39,8 +36,7 @@ export function sendUntilReply<T>(job: SendJob, call: UpstreamCall, read: ReadRe
 async function sendAgain<T>(job: SendJob, call: UpstreamCall, refused: Outcome, read: ReadReply<T>): Promise<T> {
   const { entry } = job;
   let outcome = refused;
-  // A token can be revoked before it expires (docs/protocols/vertex-ai.md#token-refresh). One fresh token is tried;
-  // then the refusal is final.
+  // One fresh token is tried: one can be revoked early (docs/protocols/vertex-ai.md#token-refresh).
   if (canResend(job) && outcome.result.status === 401 && entry.provider.forgetCredentials?.(outcome.credentials)) {
     const fresh = await authorize(job, call);
     // Some issuers return the same token until it nearly expires (Google's metadata server does).
@@ -58,9 +54,8 @@ async function sendAgain<T>(job: SendJob, call: UpstreamCall, refused: Outcome, 
 const canResend = ({ exchange }: SendJob): boolean => exchange.request.form?.spent !== true;
 
 /**
- * The call without signatures, if the upstream refused one (docs/protocols/replies.md#refused-signatures). The attempt
- * keeps the new body: a retry sends it from the start, so each attempt loses its signatures once. A caller who wants
- * strict parameters gets the refusal.
+ * The call without refused signatures (docs/protocols/replies.md#refused-signatures). A retry sends it from the start.
+ * A caller who wants strict parameters gets the refusal.
  */
 function withoutSignatures(
   { exchange, attempt, outbound }: SendJob,
@@ -117,7 +112,6 @@ function noTokenInTime({ exchange, attempt, entry }: SendJob): GatewayError {
 }
 
 interface Outcome {
-  /** The credential headers of the request. */
   readonly credentials: Headers;
   readonly result: CommittedReply | RefusedReply;
   /** Its `errors` are read for a refusal only. */
@@ -127,10 +121,7 @@ interface Outcome {
 
 const asIs = (outcome: Outcome): Outcome => outcome;
 
-/**
- * @param fresh credentials that replace refused ones
- * @param then what follows the outcome. Its errors are not the try's.
- */
+/** @param then what follows the outcome. Its errors are not the try's. */
 function tryOnce<T>(
   job: SendJob,
   call: UpstreamCall,
@@ -169,23 +160,6 @@ function keepLost(attempt: Attempt): void {
   attempt.signals = undefined;
 }
 
-function newTry(call: number, startedAt: number): TryRecord {
-  return {
-    call,
-    startedAt,
-    waitedUntil: undefined,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    status: undefined,
-    error: undefined,
-    resent: false,
-    delivered: false,
-    bytesIn: 0,
-  };
-}
-
 /** Turns a credentials failure into a failure of this target, so that retry and fallback can continue. */
 function atTarget(thrown: unknown, slug: string): unknown {
   if (!(thrown instanceof GatewayError) || thrown.code !== 'credentials_failed' || thrown instanceof UpstreamError)
@@ -206,14 +180,10 @@ function refusal(result: RefusedReply, job: SendJob, errors: UpstreamErrorContex
 
 interface Wait extends Limit {
   readonly clock: Clock;
-  /** Creates the error of a wait that reaches its deadline. */
   readonly outOfTime: () => GatewayError;
 }
 
-/**
- * Waits for work that other requests share. The wait ends at the deadline and with the request; the work continues for
- * the others.
- */
+/** The wait ends at the deadline and with the request; the work continues for the requests that share it. */
 function waitForShared<T>(work: Promise<T>, { clock, cancellation, deadline, outOfTime }: Wait): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   work.then(resolve, reject);

@@ -19,10 +19,7 @@ interface LimitSource {
   readonly now: number;
 }
 
-/**
- * The limits of the caller's own account, as the client's API spells them. Limits that only the other API has are left out,
- * and all of them for an API without such headers.
- */
+/** As the client's API spells them. Limits that only the other API has are left out. */
 export function callersLimits(
   headers: Readonly<Record<string, string>>,
   { client, upstream, now }: LimitSource,

@@ -11,7 +11,6 @@ export interface SenderSetup {
   readonly hold: (exchange: Exchange, bytes: number) => boolean;
 }
 
-/** The parts that all upstream calls of one attempt have in common. */
 export interface SendJob {
   readonly setup: SenderSetup;
   readonly exchange: Exchange;
@@ -22,6 +21,5 @@ export interface SendJob {
 
 /** One call to the upstream. An attempt has one, or several as a batch. */
 export interface UpstreamCall extends Pick<OutboundRequest, 'body' | 'stream' | 'openReader' | 'cancellation'> {
-  /** The call's number within its batch. */
   readonly number: number;
 }

@@ -1,5 +1,5 @@
 import type { SearchableBody } from '../../formats/body-view.ts';
-import type { RequestBody } from '../../plugin/index.ts';
+import { RequestBody, type Outbound } from '../../plugin/index.ts';
 
 const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
 /** The escape of a printable ASCII character, except those that encoders write: Go and Gson escape `&`, `<`, `>` and `=`, Gson and PHP also `'`. */
@@ -9,12 +9,15 @@ const ASCII_ESCAPE = /\\u00(?!26|27|3[cde])[2-7]/i;
 const escapesAscii = (bytes: Buffer): boolean =>
   bytes.includes(ANY_ESCAPE) && ASCII_ESCAPE.test(bytes.toString('latin1'));
 
+/** A body that has been parsed within its limits before, by its format or as the caller's body: no limit applies. */
+export const viewOf = (body: Outbound['body']): RequestBody =>
+  RequestBody.read(typeof body === 'string' ? Buffer.from(body) : body, Number.POSITIVE_INFINITY);
+
 const NESTED: ReadonlySet<string | undefined> = new Set(['messages', 'tools', 'functions']);
 
 /**
- * `contains` searches the caller's bytes only: values from an override are the operator's and stay. It is true for bytes with needless
- * escapes, because only parsing shows what they hold. Messages that a prompt or a
- * file wrote have to be read.
+ * `contains` searches the caller's bytes only: values from an override are the operator's and stay. It is true for
+ * bytes with needless escapes, because only parsing shows what they hold.
  */
 export class CallersBody implements SearchableBody {
   readonly #body: RequestBody;

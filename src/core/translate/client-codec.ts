@@ -6,10 +6,7 @@ import { ReplyFault } from '../../formats/format.ts';
 import type { Codec, PassThroughCodec, TaskReply, TranslatingCodec } from '../providers/codec.ts';
 import type { Job } from './translation-job.ts';
 
-/**
- * The codec of a task for a client whose API is not OpenAI's, which all codecs read and write. To a target of the client's own API
- * the body travels as it is.
- */
+/** The codec for a client whose API is not OpenAI's. To a target of the client's own API the body travels as it is. */
 export function clientCodec({ operation, resolved }: Pick<Job, 'operation' | 'resolved'>, codec: Codec): Codec {
   const { taskForms: forms } = operation;
   if (!forms) return codec;

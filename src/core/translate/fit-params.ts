@@ -19,8 +19,9 @@ const TURNS = ['messages', 'input', 'contents'];
 const NESTED = ['generateContentRequest', 'generate_content_request'];
 
 /**
- * Writes the parameters of a config that have another API's names into a body of the target's own API. The bytes of its content stay.
- * Undefined: the request has to be written anew, because its answer has to be translated. Throws RequestFault.
+ * Writes the parameters of a config that have another API's names into a body of the target's own API. The bytes of its
+ * content stay. Undefined: the request has to be written anew, because its answer has to be translated. Throws
+ * RequestFault.
  */
 export function fitParams(job: Job): FittedJob | undefined {
   const { configParams, operation, upstream, attempt } = job;
@@ -78,7 +79,6 @@ function stubOf({ operation: { format, task } }: Job, fields: JsonObject): Conve
 
 const HELLO = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] }];
 
-/** The path as the body spells its keys. */
 function spelled(path: readonly string[], fields: JsonObject, namesOf: (key: string) => readonly string[]): string[] {
   let at: unknown = fields;
   return path.map((key) => {
@@ -106,10 +106,7 @@ const LEFT_OUT = [
   ['generationConfig', 'speechConfig'],
 ];
 
-/**
- * The request without the parameter that the target refuses, if the config has set it: an app that does not know of it gets its answer.
- * Undefined for any other fault.
- */
+/** An app that does not know of a parameter that the config has set gets its answer. Undefined for any other fault. */
 export function withoutRefused(
   error: unknown,
   { body, target }: Job['attempt'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatCompletions } from '../operations/chat-completions.ts';
+import { chatCompletions } from '../operations/openai.ts';
 import { messages } from '../operations/messages.ts';
 import {
   GatewayError,

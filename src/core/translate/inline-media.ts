@@ -14,8 +14,10 @@ import {
   type RequestBody,
   type ResolvedTarget,
 } from '../../plugin/index.ts';
+import { ByteBudget } from '../upstream/bounded-body.ts';
+import { inParallel } from '../upstream/parallel.ts';
 import type { Upstream } from '../upstream/types.ts';
-import { readMedia, ByteBudget, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
+import { readMedia, fetchMedia, MediaRefused, type FetchContext } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/custom-host.ts';
 import { isObject } from '../../formats/json/object.ts';
 
@@ -31,9 +33,8 @@ interface InlinerSetup {
 }
 
 /**
- * Downloads remote media for targets that fetch none, under the rules of the target's config, and inlines them into the
- * attempt's body. The cache runs before it and keys such a request by its addresses. Their content may have changed
- * since, as for any target that fetches them itself.
+ * Downloads remote media for targets that fetch none, under the rules of the target's config. The cache runs before it
+ * and keys such a request by its addresses, whose content may change, as for a target that fetches them itself.
  */
 export function createMediaInliner(setup: InlinerSetup): MediaInliner {
   return {
@@ -69,7 +70,6 @@ function inlineRemote(
 
 interface InlineJob {
   readonly setup: InlinerSetup;
-  /** The request's id. */
   readonly id: string;
   readonly attempt: Attempt;
   readonly body: RequestBody;
@@ -138,28 +138,20 @@ function parseExact(body: RequestBody): Readonly<Record<string, unknown>> {
 async function fetchAll(missing: readonly RemoteMedia[], job: InlineJob): Promise<ReadonlyMap<string, FetchedMedia>> {
   const { attempt, mediaByUrl } = job;
   const group = new Cancellation();
-  const stopListening = attempt.cancellation.onCancel((reason) => group.cancel(reason));
   const context = contextOf(job, group);
   const addresses = Map.groupBy(missing, ({ url }) => url);
   const contents = new Map<string, FetchedMedia>();
-  const waiting = addresses.entries();
-  const work = async (): Promise<void> => {
-    // Workers share the iterator: each takes the next pending address.
-    for (const [url, parts] of waiting) {
-      if (group.reason) throw group.reason;
-      contents.set(url, await fetchOne(parts, context, mediaByUrl));
-    }
-  };
+  const workers = Math.min(PARALLEL, addresses.size);
+  const team = { workers, group, within: attempt.cancellation, giveUp: toGatewayError };
   try {
-    await Promise.all(Array.from({ length: Math.min(PARALLEL, addresses.size) }, work));
+    await inParallel(addresses.entries(), team, async ([url, parts]) => {
+      contents.set(url, await fetchOne(parts, context, mediaByUrl));
+    });
     return contents;
   } catch (error) {
     const failure = toGatewayError(error);
-    group.cancel(failure);
     warnOperator(failure, job);
     throw failure;
-  } finally {
-    stopListening();
   }
 }
 

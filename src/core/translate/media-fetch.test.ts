@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation, GatewayError, UpstreamError, type RemoteMediaSettings } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import type { Download, DownloadRequest } from '../upstream/types.ts';
-import { ByteBudget, fetchMedia, MediaRefused, type FetchContext, readMedia } from './media-fetch.ts';
+import { ByteBudget } from '../upstream/bounded-body.ts';
+import { fetchMedia, MediaRefused, type FetchContext, readMedia } from './media-fetch.ts';
 import { AllowedHosts } from '../catalog/custom-host.ts';
 
 const SETTINGS: RemoteMediaSettings = {

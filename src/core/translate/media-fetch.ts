@@ -6,6 +6,7 @@ import {
   type RemoteMediaSettings,
 } from '../../plugin/index.ts';
 import type { Download, Upstream } from '../upstream/types.ts';
+import type { ByteBudget } from '../upstream/bounded-body.ts';
 import type { AllowedHosts } from '../catalog/custom-host.ts';
 import { version } from '../kernel/version.ts';
 import { bareMime, NO_TYPE, registered, sniffMedia } from '../../formats/media/media-types.ts';
@@ -15,17 +16,13 @@ import type { FetchedMedia } from '../../formats/media/remote-media.ts';
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The limits and means for fetching one request's media. */
 export interface FetchContext {
   readonly download: Upstream['download'];
   readonly clock: Clock;
   readonly settings: RemoteMediaSettings;
   readonly hosts: AllowedHosts;
   readonly budget: ByteBudget;
-  /**
-   * Monotonic moments by which all media must be there: `until` by `remote_media.timeout`, `deadline` by the attempt's
-   * end.
-   */
+  /** Monotonic: `until` by `remote_media.timeout`, `deadline` by the attempt's end. */
   readonly until: number;
   readonly deadline: number;
   /** The limit behind `deadline`: the target's total timeout, or the request's deadline. */
@@ -35,36 +32,12 @@ export interface FetchContext {
   readonly accept: string;
 }
 
-/** The bytes that one request may fetch for all its media together. */
-export class ByteBudget {
-  #left: number;
-
-  constructor(bytes: number) {
-    this.#left = bytes;
-  }
-
-  get left(): number {
-    return this.#left;
-  }
-
-  take(bytes: number): boolean {
-    if (bytes > this.#left) return false;
-    this.#left -= bytes;
-    return true;
-  }
-}
-
-/**
- * The reason why media are unavailable, as a phrase that follows the name of the part. The cause is for the log alone.
- */
+/** Why media are unavailable, as a phrase behind the name of the part. The cause is for the log alone. */
 export class MediaRefused extends Error {
   override readonly name = 'MediaRefused';
 }
 
-/**
- * Downloads an address. Throws MediaRefused, and the cancellation's reason.
- * @param places the number of parts of the request that will hold the bytes; each of them counts towards the budget
- */
+/** Throws MediaRefused, and the cancellation's reason. @param places the parts that will hold the bytes: each counts */
 export async function fetchMedia(address: string, places: number, context: FetchContext): Promise<Download> {
   let url = URL.parse(address);
   for (let hop = 0; ; hop += 1) {
@@ -84,10 +57,7 @@ export async function fetchMedia(address: string, places: number, context: Fetch
 
 interface RedirectHop {
   readonly url: URL;
-  /**
-   * The server's name for messages to the caller. The target of a redirect is not the caller's own text and is not
-   * revealed.
-   */
+  /** For messages to the caller. The target of a redirect is not the caller's own text and is not revealed. */
   readonly server: string;
   readonly places: number;
 }
@@ -111,10 +81,7 @@ async function get({ url, server, places }: RedirectHop, context: FetchContext):
   }
 }
 
-/**
- * The caller learns only that the connection failed. Whether a name resolves to an internal address, to nothing or to a
- * closed port would map the network.
- */
+/** The caller learns only that the connection failed: more would map the internal network. */
 function refusalOf(error: unknown, server: string, context: FetchContext): unknown {
   // A cancellation's reason, or a fault of the gateway's own.
   if (!(error instanceof UpstreamError)) return error;
@@ -160,9 +127,8 @@ const notAllowed = ({ host }: URL, hop: number): string =>
 const TEXT = 'text/plain';
 
 /**
- * Checks a download against its own media type. The type is the server's claim and the first bytes must agree with it:
- * otherwise an HTML page labelled `image/png` would reach the model. Returns a phrase that follows `it` if the download
- * is unusable.
+ * The server's type is a claim, and the first bytes must agree with it: otherwise an HTML page labelled `image/png`
+ * would reach the model. Returns a phrase that follows `it` if the download is unusable.
  */
 export function readMedia({ headers, body }: Download, types: ReadonlySet<string>): FetchedMedia | string {
   // The request asks for no encoding. An encoded body could have any size once decoded.

@@ -84,9 +84,8 @@ function featuresOf({ longContext, request }: Exchange, features: ModelFeatures)
 const NONE: readonly never[] = [];
 
 /**
- * The caller's headers for the API of the target. Features are sent on every route, because they belong to the model.
- * The version belongs to the body: it is sent only with a body written for this API, and not to a host that has it in
- * the body instead (docs/protocols/vertex-ai.md#claude-version).
+ * Features are sent on every route, because they belong to the model. The version belongs to the body: it goes only
+ * with a body of this API, and not to a host that has it in the body (docs/protocols/vertex-ai.md#claude-version).
  */
 export function callerHeaders(
   exchange: Exchange,
@@ -110,9 +109,8 @@ const WITH_FEATURES = Object.values(formats).flatMap(({ name, requestHeaders }) 
 );
 
 /**
- * Features that cannot be sent because the target has another API. They are losses, whether the header or the body
- * requests them (docs/protocols/messages-route.md#dropped-fields): a caller who requests a longer context must learn
- * that it is not available. Nothing is lost if the config forwards the header.
+ * Features are losses at a target of another API, whether header or body requests them, unless the config forwards the
+ * header (docs/protocols/messages-route.md#dropped-fields): a caller must learn that no longer context is available.
  */
 export function lostFeatures(
   exchange: Exchange,
@@ -126,18 +124,13 @@ export function lostFeatures(
     const requested = featuresOf(exchange, features);
     if (requested.length === 0) continue;
     const has = features.elsewhere?.[format];
-    lost = [...lost, ...lossesOf(features, has ? requested.filter((feature) => !has.test(feature)) : requested)];
+    const missing = has ? requested.filter((feature) => !has.test(feature)) : requested;
+    lost = [...lost, ...missing.map((feature) => lostFeature(features, feature, features.owner))];
   }
   return lost;
 }
 
-const lossesOf = (features: ModelFeatures, requested: readonly string[]): readonly Loss[] =>
-  requested.map((feature) => lostFeature(features, feature, features.owner));
-
-/**
- * All such headers of the caller, for any target. The cache key contains them, because other versions or features yield
- * other replies.
- */
+/** All such headers of the caller. The cache key contains them, because they change replies. */
 export function spokenHeaders({ longContext, request }: Exchange): readonly (string | undefined)[] {
   return Object.values(formats).flatMap(({ requestHeaders }) => {
     if (!requestHeaders) return [];

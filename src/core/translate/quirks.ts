@@ -2,11 +2,11 @@ import type { Format, ModelFeatures } from '../../formats/format.ts';
 import { LossReport, joinLosses } from '../../formats/losses/losses.ts';
 import { MAX_EVENT_BYTES } from '../../formats/sse/held-bytes.ts';
 import { addPiece } from '../../formats/json/piece-list.ts';
-import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../../plugin/index.ts';
+import { UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../../plugin/index.ts';
 import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/provider.ts';
+import { viewOf } from './callers-body.ts';
 import { lostFeature, namesIn } from './outbound-headers.ts';
 
-/** The formats of both sides. */
 interface FormatPair {
   readonly client: Format;
   readonly upstream: Format;
@@ -62,10 +62,7 @@ function lostFeatures(features: ModelFeatures, refused: ReadonlySet<string>): Pr
   return losses.list();
 }
 
-/**
- * The limit is this target's own. It is reported like a refusal by the upstream, so a config that lists its status
- * falls through to another target.
- */
+/** Reported like a refusal by the upstream, so that a config with its status falls through to another target. */
 function refuseLarger({ bytes, words }: BodyLimit, { body }: Outbound): void {
   const size = Buffer.byteLength(body);
   if (size <= bytes) return;
@@ -87,13 +84,10 @@ function filterHeader(headers: Outbound['headers'], { features, split }: Filter)
   return kept.length === 0 ? others : { ...others, [features.header]: kept.join(',') };
 }
 
-/**
- * Filters the body's field as the header: a host that reads the field gets the same list there
- * (docs/protocols/vertex-ai.md#claude-betas).
- */
+/** A host that reads the field gets the same list as in the header (docs/protocols/vertex-ai.md#claude-betas). */
 function filterField(body: Outbound['body'], { features: { field }, split }: Filter): Outbound['body'] {
   if (!body.includes(`"${field}"`)) return body;
-  const view = viewOf(toBuffer(body));
+  const view = viewOf(body);
   const given = view.has(field) ? view.value(field) : undefined;
   if (typeof given !== 'string' && !Array.isArray(given)) return body;
   const names = [given].flat().flatMap((entry: unknown) => (typeof entry === 'string' ? namesIn([entry]) : []));
@@ -102,11 +96,6 @@ function filterField(body: Outbound['body'], { features: { field }, split }: Fil
   const value = kept.length === 0 ? undefined : kept;
   return view.edit([{ path: [field], value, source: 'gateway' }]).encode();
 }
-
-/**
- * The body has already been parsed within its limits, by its format or as the caller's body, so no limit applies here.
- */
-const viewOf = (body: Buffer): RequestBody => RequestBody.read(body, Number.POSITIVE_INFINITY);
 
 const toBuffer = (body: Outbound['body']): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
 

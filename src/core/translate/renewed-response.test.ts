@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renewedResponse } from './renewed-response.ts';
+import { renewedResponse } from './cached-replies.ts';
 
 const OLD = '01a2094d7acb7176b4f5f6261513a587';
 const OWN = 'ffffffff7aec7c38875a9aa9f41a2eca';

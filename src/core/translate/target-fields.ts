@@ -2,10 +2,16 @@ import { TARGET_FIELDS, type TargetField } from '../../formats/anthropic-message
 import { LossReport, joinLosses } from '../../formats/losses/losses.ts';
 import type { BodyEdit } from '../../formats/body-view.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { GatewayError, RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../../plugin/index.ts';
+import {
+  GatewayError,
+  type Operation,
+  type Prepared,
+  type RequestBody,
+  type ResolvedTarget,
+} from '../../plugin/index.ts';
+import { viewOf } from './callers-body.ts';
 import { namesIn } from './outbound-headers.ts';
 
-/** The items of a list. */
 const ITEMS = '[]';
 
 /** `tools[].strict` as keys and `[]`. */
@@ -13,8 +19,7 @@ export const stepsOf = (path: string): readonly string[] =>
   path.split('.').flatMap((part) => (part.endsWith(ITEMS) ? [part.slice(0, -ITEMS.length), ITEMS] : [part]));
 
 /**
- * A copy of the value without the field at the end of the steps, wherever they lead to one. Returns the value itself if nothing
- * is removed.
+ * A copy without the field at the end of the steps, wherever they lead to one; the value itself if nothing is removed.
  * @param removes called for each such field with its value and its place
  */
 export function removeFields(
@@ -81,9 +86,8 @@ const VERTEX_RULES: readonly VertexRule[] = TARGET_FIELDS.filter(({ at }) => at.
 }));
 
 /**
- * Leaves out the fields of a body for Claude that this host of it does not have, or only with a beta that is not sent. A field that
- * another form stands for has left the body before. The search of the bytes finds every field: only needless escapes hide a key.
- * @param written with the headers that are sent
+ * Leaves out the fields for Claude that this host does not have, or only with a beta that is not sent. The search of
+ * the bytes finds every field: only needless escapes hide a key. @param written with the headers that are sent
  */
 export function withoutForeignFields(
   { format }: Operation,
@@ -109,7 +113,6 @@ export function withoutForeignFields(
 const mayHave = (body: RequestBody, { top, key }: FieldPlace): boolean =>
   body.has(top) && (key === undefined || body.bytesOf(top).includes(key));
 
-/** The body as written, with fields removed from it. */
 class Removal {
   readonly #caller: RequestBody;
   readonly #written: Prepared;
@@ -120,12 +123,9 @@ class Removal {
   readonly #without: TargetField[] = [];
 
   constructor(caller: RequestBody, written: Prepared) {
-    const { body } = written.outbound;
     this.#caller = caller;
     this.#written = written;
-    // The body has been read within its limits before.
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    this.#body = RequestBody.read(bytes, Number.POSITIVE_INFINITY);
+    this.#body = viewOf(written.outbound.body);
   }
 
   remove(row: TargetField, { top, steps }: FieldPlace): void {
@@ -205,7 +205,6 @@ interface NeededBetas {
 const betasFor = ({ betas = [], betasOf }: TargetField, value: unknown): NeededBetas =>
   betasOf ? { names: betasOf(value), all: true } : { names: betas, all: false };
 
-/** True when the betas are sent, in the header or in the body. */
 function sends({ names, all }: NeededBetas, caller: RequestBody, { outbound }: Prepared): boolean {
   const sent = namesIn([outbound.headers['anthropic-beta'] ?? '']);
   const inBody = caller.has('anthropic_beta');

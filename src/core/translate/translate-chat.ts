@@ -1,4 +1,5 @@
-import type { Conversation, FormatName, Loss } from '../../formats/conversation.ts';
+import { hash } from 'node:crypto';
+import type { Conversation, Loss } from '../../formats/conversation.ts';
 import type { Format, PassThrough, PassThroughSupport, ReplyContext } from '../../formats/format.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
 import { translatingReader, type Translation } from '../../formats/streams/readers.ts';
@@ -6,15 +7,13 @@ import { joinLosses } from '../../formats/losses/losses.ts';
 import { restoringNames } from '../../formats/name-aliases.ts';
 import { translateRequest } from '../../formats/translate.ts';
 import { writeJson } from '../../formats/json/text.ts';
-import { type Outbound, type Prepared, type ResolvedTarget, type Steps, RequestBody } from '../../plugin/index.ts';
-import { CallersBody } from './callers-body.ts';
+import type { Outbound, Prepared, ResolvedTarget, Steps } from '../../plugin/index.ts';
+import { CallersBody, viewOf } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
 import { callId } from '../../plugin/ids.ts';
 import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
-import { createHash } from 'node:crypto';
 import { REFUSED_SIGNATURE, refusesSignature } from '../../formats/refused-signature.ts';
 
-/** Prepares a generation request. Throws RequestFault. */
 export function* prepareGeneration(job: Job): Steps<Prepared> {
   const support = passThroughOf(job);
   const fitted = support && fitParams(job);
@@ -22,9 +21,9 @@ export function* prepareGeneration(job: Job): Steps<Prepared> {
 }
 
 /**
- * Decides whether the caller's bytes are sent: both sides have one format, and its API is that of the target's model. Undefined: the
- * request is written anew. The upstream's model decides, because a client sends what a name suggests, and coding agents send the
- * newest form to every name that they do not know.
+ * The caller's bytes are sent where both sides have one format, which is that of the target's model. Undefined: the
+ * request is written anew. A client sends what a model's name suggests, and coding agents send the newest form to any
+ * name.
  */
 export function passThroughOf({
   attempt: { body },
@@ -80,9 +79,10 @@ function* writeRequest(job: Job): Steps<Prepared> {
   const { attempt, resolved, operation, upstream, client, configParams: params } = job;
   const target = encodingTarget(job);
   const json = yield* wholeBody(job);
-  const users = new LongUsers(resolved.format, operation.format);
+  const ofUser: Loss[] = [];
   const translated = yield* translateRequest(json, {
-    change: (conversation: Conversation) => users.shorten(params ? params.merge(conversation) : conversation),
+    change: (conversation: Conversation) =>
+      withShortUser(params ? params.merge(conversation) : conversation, job, ofUser),
     client: params ? params.named(operation.format) : operation.format,
     upstream,
     target,
@@ -101,7 +101,7 @@ function* writeRequest(job: Job): Steps<Prepared> {
   };
   const keepsReply = support && upstream.name === operation.format.name && isAsSent(encoded.reply);
   return {
-    losses: joinLosses(encoded.losses, users.losses, operation.format.unshown(attempt.body, client)),
+    losses: joinLosses(encoded.losses, ofUser, operation.format.unshown(attempt.body, client)),
     ...(encoded.defaulted && { defaulted: encoded.defaulted }),
     outbound: {
       ...placeOf(job, encoded.headers),
@@ -128,13 +128,13 @@ function replyContext({ model, inlineThinking, signatureScope }: ResolvedTarget)
 }
 
 /**
- * True where the reply of a request that was written anew needs no translation: nothing in the request stands for something else.
- * Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them back.
+ * True where the reply of a request that was written anew needs no translation: nothing in the request stands for
+ * something else. Events and fields that the gateway does not know stay, and so do thoughts: Claude may demand them
+ * back.
  */
 const isAsSent = ({ customTools, jsonTool, inlineThinking = false }: ReplyContext): boolean =>
   jsonTool === undefined && !inlineThinking && (customTools?.size ?? 0) === 0;
 
-/** The two ways of a reply to its client. */
 interface ReplyWays {
   /** Opens the reader that keeps the bytes. Undefined: the reply is written anew. */
   readonly keep: (() => PassThrough) | undefined;
@@ -144,8 +144,8 @@ interface ReplyWays {
 const JSON_TYPE = /^application\/json\b/i;
 
 /**
- * Writes a reply anew where its bytes cannot stay, and where it is a JSON document in place of the stream that the client wants: a
- * server without streams replies with the whole document, and some report an error with status 200.
+ * Writes a reply anew where its bytes cannot stay, and where it is a JSON document in place of the stream that the
+ * client wants: a server without streams replies with the whole document, and some report an error with status 200.
  */
 function openReplies(own: Format, stream: boolean, { keep, translation }: ReplyWays): Outbound['openReader'] {
   return ({ headers: { 'content-type': type = '' } }) => {
@@ -167,28 +167,16 @@ function withHint(decodeError: Format['decodeError'], hint: string | undefined):
 const LONGEST = 64;
 
 /** Shortens the identifier of the user for APIs that allow no long one. The same user has the same hash. */
-class LongUsers {
-  readonly #shortens: boolean;
-  readonly #client: Format;
-  #losses: readonly Loss[] = [];
-
-  constructor(upstream: FormatName, client: Format) {
-    this.#shortens = upstream.startsWith('openai');
-    this.#client = client;
-  }
-
-  get losses(): readonly Loss[] {
-    return this.#losses;
-  }
-
-  shorten(conversation: Conversation): Conversation {
-    const { user } = conversation;
-    if (!this.#shortens || user === undefined || user.length <= LONGEST) return conversation;
-    const reason = `OpenAI takes at most ${LONGEST} characters: the SHA-256 of it was sent`;
-    const param = this.#client.clientPaths('user')[0] ?? 'user';
-    this.#losses = [{ param, action: 'clamped', reason }];
-    return { ...conversation, user: createHash('sha256').update(user).digest('hex') };
-  }
+function withShortUser(
+  conversation: Conversation,
+  { upstream, operation }: Pick<Job, 'upstream' | 'operation'>,
+  losses: Loss[],
+): Conversation {
+  const { user } = conversation;
+  if (!upstream.name.startsWith('openai') || user === undefined || user.length <= LONGEST) return conversation;
+  const reason = `OpenAI takes at most ${LONGEST} characters: the SHA-256 of it was sent`;
+  losses[0] = { param: operation.format.clientPaths('user')[0] ?? 'user', action: 'clamped', reason };
+  return { ...conversation, user: hash('sha256', user) };
 }
 
 /** One path for all: the body is in the upstream's format, where the messages may have other numbers. */
@@ -202,9 +190,7 @@ const LOSS: Loss = {
 function signatureRemoval(upstream: Format, { model }: RequestTarget): NonNullable<Outbound['withoutSignatures']> {
   return (failure, sent) => {
     if (!refusesSignature(failure)) return undefined;
-    const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
-    // The body was within its limits when it was encoded.
-    const body = RequestBody.read(bytes, Number.POSITIVE_INFINITY);
+    const body = viewOf(sent);
     const cleaning = upstream.signatures?.remove(body, { model });
     if (!cleaning) return undefined;
     const thinking = cleaning.losses.filter(({ param }) => param === 'thinking');

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../formats/conversation.ts';
-import { createSignals, type Signals, type UpstreamFailure, type Usage } from '../../formats/events.ts';
+import { createSignals, type Signals } from '../../formats/events.ts';
 import {
   ReplyFault,
   RequestFault,
@@ -36,8 +36,7 @@ export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prep
 function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   const { resolved, upstream } = job;
   const source = keptBody(job);
-  // Counts (docs/protocols/anthropic-messages.md#count-tokens) and embeddings
-  // (docs/protocols/embeddings.md#openai-request) never stream, whatever the body or the config contains.
+  // Counts and embeddings never stream, whatever the body or the config contains.
   const stream = codec.streams?.(source) ?? false;
   const cleaning = codec.clean?.(source, resolved.extensions);
   const cleaned = cleaning ? source.edit(cleaning.edits) : source;
@@ -117,20 +116,15 @@ class TaskReader implements PassThrough {
 
   end(): Buffer | undefined {
     const reply = this.#decode(Buffer.concat(this.#pieces));
-    if (!reply.ok) return this.#fail(reply.failure);
-    return this.#complete(reply.body, reply);
-  }
-
-  #fail(failure: UpstreamFailure): undefined {
-    this.signals.failure = failure;
-  }
-
-  #complete(body: JsonObject, { usage, model }: { usage?: Usage; model?: string }): Buffer {
-    this.signals.usage = usage;
-    this.signals.model = model;
+    if (!reply.ok) {
+      this.signals.failure = reply.failure;
+      return undefined;
+    }
+    this.signals.usage = reply.usage;
+    this.signals.model = reply.model;
     this.signals.content = true;
     this.signals.ended = true;
-    return Buffer.from(this.#write(body));
+    return Buffer.from(this.#write(reply.body));
   }
 }
 

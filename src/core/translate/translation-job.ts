@@ -24,7 +24,6 @@ export interface Job {
   readonly attempt: Attempt;
   readonly resolved: ResolvedTarget;
   readonly operation: Operation;
-  /** The format of the target. */
   readonly upstream: Format;
   readonly client: ClientContext;
   /** References of the body to what no target of this API has. */
@@ -141,10 +140,7 @@ const keptContext = ({ keeps, continues }: KeptTurn, body: RequestBody): Partial
   continues,
 });
 
-/**
- * Enforces a config that restricts `/v1/messages` to the Claude family, whose native API it is. The family is every
- * model with this API, whatever its name. Throws GatewayError.
- */
+/** Restricts `/v1/messages` to models with this API, whatever their names (`messages_route`). Throws GatewayError. */
 export function checkMessagesRoute(
   operation: Operation,
   { messagesRoute }: Pick<Target, 'messagesRoute'>,

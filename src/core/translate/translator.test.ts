@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { countTokens } from '../operations/count-tokens.ts';
-import { chatCompletions } from '../operations/chat-completions.ts';
-import { messages } from '../operations/messages.ts';
+import { countTokens, messages } from '../operations/messages.ts';
+import { chatCompletions } from '../operations/openai.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import { RequestBody, type Operation, type ResolvedTarget } from '../../plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../plugin/testing/index.ts';

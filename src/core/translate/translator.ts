@@ -39,8 +39,7 @@ import { prepareTask, countingCodec } from './translate-task.ts';
 import { createSignals } from '../../formats/events.ts';
 
 /**
- * Encodes an attempt's request in its target's format: as the caller's bytes if both formats are the same, otherwise
- * through the conversation.
+ * As the caller's bytes if both formats are the same, otherwise through the conversation.
  * @param holdBytes `limits.hold_bytes`. Default: no limit, for requests that are not sent
  */
 export function createTranslator(clock: Clock, holdBytes?: number): Translator {
@@ -110,7 +109,6 @@ function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientC
   };
 }
 
-/** Adds the losses of headers and the quirks of the target's host. */
 function completed(job: Job, written: Prepared): Prepared {
   const { exchange, attempt, resolved, operation, upstream, unkept } = job;
   const ofHeaders = lostFeatures(exchange, attempt.target, resolved);
@@ -134,7 +132,6 @@ function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job
   return losses.list();
 }
 
-/** Losses of content from the responses before the request. */
 function lostOfEarlier({ exchange: { kept }, unkept }: Pick<Job, 'exchange' | 'unkept'>): readonly Loss[] {
   const losses = unkept ? [...unkept.losses] : [];
   if (kept?.unreadable)
@@ -152,11 +149,6 @@ const ownPassThrough = (request: Parameters<typeof passThroughOf>[0]): PassThrou
 
 const isOwnFormat = ({ task, format }: Operation, resolved: ResolvedTarget): boolean =>
   task === 'generate' && format.name === resolved.format && !codecOf(resolved) && !resolved.estimatesTokens;
-
-function* estimate(job: Job): Steps<Prepared> {
-  yield;
-  return estimatedCount(job);
-}
 
 /** True if the body is parsed whole. A request in its target's format is sent as bytes. */
 function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
@@ -185,7 +177,8 @@ function prepare(job: Job): Steps<Prepared> {
 const BYTES_PER_TOKEN = 4;
 
 /** A count that the gateway estimates because the target has none: nothing is sent. */
-function estimatedCount(job: Job): Prepared {
+function* estimate(job: Job): Steps<Prepared> {
+  yield;
   const { operation, attempt, upstream } = job;
   const tokens = Math.ceil(attempt.body.original.length / BYTES_PER_TOKEN);
   const { counting } = operation.format;

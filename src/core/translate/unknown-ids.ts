@@ -14,10 +14,9 @@ import { LossReport } from '../../formats/losses/losses.ts';
 type IdTarget = Pick<ResolvedTarget, 'format' | 'takesUnknownIds' | 'usesCallersToken'>;
 
 /**
- * Refuses ids of responses, items and conversations that the gateway does not keep for the caller: the plugin `responses` has put what
- * it keeps in their place. The keys of a catalog entry share the vendor's account, where an id alone continues the response of any of
- * them. References to reasoning are left out, since an answer is complete without its reasoning. Reads the body as it will be sent,
- * because a config of the caller can set fields. Throws GatewayError.
+ * Refuses ids of responses, items and conversations that the gateway does not keep for the caller: the keys of an entry
+ * share the vendor's account, where an id continues the response of any of them. References to reasoning are left out.
+ * Reads the body as it will be sent, because a config of the caller can set fields. Throws GatewayError.
  */
 export function withoutUnknownIds(operation: Operation, body: RequestBody, target: IdTarget): Cleaning | undefined {
   if (target.format !== 'openai-responses' || operation.format.name !== target.format) return undefined;

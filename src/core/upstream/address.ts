@@ -1,12 +1,30 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+
+interface Range {
+  readonly name: string;
+  readonly list: BlockList;
+}
+
+function buildRanges(table: readonly (readonly [cidr: string, name: string])[]): readonly Range[] {
+  return table.map(([cidr, name]) => {
+    const [network = '', bits] = cidr.split('/');
+    const list = new BlockList();
+    list.addSubnet(network, Number(bits), familyOf(network));
+    return { name, list };
+  });
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+const nameOf = (ranges: readonly Range[], address: string): string | undefined =>
+  ranges.find(({ list }) => list.check(address, familyOf(address)))?.name;
 
 /**
- * Addresses that no public model API can have: the IANA special-purpose registries (RFC 6890 and successors, IPv4 and IPv6),
- * multicast, and withdrawn blocks. Blocks that the registries call globally reachable (AS112, AMT, PCP and TURN anycast, ORCHIDv2,
- * drone identifiers) are refused too: they belong to network infrastructure and never serve an API. Blocks that carry an IPv4
- * address are checked by that address, see `embeddedIpv4`.
+ * Addresses that no public model API can have: the IANA special-purpose registries (RFC 6890 and successors),
+ * multicast, and withdrawn blocks. Blocks that are globally reachable (AS112, AMT, anycast) belong to network
+ * infrastructure. Blocks that carry an IPv4 address are checked by that address, see `embeddedIpv4`.
  */
-const SPECIAL_IPV4: readonly (readonly [string, string])[] = [
+const SPECIAL = buildRanges([
   ['0.0.0.0/8', 'this network, RFC 791'],
   ['10.0.0.0/8', 'private use, RFC 1918'],
   ['100.64.0.0/10', 'shared address space, RFC 6598'],
@@ -27,9 +45,6 @@ const SPECIAL_IPV4: readonly (readonly [string, string])[] = [
   ['203.0.113.0/24', 'documentation, RFC 5737'],
   ['224.0.0.0/4', 'multicast, RFC 5771'],
   ['240.0.0.0/4', 'reserved and broadcast, RFC 1112 and RFC 8190'],
-];
-
-const SPECIAL_IPV6: readonly (readonly [string, string])[] = [
   ['::/128', 'unspecified, RFC 4291'],
   ['::1/128', 'loopback, RFC 4291'],
   ['64:ff9b:1::/48', 'local-use translation, RFC 8215'],
@@ -45,95 +60,62 @@ const SPECIAL_IPV6: readonly (readonly [string, string])[] = [
   ['fe80::/10', 'link local, RFC 4291'],
   ['fec0::/10', 'site local, RFC 3879'],
   ['ff00::/8', 'multicast, RFC 4291'],
-];
-
-interface Range {
-  readonly name: string;
-  readonly list: BlockList;
-}
-
-function buildRanges(table: readonly (readonly [string, string])[], family: 'ipv4' | 'ipv6'): readonly Range[] {
-  return table.map(([cidr, name]) => {
-    const slash = cidr.indexOf('/');
-    const list = new BlockList();
-    list.addSubnet(cidr.slice(0, slash), Number(cidr.slice(slash + 1)), family);
-    return { name, list };
-  });
-}
-
-const RANGES_IPV4 = buildRanges(SPECIAL_IPV4, 'ipv4');
-const RANGES_IPV6 = buildRanges(SPECIAL_IPV6, 'ipv6');
+]);
 
 /** The only block from which IANA delegates public IPv6 addresses; all other blocks are reserved. */
-const GLOBAL_UNICAST = buildRanges([['2000::/3', 'global unicast']], 'ipv6');
+const GLOBAL_UNICAST = buildRanges([['2000::/3', 'global unicast']]);
 
-/**
- * The reason why connections to an address are refused; undefined for a public address.
- * @param address IPv4 in dotted form or IPv6, in the form of the resolver or the URL parser
- */
+/** Undefined for a public address. @param address in the form of the resolver or the URL parser */
 export function specialPurpose(address: string): string | undefined {
-  if (isIPv4(address)) return nameOf(RANGES_IPV4, address, 'ipv4');
+  if (isIPv4(address)) return nameOf(SPECIAL, address);
   if (!isIPv6(address)) return 'not an IP address';
   // A zone (`fe80::1%eth0`) names an interface of this machine: only scoped addresses have one.
   if (address.includes('%')) return 'address with a zone, RFC 4007';
   const embedded = embeddedIpv4(address);
   if (embedded !== undefined) {
-    const inside = nameOf(RANGES_IPV4, embedded, 'ipv4');
+    const inside = nameOf(SPECIAL, embedded);
     return inside && `IPv6 form of an IPv4 address: ${inside}`;
   }
-  const special = nameOf(RANGES_IPV6, address, 'ipv6');
+  const special = nameOf(SPECIAL, address);
   if (special !== undefined) return special;
-  return nameOf(GLOBAL_UNICAST, address, 'ipv6') === undefined ? 'outside global unicast, RFC 4291' : undefined;
+  return nameOf(GLOBAL_UNICAST, address) === undefined ? 'outside global unicast, RFC 4291' : undefined;
 }
 
 /** Metadata servers, which hand out the credentials of the machine: those of Google, AWS, Azure, Alibaba and others. */
-const METADATA_SERVERS_IPV4 = buildRanges(
-  [
-    ['169.254.169.254/32', 'Google, AWS, Azure, OpenStack'],
-    ['169.254.170.2/32', 'AWS ECS'],
-    ['169.254.170.23/32', 'AWS EKS'],
-    ['169.254.0.23/32', 'Tencent'],
-    ['168.63.129.16/32', 'Azure'],
-    ['100.100.100.200/32', 'Alibaba'],
-  ],
-  'ipv4',
-);
-const METADATA_SERVERS_IPV6 = buildRanges(
-  [
-    ['fd20:ce::254/128', 'Google'],
-    ['fd00:ec2::254/128', 'AWS'],
-    ['fd00:ec2::23/128', 'AWS EKS'],
-    ['fd00:c1::a9fe:a9fe/128', 'Oracle'],
-    ['fe80::a9fe:a9fe/128', 'OpenStack'],
-  ],
-  'ipv6',
-);
+const METADATA_SERVERS = buildRanges([
+  ['169.254.169.254/32', 'Google, AWS, Azure, OpenStack'],
+  ['169.254.170.2/32', 'AWS ECS'],
+  ['169.254.170.23/32', 'AWS EKS'],
+  ['169.254.0.23/32', 'Tencent'],
+  ['168.63.129.16/32', 'Azure'],
+  ['100.100.100.200/32', 'Alibaba'],
+  ['fd20:ce::254/128', 'Google'],
+  ['fd00:ec2::254/128', 'AWS'],
+  ['fd00:ec2::23/128', 'AWS EKS'],
+  ['fd00:c1::a9fe:a9fe/128', 'Oracle'],
+  ['fe80::a9fe:a9fe/128', 'OpenStack'],
+]);
 
-export const isMetadataServer = (address: string): boolean =>
-  isIn(METADATA_SERVERS_IPV4, METADATA_SERVERS_IPV6, address);
+export const isMetadataServer = (address: string): boolean => isIn(METADATA_SERVERS, address);
 
 /** Link-local addresses (RFC 3927, RFC 4291): clouds offer services of the machine here, more than a list could cover. */
-const LINK_LOCAL_IPV4 = buildRanges([['169.254.0.0/16', 'link local']], 'ipv4');
-const LINK_LOCAL_IPV6 = buildRanges([['fe80::/10', 'link local']], 'ipv6');
+const LINK_LOCAL = buildRanges([
+  ['169.254.0.0/16', 'link local'],
+  ['fe80::/10', 'link local'],
+]);
 
-export const isLinkLocal = (address: string): boolean => isIn(LINK_LOCAL_IPV4, LINK_LOCAL_IPV6, address);
+export const isLinkLocal = (address: string): boolean => isIn(LINK_LOCAL, address);
 
 /** Checks the address without its zone, and every IPv4 address that an IPv6 address may stand for. */
-function isIn(ipv4: readonly Range[], ipv6: readonly Range[], address: string): boolean {
+function isIn(ranges: readonly Range[], address: string): boolean {
   const [plain = ''] = address.split('%');
-  if (isIPv4(plain)) return nameOf(ipv4, plain, 'ipv4') !== undefined;
-  if (!isIPv6(plain)) return false;
-  return nameOf(ipv6, plain, 'ipv6') !== undefined || ipv4FormsOf(plain).some((form) => nameOf(ipv4, form, 'ipv4'));
-}
-
-function nameOf(ranges: readonly Range[], address: string, family: 'ipv4' | 'ipv6'): string | undefined {
-  return ranges.find(({ list }) => list.check(address, family))?.name;
+  const forms = isIPv6(plain) ? [plain, ...ipv4FormsOf(plain)] : [plain];
+  return forms.some((form) => isIP(form) !== 0 && nameOf(ranges, form) !== undefined);
 }
 
 /**
- * The IPv4 address that an IPv6 address stands for. Packets to these blocks reach that address, so the checks use it: IPv4-mapped
- * (RFC 4291), the NAT64 prefix (RFC 6052: on an IPv6-only network DNS64 gives every IPv4-only provider such an address, so the block
- * cannot be refused as a whole) and 6to4 (RFC 3056).
+ * IPv4-mapped (RFC 4291), 6to4 (RFC 3056), and the NAT64 prefix (RFC 6052: on an IPv6-only network DNS64 gives every
+ * IPv4-only provider such an address). Packets reach the IPv4 address, so the checks use it.
  */
 export function embeddedIpv4(address: string): string | undefined {
   const groups = groupsOf(address);
@@ -157,10 +139,7 @@ const startsWith =
 const lastTwo = (groups: readonly number[]): string => dotted(groups[6]!, groups[7]!);
 const isLocalNat64 = startsWith(0x64, 0xff9b, 1);
 
-/**
- * Forms that are always refused without `allow_insecure`. A machine or its network may interpret such an address in any of these
- * ways, so each form is checked.
- */
+/** Forms that are refused without `allow_insecure`: a network may interpret an address in any of these ways. */
 const LOCAL_EMBEDDINGS: readonly Embedding[] = [
   // `::a.b.c.d`, RFC 4291, deprecated; `::ffff:0:a.b.c.d`, RFC 2765.
   { fits: startsWith(0, 0, 0, 0, 0, 0), read: lastTwo },

@@ -1,7 +1,6 @@
 import { addPiece } from '../../formats/json/piece-list.ts';
 import { codingOf } from '../../plugin/content-decoder.ts';
 
-/** Collects a small body up to a limit. */
 export class BoundedBody {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
@@ -21,6 +20,29 @@ export class BoundedBody {
 
   bytes(): Buffer {
     return Buffer.concat(this.#pieces, this.#length);
+  }
+}
+
+/** A number of bytes that several bodies share. */
+export class ByteBudget {
+  readonly limit: number;
+  #left: number;
+
+  /** @param spent bytes of earlier bodies that are still held */
+  constructor(limit: number, spent = 0) {
+    this.limit = limit;
+    this.#left = limit - spent;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** False, and takes none, if fewer are left. */
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
   }
 }
 

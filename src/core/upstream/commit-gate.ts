@@ -7,9 +7,7 @@ import type { OutboundRequest } from './types.ts';
 export interface HeldReply {
   readonly stream: boolean;
   readonly signals: Signals;
-  /** Bytes received from the upstream. */
   readonly bytesIn: number;
-  /** Bytes that the reader has produced from them. */
   readonly bytesOut: number;
 }
 

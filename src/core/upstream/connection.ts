@@ -3,7 +3,7 @@ import { Client, type buildConnector, type Dispatcher } from 'undici';
 import { toGatewayError, UpstreamError, type Clock, type GatewayError } from '../../plugin/index.ts';
 import { permittedAddresses, type Lookup } from './egress.ts';
 import { causeOf, outOfSockets, toTlsError } from './faults.ts';
-import { checkProxiedName } from './route.ts';
+import { checkProxiedName, portOf, withoutBrackets } from './route.ts';
 import { openTunnel, proxyAuthorization } from './tunnel.ts';
 import type { ProxyServer } from './types.ts';
 
@@ -14,11 +14,9 @@ const ATTEMPT_DELAY_MS = 250;
 export interface Wire {
   /** @param to a checked address, and the name that resolved to it */
   connect(to: { readonly host: string; readonly port: number; readonly hostname: string }): Socket;
-  /** Starts TLS on the given socket. */
   readonly secure: buildConnector.connector;
 }
 
-/** The part of a dial that is the same for all connections of a pool. */
 export interface DialContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
@@ -41,11 +39,10 @@ interface Hop {
 }
 
 /**
- * Opens one connection: lookup, address check, connect to a checked address, then TLS for the requested name. Through a proxy these are
- * name and address of the proxy, and a tunnel comes before the TLS of the upstream.
- * Attempts to several addresses run in parallel; each starts when the previous one has failed or has been silent for a while. Node's
- * own `autoSelectFamily` gives every attempt except the last only that delay, which is too short for far regions.
- * The dial has no timeout: the waiting request has one, and abandons the dial when it passes.
+ * Opens one connection: lookup, address check, connect to a checked address, TLS for the requested name; through a
+ * proxy its name and address, and a tunnel before the TLS of the upstream. Attempts run in parallel, each after a
+ * while: Node's `autoSelectFamily` gives all but the last too short a time for far regions. The waiting request has the
+ * timeout.
  */
 class Dial {
   readonly #context: DialContext;
@@ -97,8 +94,7 @@ class Dial {
   }
 
   get #host(): string {
-    const { hostname } = this.#target;
-    return `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${portOf(this.#target)}`;
+    return authorityOf({ hostname: this.#target.hostname, port: portOf(this.#target) });
   }
 
   #attempt(): void {
@@ -156,7 +152,7 @@ class Dial {
     socket.setKeepAlive(true, 60_000);
     if (!proxy.url.startsWith('https:')) return reached(socket);
     const { hostname, port } = this.#hop;
-    const host = `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${port}`;
+    const host = authorityOf(this.#hop);
     this.#handshake(socket, { hostname, host, protocol: 'https:', port: String(port) }, reached);
   }
 
@@ -197,20 +193,11 @@ class Dial {
   }
 }
 
-const hopOf = (url: URL): Hop => ({
-  hostname: url.hostname.replace(/^\[|\]$/g, ''),
-  port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
-});
+const hopOf = (url: URL): Hop => ({ hostname: withoutBrackets(url.hostname), port: portOf(url) });
 
-function portOf({ port, protocol }: buildConnector.Options): number {
-  if (port !== '') return Number(port);
-  return protocol === 'https:' ? 443 : 80;
-}
+const authorityOf = ({ hostname, port }: Hop): string => `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${port}`;
 
-/**
- * Callers who may choose the host, but no internal address, get the same error for a name that resolves to an internal address and
- * for one that does not resolve. Otherwise they could map the internal network name by name.
- */
+/** The same error for an inner address and for none: callers could map the internal network name by name. */
 const unreported = (cause: unknown, host: string): UpstreamError =>
   new UpstreamError(
     'egress_refused',
@@ -225,7 +212,7 @@ export function openOnce(
 ): { readonly opened: Promise<Socket>; abandon(reason: GatewayError): void } {
   const { promise: opened, resolve, reject } = Promise.withResolvers<Socket>();
   const { hostname, host, protocol, port } = origin;
-  const target = { hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port };
+  const target = { hostname: withoutBrackets(hostname), host, protocol, port };
   const dial = new Dial(context, target, (error, socket) => (socket ? resolve(socket) : reject(error)));
   void dial.start();
   return { opened, abandon: (reason) => dial.abandon(reason) };
@@ -243,7 +230,6 @@ export class Connection {
     this.#context = context;
   }
 
-  /** undici's connector for this slot. */
   readonly connect: buildConnector.connector = (target, callback) => {
     this.#dial = new Dial(this.#context, target, (error, socket) => {
       this.#dial = undefined;
@@ -271,7 +257,6 @@ export class Connection {
   }
 }
 
-/** A request that is notified of its connection. */
 interface Passenger {
   board(connection: Connection): void;
 }
@@ -279,51 +264,37 @@ interface Passenger {
 const isPassenger = (handler: Dispatcher.DispatchHandler): handler is Dispatcher.DispatchHandler & Passenger =>
   'board' in handler;
 
+type Rewrite = (options: Dispatcher.DispatchOptions) => Dispatcher.DispatchOptions;
+
 /** undici's client of one connection, which notifies each request of the connection. */
 class ConnectionClient extends Client {
   readonly #connection: Connection;
+  readonly #rewrite: Rewrite | undefined;
 
-  constructor(origin: URL, options: Client.Options, connection: Connection) {
-    super(origin, options);
+  constructor(origin: URL, context: DialContext, options: Client.Options) {
+    const connection = new Connection(context);
+    super(origin, { ...options, connect: connection.connect });
+    const { proxy } = context;
     this.#connection = connection;
+    this.#rewrite = proxy && origin.protocol === 'http:' ? throughProxy(origin, proxy) : undefined;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     if (isPassenger(handler)) handler.board(this.#connection);
-    return super.dispatch(options, handler);
+    return super.dispatch(this.#rewrite ? this.#rewrite(options) : options, handler);
   }
 }
 
-/**
- * The client of an http upstream behind a proxy: the proxy reads the whole URL (RFC 9112, section 3.2.2), and its credentials go with
- * each request.
- */
-class ProxiedClient extends ConnectionClient {
-  readonly #base: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(
-    origin: URL,
-    options: Client.Options,
-    { connection, proxy }: { connection: Connection; proxy: ProxyServer },
-  ) {
-    super(origin, options, connection);
-    const authorization = proxyAuthorization(proxy);
-    this.#base = origin.origin;
-    this.#headers = authorization === undefined ? {} : { 'proxy-authorization': authorization };
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+/** The proxy of an http upstream reads the whole URL (RFC 9112, section 3.2.2), and its credentials in each request. */
+function throughProxy(origin: URL, proxy: ProxyServer): Rewrite {
+  const authorization = proxyAuthorization(proxy);
+  const ofProxy = authorization === undefined ? {} : { 'proxy-authorization': authorization };
+  return (options) => {
     // The gateway's own requests have their headers as an object.
-    const headers = { ...(options.headers as Record<string, string>), ...this.#headers };
-    return super.dispatch({ ...options, path: this.#base + options.path, headers }, handler);
-  }
+    const headers = { ...(options.headers as Record<string, string>), ...ofProxy };
+    return { ...options, path: origin.origin + options.path, headers };
+  };
 }
 
-export function createClient(origin: URL, options: Client.Options, context: DialContext): Client {
-  const connection = new Connection(context);
-  const own = { ...options, connect: connection.connect };
-  const { proxy } = context;
-  if (proxy && origin.protocol === 'http:') return new ProxiedClient(origin, own, { connection, proxy });
-  return new ConnectionClient(origin, own, connection);
-}
+export const createClient = (origin: URL, options: Client.Options, context: DialContext): Client =>
+  new ConnectionClient(origin, context, options);

@@ -18,10 +18,7 @@ const FAULTS: Readonly<Record<DecodeFault['kind'], ErrorCode>> = {
 /** True while undici's parser calls the gateway. The process has one parser, which asserts that it is not entered twice. */
 let parsing = false;
 
-/**
- * One request in a pool, as undici's handler. All state is in fields: undici calls a handler in the async context of the request
- * that opened the socket, so async context cannot be used here.
- */
+/** undici calls a handler in the async context that opened the socket: all state is in fields. */
 export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dispatch> {
   readonly options: Dispatcher.DispatchOptions;
   /** The caller, by which the waiting line takes turns. */
@@ -59,12 +56,10 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   protected abstract onSent(): void;
   protected abstract onHeaders(status: number, headers: Record<string, string>): void;
   protected abstract onBytes(bytes: Buffer): void;
-  /** Called when the HTTP reply is complete. */
   protected abstract onComplete(): void;
   /** Called when the transport has failed. Neither this nor `onComplete` is called after the other, or after `stop`. */
   abstract onFault(error: GatewayError): void;
 
-  /** The body can be sent a second time. */
   protected get canResend(): boolean {
     return true;
   }
@@ -99,11 +94,9 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     else this.#controller?.resume();
   }
 
-  /** Receives its connection from the pool. */
   board(connection: Connection): void {
     this.#connection = connection;
-    // After a restart of the upstream all connections may be dead, so the resent request opens a new one.
-    // A body that cannot be sent again gets a new one at once.
+    // After a restart of the upstream all connections may be dead. A body that cannot be resent gets a new one.
     if (this.resent || !this.canResend) connection.drop();
   }
 
@@ -197,8 +190,8 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
   }
 
   /**
-   * Resends the request once. A kept-alive connection that fails before any byte of the reply was most likely closed by the other
-   * side while idle, at the moment when the request was sent (RFC 9112, 9.3.1 and 9.5).
+   * Resends the request once. A kept-alive connection that fails before any byte of the reply was most likely closed by
+   * the other side while idle, at the moment when the request was sent (RFC 9112, 9.3.1 and 9.5).
    */
   #resend(): void {
     this.resent = true;

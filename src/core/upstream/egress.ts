@@ -31,11 +31,8 @@ export function checkOrigin(origin: Origin): URL {
 }
 
 /**
- * The permitted addresses for a connection to `hostname`. This is the only lookup of a connection, and the connection uses exactly
- * these addresses, so a name that resolves differently later (DNS rebinding) has no effect.
- *
- * Special-purpose addresses among several are skipped and the others used. Refusing the name altogether would not be safer, because
- * skipped addresses are never used, and it would block a provider whose name also has an internal address.
+ * The only lookup of a connection, which uses exactly these addresses: DNS rebinding has no effect. Special-purpose
+ * ones among several are skipped: they are never used, and a provider's name may also have an internal address.
  */
 export async function permittedAddresses(
   hostname: string,
@@ -68,8 +65,9 @@ const refuseSpecialPurpose: Refusal = (address) => {
 };
 
 /**
- * An entry with `allow_insecure` may use internal addresses. It must still not reach the credentials of the machine, nor other
- * services that clouds and kubelets offer on link-local addresses, also not through a name that resolves to them.
+ * An entry with `allow_insecure` may use internal addresses. It must still not reach the credentials of the machine,
+ * nor other services that clouds and kubelets offer on link-local addresses, also not through a name that resolves to
+ * them.
  */
 const refuseMachineServices: Refusal = (address) => {
   // The connect call could interpret other forms (`0251.0376.0251.0376`) differently.
@@ -78,10 +76,7 @@ const refuseMachineServices: Refusal = (address) => {
   return isLinkLocal(address) ? 'a link-local address, which no catalog entry may reach' : undefined;
 };
 
-/**
- * For the gateway's own token. Google's name of the server has been spoofed before, on machines and in networks, so it must resolve
- * to a metadata server. Any other host is the operator's choice, from the environment.
- */
+/** Google's name of the server has been spoofed before, so it must resolve to one. Others are the operator's choice. */
 const refuseSpoofed =
   (hostname: string): Refusal =>
   (address) =>

@@ -59,7 +59,6 @@ abstract class Exchange<T> extends Dispatch {
 /** A token reply has at most 2 KiB, a set of signing keys about ten. */
 const MAX_SMALL_REPLY = 64 * 1024;
 
-/** A small request of the gateway itself. */
 export class SmallExchange extends Exchange<SmallReply> {
   readonly #body: BoundedBody;
   readonly #limit: number;

@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { GatewayError, UpstreamError } from '../../plugin/index.ts';
+import { GatewayError, UpstreamError, type ErrorCode } from '../../plugin/index.ts';
 import { RETRY_AFTER_MS } from './limits.ts';
 
 /** Errors of a connection that was closed between two requests, or while one was being written. */
@@ -33,14 +33,8 @@ export function isConnectionClosed(error: unknown): boolean {
 export function outOfSockets(error: unknown, host: string): UpstreamError | undefined {
   const code = codeOf(error);
   if (code === undefined || !LOCAL.has(code)) return undefined;
-  return new UpstreamError(
-    'sockets_exhausted',
-    `The gateway's host has no free socket for a connection to ${host} (${code}).`,
-    {
-      cause: error,
-      retryAfterMs: RETRY_AFTER_MS,
-    },
-  );
+  const message = `The gateway's host has no free socket for a connection to ${host} (${code}).`;
+  return new UpstreamError('sockets_exhausted', message, { cause: error, retryAfterMs: RETRY_AFTER_MS });
 }
 
 /** Turns an error of undici or of a socket into a gateway error. @param headersSeen the reply had begun */
@@ -53,22 +47,13 @@ export function toTransportError(error: unknown, host: string, headersSeen: bool
   }
   if (CLOSING.has(code))
     return new GatewayError('shutting_down', 'The gateway is closing its connections.', { cause: error });
-  if (headersSeen) {
-    return new UpstreamError(
-      'stream_interrupted',
-      `The connection to ${host} broke before the reply was complete (${code}).`,
-      { cause: error },
-    );
-  }
-  if (code.startsWith('HPE') || code === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new UpstreamError('upstream_error', `The answer of ${host} is not readable HTTP/1.1 (${code}).`, {
-      cause: error,
-    });
-  }
+  const failed = (of: ErrorCode, message: string): UpstreamError => new UpstreamError(of, message, { cause: error });
+  if (headersSeen)
+    return failed('stream_interrupted', `The connection to ${host} broke before the reply was complete (${code}).`);
+  if (code.startsWith('HPE') || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return failed('upstream_error', `The answer of ${host} is not readable HTTP/1.1 (${code}).`);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return toTlsError(error, host);
-  return new UpstreamError('connection_failed', `The connection to ${host} broke before a reply (${code}).`, {
-    cause: error,
-  });
+  return failed('connection_failed', `The connection to ${host} broke before a reply (${code}).`);
 }
 
 export function toTlsError(error: unknown, host: string): UpstreamError {

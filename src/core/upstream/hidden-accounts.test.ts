@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutAccount } from './hidden-accounts.ts';
+import { withoutAccount } from './shown-message.ts';
 
 const PATH = '/v1/projects/my-prod/locations/us-east5/publishers/anthropic/models/m:rawPredict';
 

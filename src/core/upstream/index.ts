@@ -5,6 +5,7 @@ import { systemLookup, type Lookup } from './egress.ts';
 import { MediaExchange, SmallExchange } from './exchanges.ts';
 import { networkWire, OriginPool, PoolDirectory, type PoolContext } from './pool.ts';
 import { createRoutes } from './route.ts';
+import { newTry } from './timed-dispatch.ts';
 import { Try } from './try.ts';
 import type {
   CommittedReply,
@@ -46,14 +47,16 @@ const CLOSING = new GatewayError('shutting_down', 'The gateway is closing its co
 
 /** The only way out of the gateway: every request to an upstream passes through it. */
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { clock } = options;
-  const network = new Network(options);
-  const pools = new PoolDirectory(() => network.context);
-  const callersPools = new PoolDirectory(() => network.context, MAX_CALLERS_POOLS);
+  const { clock, lookup = systemLookup, ca = [], wire, onWaiting } = options;
+  let outbound: OutboundWay = { proxies: {}, noProxy: [], ca };
+  /** With which new pools open connections. */
+  let context: PoolContext = { clock, lookup, onWaiting, wire: wire ?? networkWire(ca) };
+  const pools = new PoolDirectory(() => context);
+  const callersPools = new PoolDirectory(() => context, MAX_CALLERS_POOLS);
   const directories = [pools, callersPools];
   const downloads = new Set<OriginPool>();
 
-  function send(request: OutboundRequest, timings: TryTimings = createTimings()) {
+  function send(request: OutboundRequest, timings: TryTimings = newTry(0, 0)) {
     return new Promise<CommittedReply | RefusedReply>((resolve, reject) => {
       // undici accepts an absolute URL here and would send another host name to the upstream (RFC 9112, 3.2.2).
       if (!request.path.startsWith('/'))
@@ -66,26 +69,17 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function exchange(request: SmallRequest): Promise<SmallReply> {
     return new Promise((resolve, reject) => {
-      const url = URL.parse(request.url);
-      if (!url || url.username || url.password) {
-        throw new UpstreamError(
-          'egress_refused',
-          'The address of this request is not a URL, or it contains credentials.',
-        );
-      }
+      const url = addressOf(request);
       const { allowInsecure, metadataServer = false, connections = SMALL_CONNECTIONS } = request;
       const pool = pools.get({ url: url.origin, allowInsecure, metadataServer, connections });
       new SmallExchange(pool, url.pathname + url.search, request, { resolve, reject }).begin(clock.after);
     });
   }
 
-  /**
-   * Opens a separate connection and closes it afterwards: callers name these hosts, which would displace the upstreams' pools in the
-   * directory. So every download resolves and checks its host again.
-   */
+  /** Has its own connection, because such hosts would displace the upstreams' pools: each download checks its host. */
   async function download(request: DownloadRequest): Promise<Download> {
     const { url, allowInsecure } = request;
-    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, network.context);
+    const pool = new OriginPool({ url: url.origin, allowInsecure, connections: 1 }, context);
     downloads.add(pool);
     try {
       return await new Promise((resolve, reject) =>
@@ -103,7 +97,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     download,
     stats: () => directories.flatMap((directory) => directory.all().map((pool) => pool.stats())),
     apply(next) {
-      if (network.apply(next)) for (const directory of directories) directory.networkChanged();
+      if (isDeepStrictEqual(plain(outbound), plain(next))) return;
+      outbound = next;
+      context = { ...context, wire: wire ?? networkWire(next.ca), routes: createRoutes(next) };
+      for (const directory of directories) directory.networkChanged();
     },
     settingsChanged() {
       for (const directory of directories) directory.settingsChanged();
@@ -114,44 +111,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-/** Options with which new pools open connections. */
-class Network {
-  context: PoolContext;
-  readonly #wire: Wire | undefined;
-  #outbound: OutboundWay;
-
-  constructor({ clock, lookup = systemLookup, ca = [], wire, onWaiting }: UpstreamOptions) {
-    this.#wire = wire;
-    this.#outbound = { proxies: {}, noProxy: [], ca };
-    this.context = { clock, lookup, onWaiting, wire: wire ?? networkWire(ca) };
-  }
-
-  /** False: nothing has changed. */
-  apply(next: OutboundWay): boolean {
-    if (isSame(this.#outbound, next)) return false;
-    this.#outbound = next;
-    this.context = { ...this.context, wire: this.#wire ?? networkWire(next.ca), routes: createRoutes(next) };
-    return true;
-  }
+function addressOf(request: SmallRequest): URL {
+  const url = URL.parse(request.url);
+  if (url && !url.username && !url.password) return url;
+  throw new UpstreamError('egress_refused', 'The address of this request is not a URL, or it contains credentials.');
 }
-
-const isSame = (one: OutboundWay, other: OutboundWay): boolean => isDeepStrictEqual(plain(one), plain(other));
 
 const plain = ({ proxies: { https, http }, noProxy, ca }: OutboundWay) => [
   ...[https, http].map((proxy) => proxy && [proxy.url, proxy.credentials?.reveal()]),
   noProxy,
   ca,
 ];
-
-function createTimings(): TryTimings {
-  return {
-    startedAt: 0,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    delivered: false,
-    bytesIn: 0,
-    resent: false,
-  };
-}

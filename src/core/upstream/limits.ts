@@ -1,5 +1,5 @@
 import { firstByteOf, GatewayError, UpstreamError, type Clock, type Timeouts } from '../../plugin/index.ts';
-import type { Hold } from './types.ts';
+import type { Hold, OutboundRequest } from './types.ts';
 
 type LimitName =
   | 'line'
@@ -12,25 +12,21 @@ type LimitName =
   | 'request'
   | 'hold';
 
-/** The limit that is due next. */
-interface DueLimit {
+export interface DueLimit {
   readonly name: LimitName;
   /** Monotonic milliseconds. */
   readonly at: number;
 }
 
-/**
- * The time to read the body of an error reply, which is normally complete milliseconds after its headers. A slower body is cut off:
- * the status alone decides about the next target.
- */
+/** The time to read the body of an error reply. The status alone decides about the next target. */
 const REFUSAL_MS = 3_000;
 
 /** The `retry-after` for callers where the gateway itself has no free connection. */
 export const RETRY_AFTER_MS = 1_000;
 
 /**
- * `waiting`: in line for a connection. `connecting`: it has a slot of the pool. `sent`: waiting for headers. `held`: a 2xx before
- * commit. `flowing`: after commit. `refused`: the body of another status is being read. `over`: settled.
+ * `waiting`: in line for a connection. `connecting`: it has a slot of the pool. `sent`: waiting for headers. `held`: a
+ * 2xx before commit. `flowing`: after commit. `refused`: the body of another status is being read. `over`: settled.
  */
 export type Phase = 'waiting' | 'connecting' | 'sent' | 'held' | 'refused' | 'flowing' | 'over';
 
@@ -45,33 +41,25 @@ export interface Progress {
   /** The start of the upstream's time, which excludes the wait in line. */
   readonly startedAt: number;
   readonly headersAt: number;
-  /** Content has been received. */
   readonly content: boolean;
   /** The upstream has begun an item: from then on its pings show that it works on it. */
   readonly begun: boolean;
   /** Time of the last bytes, or of the end of a pause. */
   readonly progressAt: number;
-  /** The consumer of the reply has paused reading. */
   readonly paused: boolean;
   /** Total time of earlier pauses, in which no content could be received. */
   readonly pausedFor: number;
 }
 
-export interface LimitSettings {
-  readonly timeouts: Timeouts;
-  readonly hold: Hold;
-  readonly deadline: number;
-  readonly deadlineOf: 'total' | 'request';
-}
+export type LimitSettings = Pick<OutboundRequest, 'timeouts' | 'hold' | 'deadline' | 'deadlineOf'>;
 
 /** The result of every call of `nearestLimit`: a try asks several times, and reads the answer at once. */
 const nearest: { name: LimitName; at: number } = { name: 'request', at: 0 };
 
 /**
- * The limit that is due first; valid until the next call. During a pause only the deadline counts: a slow client must not cause a timeout of its upstream.
- *
- * Every byte is a sign of life, a ping too: models think for minutes without showing anything. A stream that only pings before its
- * first item has nothing to show for it, and ends at `first_content`. The first byte of a plain reply is its first content.
+ * The limit that is due first; valid until the next call. During a pause only the deadline counts: a slow client must
+ * not cause a timeout of its upstream. Every byte is a sign of life, a ping too: models think for minutes. A stream
+ * that only pings before its first item ends at `first_content`. The first byte of a plain reply is its first content.
  */
 export function nearestLimit(progress: Progress, { timeouts, hold, deadline, deadlineOf }: LimitSettings): DueLimit {
   nearest.name = deadlineOf;
@@ -105,8 +93,7 @@ function considerHold(
   hold: Hold,
 ): void {
   if (content || !hold.outlastsSilence) consider('hold', headersAt + hold.ms);
-  // At `firstContent` an upstream that still works on an item is kept, and its client gets the head of the reply. A silent upstream is
-  // given up, because another target can answer.
+  // One that still works on an item is kept. A silent one is given up, because another target can answer.
   else if (begun && progressAt >= startedAt + timeouts.firstContent) consider('hold', progressAt);
 }
 
@@ -126,18 +113,11 @@ export const poolExhausted = (host: string, reason: string): UpstreamError =>
   new UpstreamError(
     'pool_exhausted',
     `No free connection to ${host}: all connections (\`connections\`) are in use, and ${reason}.`,
-    {
-      retryAfterMs: RETRY_AFTER_MS,
-    },
+    { retryAfterMs: RETRY_AFTER_MS },
   );
 
-interface TimeoutTimes {
-  readonly stream: boolean;
-  readonly timeouts: Timeouts;
-  readonly requestMs: number;
-}
+type TimeoutTimes = Pick<OutboundRequest, 'stream' | 'timeouts' | 'requestMs'>;
 
-/** The limit that has passed, and the phase of the request. */
 interface Overdue {
   readonly name: Exclude<LimitName, 'hold' | 'refusal'>;
   readonly phase: Phase;
@@ -148,7 +128,7 @@ interface Overdue {
 export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes): GatewayError {
   if (name === 'line')
     return poolExhausted(host, `none became free within ${formatDuration(times.timeouts.connect)} (timeouts.connect)`);
-  if (phase !== 'waiting') return timeoutError(name, times, host);
+  if (phase !== 'waiting') return new UpstreamError(`timeout_${name}`, LATE[name](host, times));
   if (name === 'request') return deadlineOver(times, `while the request waited for a free connection to ${host}`);
   return poolExhausted(host, "none became free before the target's time was over (timeouts.total)");
 }
@@ -157,66 +137,33 @@ export function overdueError({ name, phase, host }: Overdue, times: TimeoutTimes
 export function outOfTime(settings: LimitSettings & TimeoutTimes, host: string): GatewayError {
   if (settings.deadlineOf === 'request') return deadlineOver(settings, `before the request was sent to ${host}`);
   const within = formatDuration(settings.timeouts.total);
-  return new UpstreamError(
-    'timeout_total',
-    `${within} (timeouts.total) passed before the request was sent to ${host}.`,
-    {
-      ofGateway: true,
-    },
-  );
+  const message = `${within} (timeouts.total) passed before the request was sent to ${host}.`;
+  return new UpstreamError('timeout_total', message, { ofGateway: true });
 }
 
 /** Not an UpstreamError: the deadline of the whole request has passed. */
 const deadlineOver = ({ requestMs }: TimeoutTimes, when: string): GatewayError =>
   new GatewayError('timeout_request', `The request's deadline of ${formatDuration(requestMs)} passed ${when}.`);
 
-/** The error of a timeout, which names the timeout and its length. */
-function timeoutError(
-  name: Exclude<Overdue['name'], 'line'>,
-  { stream, timeouts, requestMs }: TimeoutTimes,
-  host: string,
-): UpstreamError {
-  switch (name) {
-    case 'connect':
-      return new UpstreamError(
-        'timeout_connect',
-        `No connection to ${host} within ${formatDuration(timeouts.connect)} (timeouts.connect).`,
-      );
-    case 'first_byte':
-      return new UpstreamError(
-        'timeout_first_byte',
-        `No answer from ${host} within ${formatDuration(firstByteOf(stream, timeouts))} (timeouts.first_byte).`,
-      );
-    case 'first_content':
-      return new UpstreamError(
-        'timeout_first_content',
-        `No content from ${host} within ${formatDuration(timeouts.firstContent)} (timeouts.first_content).`,
-      );
-    case 'idle':
-      return new UpstreamError(
-        'timeout_idle',
-        `Nothing more from ${host} for ${formatDuration(timeouts.idle)} (timeouts.idle).`,
-      );
-    case 'request':
-      return new UpstreamError(
-        'timeout_request',
-        `${host} did not complete its reply before the request's deadline of ${formatDuration(requestMs)}.`,
-      );
-    case 'total':
-      return new UpstreamError(
-        'timeout_total',
-        `${host} did not complete its reply within ${formatDuration(timeouts.total)} (timeouts.total).`,
-      );
-  }
-}
+/** What a host has not done in time, by the limit that has passed. */
+const LATE: Readonly<Record<Exclude<Overdue['name'], 'line'>, (host: string, times: TimeoutTimes) => string>> = {
+  connect: (host, { timeouts }) =>
+    `No connection to ${host} within ${formatDuration(timeouts.connect)} (timeouts.connect).`,
+  first_byte: (host, { stream, timeouts }) =>
+    `No answer from ${host} within ${formatDuration(firstByteOf(stream, timeouts))} (timeouts.first_byte).`,
+  first_content: (host, { timeouts }) =>
+    `No content from ${host} within ${formatDuration(timeouts.firstContent)} (timeouts.first_content).`,
+  idle: (host, { timeouts }) => `Nothing more from ${host} for ${formatDuration(timeouts.idle)} (timeouts.idle).`,
+  request: (host, { requestMs }) =>
+    `${host} did not complete its reply before the request's deadline of ${formatDuration(requestMs)}.`,
+  total: (host, { timeouts }) =>
+    `${host} did not complete its reply within ${formatDuration(timeouts.total)} (timeouts.total).`,
+};
 
 /** setTimeout's largest delay; with a larger one it would fire immediately. */
 const MAX_DELAY_MS = 0x7fffffff;
 
-/**
- * The only timer of a request. It is reset only for an earlier moment. Limits that move later (every chunk moves one) cost nothing:
- * `onTimer` checks which limit is due and waits again.
- */
+/** The only timer of a request, set for the earliest limit. Limits that move later cost nothing: it waits again. */
 export class DeadlineTimer {
   readonly #clock: Clock;
   readonly #owner: { onTimer(): void };

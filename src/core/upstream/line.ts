@@ -1,7 +1,4 @@
-/**
- * The requests that wait for a connection of one pool. Callers take turns: a caller with a thousand waiting requests delays another
- * caller's by one request only. Entering, leaving and taking have constant cost.
- */
+/** The requests that wait for a connection. Callers take turns. Entering, leaving and taking have constant cost. */
 export class WaitingLine<T> {
   /** The waiting requests by caller, in the order of the callers' turns. */
   readonly #lanes = new Map<string, Set<T>>();

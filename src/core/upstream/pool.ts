@@ -10,27 +10,21 @@ import { poolExhausted } from './limits.ts';
 import type { Routes } from './route.ts';
 import type { Origin } from './types.ts';
 
-/** The context that all pools share. */
 export interface PoolContext {
   readonly clock: Clock;
   readonly lookup: Lookup;
   readonly wire: Wire;
   /** Default: none has a proxy. */
   readonly routes?: Routes | undefined;
-  /** Called with the change in the number of requests that wait in line for a connection. */
   readonly onWaiting?: ((change: number) => void) | undefined;
 }
 
 /** A request in the pool: it waits in line, and undici drives it once it has a connection. */
 interface PooledRequest extends Dispatcher.DispatchHandler, Listed<PooledRequest> {
   readonly options: Dispatcher.DispatchOptions;
-  /** The caller, by which the waiting line takes turns. */
   readonly caller: string;
-  /** Called when all connections are in use and the request waits in line. */
   onWaiting(): void;
-  /** Called when the request has left the line and has a connection. */
   onTurn(): void;
-  /** Called when the request ends without a reply. */
   onFault(error: GatewayError): void;
 }
 
@@ -45,10 +39,7 @@ export const networkWire = (ca: readonly string[] = []): Wire => ({
   }),
 });
 
-/**
- * Idle connections close after this time unless the upstream sends its own `keep-alive: timeout`. It is below the 60 s after which
- * common load balancers drop connections, so that few requests use a dead one.
- */
+/** Below the 60 s after which common load balancers drop connections, so that few requests use a dead one. */
 const KEEP_ALIVE_MS = 55_000;
 const KEEP_ALIVE_MAX_MS = 600_000;
 
@@ -60,9 +51,8 @@ const MAX_WAITING = 10_000;
 const EVICTED = new UpstreamError('connection_failed', 'The connections to this upstream were closed.');
 
 /**
- * The connections to one origin. Requests wait for a free one here and not in undici's queue: an abandoned request leaves this line
- * immediately, while undici would keep it and its body until a connection became free. The request limits its time in the line
- * (`timeouts.connect`); the pool limits the length of the line.
+ * Requests wait for a connection here and not in undici's queue, which would keep an abandoned request and its body
+ * until a connection became free. The request limits its time in the line (`timeouts.connect`); the pool its length.
  */
 export class OriginPool {
   readonly url: string;
@@ -208,10 +198,7 @@ export class PoolDirectory {
     return [...this.#pools.values()];
   }
 
-  /**
-   * Called after a change of the settings. A pool without requests since then is closed once it has been idle for as long as its
-   * connections are kept alive. So no pool in use loses a connection.
-   */
+  /** A pool without requests since then is closed when its connections have idled out: none in use loses one. */
   settingsChanged(): void {
     this.#changedAt = this.#clock.now();
     this.#sweepLater();

@@ -13,10 +13,7 @@ export interface ProbeSetup {
   readonly timeoutMs: number;
 }
 
-/**
- * Connects to upstreams as requests would, through the egress guard, the proxy and TLS, and closes the connection at once.
- * Sends nothing to them.
- */
+/** Connects as requests would, through the guard, the proxy and TLS, and closes at once. Sends nothing. */
 export function createProbe({ clock, outbound, lookup = systemLookup, timeoutMs }: ProbeSetup) {
   const wire = networkWire(outbound.ca);
   const routes = createRoutes(outbound);

@@ -1,17 +1,13 @@
 import { Queue } from '../../formats/streams/queue.ts';
 import type { GatewayError, Sink, Source } from '../../plugin/index.ts';
 
-/** The upstream's side of a flow. */
 export interface Tap {
   pauseFlow(): void;
   resumeFlow(): void;
   cancelFlow(): void;
 }
 
-/**
- * The body of a committed reply. Bytes that arrive before it is opened, or while its sink is full, are buffered: the held bytes and
- * at most one network read more, because the tap is paused meanwhile.
- */
+/** Bytes before it is opened, and while its sink is full, are buffered: those held, and one network read at most. */
 export class ReplyFlow implements Source {
   readonly #tap: Tap;
   #backlog: Queue<Buffer>;
@@ -58,7 +54,6 @@ export class ReplyFlow implements Source {
     this.#tap.cancelFlow();
   }
 
-  /** Receives bytes from the upstream. */
   push(bytes: Buffer): void {
     if (this.#over) return;
     if (this.#sink && !this.#paused && this.#backlog.length === 0) this.#sink.push(bytes);

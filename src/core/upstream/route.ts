@@ -2,7 +2,6 @@ import { BlockList, isIP } from 'node:net';
 import { UpstreamError } from '../../plugin/index.ts';
 import type { OutboundWay, ProxyServer } from './types.ts';
 
-/** How connections leave: directly, or through which proxy. */
 export interface Routes {
   /** The proxy for an origin; undefined: the gateway connects itself. */
   proxyFor(origin: URL): ProxyServer | undefined;
@@ -20,8 +19,12 @@ export function createRoutes({ proxies, noProxy }: Pick<OutboundWay, 'proxies' |
 }
 
 /** Without brackets and without the dot at its end. */
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));
+const hostOf = ({ hostname }: URL): string => withoutBrackets(hostname).replace(/\.$/, '');
+
+export const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+export const portOf = ({ port, protocol }: Pick<URL, 'port' | 'protocol'>): number =>
+  Number(port || (protocol === 'https:' ? 443 : 80));
 
 type Bypass = (host: string, port: number) => boolean;
 
@@ -29,8 +32,8 @@ type Bypass = (host: string, port: number) => boolean;
 const LOOPBACK = ['localhost', '127.0.0.0/8', '::1'];
 
 /**
- * Reads hosts as NO_PROXY has them: `*`, names with their subdomains, addresses, networks in CIDR notation, each with an optional
- * port (not networks). Programs differ in the details; this is the reading of Go and curl.
+ * Reads hosts as NO_PROXY has them: `*`, names with their subdomains, addresses, networks in CIDR notation, each with
+ * an optional port (not networks). Programs differ in the details; this is the reading of Go and curl.
  */
 export function createBypass(noProxy: readonly string[]): Bypass {
   const entries = [...LOOPBACK, ...noProxy].map((entry) => readEntry(entry.trim().toLowerCase()));
@@ -43,8 +46,7 @@ function readEntry(entry: string): Bypass {
   if (network !== undefined) return inNetwork(network, Number(bits));
   if (isIP(entry) !== 0) return inNetwork(entry, isIP(entry) === 4 ? 32 : 128);
   const [, name = entry, port] = /^(.*):(\d{1,5})$/.exec(entry) ?? [];
-  const suffix = name
-    .replace(/^\[|\]$/g, '')
+  const suffix = withoutBrackets(name)
     .replace(/^\*?\./, '')
     .replace(/\.$/, '');
   return (host, on) =>
@@ -75,8 +77,9 @@ const METADATA_NAMES: ReadonlySet<string> = new Set([
 const INNER_NAME = /^[^.]+$|\.(?:localhost|local|internal|intranet|lan|corp|home|home\.arpa)$/;
 
 /**
- * Checks a name that a proxy resolves, so that nothing can be said about its addresses. Names of metadata servers are refused always,
- * and names of inner networks unless the entry sets `allow_insecure`. A public name that leads inside is the proxy's to refuse.
+ * Checks a name that a proxy resolves, so that nothing can be said about its addresses. Names of metadata servers are
+ * refused always, and names of inner networks unless the entry sets `allow_insecure`. A public name that leads inside
+ * is the proxy's to refuse.
  */
 export function checkProxiedName(hostname: string, allowInsecure: boolean): void {
   const host = hostname.toLowerCase().replace(/(?<!\.)\.+$/, '');

@@ -1,8 +1,5 @@
-import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import type { Signals, UpstreamFailure } from '../../formats/events.ts';
 import {
-  FormBody,
   UpstreamError,
   type CancelListener,
   type Clock,
@@ -10,15 +7,14 @@ import {
   type GatewayError,
   type ReplyReaderLike,
 } from '../../plugin/index.ts';
-import { UNCODED } from '../../plugin/content-decoder.ts';
 import { LoopBatch } from '../../plugin/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
-import { DeadlineTimer, nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';
-import { Dispatch } from './dispatch.ts';
+import { outOfTime, overdueError, type DueLimit } from './limits.ts';
 import type { OriginPool } from './pool.ts';
 import { ReplyFlow, type Tap } from './reply-flow.ts';
 import type { CommittedReply, OutboundRequest, RefusedReply, TryTimings } from './types.ts';
+import { TimedDispatch } from './timed-dispatch.ts';
 import { toUpstreamError } from './upstream-error.ts';
 
 /** Limit for error bodies, which are a few hundred bytes of JSON or a page of HTML. */
@@ -26,92 +22,46 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 const CUT_OFF = ' [the body was cut off]';
 
-/** The most bytes of a form that wait here for the connection. */
-const UPLOAD_BUFFER_BYTES = 64 * 1024;
-
-const toSend = (body: OutboundRequest['body']): NonNullable<Dispatcher.DispatchOptions['body']> | null =>
-  body instanceof FormBody
-    ? Readable.from(body, { objectMode: false, highWaterMark: UPLOAD_BUFFER_BYTES })
-    : (body ?? null);
-
-/** The two functions that settle the promise of the outcome. */
-interface TrySettle {
-  resolve(reply: CommittedReply | RefusedReply): void;
-  reject(error: GatewayError): void;
-}
+type Settle = Pick<PromiseWithResolvers<CommittedReply | RefusedReply>, 'resolve' | 'reject'>;
 
 interface TryContext {
   readonly clock: Clock;
   readonly timings: TryTimings;
-  readonly settle: TrySettle;
-}
-
-/** A reply that is ready for its request. */
-interface ReadyReply {
-  readonly settle: TrySettle;
-  readonly reply: CommittedReply;
+  readonly settle: Settle;
 }
 
 /** Replies that become ready in one turn of the event loop: their requests go on together. */
-const readyReplies = new LoopBatch<ReadyReply>(({ settle, reply }) => settle.resolve(reply));
+const readyReplies = new LoopBatch<{ settle: Settle; reply: CommittedReply }>(({ settle, reply }) =>
+  settle.resolve(reply),
+);
 
 /**
- * One try at an upstream: sends the request, waits, and decides about the commit. Before commit the reply is held and every failure
- * rejects, so that another attempt is possible; after it, bytes and failures go to the reply's sink.
+ * One try at an upstream: sends the request, waits, and decides about the commit. Before commit the reply is held and
+ * every failure rejects, so that another attempt is possible; after it, bytes and failures go to the reply's sink.
  */
-export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelListener {
-  readonly stream: boolean;
-  startedAt: number;
-  phase: Phase = 'connecting';
-  headersAt = 0;
-  progressAt = 0;
-  pausedFor = 0;
-  uploading = false;
-  begun = false;
+export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener {
   bytesOut = 0;
-  readonly #request: OutboundRequest;
-  readonly #clock: Clock;
-  readonly #timings: TryTimings;
-  readonly #settle: TrySettle;
-  readonly #timer: DeadlineTimer;
+  readonly #settle: Settle;
+  readonly #held: ReplyBuffer;
   #status = 0;
   #headers: Record<string, string> = {};
   #reader: ReplyReaderLike | undefined;
-  readonly #held: ReplyBuffer;
   #flow: ReplyFlow | undefined;
-  #pausedAt: number | undefined;
   #refusal: BoundedBody | undefined;
 
   constructor(pool: OriginPool, request: OutboundRequest, context: TryContext) {
-    const { path, method, headers, body } = request;
-    super(pool, { path, method, headers: { ...headers, ...UNCODED }, body: toSend(body) }, request.caller);
-    this.#request = request;
-    this.#held = new ReplyBuffer(request);
-    this.#clock = context.clock;
-    this.#timings = context.timings;
+    super(pool, request, context);
     this.#settle = context.settle;
-    this.#timer = new DeadlineTimer(context.clock, this);
-    this.stream = request.stream;
-    this.startedAt = this.#timings.startedAt = context.clock.now();
-  }
-
-  /** A stream is read once. */
-  protected override get canResend(): boolean {
-    return !(this.#request.body instanceof FormBody);
-  }
-
-  get waitsForClient(): boolean {
-    const { body } = this.#request;
-    return body instanceof FormBody && body.waitsForClient;
+    this.#held = new ReplyBuffer(request);
   }
 
   begin(): void {
-    const { cancellation } = this.#request;
+    const { cancellation } = this.request;
     if (cancellation.reason) return this.onCancelled(cancellation.reason);
     cancellation.listen(this);
     // A token fetch, a retry delay or a plugin may have used up the time.
-    if (this.startedAt >= this.#request.deadline) return this.#failWith(outOfTime(this.#request, this.pool.host));
-    this.#enter('connecting');
+    if (this.startedAt >= this.request.deadline) return this.#failWith(outOfTime(this.request, this.pool.host));
+    this.enterPhase('connecting');
     this.start();
   }
 
@@ -119,80 +69,42 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     return this.phase === 'over';
   }
 
-  get content(): boolean {
-    return this.#timings.firstContentAt !== undefined;
-  }
-
   get signals(): Signals {
     return this.#reader!.signals;
   }
 
   get bytesIn(): number {
-    return this.#timings.bytesIn;
+    return this.timings.bytesIn;
   }
 
-  get paused(): boolean {
+  override get paused(): boolean {
     return this.#flow?.paused ?? false;
   }
 
   // Dispatch
 
-  override onWaiting(): void {
-    this.#enter('waiting');
-  }
-
-  /** The upstream's time begins here, without the wait in the gateway's own line. */
-  override onTurn(): void {
-    this.startedAt = this.#timings.waitedUntil = this.#clock.now();
-    this.#enter('connecting');
-  }
-
-  protected override onSent(): void {
-    this.#timings.sentAt = this.#clock.now();
-    const { body } = this.#request;
-    if (body instanceof FormBody) this.#watchUpload(body);
-    this.#enter('sent');
-  }
-
-  /** The upstream's time begins when it has the whole form. */
-  #watchUpload(body: FormBody): void {
-    this.uploading = true;
-    this.progressAt = this.#clock.now();
-    body.progress = {
-      onPiece: () => {
-        this.progressAt = this.#clock.now();
-        if (this.phase === 'sent') this.#timer.waitUntil(nearestLimit(this, this.#request).at);
-      },
-      onEnd: () => {
-        this.uploading = false;
-        this.startedAt = this.#clock.now();
-        if (this.phase === 'sent') this.#enter('sent');
-      },
-    };
-  }
-
   protected override onHeaders(status: number, headers: Record<string, string>): void {
-    this.headersAt = this.progressAt = this.#timings.firstByteAt = this.#clock.now();
+    this.headersAt = this.progressAt = this.timings.firstByteAt = this.clock.now();
     this.#status = status;
     this.#headers = headers;
     const reason = unusable(status, headers);
     if (reason !== undefined) return this.#fail('upstream_error', `${this.pool.host} answered with ${reason}.`);
     if (status >= 400) {
       this.#refusal = new BoundedBody(MAX_REFUSAL_BYTES);
-      return this.#enter('refused');
+      return this.enterPhase('refused');
     }
     try {
-      this.#reader = this.#request.openReader({ status, headers });
+      this.#reader = this.request.openReader({ status, headers });
     } catch (error) {
       return this.#failReader(error);
     }
-    this.#enter('held');
+    this.enterPhase('held');
   }
 
   protected override onBytes(bytes: Buffer): void {
-    this.#timings.bytesIn += bytes.length;
+    this.timings.bytesIn += bytes.length;
     if (this.#refusal) {
-      this.progressAt = this.#clock.now();
+      this.progressAt = this.clock.now();
       if (!this.#refusal.push(bytes)) this.#settleRefused(` [cut at ${MAX_REFUSAL_BYTES} bytes]`);
       return;
     }
@@ -208,12 +120,12 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.#settled) return;
     // After commit the sink renders the failure: a reader writes no bytes for the provider's error event.
     if (reader.signals.failure) return this.#failWith(this.#toError(reader.signals.failure));
-    const ending = this.stream ? this.#request.watch?.(reader.signals) : undefined;
+    const ending = this.stream ? this.request.watch?.(reader.signals) : undefined;
     if (ending) return this.#failWith(ending);
     this.#checkSize();
     if (this.phase !== 'held') return;
     // In this order, so that a reply that commits with these bytes is not counted as held.
-    if (!mayCommit(this, this.#request) && !this.#isCrowdedOut()) return;
+    if (!mayCommit(this, this.request) && !this.#isCrowdedOut()) return;
     if (!this.#isRefused()) this.#commit();
   }
 
@@ -248,7 +160,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   // Tap
 
   pauseFlow(): void {
-    this.#pausedAt ??= this.#clock.now();
+    this.beginPause();
     this.pauseReading();
   }
 
@@ -256,11 +168,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     if (this.#settled) return;
     // The sink requests more, so the held bytes have been sent.
     this.#held.release();
-    const now = this.#clock.now();
-    if (this.#pausedAt !== undefined) this.pausedFor += now - this.#pausedAt;
-    this.#pausedAt = undefined;
-    this.progressAt = now;
-    this.#timer.waitUntil(nearestLimit(this, this.#request).at);
+    this.endPause();
     this.resumeReading();
   }
 
@@ -271,16 +179,15 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   // The gate
 
   #observe(signals: Signals): void {
-    this.progressAt = this.#clock.now();
+    this.progressAt = this.clock.now();
     if (this.content || !(signals.content || (signals.begun && !this.begun))) return;
     this.begun = true;
-    if (signals.content) this.#timings.firstContentAt = this.progressAt;
-    // The limits have changed, and one may now be due before the timer.
-    this.#timer.waitUntil(nearestLimit(this, this.#request).at);
+    if (signals.content) this.timings.firstContentAt = this.progressAt;
+    this.watchLimits();
   }
 
   #isRefused(): boolean {
-    const error = this.#request.judge?.(this.signals);
+    const error = this.request.judge?.(this.signals);
     if (error) this.#failWith(error);
     return error !== undefined;
   }
@@ -307,8 +214,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
 
   /** Limits plain replies, which a translating reader holds in memory until their end. Readers of streams have limits of their own. */
   #checkSize(): void {
-    const { maxReplyBytes } = this.#request;
-    if (this.stream || this.#timings.bytesIn - this.bytesOut <= maxReplyBytes) return;
+    const { maxReplyBytes } = this.request;
+    if (this.stream || this.timings.bytesIn - this.bytesOut <= maxReplyBytes) return;
     this.#fail('reply_too_large', `The reply of ${this.pool.host} exceeds ${maxReplyBytes} bytes (limits.reply).`);
   }
 
@@ -330,7 +237,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     const { signals } = this.#reader!;
     readyReplies.add({
       settle: this.#settle,
-      reply: { ok: true, status: this.#status, headers: this.#headers, body, signals, timings: this.#timings },
+      reply: { ok: true, status: this.#status, headers: this.#headers, body, signals, timings: this.timings },
     });
   }
 
@@ -338,30 +245,22 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   #settleRefused(remark: string): void {
     const text = readText(this.#refusal!.bytes(), this.#headers) + remark;
     this.#close();
-    this.#settle.resolve({ ok: false, status: this.#status, headers: this.#headers, text, timings: this.#timings });
+    this.#settle.resolve({ ok: false, status: this.#status, headers: this.#headers, text, timings: this.timings });
   }
 
   // Limits and ends
 
-  #enter(phase: Phase): void {
-    this.phase = phase;
-    this.#timer.waitUntil(nearestLimit(this, this.#request).at);
-  }
-
-  onTimer(): void {
-    const limit = nearestLimit(this, this.#request);
-    if (limit.at > this.#clock.now()) return this.#timer.waitUntil(limit.at);
-    const { name } = limit;
+  protected override onOverdue(name: DueLimit['name']): void {
     if (name === 'refusal') return this.#settleRefused(CUT_OFF);
     if (name !== 'hold') {
-      return this.onFault(overdueError({ name, phase: this.phase, host: this.pool.host }, this.#request));
+      return this.onFault(overdueError({ name, phase: this.phase, host: this.pool.host }, this.request));
     }
     this.#commit();
     this.onTimer();
   }
 
   #toError(failure: UpstreamFailure): UpstreamError {
-    return toUpstreamError(failure, { ...this.#request.errors, inStream: this.stream });
+    return toUpstreamError(failure, { ...this.request.errors, inStream: this.stream });
   }
 
   #fail(code: ErrorCode, message: string): void {
@@ -370,12 +269,8 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
 
   #failReader(cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#failWith(
-      new UpstreamError('upstream_error', `The reply of ${this.pool.host} cannot be read: ${reason}`, {
-        cause,
-        inStream: this.stream,
-      }),
-    );
+    const message = `The reply of ${this.pool.host} cannot be read: ${reason}`;
+    this.#failWith(new UpstreamError('upstream_error', message, { cause, inStream: this.stream }));
   }
 
   #failWith(error: GatewayError): void {
@@ -389,10 +284,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
     else this.#reject(error);
   }
 
-  /**
-   * Rejects the promise if it is still open. It is also open while a committed reply waits for the end of the turn
-   * (`readyReplies`). The sink is not called, because the consumer itself has cancelled.
-   */
+  /** Rejects the promise if it is still open. The sink is not called: the consumer itself has cancelled. */
   onCancelled(reason: GatewayError): void {
     if (this.#settled) return;
     this.#close();
@@ -401,13 +293,7 @@ export class Try extends Dispatch implements Tap, Progress, HeldReply, CancelLis
   }
 
   #close(): void {
-    if (this.phase === 'waiting') this.#timings.waitedUntil = this.#clock.now();
-    this.phase = 'over';
-    this.#timer.stop();
-    this.#request.cancellation.unlisten(this);
-    this.#timings.endedAt ??= this.#clock.now();
-    this.#timings.resent = this.resent;
-    this.#timings.delivered = this.delivered;
+    this.request.cancellation.unlisten(this);
     this.stop();
   }
 }

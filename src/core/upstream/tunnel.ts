@@ -9,10 +9,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 type TunnelDone = (error: UpstreamError | undefined) => void;
 
 /**
- * Asks a proxy for a tunnel (CONNECT, RFC 9110, section 9.3.6). Afterwards the socket is that of the upstream, and nothing of it has
- * been read: the client speaks first in TLS.
- *
- * @param target `host:port`
+ * Asks a proxy for a tunnel (CONNECT, RFC 9110, section 9.3.6). Nothing of the upstream has been read afterwards: the
+ * client speaks first in TLS. @param target `host:port`
  */
 export function openTunnel(socket: Socket, proxy: ProxyServer, target: string, done: TunnelDone): void {
   let head: Buffer = Buffer.alloc(0);
@@ -39,13 +37,10 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, target: string, d
     finish();
   };
   socket.on('readable', read).on('close', closed).on('end', closed);
-  socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorizationLine(proxy)}\r\n`);
+  const authorization = proxyAuthorization(proxy);
+  const line = authorization === undefined ? '' : `proxy-authorization: ${authorization}\r\n`;
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${line}\r\n`);
 }
-
-const authorizationLine = (proxy: ProxyServer): string => {
-  const value = proxyAuthorization(proxy);
-  return value === undefined ? '' : `proxy-authorization: ${value}\r\n`;
-};
 
 /** RFC 7617; UTF-8, as browsers send it. */
 export const proxyAuthorization = ({ credentials }: ProxyServer): string | undefined =>

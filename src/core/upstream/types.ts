@@ -33,7 +33,6 @@ export interface ProxyServer {
   readonly credentials: Secret | undefined;
 }
 
-/** How the gateway reaches upstreams. */
 export interface OutboundWay {
   /** By the scheme of the upstream. */
   readonly proxies: { readonly https?: ProxyServer | undefined; readonly http?: ProxyServer | undefined };
@@ -61,7 +60,6 @@ export interface OutboundRequest {
   readonly path: string;
   /** The id of the caller's key, by which waiting requests take turns. */
   readonly caller?: string;
-  /** The complete set of headers to send. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | string | FormBody | undefined;
   /** A stream of wire events is expected; otherwise one JSON document. */
@@ -78,10 +76,7 @@ export interface OutboundRequest {
   readonly hold: Hold;
   /** Largest plain reply that is held in memory to be translated. */
   readonly maxReplyBytes: number;
-  /**
-   * Called with the change in the number of bytes held before commit (negative when they are released). False: all replies together
-   * hold too much, and a reply with content should commit.
-   */
+  /** The change in the bytes held. False: all replies hold too much, and one with content should commit. */
   onHold?(bytes: number): boolean;
   readonly cancellation: Cancellation;
   /** Called after each read of a stream. The error that it returns ends the reply. */
@@ -97,10 +92,7 @@ export interface OutboundRequest {
 /** Times and counts of one try, for telemetry. Monotonic milliseconds; undefined for a phase that was not reached. */
 export type TryTimings = Omit<TryRecord, 'call' | 'startedAt' | 'status' | 'error' | 'signals'> & { startedAt: number };
 
-/**
- * A reply after commit: a 2xx with content, or complete, or larger than the hold. The source pushes the held bytes first. A failure
- * before commit is thrown as UpstreamError.
- */
+/** A 2xx with content, complete, or larger than the hold. An earlier failure is thrown as UpstreamError. */
 export interface CommittedReply {
   readonly ok: true;
   readonly status: number;

@@ -1,16 +1,12 @@
-import { withoutAccount } from './hidden-accounts.ts';
+import { withoutAccount, withoutPage } from './shown-message.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../../formats/events.ts';
-import { withoutPage } from './web-page.ts';
 import { codeOfWording } from './wordings.ts';
 import { UpstreamError, type ErrorCode, type UpstreamReport } from '../../plugin/index.ts';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { isObject } from '../../formats/json/object.ts';
 
-/**
- * Codes for upstream statuses (docs/protocols/errors.md#status-for-the-client). Other statuses get the code of their class, see
- * `codeOfStatus`.
- */
+/** docs/protocols/errors.md#status-for-the-client. Other statuses get the code of their class. */
 const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'invalid_api_key'],
   [402, 'insufficient_quota'],
@@ -24,10 +20,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [529, 'overloaded'],
 ]);
 
-/**
- * The status for the provider's error kind, for a failure without an error status
- * (docs/protocols/errors.md#anthropic-errors, docs/protocols/errors.md#google-errors).
- */
+/** For failures without a status: docs/protocols/errors.md#anthropic-errors, docs/protocols/errors.md#google-errors. */
 const STATUS_BY_KIND: ReadonlyMap<string, number> = new Map([
   ...STATUS_BY_GOOGLE,
   ['UNIMPLEMENTED', 501],
@@ -49,13 +42,9 @@ const OPENAI_WORD = /^[a-z][a-z0-9_]{0,63}$/;
 /** Codes of OpenAI that clients act on. Some servers send another word in their place, such as the `type` once more. */
 const DECISIVE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['context_length_exceeded', 'insufficient_quota']);
 
-/**
- * Statuses with which vendors report an account without money, which blame the request or its permission. Rules, breakers
- * and clients see 402 in their place.
- */
+/** Statuses with which vendors report an account without money. Rules, breakers and clients see 402 instead. */
 const UNPAID: ReadonlySet<number> = new Set([400, 403, 412]);
 
-/** Maximum length of a `param`. */
 const MAX_PARAM = 256;
 
 export interface UpstreamErrorContext {
@@ -77,14 +66,13 @@ export interface UpstreamErrorContext {
 }
 
 /**
- * Turns a failure reported by the provider into a gateway error. It keeps the upstream's status, so that `on_status_codes` matches
- * the provider's reply: a 529 stays a 529. The client's format chooses the status for its clients when it renders the error
- * (docs/protocols/errors.md#overload).
+ * Keeps the upstream's status, so that `on_status_codes` matches: a 529 stays a 529. The client's format chooses the
+ * status for its clients (docs/protocols/errors.md#overload).
  */
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const upstreamStatus = errorStatusOf(failure);
-  const code = own ?? codeOf(failure, upstreamStatus);
+  const code = own ?? codeOfWording(failure, upstreamStatus) ?? codeOfStatus(upstreamStatus);
   const status = code === 'insufficient_quota' && UNPAID.has(upstreamStatus) ? 402 : upstreamStatus;
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
@@ -106,23 +94,17 @@ export function toUpstreamError(failure: UpstreamFailure, context: UpstreamError
   });
 }
 
-const codeOf = (failure: UpstreamFailure, status: number): ErrorCode =>
-  codeOfWording(failure, status) ?? CODE_BY_STATUS.get(status) ?? codeOfStatus(status);
-
 const upstreamCodeOf = ({ code: own }: UpstreamFailure, code: ErrorCode, reported: (text: string) => string) =>
   own !== undefined && !DECISIVE.has(code) && OPENAI_WORD.test(reported(own)) && { upstreamCode: own };
 
 const detailsOf = ({ details }: UpstreamFailure, shownText: (text: string) => string) =>
-  details && { upstreamDetails: mapTexts(details, shownText) };
+  details && { upstreamDetails: details.map((object) => mapObject(object, shownText)) };
 
 /** The report for the operator keeps the account. */
 const shown = (message: string, { credentials, path }: UpstreamErrorContext): string =>
   credentials === 'entry' && path !== undefined ? withoutAccount(message, path) : message;
 
-/**
- * The error omits the upstream's message: providers quote the key that they refuse, or its ends (`sk-proj-********abcd`), and the
- * caller cannot fix the problem.
- */
+/** Without the upstream's message: providers quote the key that they refuse, or its ends. */
 function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorContext): UpstreamError {
   const { provider, inStream, shouldRetry, secrets = [] } = context;
   const entry = provider === undefined ? 'the catalog entry' : `the catalog entry @${provider}`;
@@ -135,9 +117,7 @@ function credentialsRefused(failure: UpstreamFailure, context: UpstreamErrorCont
   });
 }
 
-/**
- * The failure as the upstream reported it. A refusal of credentials has no message: providers quote the ends of the key.
- */
+/** As the upstream reported it. A refusal of credentials has no message: providers quote the ends of the key. */
 function reportOf(
   { message, param, code: ownCode }: UpstreamFailure,
   code: ErrorCode,
@@ -173,14 +153,14 @@ function errorStatusOf({ status, kind }: UpstreamFailure): number {
 
 /** 408 and 499 mean that the upstream's side gave up, not that the request is wrong: a retry may succeed. */
 function codeOfStatus(status: number): ErrorCode {
-  return status >= 500 || status === 408 || status === 499 ? 'upstream_error' : 'upstream_rejected';
+  const gaveUp = status >= 500 || status === 408 || status === 499;
+  return CODE_BY_STATUS.get(status) ?? (gaveUp ? 'upstream_error' : 'upstream_rejected');
 }
 
 /**
- * The wait that an upstream requests, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date (RFC 9110,
- * 10.2.3), else the wait in the body (Google sends RetryInfo and rarely a header, docs/protocols/errors.md#retry-info). An invalid
- * value counts as absent.
- * @param nowWall milliseconds since 1970, for dates
+ * In milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date (RFC 9110, 10.2.3), else the wait
+ * in the body (docs/protocols/errors.md#retry-info). An invalid value counts as absent. @param nowWall since 1970, for
+ * dates
  */
 export function readRetryAfter(
   headers: Readonly<Record<string, string>>,
@@ -213,10 +193,7 @@ function readNumber(value: string | undefined, unit: number): number | undefined
   return /^\d+(?:\.\d+)?$/.test(text) ? Math.ceil(Number(text) * unit) : undefined;
 }
 
-/** The objects with every text inside them, keys apart, replaced. */
-const mapTexts = (objects: readonly JsonObject[], replace: (text: string) => string): readonly JsonObject[] =>
-  objects.map((object) => mapObject(object, replace));
-
+/** Every text inside the object, keys apart, replaced. */
 const mapObject = (object: JsonObject, replace: (text: string) => string): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, mapValue(value, replace)]));
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUpstreamError } from './upstream-error.ts';
-import { withoutPage } from './web-page.ts';
+import { withoutPage } from './shown-message.ts';
 
 const NGINX =
   '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';

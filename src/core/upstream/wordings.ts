@@ -9,9 +9,9 @@ interface Wording {
   /** Types and codes. */
   readonly words?: ReadonlySet<string>;
   /**
-   * The message. Vendors quote names and texts of the request in it. Where the failure counts against the target or its
-   * account, the pattern therefore begins at the start of the message, where callers can put words only with the name of an
-   * unknown field or model (`REFUSED_NAME`).
+   * Vendors quote texts of the request in the message. Where the failure counts against the target, the pattern
+   * therefore begins at its start, where callers can put words only with the name of an unknown field or model
+   * (`REFUSED_NAME`).
    */
   readonly says?: RegExp;
 }

@@ -1,7 +1,7 @@
 import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts';
 import { objectOf, numberOf } from '../json/object.ts';
 
-/** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/chat-count-tokens.ts). */
+/** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/openai.ts). */
 export const counting: TokenCounting = {
   ...COUNTING_DEFAULTS,
   notTaken: [],

@@ -2,7 +2,7 @@ import type { CatalogEntry as EntryFile } from '../../../schemas/types.generated
 import { entryOf } from '../../../src/core/catalog/catalog-target.ts';
 import { compileCatalog, type CatalogEntry } from '../../../src/core/catalog/catalog.ts';
 import { ModelLabels } from '../../../src/core/catalog/model-labels.ts';
-import { createTargetResolver, type CatalogResolver } from '../../../src/core/catalog/target-resolver.ts';
+import { CatalogResolver } from '../../../src/core/catalog/target-resolver.ts';
 import { operations } from '../../../src/core/operations/index.ts';
 import { unlessRefused } from '../../../src/plugin/errors.ts';
 import {
@@ -103,7 +103,7 @@ export class Upstreams {
     this.#known = known;
     this.#names = new HeaderNames(server.headerPrefixes);
     // Separate labels, so that the sample models do not become labels of the process.
-    this.#resolver = createTargetResolver(catalog, { labels: new ModelLabels() });
+    this.#resolver = new CatalogResolver(catalog, new ModelLabels());
     this.places = placesOf(settings);
   }
 

@@ -1,4 +1,4 @@
-import { matches } from '../../../core/catalog/model-pattern.ts';
+import { matches } from '../../../core/catalog/globs.ts';
 import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts';
 import type { Gate, GateDirectory, Limited, Refs } from './gate.ts';
 import type { Limits } from '../../../core/tenants/tree.ts';

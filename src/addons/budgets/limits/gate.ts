@@ -1,5 +1,5 @@
 import type { LimitedKind } from '../../../plugin/index.ts';
-import { comparedName } from '../../../core/catalog/model-pattern.ts';
+import { comparedName } from '../../../core/catalog/globs.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';

@@ -15,7 +15,7 @@ import {
   type RefusedLimit,
   type TargetTicket,
 } from '../../../plugin/index.ts';
-import { comparedName } from '../../../core/catalog/model-pattern.ts';
+import { comparedName } from '../../../core/catalog/globs.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { generatePriceTable, PRICES_OUTPUT } from '../../../../schemas/price-table.ts';
 import type { Usage } from '../../../formats/events.ts';
 import { costOf } from './cost.ts';
-import { matches } from '../../../core/catalog/model-pattern.ts';
+import { matches } from '../../../core/catalog/globs.ts';
 import { fractionOf, nanoOf, ONE, picoOf, usdText } from '../../../core/ports/money.ts';
 import { PriceList } from './price-list.ts';
 import type { PricedPlace, PriceOverride } from './priced-place.ts';

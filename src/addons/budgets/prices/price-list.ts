@@ -3,7 +3,7 @@ import type { Usage } from '../../../formats/events.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { costOf, promptTokens } from './cost.ts';
 import { ModelPrices, type Terms } from './model-prices.ts';
-import { matches } from '../../../core/catalog/model-pattern.ts';
+import { matches } from '../../../core/catalog/globs.ts';
 import type { Nano } from '../../../core/ports/money.ts';
 import { SHIPPED_PRICES, type PriceTable } from './price-table.ts';
 import type { PricedPlace, PriceOverride, UnknownPrice } from './priced-place.ts';

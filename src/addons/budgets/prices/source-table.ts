@@ -1,4 +1,4 @@
-import { matches } from '../../../core/catalog/model-pattern.ts';
+import { matches } from '../../../core/catalog/globs.ts';
 import { picoOf } from '../../../core/ports/money.ts';
 import type { TableRow } from './price-table.ts';
 import type { PriceRow, Prices, PriceStep } from './rates.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chatCompletions } from '../../../core/operations/chat-completions.ts';
+import { chatCompletions } from '../../../core/operations/openai.ts';
 import { messages } from '../../../core/operations/messages.ts';
 import { createExchange } from '../../../plugin/testing/index.ts';
 import { refusalError } from './budget-refusal.ts';

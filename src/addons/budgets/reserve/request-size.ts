@@ -1,4 +1,4 @@
-import { furtherModelsIn, type FurtherModel } from '../../../core/catalog/further-models.ts';
+import { furtherModelsIn, type FurtherModel } from '../../../core/catalog/check-models.ts';
 import { knownModel } from '../../../core/catalog/model-table/model-table.ts';
 import { objectOf } from '../../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../../plugin/index.ts';

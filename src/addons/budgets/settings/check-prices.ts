@@ -1,6 +1,6 @@
 import type { CustomHosts, PriceRule, UsdPrices } from '../../../../schemas/types.generated.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
-import { matches } from '../../../core/catalog/model-pattern.ts';
+import { matches } from '../../../core/catalog/globs.ts';
 import type { PriceTable } from '../prices/price-table.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { priceFilesOf } from './price-files.ts';

@@ -10,7 +10,7 @@ import {
   type TreeNode,
 } from '../../../core/tenants/tree.ts';
 import { parseCap, parseRate } from '../../../core/tenants/amounts.ts';
-import { comparedName } from '../../../core/catalog/model-pattern.ts';
+import { comparedName } from '../../../core/catalog/globs.ts';
 
 /** The budgets and limits of a node in its file, and in the store. */
 export const compileNodeOf: CompileNode = ({ kind, id }, { file, attached, timeZone, what }) => {

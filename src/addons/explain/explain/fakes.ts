@@ -24,7 +24,7 @@ import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
 import { readOnlyHealth, type ReadHealth } from './frozen.ts';
 import { readOnlyResponses, type FrozenResponses } from './kept-responses.ts';
 import { cacheKey, describeKey, type CacheQuestion } from '../../../../plugins/cache/key.ts';
-import { readCacheOptions } from '../../../../plugins/cache/client-options.ts';
+import { readCacheOptions } from '../../../../plugins/cache/index.ts';
 
 interface FakesSetup {
   readonly clock: Clock;

@@ -15,10 +15,7 @@ import { findViolation, type FieldViolation } from './rule-walk.ts';
 /** Rules that a body or a target's parameters have passed, so that repeated checks (every attempt, the cache) are skipped. */
 const passed = new WeakMap<object, FieldRules[]>();
 
-/**
- * Applies rules to the fields that the caller sends: its body, and the parameters of a config sent with the request. Throws
- * GatewayError `field_not_allowed`.
- */
+/** For the caller's body and the parameters of its own config. Throws GatewayError `field_not_allowed`. */
 export function checkFields(exchange: Exchange, target: Target, rules: FieldRules | undefined): void {
   if (!rules) return;
   const { body, form } = exchange.request;

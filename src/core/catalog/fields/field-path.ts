@@ -5,7 +5,6 @@ import { toSnake } from '../../../formats/json/field-names.ts';
 import { SHARED_NAMES } from '../../../formats/fields/shared-parameters.ts';
 import { SHARED_CREDENTIALS } from '../../../formats/fields/shared-credentials.ts';
 
-/** The key `[]` stands for every item of a list. */
 export const ITEM = '[]';
 
 /** A path of a rule: keys, and `[]` for every item of a list. */
@@ -62,10 +61,8 @@ export function meantField({ keys: [name = '', ...rest], anywhere }: FieldPath):
   return `${anywhere ? ANYWHERE : ''}${meant}${inner}`;
 }
 
-/** The fields of an object or of a list's items, by name. */
 export interface FieldNode {
   readonly fields: ReadonlyMap<string, FieldNode>;
-  /** Items of a list. */
   readonly item: FieldNode | undefined;
   /** A path ends here, so it covers everything inside. */
   readonly whole: boolean;
@@ -104,10 +101,7 @@ export const fieldOf = (node: FieldNode | undefined, name: string): FieldNode | 
 /** The node of a list's items. Where a rule names an object and the body has a list, the rule applies to each item. */
 export const itemOf = (node: FieldNode | undefined): FieldNode | undefined => node && (node.item ?? node);
 
-/**
- * The form in which denied names are compared: without case and underscores. Folding a key of 1 MB takes 100 ms
- * (measured), so a key longer than `longest` is not folded.
- */
+/** Without case and underscores. Folding 1 MB takes 100 ms (measured): a key longer than `longest` is not folded. */
 export function looseName(key: string, longest = Infinity): string {
   const letters = key.replaceAll('_', '');
   return letters.length > longest ? letters : foldCase(letters);
@@ -119,10 +113,7 @@ export const exactName =
   (key: string): string =>
     bothCases ? toSnake(key) : key;
 
-/**
- * The path and its synonyms: every other name that its first field has in this API or in another, also inside lifted objects and nested
- * bodies.
- */
+/** The path under every name of its first field, in any API, also inside lifted objects and nested bodies. */
 export function withSynonyms(
   path: readonly string[],
   table: Pick<FieldTable, 'shared' | 'synonyms' | 'lifted' | 'nested'>,
@@ -140,14 +131,16 @@ export const innerPlaces = ({
   ...nested.map(({ at }) => (at.endsWith(ITEM) ? [at.slice(0, -ITEM.length), ITEM] : [at])),
 ];
 
-const keysOf = (text: string): readonly string[] => {
-  const path = readFieldPath(text);
-  return 'message' in path ? [] : path.keys;
-};
+/** Ignores invalid paths: they are reported when the settings are checked. */
+export const readFieldPaths = (texts: readonly string[]): FieldPath[] =>
+  texts.flatMap((text) => {
+    const path = readFieldPath(text);
+    return 'message' in path ? [] : path;
+  });
 
 function withNames(path: readonly string[], synonyms: FieldTable['synonyms']): (readonly string[])[] {
   const all = [path];
-  for (const group of synonyms.map((one) => one.map(keysOf))) {
+  for (const group of synonyms.map((one) => readFieldPaths(one).map(({ keys }) => keys))) {
     const own = group.find((one) =>
       one.every((key, index) => index < path.length && toSnake(path[index]!) === toSnake(key)),
     );

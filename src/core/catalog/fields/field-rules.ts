@@ -2,22 +2,23 @@ import type { FieldSettings } from '../../../plugin/index.ts';
 import type { FieldTable } from '../../../formats/fields/field-table.ts';
 import { chatFields } from '../../../formats/fields/field-tables.ts';
 import { SAME_SERVERS, SHARED_CREDENTIALS } from '../../../formats/fields/shared-credentials.ts';
-import { objectRules, type ObjectRules } from './object-rules.ts';
 import { toSnake } from '../../../formats/json/field-names.ts';
 import {
   innerPlaces,
   ITEM,
-  readFieldPath,
+  readFieldPaths,
   exactName,
   looseName,
   treeOf,
   withSynonyms,
   type FieldPath,
   type FieldNode,
+  fieldOf,
+  itemOf,
 } from './field-path.ts';
 import type { Fields } from '../../../../schemas/types.generated.ts';
+import { VENDOR_OBJECTS, type VendorObject, type VendorObjectKind } from '../../../formats/fields/vendor-objects.ts';
 
-/** Rules for the bodies of one API. */
 export interface CompiledRules {
   readonly denied: FieldNode;
   /** Names that are refused at any depth, in the form of `looseName`. */
@@ -61,9 +62,9 @@ export class FieldRules {
 
 function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
   const { preset, deny = [], allow, mediaBuckets } = settings;
-  const denied = withServers(read([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]));
+  const denied = withServers(readFieldPaths([...deny, ...(preset === 'shared_credentials' ? SHARED_CREDENTIALS : [])]));
   // A request without a model has no target. `models` restricts which models pass.
-  const allowed = allow && read([...allow, 'model']).filter((path) => !isNestedBody(path, table));
+  const allowed = allow && readFieldPaths([...allow, 'model']).filter((path) => !isNestedBody(path, table));
   let longest = 0;
   const noting =
     (nameOf: (key: string) => string) =>
@@ -88,7 +89,10 @@ function compile(settings: FieldSettings, table: FieldTable): CompiledRules {
     allowed: allowed && treeOf(placed(allowed), exact),
     allowedAnywhere: anywhere(allowed ?? [], exact),
     freeMaps: treeOf(
-      read(table.freeMaps).flatMap(({ keys }) => [keys, ...innerPlaces(table).map((place) => [...place, ...keys])]),
+      readFieldPaths(table.freeMaps).flatMap(({ keys }) => [
+        keys,
+        ...innerPlaces(table).map((place) => [...place, ...keys]),
+      ]),
       exact,
     ),
     // A key is no shorter as an exact name, and what is left of one beside its underscores is as long as its folding.
@@ -107,19 +111,11 @@ const withServers = (paths: readonly FieldPath[]): readonly FieldPath[] => [
   ...paths,
   ...paths.flatMap(({ keys }) => {
     const last = keys.findLast((key) => key !== ITEM) ?? '';
-    const others = SERVERS.get(looseName(last)) ?? [];
-    return read(others);
+    return readFieldPaths(SERVERS.get(looseName(last)) ?? []);
   }),
 ];
 
 const SERVERS = new Map([...SAME_SERVERS].map(([name, others]) => [looseName(name), others]));
-
-/** Ignores invalid paths: they are reported when the settings are checked. */
-const read = (texts: readonly string[]): FieldPath[] =>
-  texts.flatMap((text) => {
-    const path = readFieldPath(text);
-    return 'message' in path ? [] : path;
-  });
 
 export const compileFields = (file: Fields | undefined): FieldSettings | undefined =>
   file && {
@@ -132,3 +128,40 @@ export const compileFields = (file: Fields | undefined): FieldSettings | undefin
 
 const passingKinds = (setting: Fields['vendor_objects']): FieldSettings['vendorObjects'] =>
   typeof setting === 'object' ? setting : setting === 'refuse' ? [] : undefined;
+
+interface ObjectRules {
+  readonly kinds: ReadonlySet<VendorObjectKind>;
+  /** By the names of fields at any depth, in the form of `looseName`. */
+  readonly anywhere: ReadonlyMap<string, VendorObject>;
+  readonly tree: FieldNode;
+  readonly placed: ReadonlyMap<FieldNode, VendorObject>;
+}
+
+function objectRules(
+  { preset, vendorObjects }: FieldSettings,
+  table: FieldTable,
+  loose: (key: string) => string,
+): ObjectRules | undefined {
+  // The preset denies the other rows by their names.
+  const rows = VENDOR_OBJECTS.filter(
+    ({ kind, ids }) => (vendorObjects && !vendorObjects.includes(kind)) || (preset && ids),
+  );
+  if (rows.length === 0) return undefined;
+  const anywhere = new Map<string, VendorObject>();
+  const paths: (readonly [keys: readonly string[], row: VendorObject])[] = [];
+  for (const row of rows) {
+    for (const path of readFieldPaths([row.path])) {
+      if (path.anywhere) anywhere.set(loose(path.keys[0]!), row);
+      else for (const keys of withSynonyms(path.keys, table)) paths.push([keys, row]);
+    }
+  }
+  const tree = treeOf(
+    paths.map(([keys]) => keys),
+    loose,
+  );
+  const placed = new Map(paths.map(([keys, row]) => [nodeAt(tree, keys, loose)!, row]));
+  return { kinds: new Set(rows.map(({ kind }) => kind)), anywhere, tree, placed };
+}
+
+const nodeAt = (tree: FieldNode, keys: readonly string[], loose: (key: string) => string): FieldNode | undefined =>
+  keys.reduce<FieldNode | undefined>((node, key) => (key === ITEM ? itemOf(node) : fieldOf(node, loose(key))), tree);

@@ -7,19 +7,13 @@ import { formats } from '../../../formats/index.ts';
 import { operations } from '../../operations/index.ts';
 import type { Spoken } from '../../providers/definition.ts';
 
-const OPERATIONS: Readonly<Record<ParameterApi, string>> = {
-  chat: 'chat.completions',
-  messages: 'messages',
-  responses: 'responses',
-  gemini: 'gemini.generate_content',
+/** An operation of each API, and a body for it. */
+const SAMPLES: Readonly<Record<ParameterApi, { readonly id: string; readonly body: object }>> = {
+  chat: { id: 'chat.completions', body: { messages: [{ role: 'user', content: 'hi' }] } },
+  messages: { id: 'messages', body: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 4096 } },
+  responses: { id: 'responses', body: { input: 'hi' } },
+  gemini: { id: 'gemini.generate_content', body: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] } },
 };
-
-const CONTENT = {
-  chat: { messages: [{ role: 'user', content: 'hi' }] },
-  messages: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 4096 },
-  responses: { input: 'hi' },
-  gemini: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
-} as const satisfies Record<ParameterApi, object>;
 
 /** Content has a place in requests of its own API alone, and providers check labels themselves. */
 const UNJUDGED: ReadonlySet<string> = new Set(['model', 'messages', 'input', 'contents', 'prompt', 'stream']);
@@ -29,11 +23,13 @@ export function mistakeIn(name: string, written: unknown): string | undefined {
   const value = completed(name, written);
   const api = apiOf(name, value);
   if (api === undefined || UNJUDGED.has(name) || name === 'labels') return undefined;
-  const operation = operations.find(({ id }) => id === OPERATIONS[api])!;
-  const fault = operation.validate({ model: 'm', ...CONTENT[api], [name]: value });
+  const { id, body } = SAMPLES[api];
+  const operation = operations.find((one) => one.id === id)!;
+  const request = { model: 'm', ...body, [name]: value };
+  const fault = operation.validate(request);
   if (fault) return fault.message.replace(/\.$/, '');
   try {
-    formats[operation.format.name].decodeRequest({ model: 'm', ...CONTENT[api], [name]: value });
+    formats[operation.format.name].decodeRequest(request);
     return undefined;
   } catch (error) {
     return error instanceof RequestFault ? error.message.replace(/\.$/, '') : undefined;

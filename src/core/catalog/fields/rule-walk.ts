@@ -16,7 +16,6 @@ import {
 } from '../../../formats/json/scan.ts';
 import { shownPath } from '../../../formats/json/shown.ts';
 
-/** A field that the rules refuse. */
 export interface FieldViolation {
   readonly param: string;
   /** Set where the rules refuse the bucket in the field's `gs://` address rather than the field. */
@@ -25,7 +24,6 @@ export interface FieldViolation {
   readonly object?: Pick<VendorObject, 'kind'>;
 }
 
-/** The current position in the trees of the rules. */
 interface RulePlace {
   readonly denied: FieldNode | undefined;
   /** Undefined: everything inside passes. */
@@ -36,17 +34,14 @@ interface RulePlace {
   readonly object: VendorObject | undefined;
   /** Undefined: there is no object with the caller's own keys inside. */
   readonly free: FieldNode | undefined;
-  /** The position is inside such an object. */
   readonly inFree: boolean;
   /** The key of the value, or of the list around it. */
   readonly key: string;
 }
 
 /**
- * Finds the first field of a body that the rules refuse. It reads the bytes rather than the parsed body: of a duplicate key
- * JSON.parse keeps the last value, but an upstream may use the first.
- * @param bytes well-formed JSON
- * @param issued an id of the vendor's form that the gateway has given to the caller
+ * Finds the first field of a body that the rules refuse, in its bytes: of a duplicate key JSON.parse keeps the last
+ * value, but an upstream may use the first. @param issued an id that the gateway has given to the caller
  */
 export function findViolation(bytes: Buffer, rules: CompiledRules, issued?: string): FieldViolation | undefined {
   try {
@@ -71,7 +66,6 @@ class RuleChecker {
   readonly #bytes: Buffer;
   readonly #rules: CompiledRules;
   readonly #issued: string | undefined;
-  /** Keys and list indices. */
   readonly #path: (string | number)[] = [];
   #at = 0;
 

@@ -1,15 +1,12 @@
 import type { AnthropicEntry as AnthropicSettings } from '../../../../schemas/types.generated.ts';
 import { MODEL_TASKS } from '../../operations/tasks.ts';
 import type { ModelTask, Report } from '../../../plugin/index.ts';
-import { readApiKey, readBase, type Base } from '../entry-settings.ts';
+import { readApiKey, readBareBase, type Base } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';
 import type { Quirks } from '../provider.ts';
 
-/**
- * Both live versions have the same stream, blocks and events; this one still accepts sampling parameters
- * (docs/protocols/anthropic-messages.md#versions).
- */
+/** The live version that accepts sampling parameters (docs/protocols/anthropic-messages.md#versions). */
 const HEADERS = Object.freeze({ 'anthropic-version': '2023-06-01' });
 
 const PATHS: Readonly<Partial<Record<ModelTask, string>>> = {
@@ -20,9 +17,8 @@ const PATHS: Readonly<Partial<Record<ModelTask, string>>> = {
 const TASKS = new Set(MODEL_TASKS.filter((task) => PATHS[task] !== undefined));
 
 /**
- * "32 MB" of a Messages request (docs/protocols/anthropic-messages.md#limits) in binary units, as the API counts: its own refusals
- * give 5 MB as 5242880 bytes. Other rules about PDFs (pages, a password, the model) depend on the content of the file; the API
- * checks them.
+ * "32 MB" (docs/protocols/anthropic-messages.md#limits) in binary units, as the API's own refusals count. Other rules
+ * about PDFs depend on the content of the file; the API checks them.
  */
 const QUIRKS: Quirks = { bodyLimit: { bytes: 32 * 1024 * 1024, words: 'the Anthropic API (32 MB)' } };
 
@@ -53,18 +49,11 @@ function createEntry(entry: AnthropicSettings, base: Base, apiKey: string): Open
   };
 }
 
-/** Endings that operators copy by mistake: Anthropic's documents show endpoints, and other SDKs expect the version. */
-const ENDPOINT = /\/v1(?:\/messages(?:\/count_tokens)?)?$/;
-
-function readApiBase(entry: AnthropicSettings, report: Report): Base | undefined {
-  const base = readBase(entry, 'https://api.anthropic.com', report);
-  const endpoint = ENDPOINT.exec(base?.prefix ?? '')?.[0];
-  if (!base || endpoint === undefined) return base;
-  const rest = base.prefix.slice(0, -endpoint.length);
-  const message = `base_url ends with ${endpoint}; /v1 and the rest are added to it for each request`;
-  report({ path: ['base_url'], message, suggestion: base.origin + rest });
-  return undefined;
-}
+const BASE = {
+  origin: 'https://api.anthropic.com',
+  mistake: /\/v1(?:\/messages(?:\/count_tokens)?)?$/,
+  added: '/v1 and the rest',
+};
 
 /** Warns of names in Vertex AI's form and of other vendors. With a `base_url` any name may be valid. */
 function checkParams({ base_url: url }: AnthropicSettings, { model }: AnthropicParams, report: Report): void {
@@ -84,7 +73,7 @@ const VERTEX_DATE = /@(?=[0-9]{8}$)/;
 export const anthropic = defineProvider<AnthropicSettings>({
   name: 'anthropic',
   create(entry, { report }) {
-    const base = readApiBase(entry, report);
+    const base = readBareBase(entry, BASE, report);
     const apiKey = readApiKey(entry.api_key, report);
     return base && apiKey !== undefined ? createEntry(entry, base, apiKey) : undefined;
   },

@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../formats/events.ts';
-import { claimOf, sound } from '../../../formats/counts.ts';
+import { claimOf } from '../../../formats/counts.ts';
 import { asList } from '../../../formats/gemini/wire.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 import { compact, isObject } from '../../../formats/json/object.ts';
@@ -7,19 +7,17 @@ import { ReplyFault } from '../../../formats/format.ts';
 import type { BodyEdit } from '../../../formats/body-view.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../codec.ts';
-import { asDimensions } from '../vertex-ai/embeddings/fields.ts';
+import { asDimensions, openBody, readPurpose } from '../vertex-ai/embeddings/request.ts';
 import { toParts } from '../vertex-ai/embeddings/embed-content.ts';
-import { readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
-import { toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
+import { ALL_MEDIA, readInputs, type MediaKind } from '../vertex-ai/embeddings/input.ts';
+import { countedEnd, toReply, type Embedding } from '../vertex-ai/embeddings/reply.ts';
 import { readVector } from '../vectors.ts';
-import { openBody, readPurpose } from '../vertex-ai/embeddings/request.ts';
 
 /** "At most 100 requests can be in one batch" is the API's own refusal (docs/protocols/embeddings.md#batch-embed-contents). */
 const MAX_REQUESTS = 100;
 const PARALLEL_CALLS = 8;
 
 /** Only models from `gemini-embedding-2` on embed media. */
-const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 const NONE: ReadonlySet<MediaKind> = new Set();
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -47,7 +45,7 @@ export const batchEmbeddings: TranslatingCodec = {
   encode(body, context) {
     const losses = new LossReport();
     const { fields, base64 } = openBody(body);
-    const media = /embedding-[2-9]/.test(context.model) ? ALL : NONE;
+    const media = /embedding-[2-9]/.test(context.model) ? ALL_MEDIA : NONE;
     const inputs = fields.need('input', (value) => readInputs(value, { media, losses }));
     const outputDimensionality = fields.take(['dimensions'], asDimensions);
     const shared = { ...readPurpose(fields, losses), ...compact({ outputDimensionality }) };
@@ -89,11 +87,10 @@ export const singleEmbedding: TranslatingCodec = {
 
 /** The API counts the tokens of the whole call, if at all: they are those of its first embedding. */
 function decodeBatch(reply: unknown, expected: number): readonly Embedding[] {
-  const { embeddings, usageMetadata } = isObject(reply) ? reply : {};
-  if (!Array.isArray(embeddings)) throw new ReplyFault('it contains no embeddings');
+  const { embeddings, usageMetadata } = embeddingsIn(reply);
   if (embeddings.length !== expected)
     throw new ReplyFault(`there are ${embeddings.length} embeddings for ${expected} inputs`);
-  const total = claimOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
+  const total = promptTokens(usageMetadata);
   return embeddings.map((embedding: unknown, at): Embedding => {
     const values = readVector(isObject(embedding) ? embedding['values'] : undefined, `vector ${at}`);
     return { values, tokens: total === undefined ? undefined : at === 0 ? total : 0, truncated: false };
@@ -108,18 +105,19 @@ const requestsFor = (requests: readonly unknown[], model: string): readonly unkn
 function readSingle(reply: unknown): readonly GenerationEvent[] {
   const { embedding, usageMetadata } = isObject(reply) ? reply : {};
   if (!isObject(embedding)) throw new ReplyFault('it contains no embedding');
-  return countedEnd(usageMetadata);
+  return countedEnd(promptTokens(usageMetadata));
 }
 
 function readBatch(reply: unknown): readonly GenerationEvent[] {
-  const { embeddings, usageMetadata } = isObject(reply) ? reply : {};
-  if (!Array.isArray(embeddings)) throw new ReplyFault('it contains no embeddings');
-  return countedEnd(usageMetadata);
+  const { usageMetadata } = embeddingsIn(reply);
+  return countedEnd(promptTokens(usageMetadata));
 }
 
-function countedEnd(usageMetadata: unknown): readonly GenerationEvent[] {
-  const tokens = claimOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);
-  const usage =
-    tokens === undefined ? [] : [{ type: 'usage', usage: sound({ input: tokens, output: 0, total: tokens }) } as const];
-  return [...usage, { type: 'end' }];
+function embeddingsIn(reply: unknown): { readonly embeddings: readonly unknown[]; readonly usageMetadata?: unknown } {
+  const { embeddings, usageMetadata } = isObject(reply) ? reply : {};
+  if (!Array.isArray(embeddings)) throw new ReplyFault('it contains no embeddings');
+  return { embeddings, usageMetadata };
 }
+
+const promptTokens = (usageMetadata: unknown): number | undefined =>
+  claimOf(isObject(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined);

@@ -1,12 +1,9 @@
 import type { GoogleAiStudioEntry } from '../../../../schemas/types.generated.ts';
-import type { ModelTask, Report } from '../../../plugin/index.ts';
-import { MODEL_TASKS } from '../../operations/tasks.ts';
-import { unlessRefused } from '../../../plugin/errors.ts';
-import { readApiKey, readBase, type Base } from '../entry-settings.ts';
+import { readApiKey, readBareBase, type Base } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import type { Location, ModelCall } from '../provider.ts';
-import { readEmbeddingSettings, taskEndpoint } from '../vertex-ai/task-models.ts';
+import { readEmbeddingSettings, taskEndpoint, tasksBy } from '../vertex-ai/task-models.ts';
 import { batchEmbeddings, singleEmbedding } from './embeddings.ts';
 
 type Version = NonNullable<GoogleAiStudioEntry['api_version']>;
@@ -59,35 +56,20 @@ function createEntry(entry: GoogleAiStudioEntry, base: Base, apiKey: string): Op
   };
 }
 
-/** Endings that operators copy by mistake: Google's documents show whole paths. */
-const VERSION = /\/v1(?:beta|alpha)?(?:\/models)?$/;
-
-function readApiBase(entry: GoogleAiStudioEntry, report: Report): Base | undefined {
-  const base = readBase(entry, 'https://generativelanguage.googleapis.com', report);
-  const ending = VERSION.exec(base?.prefix ?? '')?.[0];
-  if (!base || ending === undefined) return base;
-  const message = `base_url ends with ${ending}; the version (api_version) and the rest are added to it for each request`;
-  report({ path: ['base_url'], message, suggestion: base.origin + base.prefix.slice(0, -ending.length) });
-  return undefined;
-}
-
-/** Models for embeddings and images have no conversation, and the name tells. */
-function tasksOf(model: string): ReadonlySet<ModelTask> | undefined {
-  const tasks = new Set(MODEL_TASKS.filter((task) => unlessRefused(() => endpointOf(model, { task, stream: false }))));
-  const draws = tasks.has('images') && !model.startsWith('gemini-');
-  if (tasks.has('embeddings') || draws) tasks.delete('generate');
-  if (draws) tasks.delete('count_tokens');
-  return tasks;
-}
+const BASE = {
+  origin: 'https://generativelanguage.googleapis.com',
+  mistake: /\/v1(?:beta|alpha)?(?:\/models)?$/,
+  added: 'the version (api_version) and the rest',
+};
 
 /** Google AI Studio: the Gemini Developer API, with an API key in place of a project. */
 export const googleAiStudio = defineProvider<GoogleAiStudioEntry>({
   name: 'google-ai-studio',
   create(entry, { report }) {
-    const base = readApiBase(entry, report);
+    const base = readBareBase(entry, BASE, report);
     const apiKey = readApiKey(entry.api_key, report);
     return base && apiKey !== undefined ? createEntry(entry, base, apiKey) : undefined;
   },
-  tasksOf: (_, model) => tasksOf(model),
+  tasksOf: (_, model) => tasksBy(model, (task) => endpointOf(model, { task, stream: false })),
   speaks: () => [{ format: 'gemini', host: 'direct' }],
 });

@@ -1,16 +1,15 @@
 import type { AzureOpenAiEntry as AzureSettings } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { readApiKey, readBase, type Base } from '../entry-settings.ts';
+import { readApiKey, readBase, type Base, OPENAI_APIS, NO_EXTENSIONS, readExtensions } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
-import { OPENAI_APIS } from './spoken.ts';
-import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
 import { readHeaders } from './headers.ts';
 
 /**
- * Azure OpenAI: OpenAI's API at the operator's own resource, for the deployments in it. The v1 API has the deployment's name in
- * the body; dated versions have it in the path (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
+ * Azure OpenAI: OpenAI's API at the operator's own resource, for the deployments in it. The v1 API has the deployment's
+ * name in the body; dated versions have it in the path
+ * (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
  */
 export const azureOpenAi = defineProvider<AzureSettings>({
   name: 'azure-openai',

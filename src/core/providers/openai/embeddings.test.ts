@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RequestBody } from '../../../plugin/index.ts';
-import { openAiEmbeddings } from './embeddings.ts';
+import { openAiEmbeddings } from './whole-replies.ts';
 
 const bodyOf = (json: object): RequestBody => RequestBody.read(Buffer.from(JSON.stringify(json)), 9);
 

@@ -3,25 +3,17 @@ import type { ModelTask } from '../../../plugin/index.ts';
 import type { Codec } from '../codec.ts';
 import type { OpenableEntry } from '../definition.ts';
 import { unsupportedTask } from '../model-name.ts';
-import { scopeOf } from '../signature-scope.ts';
+import { scopeOf } from '../entry-settings.ts';
 import type { Location, ModelCall, ProviderEntry, UpstreamCaller } from '../provider.ts';
-import { openAiCompletions } from './completions.ts';
-import { openAiEmbeddings } from './embeddings.ts';
-import { openAiImages } from './images.ts';
-import { openAiModerations } from './moderations.ts';
-import { openAiSpeech } from './speech.ts';
-import { openAiTranscriptions } from './transcriptions.ts';
+import { openAiCompletions, openAiImages, openAiSpeech, openAiTranscriptions } from './event-tasks.ts';
+import { openAiEmbeddings, openAiModerations } from './whole-replies.ts';
 
-/**
- * Path of a task under the base of the API (docs/protocols/openai-chat.md#transport), and the codec of a task that is not a
- * conversation.
- */
+/** Path under the base of the API (docs/protocols/openai-chat.md#transport); a codec for all but conversations. */
 interface OpenAiOperation {
   readonly path: string;
   readonly codec?: Codec;
 }
 
-/** The tasks of OpenAI and Azure OpenAI. */
 export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> = {
   generate: { path: '/chat/completions' },
   embeddings: { path: '/embeddings', codec: openAiEmbeddings },
@@ -35,7 +27,6 @@ export const OPERATIONS: Readonly<Partial<Record<ModelTask, OpenAiOperation>>> =
   speech: { path: '/audio/speech', codec: openAiSpeech },
 };
 
-/** The tasks of the Responses API. */
 const OF_RESPONSES: Readonly<Partial<Record<ModelTask, string>>> = {
   generate: '/responses',
   count_tokens: '/responses/input_tokens',
@@ -59,7 +50,6 @@ const NO_RESPONSES =
 
 type EntryHeaders = Readonly<Record<string, string>>;
 
-/** The parts that differ between OpenAI, compatible servers and Azure. */
 export interface EntryParts extends Pick<
   ProviderEntry,
   'slug' | 'provider' | 'semconvName' | 'allowInsecure' | 'chosenByCaller' | 'proof'
@@ -94,8 +84,7 @@ export function openAiApiEntry(parts: EntryParts): OpenableEntry {
     place,
     ...identity
   } = parts;
-  // Reasoning that one organisation got is refused at another (docs/protocols/openai-responses.md#encrypted-content), and no other server
-  // gets the thoughts of this one.
+  // Another organisation refuses this reasoning (docs/protocols/openai-responses.md#encrypted-content).
   const account = [parts.slug, origin, headers['openai-organization'], headers['openai-project']];
   const signatureScope = scopeOf(account);
   return {

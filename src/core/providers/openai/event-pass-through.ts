@@ -17,7 +17,6 @@ import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts
 export interface EventRules {
   /** Decodes a plain reply, which some servers send to a request for a stream. */
   readonly decodePlain: (body: unknown) => readonly GenerationEvent[];
-  /** The plain reply as the events that the client expects. */
   readonly plainAsEvents: (body: JsonObject) => string;
   /** Called for each event that is no failure. */
   note(signals: Signals, type: string | undefined, payload: JsonObject): void;
@@ -25,20 +24,15 @@ export interface EventRules {
   readonly hidden?: (event: string, payload: JsonObject) => JsonSpan | undefined;
   /** Called with the data of an event that has no JSON: `[DONE]`. */
   readonly noteMarker?: (signals: Signals, data: string) => void;
-  /** The stream ended too early. */
   isCut(): boolean;
 }
 
-/**
- * A stream of server-sent events for a task that is no conversation. Complete events pass through as the received bytes. An event
- * that is a failure ends the stream.
- */
+/** Server-sent events of a task that is no conversation. Whole events keep their bytes. A failure ends the stream. */
 export class EventPassThrough implements PassThrough {
   readonly signals: Signals = createSignals();
   readonly #rules: EventRules;
   readonly #model: string;
   readonly #cutter = new SseCutter();
-  /** For a server that sends a plain reply to a request for a stream. */
   #whole: PlainPassThrough | undefined;
   readonly #start = new StreamStart();
   #begun = false;

@@ -19,10 +19,7 @@ interface ReadHeaders {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/**
- * An entry's headers together with those of its provider. Undefined when a problem was reported.
- * @param own the provider's headers, which the settings cannot change
- */
+/** With the headers of the provider, which the settings cannot change. Undefined when a problem was reported. */
 export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Report): ReadHeaders | undefined {
   const taken = new Set([...Object.keys(own.headers), ...Object.keys(own.credentials)]);
   const headers = readMap('headers', entry.headers ?? {}, { taken, report });
@@ -35,7 +32,6 @@ export function readHeaders(entry: ExtraHeaders, own: ReadHeaders, report: Repor
 }
 
 interface HeaderReading {
-  /** Names already in use; readMap adds to it. */
   readonly taken: Set<string>;
   readonly report: Report;
 }
@@ -48,7 +44,9 @@ function readMap(
   const read = Object.entries(written).map(([title, given]) => {
     const name = title.toLowerCase();
     const value = given instanceof Secret ? given.reveal() : given;
-    const onName = nameProblem(name, taken) ?? (key === 'headers' ? openCredential(name) : undefined);
+    const isOpen = key === 'headers' && CREDENTIAL.test(name);
+    const onName =
+      nameProblem(name, taken) ?? (isOpen ? 'may hold a credential: write it under secret_headers' : undefined);
     const problem = onName ?? (VALUE.test(value) ? undefined : 'has a value that no header can carry');
     if (problem !== undefined)
       report({
@@ -68,6 +66,3 @@ function nameProblem(name: string, taken: ReadonlySet<string>): string | undefin
   if (CONNECTION_HEADERS.has(name)) return 'belongs to the connection or is written by the gateway';
   return taken.has(name) ? 'is already set by another setting of this entry' : undefined;
 }
-
-const openCredential = (name: string): string | undefined =>
-  CREDENTIAL.test(name) ? 'may hold a credential: write it under secret_headers' : undefined;

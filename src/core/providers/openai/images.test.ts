@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RequestBody } from '../../../plugin/index.ts';
-import { openAiImages } from './images.ts';
+import { openAiImages } from './event-tasks.ts';
 
 const usage = {
   input_tokens: 50,

@@ -1,10 +1,8 @@
 import type { OpenAiEntry as OpenAiSettings } from '../../../../schemas/types.generated.ts';
-import { readApiKey, readBase, type Base } from '../entry-settings.ts';
+import { readApiKey, readBase, type Base, NO_EXTENSIONS, readExtensions, OPENAI_APIS } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
-import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
-import { OPENAI_APIS } from './spoken.ts';
 import { readHeaders } from './headers.ts';
 import type { Report } from '../../../plugin/index.ts';
 import type { Location, ProviderEntry } from '../provider.ts';
@@ -79,8 +77,8 @@ const VERSION_TWICE = /(\/v\d+[a-z0-9]*)\1$/;
 const ENDPOINT = /\/(?:(?:chat\/)?completions|messages|embeddings|images\/generations|responses)$/;
 
 /**
- * The base URL as for an OpenAI SDK: with the version, without the endpoint. In a base without a version the `/v1` was nearly
- * always forgotten; entries for the few APIs without one set `unversioned`.
+ * The base URL as for an OpenAI SDK: with the version, without the endpoint. In a base without a version the `/v1` was
+ * nearly always forgotten; entries for the few APIs without one set `unversioned`.
  */
 function readApiBase(entry: OpenAiSettings, report: Report): Base | undefined {
   const base = readBase(entry, OWN_ORIGIN, report);
@@ -121,9 +119,8 @@ function mistakeIn({ origin, prefix }: Base, hasKey: boolean): string | undefine
 }
 
 /**
- * An OpenAI-compatible server that the request itself names. It receives the caller's own token or none: a credential of the
- * catalog must not be sent to a host that the caller chose.
- * @param base the base URL as for an OpenAI SDK, already checked against the allowed hosts
+ * An OpenAI-compatible server that the request names. It receives the caller's own token or none: no credential of the
+ * catalog goes to such a host. @param base as for an OpenAI SDK, checked against the allowed hosts
  */
 export function createCustomHost(base: URL, allowInsecure: boolean): ProviderEntry {
   return openAiApiEntry({

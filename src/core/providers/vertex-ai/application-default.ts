@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { ProviderSetup } from '../definition.ts';
 import { readCredentialsJson } from './credentials-json.ts';
 import { TokenFault, exchange, readJson, readMintedToken, SCOPE, type TokenCall } from './google-oauth.ts';
-import { readTextFile } from './text-file.ts';
-import { textOf, keyOf, type Refuse, type TokenSource, type SourceContext } from './token-source.ts';
+import { readTextFile, textOf, keyOf, type Refuse, type TokenSource, type SourceContext } from './token-source.ts';
 
 type Setup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris' | 'tokens' | 'env'>;
 
@@ -13,9 +12,8 @@ const WELL_KNOWN = 'application_default_credentials.json';
 const WAITS_MS = [1_500, 3_000];
 
 /**
- * Application default credentials in Google's order: the file that the environment names, the file written by `gcloud auth
- * application-default login`, the metadata server. An invalid file is reported, and the search does not continue. Throws
- * TokenFault.
+ * In Google's order: the file that the environment names, that of `gcloud auth application-default login`, the metadata
+ * server. An invalid file is reported, and the search does not continue. Throws TokenFault.
  */
 export async function findApplicationDefault(setup: Setup): Promise<TokenSource> {
   const named = textOf(setup.env[VARIABLE]);
@@ -35,7 +33,6 @@ function wellKnownFile(env: Setup['env']): string | undefined {
   return folder && join(folder, WELL_KNOWN);
 }
 
-/** Undefined where the file does not exist. */
 async function readSource(path: string, setup: Setup): Promise<TokenSource | undefined> {
   const file = await readTextFile(path);
   if ('missing' in file) return undefined;
@@ -86,9 +83,8 @@ const HOST = 'metadata.google.internal';
 const PATH = '/computeMetadata/v1/instance/service-accounts/default/token';
 
 /**
- * Tokens for the service account of the machine, pod or container in which the gateway runs: Compute Engine, GKE (also with workload
- * identity), Cloud Run (docs/protocols/vertex-ai.md#metadata-server). `GCE_METADATA_HOST` names another host, as in Google's own
- * libraries.
+ * For the service account of the machine, pod or container (docs/protocols/vertex-ai.md#metadata-server).
+ * `GCE_METADATA_HOST` names another host, as in Google's own libraries.
  */
 export function metadataServerSource(
   env: ProviderSetup['env'],

@@ -2,11 +2,9 @@ import type { VertexEntry as VertexSettings } from '../../../../schemas/types.ge
 import type { Report } from '../../../plugin/index.ts';
 
 /**
- * Betas that Claude accepts on Vertex AI. Vertex AI answers 400 to an unknown one ("Unexpected value(s) … for the
- * `anthropic-beta` header", docs/protocols/vertex-ai.md#claude-betas), and clients such as Claude Code send every new one, so only
- * these are forwarded. Clients use them there successfully. The list excludes betas for features that Vertex AI does not have
- * (files, skills, MCP, fast mode, docs/protocols/vertex-ai.md#claude-features-not-served) or refuses by name (structured outputs,
- * effort, caching scope).
+ * Betas that Claude accepts on Vertex AI, where clients use them successfully. An unknown one is answered with a 400
+ * (docs/protocols/vertex-ai.md#claude-betas), and clients such as Claude Code send every new one. Features that Vertex
+ * AI does not have (docs/protocols/vertex-ai.md#claude-features-not-served) or refuses by name are left out.
  */
 const SERVED: readonly string[] = [
   'claude-code-20250219',
@@ -20,10 +18,7 @@ const SERVED: readonly string[] = [
   'web-search-2025-03-05',
 ];
 
-/**
- * Betas that Vertex AI takes under another name: the umbrella that Anthropic's API has for tool search and others
- * (docs/protocols/vertex-ai.md#claude-betas).
- */
+/** Betas that Vertex AI takes under another name (docs/protocols/vertex-ai.md#claude-betas). */
 export const BETA_NAMES: ReadonlyMap<string, string> = new Map([
   ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'],
 ]);

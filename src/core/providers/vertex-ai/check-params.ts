@@ -5,10 +5,7 @@ import { GatewayError, nearest, type Problem, type Report } from '../../../plugi
 import { claude, ENDPOINT_PREFIX, google, readFamily } from './families.ts';
 import { forgottenPrefix } from './hints.ts';
 
-/**
- * `claude-sonnet-4-5-20250929` at Anthropic is `claude-sonnet-4-5@20250929` on Vertex AI
- * (docs/protocols/vertex-ai.md#dated-claude-models).
- */
+/** `claude-sonnet-4-5@20250929` on Vertex AI (docs/protocols/vertex-ai.md#dated-claude-models). */
 const ANTHROPICS_DATE = /-(?=[0-9]{8}$)/;
 
 /** Checks the parameters that a gateway config sends to the entry. */

@@ -10,14 +10,11 @@ const BEARER = 'Bearer ';
 
 const NO_HEADERS: AuthHeaders = Object.freeze({});
 
-/** The authentication of an entry at Vertex AI. */
 export interface Credentials {
   authorize(caller: UpstreamCaller): AuthHeaders | Promise<AuthHeaders>;
   /** @param refused headers that `authorize` returned. True: it returns different ones from now on. */
   forget?(refused: AuthHeaders): boolean;
-  /** `authorize` returns the caller's own token. */
   readonly ofCaller?: boolean;
-  /** The key of its tokens in the token store. */
   readonly tokenKey?: string | undefined;
   /** Additional headers without secrets. */
   readonly headers?: AuthHeaders;
@@ -62,7 +59,6 @@ export function tokenCredentials(slug: string, source: TokenSource, setup: Provi
   };
 }
 
-/** Credentials whose source is found by `open`. */
 export function foundCredentials(slug: string, find: () => Promise<TokenSource>, setup: ProviderSetup): Credentials {
   let found: Credentials | undefined;
   const opened = (): Credentials => {
@@ -86,7 +82,6 @@ export function foundCredentials(slug: string, find: () => Promise<TokenSource>,
   };
 }
 
-/** Credentials with an API key of express mode. */
 export function keyCredentials(apiKey: string): Credentials {
   const headers = Object.freeze({ 'x-goog-api-key': apiKey });
   return { authorize: () => headers };
@@ -103,14 +98,10 @@ export function tokenError(slug: string, error: unknown): UpstreamError {
 
 /** The caller's own OAuth token, with or without `Bearer`. @param name the subject of error messages: `The catalog entry @x` */
 export function callerCredentials(name: string, slug: string): Credentials {
-  const required = (problem: string) =>
-    new GatewayError(
-      'upstream_credentials_required',
-      `${name} needs your own Google OAuth token in \`Authorization\`: ${problem}.`,
-      {
-        provider: slug,
-      },
-    );
+  const required = (problem: string): GatewayError => {
+    const message = `${name} needs your own Google OAuth token in \`Authorization\`: ${problem}.`;
+    return new GatewayError('upstream_credentials_required', message, { provider: slug });
+  };
   return {
     ofCaller: true,
     authorize({ upstreamToken }) {

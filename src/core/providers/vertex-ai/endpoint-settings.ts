@@ -1,14 +1,15 @@
 import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
-import type { ModelCall, Quirks } from '../provider.ts';
+import { type Report, RequestBody, type Edit } from '../../../plugin/index.ts';
+import type { ModelCall, Quirks, BodyEnvelope } from '../provider.ts';
 import type { EmbeddingSettings, ModelEndpoint } from './task-models.ts';
-import { readExtensions } from '../extensions.ts';
+import { readExtensions } from '../entry-settings.ts';
 import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './hints.ts';
-import { predictEnvelope } from './predict.ts';
+import type { Loss } from '../../../formats/conversation.ts';
+import { ReplyFault } from '../../../formats/format.ts';
+import { textOf } from '../../../formats/sse/stream-start.ts';
 
-/** An endpoint of the settings, compiled. */
 export interface DeployedModel {
   readonly locate: (call: ModelCall, settings: EmbeddingSettings) => ModelEndpoint;
   readonly quirks: (call: ModelCall) => Quirks;
@@ -42,17 +43,9 @@ export function readEndpoints(
   return new Map(names.map((name) => [name, deployedModel(endpoints[name]!, baseUrl !== undefined)]));
 }
 
-const NO_STREAM = {
-  on: 'key',
-  severity: 'warning',
-  message: 'stream_usage has no effect: `predict` does not stream',
-} as const;
-
-const NOT_OPENAI = {
-  on: 'key',
-  severity: 'warning',
-  message: "extensions has no effect: `gemini` does not speak OpenAI's API",
-} as const;
+const noEffect = (message: string) => ({ on: 'key', severity: 'warning', message }) as const;
+const NO_STREAM = noEffect('stream_usage has no effect: `predict` does not stream');
+const NOT_OPENAI = noEffect("extensions has no effect: `gemini` does not speak OpenAI's API");
 
 /** Refuses an empty name, and a name with the prefix, which requests would have to write as `endpoints.endpoints.NAME`. */
 function checkName(name: string, path: readonly string[], report: Report): boolean {
@@ -106,4 +99,53 @@ function deployedModel(settings: VertexEndpoint, proxied: boolean): DeployedMode
     quirks: ({ task }) => (task === 'generate' ? ofChat : quirks),
     origin: dns === undefined || proxied ? undefined : `https://${dns}`,
   };
+}
+
+const BEFORE = Buffer.from('{"instances":[');
+const AFTER = Buffer.from('],"parameters":{}}');
+
+/** Without this, containers of Google's Model Garden expect a `prompt`. */
+const CHAT: Edit = { path: ['@requestFormat'], value: 'chatCompletions', source: 'gateway' };
+/** `:predict` does not stream. */
+const OF_STREAMS = ['stream', 'stream_options'];
+
+const STREAM_LOSS: Loss = {
+  param: 'stream',
+  action: 'downgraded',
+  reason: 'This endpoint does not stream: the answer arrives in one piece',
+};
+
+/** A chat body as the one instance of a `:predict` call (docs/protocols/vertex-ai.md#predict). */
+export function predictEnvelope(keepModel: boolean): BodyEnvelope {
+  return {
+    wrap(body, stream) {
+      // Without limits: the body was checked against them before.
+      const view = RequestBody.read(body, Number.POSITIVE_INFINITY);
+      // The endpoint determines the model.
+      const dropped = (keepModel ? OF_STREAMS : [...OF_STREAMS, 'model'])
+        .filter((key) => view.has(key))
+        .map((key): Edit => ({ path: [key], value: undefined, source: 'gateway' }));
+      const instance = view.edit([CHAT, ...dropped]).encode();
+      return { body: Buffer.concat([BEFORE, instance, AFTER]), losses: stream ? [STREAM_LOSS] : [] };
+    },
+    unwrap(bytes) {
+      return Buffer.from(JSON.stringify(predictionIn(parse(bytes))));
+    },
+  };
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(textOf(bytes));
+  } catch (error) {
+    throw new ReplyFault('the prediction is not complete JSON', { cause: error });
+  }
+}
+
+/** The prediction for the one instance: containers return a list of one, Google's own containers for chat the object itself. */
+function predictionIn(reply: unknown): object {
+  const { predictions } = Object(reply) as { predictions?: unknown };
+  const prediction: unknown = Array.isArray(predictions) ? predictions[0] : predictions;
+  if (typeof prediction === 'object' && prediction !== null && !Array.isArray(prediction)) return prediction;
+  throw new ReplyFault('the prediction is not a chat completion');
 }

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import {
   stsEndpoint,
   callForJson,
@@ -18,10 +19,9 @@ import {
   type SourceContext,
   type TokenSource,
   type Refuse,
+  readTextFile,
 } from './token-source.ts';
 import { isObject } from '../../../formats/json/object.ts';
-import { isAbsolute } from 'node:path';
-import { readTextFile } from './text-file.ts';
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
@@ -30,10 +30,7 @@ const WHO = 'the security token service';
 /** Fields that change the requested token: ignoring them would request a different one. */
 const UNSUPPORTED = ['client_id', 'client_secret', 'workforce_pool_user_project'];
 
-/**
- * Workload identity federation: exchanges a token of another issuer for one of Google's (RFC 8693,
- * docs/protocols/vertex-ai.md#workload-identity-federation).
- */
+/** A token of another issuer for one of Google's (docs/protocols/vertex-ai.md#workload-identity-federation). */
 export function externalAccountSource(fields: CredentialFields, context: SourceContext): TokenSource | undefined {
   const { setup, refuse } = context;
   if (isUnusable(fields, refuse)) return undefined;
@@ -45,14 +42,14 @@ export function externalAccountSource(fields: CredentialFields, context: SourceC
   if (subjectTokenType === undefined) return refuse('subject_token_type', 'subject_token_type is missing');
   const endpoint = stsEndpoint(fields['token_url'], setup.tokenUris);
   if (!endpoint) return refuse('token_url', `token_url ${NOT_LISTED}`);
-  const subject = subjectTokenFile(fields['credential_source'], refuse);
+  const readSubject = subjectTokenFile(fields['credential_source'], refuse);
   const account = readAccount(fields, context);
-  if (!subject || !account) return undefined;
+  if (!readSubject || !account) return undefined;
   const { impersonation } = account;
 
   /** Sends the subject token to the endpoint only. */
   const federate = async () => {
-    const subjectToken = await subject.read();
+    const subjectToken = await readSubject();
     const request = formRequest(endpoint, {
       grant_type: GRANT_TYPE,
       audience,
@@ -81,7 +78,7 @@ export function externalAccountSource(fields: CredentialFields, context: SourceC
       return impersonate(impersonation, readAccessToken(json, WHO), setup);
     },
     async check() {
-      await subject.read();
+      await readSubject();
     },
   };
 }
@@ -101,11 +98,8 @@ function readAccount(
   return impersonation && { impersonation };
 }
 
-/** The token of a workload from another issuer, in a file that its platform renews. */
-interface SubjectToken {
-  /** Reads the file each time: Kubernetes replaces it before its token expires. Throws TokenFault. */
-  read(): Promise<string>;
-}
+/** The token of a workload from another issuer. Read each time: Kubernetes replaces its file. Throws TokenFault. */
+type ReadSubject = () => Promise<string>;
 
 /** Sources of a subject token that Google's files may name and the gateway does not support, with the reason. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -115,8 +109,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   certificate: 'certificates (X.509 federation) are not supported',
 };
 
-/** The `credential_source` of an `external_account`. */
-function subjectTokenFile(source: unknown, refuse: Refuse): SubjectToken | undefined {
+function subjectTokenFile(source: unknown, refuse: Refuse): ReadSubject | undefined {
   if (!isObject(source)) return refuse('credential_source', 'credential_source is missing');
   const other = Object.keys(REFUSED).find((key) => source[key] !== undefined);
   if (other !== undefined) {
@@ -127,7 +120,7 @@ function subjectTokenFile(source: unknown, refuse: Refuse): SubjectToken | undef
   // A relative path would depend on the folder in which the gateway was started.
   if (!isAbsolute(path)) return refuse('credential_source', 'credential_source.file is not an absolute path');
   const field = readFormat(source['format'], refuse);
-  return field && { read: async () => tokenIn(await readFile(path), path, field.name) };
+  return field && (async () => tokenIn(await readFile(path), path, field.name));
 }
 
 /** The field with the token in a JSON file; without a name, the whole file is the token. */

@@ -3,16 +3,16 @@ import type { VertexEndpoint } from '../../../../schemas/types.generated.ts';
 import { checkBodyModelName, checkModelName, modelSegment, unsupportedTask, unusable } from '../model-name.ts';
 import type { ModelCall } from '../provider.ts';
 import { NAMED_TOOLS } from '../../../formats/openai-chat/extensions.ts';
-import { openAiEmbeddings } from '../openai/embeddings.ts';
+import { openAiEmbeddings } from '../openai/whole-replies.ts';
 import {
   readEmbeddingSettings,
   predictedEmbeddings,
   taskEndpoint,
+  tasksBy,
   type EmbeddingSettings,
   type ModelEndpoint,
 } from './task-models.ts';
 import { isEndpointId } from './hosts.ts';
-import { MODEL_TASKS } from '../../operations/tasks.ts';
 import { unlessRefused } from '../../../plugin/errors.ts';
 import type { ModelTask } from '../../../plugin/index.ts';
 
@@ -25,7 +25,6 @@ const RAW = { plain: ':rawPredict', stream: ':streamRawPredict' } as const;
 
 type Verbs = typeof GENERATE | typeof RAW;
 
-/** For families that support the task `generate` only. */
 function generateOnly(model: string, { task }: ModelCall): void {
   if (task !== 'generate') throw unsupportedTask(model, task);
 }
@@ -157,7 +156,6 @@ const OPEN_MODEL = /^([a-z][a-z0-9-]+)\/[A-Za-z0-9][A-Za-z0-9._@:-]*$/;
 
 interface Named {
   readonly family: Family;
-  /** Without its prefix. */
   readonly model: string;
 }
 
@@ -188,12 +186,7 @@ export function tasksOf(name: string): ReadonlySet<ModelTask> | undefined {
   if (name.startsWith(ENDPOINT_PREFIX)) return undefined;
   const named = unlessRefused(() => readFamily(name));
   if (!named) return undefined;
-  const tasks = new Set(MODEL_TASKS.filter((task) => unlessRefused(() => endpointOf(named, task)) !== undefined));
-  // All of Google's models have a path for `generate`, but models for embeddings and images do not answer there.
-  const draws = tasks.has('images') && !named.model.startsWith('gemini-');
-  if (named.family === google && (tasks.has('embeddings') || draws)) tasks.delete('generate');
-  if (draws) tasks.delete('count_tokens');
-  return tasks;
+  return tasksBy(named.model, (task) => endpointOf(named, task));
 }
 
 /** The API of a model that answers; undefined where its name does not determine it. */

@@ -17,7 +17,6 @@ export class TokenFault extends Error {
   override readonly name = 'TokenFault';
 }
 
-/** One call of a token exchange. */
 export interface TokenCall {
   /** The endpoint's name in errors: `the token endpoint`. */
   readonly who: string;
@@ -56,7 +55,6 @@ export function readJson(reply: SmallReply, { who, secrets }: TokenCall): Record
   return json;
 }
 
-/** A form request for a token endpoint. */
 export function formRequest(
   endpoint: { readonly url: string; readonly listed: boolean },
   fields: Readonly<Record<string, string>>,
@@ -108,7 +106,6 @@ function reasonOf({ error, error_description: description }: Readonly<Record<str
 /** Text that looks like a credential: JWTs, Google's access and refresh tokens, and any text too long for a word. */
 const LOOKS_SECRET = /eyJ[\w-]{8,}[\w.-]*|ya29\.[\w.-]+|1\/\/[\w-]{8,}|[A-Za-z0-9_.-]{80,}/g;
 
-/** An endpoint's message without the secrets of the request. */
 function presentable(text: string, secrets: readonly string[]): string {
   // An empty text is found between any two characters.
   const forms = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, asInForm(secret)]);
@@ -126,7 +123,6 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   return isObject(json) ? { ...json } : undefined;
 }
 
-/** An endpoint that exchanges a credential for a token. */
 export interface Endpoint {
   readonly url: string;
   /** The operator listed it, which also allows plain http and loopback there. */
@@ -157,26 +153,20 @@ export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefi
 const hostOf = (api: string): string =>
   `(?:${api}|${api}\\.[a-z0-9-]{1,40}\\.rep|[a-z0-9-]{1,40}-${api})\\.googleapis\\.com`;
 
-const STS = new RegExp(`^https://${hostOf('sts')}/v1/token$`);
-const IMPERSONATION = new RegExp(
-  `^https://${hostOf('iamcredentials')}/v1/projects/-/serviceAccounts/[A-Za-z0-9._@-]{1,200}:generateAccessToken$`,
-);
+const listedEndpoint = (value: unknown, listed: Listed): Endpoint | undefined =>
+  typeof value === 'string' && listed.has(value) ? { url: value, listed: true } : undefined;
+
+const googleEndpoint =
+  (form: RegExp) =>
+  (value: unknown, listed: Listed): Endpoint | undefined =>
+    typeof value === 'string' && form.test(value) ? { url: value, listed: false } : listedEndpoint(value, listed);
 
 /** The endpoint of the Security Token Service, which exchanges other issuers' tokens (RFC 8693). */
-export function stsEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
-  return googleEndpoint(STS, value, listed);
-}
+export const stsEndpoint = googleEndpoint(new RegExp(`^https://${hostOf('sts')}/v1/token$`));
 
 /** The endpoint of the IAM Credentials API for one service account. */
-export function impersonationEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
-  return googleEndpoint(IMPERSONATION, value, listed);
-}
-
-function googleEndpoint(form: RegExp, value: unknown, listed: Listed): Endpoint | undefined {
-  if (typeof value === 'string' && form.test(value)) return { url: value, listed: false };
-  return listedEndpoint(value, listed);
-}
-
-function listedEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
-  return typeof value === 'string' && listed.has(value) ? { url: value, listed: true } : undefined;
-}
+export const impersonationEndpoint = googleEndpoint(
+  new RegExp(
+    `^https://${hostOf('iamcredentials')}/v1/projects/-/serviceAccounts/[A-Za-z0-9._@-]{1,200}:generateAccessToken$`,
+  ),
+);

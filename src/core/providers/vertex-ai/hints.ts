@@ -35,10 +35,7 @@ export function explainPermission(failure: UpstreamFailure): UpstreamFailure {
 /** A prompt beyond the size of Vertex AI's own front end, before Claude has read it. */
 const TOO_LARGE = /^The (?:request|message) size \(.{0,200}\) exceeds\b/;
 
-/**
- * Claude's words for it in place of Google's. Claude Code compacts the conversation when it reads them
- * (docs/protocols/vertex-ai.md#claude-too-long).
- */
+/** Claude's words, at which Claude Code compacts the conversation (docs/protocols/vertex-ai.md#claude-too-long). */
 export function explainSize(failure: UpstreamFailure): UpstreamFailure {
   return TOO_LARGE.test(failure.message) ? { ...failure, message: 'Input is too long.' } : failure;
 }

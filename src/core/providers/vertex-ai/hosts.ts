@@ -40,10 +40,7 @@ export function vertexHost(region: string): string {
   return MULTI_REGIONS[region] ?? `${region}-aiplatform.googleapis.com`;
 }
 
-/**
- * The name of a dedicated host: `{endpoint id}.{region}-{project number}.prediction.vertexai.goog`
- * (docs/protocols/vertex-ai.md#dedicated-endpoints).
- */
+/** `{id}.{region}-{project number}.prediction.vertexai.goog` (docs/protocols/vertex-ai.md#dedicated-endpoints). */
 const DEDICATED = /^([a-z0-9-]{1,63})\.([a-z]+-[a-z]+[0-9]+)-[0-9]{6,20}\.prediction\.vertexai\.goog$/;
 
 /** Undefined for any other name. */

@@ -2,14 +2,12 @@ import type { VertexEntry as VertexSettings } from '../../../../schemas/types.ge
 import { Secret } from '../../../plugin/index.ts';
 import type { ProviderSetup } from '../definition.ts';
 import { findApplicationDefault, metadataServerSource } from './application-default.ts';
-import { readCredentialsJson } from './credentials-json.ts';
+import { readCredentialsJson, serviceAccountSource } from './credentials-json.ts';
 import { callerCredentials, foundCredentials, tokenCredentials, tokenError, type Credentials } from './credentials.ts';
 import { parseObject } from './google-oauth.ts';
 import { isProjectId } from './hosts.ts';
-import { serviceAccountSource } from './service-account.ts';
 import type { CredentialFields, Refuse, SourceContext, TokenSource } from './token-source.ts';
 
-/** The project of an entry, and its credentials. */
 export interface Identity {
   readonly projectId: string;
   readonly credentials: Credentials;
@@ -17,13 +15,11 @@ export interface Identity {
   open?(): Promise<void>;
 }
 
-/** The common input of the readers here. */
 interface IdentityInput {
   readonly entry: VertexSettings;
   readonly setup: ProviderSetup;
 }
 
-/** The key in an entry that names the source of its tokens. */
 type SourceKey = 'service_account' | 'credentials_json' | 'credentials';
 
 const sourcesOf = ({ service_account: account, credentials_json: json, credentials }: VertexSettings): unknown[] =>
@@ -40,7 +36,10 @@ export function readIdentity(entry: VertexSettings, setup: ProviderSetup): Ident
   if (sourcesOf(entry).length > 1)
     return refuseEntry(setup, 'give one of service_account, credentials_json and credentials');
   if (account) return fromSource('service_account', readServiceAccount(account, setup), { entry, setup });
-  if (json) return fromSource('credentials_json', readJson(json, setup), { entry, setup });
+  if (json) {
+    const context = { setup, refuse: refuseAt('credentials_json', setup, false) };
+    return fromSource('credentials_json', readCredentialsJson(json.reveal(), context), { entry, setup });
+  }
   if (projectId === undefined) {
     if (credentials) return refuseEntry(setup, 'set project_id: the credentials name no project');
     return refuseEntry(
@@ -119,8 +118,4 @@ function readServiceAccount(
   const { type = 'service_account' } = fields;
   if (type === 'service_account') return serviceAccountSource(fields, context);
   return context.refuse('type', 'the key is of another type: give it as credentials_json');
-}
-
-function readJson(json: Secret, setup: ProviderSetup): TokenSource | undefined {
-  return readCredentialsJson(json.reveal(), { setup, refuse: refuseAt('credentials_json', setup, false) });
 }

@@ -13,7 +13,6 @@ import {
 } from './token-source.ts';
 import { isObject } from '../../../formats/json/object.ts';
 
-/** A service account to impersonate. */
 export interface Impersonation {
   readonly endpoint: Endpoint;
   readonly lifetimeSeconds: number;
@@ -52,7 +51,6 @@ const isWholeNumber = (value: unknown): value is number => Number.isInteger(valu
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
 
-/** The parts that identify a token. */
 export function impersonationKey({ endpoint, lifetimeSeconds, delegates }: Impersonation): string {
   return JSON.stringify([endpoint.url, lifetimeSeconds, delegates]);
 }
@@ -89,10 +87,7 @@ export async function impersonate(
   return { value, expiresInMs };
 }
 
-/**
- * `impersonated_service_account`, the file of `gcloud auth application-default login --impersonate-service-account`. The source
- * credentials act as the service account.
- */
+/** The file of `gcloud auth application-default login --impersonate-service-account`. */
 export function impersonatedAccountSource(
   fields: CredentialFields,
   context: SourceContext,

@@ -90,10 +90,7 @@ export const vertexAi = defineProvider<VertexSettings>({
   speaks: (_, model) => spokenBy(model),
 });
 
-/**
- * The location for counting Claude's tokens: not every region that serves Claude does so
- * (docs/protocols/vertex-ai.md#claude-token-count). An entry with a `base_url` keeps it, and only the paths change.
- */
+/** Not every region with Claude counts its tokens (docs/protocols/vertex-ai.md#claude-token-count). */
 function readCountPlace(entry: VertexSettings, { report }: ProviderSetup): RegionalProject['claudeCounts'] | 'refused' {
   const { count_tokens_region: region } = entry;
   if (region === undefined) return undefined;
@@ -123,10 +120,7 @@ function createExpress(
   return createEntry(entry.slug, entry.allow_insecure ?? false, locate, { credentials: keyCredentials(apiKey) });
 }
 
-/**
- * Vertex AI without a catalog entry: the request has the project, the region and the token. The caller controls nothing else:
- * the host is always Google's.
- */
+/** The request has project, region and token. The caller controls nothing else: the host is always Google's. */
 export function createAdHocVertex({ projectId, region }: { projectId: string; region: string }): ProviderEntry {
   if (!isProjectId(projectId)) throw unusablePlace('project id', projectId);
   if (!isRegion(region)) throw unusablePlace('region', region);

@@ -1,9 +1,8 @@
-import type { Base } from '../entry-settings.ts';
+import { type Base, scopeOf } from '../entry-settings.ts';
 import { unusable } from '../model-name.ts';
 import type { ModelCall, Location, Quirks } from '../provider.ts';
 import type { EmbeddingSettings } from './task-models.ts';
 import type { DeployedModel } from './endpoint-settings.ts';
-import { scopeOf } from '../signature-scope.ts';
 import { BETA_NAMES } from './betas.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily, type Family } from './families.ts';
 import { explainPrefix, explainSize, forgottenPrefix, explainPermission } from './hints.ts';
@@ -26,12 +25,10 @@ export interface RegionalProject {
   readonly embeddings: EmbeddingSettings;
 }
 
-/** The address of one of the entry's models. */
 export type Locate = (name: string, call: ModelCall, headers?: Location['headers']) => Location;
 
 const NO_HEADERS = Object.freeze({});
 
-/** The addresses of the models in one project and location. */
 export function vertexLocations(project: RegionalProject): Locate {
   const { base, version, projectId, region, takesFeature, takesInCounts, endpoints, embeddings } = project;
   const { claudeCounts = { base, region } } = project;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ReplyFault } from '../../../formats/format.ts';
-import { predictEnvelope } from './predict.ts';
+import { predictEnvelope } from './endpoint-settings.ts';
 
 const messages = [{ role: 'user', content: 'Grüße 🌍' }];
 const wrap = (body: object, { stream = false, keepModel = false } = {}) => {

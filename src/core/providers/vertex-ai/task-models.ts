@@ -1,14 +1,16 @@
+import type { VertexEmbeddings } from '../../../../schemas/types.generated.ts';
 import type { Location } from '../provider.ts';
 import type { ModelTask } from '../../../plugin/index.ts';
 import type { TranslatingCodec } from '../codec.ts';
+import { MODEL_TASKS } from '../../operations/tasks.ts';
+import { unlessRefused } from '../../../plugin/errors.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { embedContentCodec } from './embeddings/embed-content.ts';
 import { multimodalCodec } from './embeddings/multimodal.ts';
 import { textCodec } from './embeddings/text.ts';
 import { geminiImagesCodec } from './images/gemini.ts';
-import { imagenCodec } from './images/imagen.ts';
+import { imagenCodec, IMAGEN, imagenModel } from './images/imagen.ts';
 import { GEMINI_IMAGE, geminiImageModel } from '../../../formats/gemini/image-models.ts';
-import { IMAGEN, imagenModel } from './images/models.ts';
 
 /** The path of a call below a project and location (or below the version, in express mode), and its format. */
 export interface ModelEndpoint extends Pick<
@@ -28,17 +30,13 @@ export interface EmbeddingSettings {
 const MAX_INSTANCES = 250;
 const PARALLEL_CALLS = 8;
 
-/** The form in the settings file. */
-interface Given {
-  readonly instances_per_call?: number;
-  readonly parallel_calls?: number;
-}
-
-export function readEmbeddingSettings({ instances_per_call, parallel_calls }: Given = {}): EmbeddingSettings {
+export function readEmbeddingSettings({
+  instances_per_call,
+  parallel_calls,
+}: VertexEmbeddings = {}): EmbeddingSettings {
   return { instancesPerCall: instances_per_call, parallelCalls: parallel_calls ?? PARALLEL_CALLS };
 }
 
-/** How Google's models are called for a task that is no conversation. */
 interface TaskModel {
   readonly task: ModelTask;
   /** Fits the model's name in lower case. */
@@ -53,8 +51,7 @@ const predicted = ({ instancesPerCall = MAX_INSTANCES, parallelCalls }: Embeddin
 /** The first row of a task whose name fits counts (docs/protocols/vertex-ai.md#paths, docs/protocols/images.md#models). */
 const TASK_MODELS: readonly TaskModel[] = [
   {
-    // Older pages of Google allow one instance in a call, a newer one has no such line: one is right by both
-    // (docs/protocols/embeddings.md#one-instance).
+    // One is right by older pages of Google and by newer ones (docs/protocols/embeddings.md#one-instance).
     task: 'embeddings',
     name: /^gemini-embedding-(?:0|exp)/,
     method: ':predict',
@@ -89,9 +86,8 @@ const TASK_MODELS: readonly TaskModel[] = [
 ];
 
 /**
- * The path and codec of a model for one task. Errors are Google's, as Gemini's are.
+ * The path and codec of a model for one task, with Google's errors. Throws GatewayError `unsupported_task`.
  * @param under path of the model with a method behind it
- * Throws GatewayError `unsupported_task`.
  */
 export function taskEndpoint(
   { task, model }: { readonly task: TaskModel['task']; readonly model: string },
@@ -102,6 +98,16 @@ export function taskEndpoint(
   const row = TASK_MODELS.find((one) => one.task === task && one.name.test(name));
   if (!row) throw unsupportedTask(model, task);
   return { path: under(row.method), format: 'gemini', model, codec: row.codec(model, settings) };
+}
+
+/** The tasks that a model has by its name. @param locate throws GatewayError for a task that has no path */
+export function tasksBy(model: string, locate: (task: ModelTask) => object): ReadonlySet<ModelTask> {
+  const tasks = new Set(MODEL_TASKS.filter((task) => unlessRefused(() => locate(task)) !== undefined));
+  // All of Google's models have a path for `generate`, but models for embeddings and images do not answer there.
+  const draws = tasks.has('images') && !model.startsWith('gemini-');
+  if (tasks.has('embeddings') || draws) tasks.delete('generate');
+  if (draws) tasks.delete('count_tokens');
+  return tasks;
 }
 
 /** Text in the shape of Google's own models, at an endpoint of the operator's. */

@@ -1,4 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { MintedToken } from '../../memory/ports.ts';
 import type { ProviderSetup } from '../definition.ts';
 import { SCOPE } from './google-oauth.ts';
@@ -21,12 +23,10 @@ export interface TokenSource {
 /** Reports a problem with a credential or with one of its fields. The message never quotes the credential. */
 export type Refuse = (field: string | undefined, message: string) => undefined;
 
-/** The fields of a credential's JSON. */
 export type CredentialFields = Readonly<Record<string, unknown>>;
 
 export type TokenSetup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris'>;
 
-/** The context of every reader of credentials. */
 export interface SourceContext {
   readonly setup: TokenSetup;
   readonly refuse: Refuse;
@@ -56,11 +56,30 @@ export function isUnusable(
 }
 
 /** The key of a credential. It includes the scope, which is the same for every token here. */
-export function keyOf(...parts: readonly string[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([...parts, SCOPE]))
-    .digest('hex');
-}
+export const keyOf = (...parts: readonly string[]): string => hash('sha256', JSON.stringify([...parts, SCOPE]));
 
 /** Reads a credential of one type; undefined when a problem was reported. */
 export type ReadTokenSource = (fields: CredentialFields, context: SourceContext) => TokenSource | undefined;
+
+/** Credentials and tokens have a few KiB; the bound stops a wrong path (a log, a disk image) from filling the memory. */
+const MAX_BYTES = 64 * 1024;
+
+type TextFile = { readonly text: string } | { readonly missing: true } | { readonly problem: string };
+
+/** Reads regular files only (and links to them, as Kubernetes mounts them): opening a pipe could block for ever. */
+export async function readTextFile(path: string): Promise<TextFile> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stat = await file.stat();
+      if (!stat.isFile()) return { problem: 'is not a regular file' };
+      if (stat.size > MAX_BYTES) return { problem: `is larger than ${MAX_BYTES} bytes` };
+      return { text: await file.readFile('utf8') };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { missing: true } : { problem: `cannot be read (${code})` };
+  }
+}

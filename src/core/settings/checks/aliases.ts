@@ -1,6 +1,6 @@
 import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../../schemas/types.generated.ts';
 import type { Report, Route, Target } from '../../../plugin/index.ts';
-import { isWildcard } from '../../catalog/alias-names.ts';
+import { isWildcard } from '../../catalog/aliases.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { providerOf } from '../../providers/index.ts';
 import { aliasedModels } from '../compile/aliased-models.ts';

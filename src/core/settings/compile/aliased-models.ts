@@ -1,5 +1,5 @@
 import type { CatalogFile, ModelAlias } from '../../../../schemas/types.generated.ts';
-import { AliasNames, targetOf } from '../../catalog/alias-names.ts';
+import { AliasNames, targetOf } from '../../catalog/aliases.ts';
 import type { Target } from '../../../plugin/index.ts';
 
 /** `@slug/model` of a name that is an alias of a model. */

@@ -1,5 +1,5 @@
 import type { PriceRule } from '../../../../../schemas/types.generated.ts';
-import { matches } from '../../../../core/catalog/model-pattern.ts';
+import { matches } from '../../../../core/catalog/globs.ts';
 import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';

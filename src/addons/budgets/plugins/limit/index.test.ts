@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatCompletions } from '../../../../core/operations/chat-completions.ts';
+import { chatCompletions } from '../../../../core/operations/openai.ts';
 import { GatewayError, type CallerLimits } from '../../../../plugin/index.ts';
 import { createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
 import limitTokens from '../limit-tokens/index.ts';

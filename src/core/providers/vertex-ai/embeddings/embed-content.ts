@@ -4,13 +4,10 @@ import { ReplyFault, RequestFault } from '../../../../formats/format.ts';
 import { compact, isObject } from '../../../../formats/json/object.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { asBoolean, type EmbeddingFields } from './fields.ts';
-import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
+import { asBoolean, type EmbeddingFields, openBody, readPurpose, readShape, REASONS } from './request.ts';
+import { ALL_MEDIA, readInputs, type Input, type Media } from './input.ts';
 import { toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
-import { openBody, readPurpose, readShape, REASONS } from './request.ts';
-
-const ALL: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 
 /** Text and media by `:embedContent`, which accepts one content per call (docs/protocols/embeddings.md#embed-content). */
 export function embedContentCodec(parallelCalls: number): TranslatingCodec {
@@ -19,7 +16,7 @@ export function embedContentCodec(parallelCalls: number): TranslatingCodec {
     encode(body, context) {
       const losses = new LossReport();
       const { fields, base64 } = openBody(body);
-      const inputs = fields.need('input', (value) => readInputs(value, { media: ALL, losses }));
+      const inputs = fields.need('input', (value) => readInputs(value, { media: ALL_MEDIA, losses }));
       const embedContentConfig = readConfig(fields, losses);
       const calls = inputs.map((input) => ({
         content: { parts: toParts(input, losses) },

@@ -2,13 +2,12 @@ import { compact, isObject } from '../../../../formats/json/object.ts';
 import { RequestFault } from '../../../../formats/format.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
-import { asText, EmbeddingFields, asSeconds, asString } from './fields.ts';
+import { asText, EmbeddingFields, asSeconds, asString } from './request.ts';
 import { mimeOfUrl, parseDataUri } from '../../../../formats/media/media-types.ts';
 
 /** OpenAI's limit (docs/protocols/embeddings.md#openai-request), which applies here also to requests that need several calls. */
 const MAX_INPUTS = 2048;
 
-/** The content for one vector. */
 export interface Input {
   /** Its path in the body. */
   readonly param: string;
@@ -16,7 +15,7 @@ export interface Input {
   readonly media: readonly Media[];
 }
 
-const MEDIA: readonly MediaKind[] = ['image', 'video', 'audio', 'document'];
+export const ALL_MEDIA: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'document']);
 
 interface InputRules {
   /** The kinds of media that the model embeds besides text. */
@@ -47,7 +46,7 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
     throw new RequestFault('invalid_request', `\`${param}\` must be text, or an object with \`text\` or media.`, param);
   const fields = new EmbeddingFields(value, param);
   const text = fields.take(['text'], asText);
-  const media = MEDIA.flatMap((kind) => {
+  const media = [...ALL_MEDIA].flatMap((kind) => {
     const refuse = (at: string) => invalidValue(at, `This model does not embed \`${at}\`.`);
     const given = fields.take([kind], (medium, at) => {
       if (!rules.media.has(kind)) throw refuse(at);
@@ -63,7 +62,6 @@ function readInput(value: unknown, param: string, rules: InputRules): Input {
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 
-/** Media to embed: its bytes or its address. */
 export interface Media {
   readonly kind: MediaKind;
   /** Its path in the body. */
@@ -82,10 +80,7 @@ interface Segment {
   readonly interval?: number;
 }
 
-/**
- * Reads `{base64}` or `{url}`, with `mime_type`; a bare address is a url (docs/protocols/embeddings.md#mapping). Fields that cannot
- * be sent are reported to `losses`.
- */
+/** Reads `{base64}` or `{url}`, with `mime_type`; a bare address is a url (docs/protocols/embeddings.md#mapping). */
 function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses: LossReport }): Media {
   const { param, losses } = at;
   if (typeof value === 'string') return { kind, param, ...fromUrl(value, param), segment: {} };

@@ -4,30 +4,20 @@ import { ReplyFault } from '../../../../formats/format.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';
-import { asDimensions } from './fields.ts';
+import { asDimensions, openBody, REASONS } from './request.ts';
 import { readInputs, type Input, type Media, type MediaKind } from './input.ts';
-import { nativePredict } from './native-predict.ts';
-import { readPredictions, toReply, type Embedding } from './reply.ts';
+import { nativePredict, readPredictions, toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
-import { openBody, REASONS } from './request.ts';
 
 const IMAGES_AND_VIDEOS: ReadonlySet<MediaKind> = new Set(['image', 'video']);
 
-const PLAIN = 'This model accepts input and dimensions only';
-const REASONS_HERE = {
+const OF_OTHERS = ['task_type', 'taskType', 'input_type', 'title', 'auto_truncate', 'autoTruncate'];
+const REASONS_HERE: Readonly<Record<string, string>> = {
   ...REASONS,
-  task_type: PLAIN,
-  taskType: PLAIN,
-  input_type: PLAIN,
-  title: PLAIN,
-  auto_truncate: PLAIN,
-  autoTruncate: PLAIN,
+  ...Object.fromEntries(OF_OTHERS.map((name) => [name, 'This model accepts input and dimensions only'])),
 };
 
-/**
- * `multimodalembedding`: text, image and video of an instance each get a vector, in one common space
- * (docs/protocols/embeddings.md#multimodal-embeddings).
- */
+/** Text, image and video get a vector each, in one space (docs/protocols/embeddings.md#multimodal-embeddings). */
 export function multimodalCodec(parallelCalls: number): TranslatingCodec {
   return {
     mode: 'translate',
@@ -74,8 +64,9 @@ function toMedium({ kind, param, data, uri, mime, segment }: Media): JsonObject 
 }
 
 /**
- * `embedding` is always set, because OpenAI's SDKs read nothing else: the vector of the text, or of the image, or the first one of
- * the video. The other vectors are lists of numbers in every encoding: no client would know to decode them.
+ * `embedding` is always set, because OpenAI's SDKs read nothing else: the vector of the text, or of the image, or the
+ * first one of the video. The other vectors are lists of numbers in every encoding: no client would know to decode
+ * them.
  */
 function decodePrediction(prediction: JsonObject, input: Input | undefined): Embedding {
   const has = (kind: MediaKind): boolean => input?.media.some((medium) => medium.kind === kind) ?? false;

@@ -1,9 +1,12 @@
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { sound } from '../../../../formats/counts.ts';
+import { sound, claimOf } from '../../../../formats/counts.ts';
 import { ReplyFault } from '../../../../formats/format.ts';
-import type { CodecContext, TaskReply } from '../../codec.ts';
+import type { CodecContext, TaskReply, NativeCodec } from '../../codec.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 import { toBase64 } from '../../vectors.ts';
+import type { GenerationEvent, Usage } from '../../../../formats/events.ts';
+import type { BodyEdit } from '../../../../formats/body-view.ts';
+import { PlainPassThrough } from '../../../../formats/streams/plain-pass-through.ts';
 
 export interface Embedding {
   readonly values: readonly number[];
@@ -15,10 +18,7 @@ export interface Embedding {
 }
 
 interface VectorForm extends Pick<CodecContext, 'model' | 'strict'> {
-  /**
-   * The client requests vectors as base64 of little-endian float32, as OpenAI's SDKs do by default
-   * (docs/protocols/embeddings.md#base64-vectors).
-   */
+  /** Little-endian float32, the default of OpenAI's SDKs (docs/protocols/embeddings.md#base64-vectors). */
   readonly base64: boolean;
 }
 
@@ -31,8 +31,8 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
       `vector ${odd} has ${embeddings[odd]?.values.length} dimensions, the first has ${first?.values.length}`,
     );
   }
-  const tokens = sumOfTokens(embeddings);
-  const usage = tokens === undefined ? undefined : sound({ input: tokens, output: 0, total: tokens });
+  const tokens = sumOf(embeddings.map((one) => one.tokens));
+  const usage = tokens === undefined ? undefined : inputUsage(tokens);
   const input = usage?.input ?? 0;
   const data = embeddings.map(({ values, truncated, more }, index) => ({
     object: 'embedding',
@@ -49,23 +49,62 @@ export function toReply(embeddings: readonly Embedding[], { model, strict, base6
   };
 }
 
-function sumOfTokens(embeddings: readonly Embedding[]): number | undefined {
-  let sum = 0;
-  for (const { tokens } of embeddings) {
-    if (tokens === undefined) return undefined;
-    sum += tokens;
-  }
-  return sum;
-}
+/** Undefined where one of them has no count. */
+const sumOf = (counts: readonly (number | undefined)[]): number | undefined =>
+  counts.reduce<number | undefined>(
+    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+    0,
+  );
 
-/** The predictions of one call, one for each of its instances. */
-export function readPredictions(reply: unknown, expected: number): readonly JsonObject[] {
+/** Embeddings have no output. */
+const inputUsage = (tokens: number): Usage => sound({ input: tokens, output: 0, total: tokens });
+
+/** The end of a reply that passes through, with its usage if it has one. */
+export const countedEnd = (tokens: number | undefined): readonly GenerationEvent[] => [
+  ...(tokens === undefined ? [] : [{ type: 'usage', usage: inputUsage(tokens) } as const]),
+  { type: 'end' },
+];
+
+function predictionsIn(reply: unknown): readonly unknown[] {
   const predictions = isObject(reply) ? reply['predictions'] : undefined;
   if (!Array.isArray(predictions)) throw new ReplyFault('it contains no predictions');
+  return predictions;
+}
+
+export function readPredictions(reply: unknown, expected: number): readonly JsonObject[] {
+  const predictions = predictionsIn(reply);
   if (predictions.length !== expected)
     throw new ReplyFault(`there are ${predictions.length} predictions for ${expected} instances`);
-  return predictions.map((prediction: unknown, at) => {
+  return predictions.map((prediction, at) => {
     if (!isObject(prediction)) throw new ReplyFault(`prediction ${at} is not an object`);
     return prediction;
   });
+}
+
+/** Fields of the gateway that the path holds. */
+const OF_PATH = ['model', 'stream'] as const;
+
+/** A body of `:predict` for a model with this method. The limits of one call are the caller's concern, as they are at Google. */
+export const nativePredict: NativeCodec = {
+  mode: 'pass-through',
+  form: 'predict',
+  edits: (body) =>
+    OF_PATH.filter((key) => body.has(key)).map((key): BodyEdit => ({
+      path: [key],
+      value: undefined,
+      source: 'gateway',
+    })),
+  openReader: (model) => new PlainPassThrough(countPredictions, model),
+};
+
+function countPredictions(reply: unknown): readonly GenerationEvent[] {
+  const counts = predictionsIn(reply).map(tokensOf);
+  // The multimodal model counts none.
+  return countedEnd(counts.length > 0 ? sumOf(counts) : undefined);
+}
+
+function tokensOf(prediction: unknown): number | undefined {
+  const embeddings = isObject(prediction) ? prediction['embeddings'] : undefined;
+  const statistics = isObject(embeddings) ? embeddings['statistics'] : undefined;
+  return isObject(statistics) ? claimOf(statistics['token_count']) : undefined;
 }

@@ -4,8 +4,7 @@ import { compact, isObject } from '../../../../formats/json/object.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';
 import { readInputs } from './input.ts';
-import { nativePredict } from './native-predict.ts';
-import { readPredictions, toReply, type Embedding } from './reply.ts';
+import { nativePredict, readPredictions, toReply, type Embedding } from './reply.ts';
 import { readVector } from '../../vectors.ts';
 import { openBody, readPurpose, readShape, REASONS } from './request.ts';
 
@@ -18,8 +17,8 @@ interface CallSettings {
 const MAX_TOKENS = 20_000;
 
 /**
- * An estimate, because only Google can count its tokens and it refuses a call that is too large as a whole. English has about four
- * bytes per token and Chinese three, so two are safe; Google refuses text with more tokens (long numbers).
+ * An estimate, because only Google can count its tokens and it refuses a call that is too large as a whole. English has
+ * about four bytes per token and Chinese three, so two are safe; Google refuses text with more tokens (long numbers).
  */
 const BYTES_PER_TOKEN = 2;
 
@@ -67,7 +66,6 @@ function decodePrediction({ embeddings }: JsonObject, at: number): Embedding {
   };
 }
 
-/** The limits of one call. */
 interface CallLimits {
   readonly count: number;
   readonly weight: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeGeminiImages } from './gemini-reply.ts';
+import { decodeGeminiImages } from './gemini.ts';
 import { CONTEXT } from './images.testkit.ts';
 
 const textsOf = (text: string): unknown => {

@@ -1,16 +1,15 @@
 import type { JsonObject } from '../../../../formats/conversation.ts';
 import { addDerived, checkLabels } from '../../../../formats/labels.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
-import { readString } from '../../../../formats/openai-chat/read.ts';
+import { readBoolean, readNumber, readString } from '../../../../formats/openai-chat/read.ts';
 import type { CodecContext, TranslatingCodec, TaskReply } from '../../codec.ts';
 import { asImageEvents } from '../../../../formats/streams/openai-image-events.ts';
-import { ImageFields } from './fields.ts';
-import type { ImagenModel } from './models.ts';
-import { checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
+import { ImageFields, checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 import { compact, stringOf, isObject } from '../../../../formats/json/object.ts';
 import { ReplyFault } from '../../../../formats/format.ts';
 import { decodeInnerFailure } from '../../../../formats/gemini/errors.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
+import type { ImageModel } from '../../../../formats/media/image-shape.ts';
 
 /** OpenAI's two qualities, and their later names (docs/protocols/images.md#quality). */
 const COMPRESSION_OF = new Map([
@@ -78,21 +77,20 @@ function readStyle(fields: ImageFields, model: ImagenModel, losses: LossReport):
 /** Imagen's own parameters. Imagen itself checks which version accepts which values. */
 function readExtensions(fields: ImageFields): JsonObject {
   return {
-    seed: fields.number('seed'),
-    negativePrompt: fields.string('negativePrompt'),
-    safetySetting: fields.string('safetySetting'),
-    addWatermark: fields.boolean('addWatermark'),
-    enhancePrompt: fields.boolean('enhancePrompt'),
-    language: fields.string('language'),
-    guidanceScale: fields.number('guidanceScale'),
-    includeSafetyAttributes: fields.boolean('includeSafetyAttributes'),
+    seed: fields.read(readNumber, 'seed'),
+    negativePrompt: fields.read(readString, 'negativePrompt'),
+    safetySetting: fields.read(readString, 'safetySetting'),
+    addWatermark: fields.read(readBoolean, 'addWatermark'),
+    enhancePrompt: fields.read(readBoolean, 'enhancePrompt'),
+    language: fields.read(readString, 'language'),
+    guidanceScale: fields.read(readNumber, 'guidanceScale'),
+    includeSafetyAttributes: fields.read(readBoolean, 'includeSafetyAttributes'),
   };
 }
 
 /**
- * Predictions → OpenAI's images. A filtered image is an entry with a reason, or no entry, down to the body `{}`. Some entries only
- * rate the prompt (docs/protocols/images.md#filtered-images). So only entries with an image count.
- * @param requested number of images in the request
+ * A filtered image is an entry with a reason, or no entry, down to the body `{}`; some entries only rate the prompt
+ * (docs/protocols/images.md#filtered-images). So only entries with an image count.
  */
 export function decodeImagen(body: unknown, requested: number, context: CodecContext): TaskReply {
   if (!isObject(body)) throw new ReplyFault('the reply is not a JSON object');
@@ -111,4 +109,26 @@ function imageOf(entry: JsonObject): Image | undefined {
   const data = stringOf(entry['bytesBase64Encoded']) || undefined;
   if (data === undefined) return undefined;
   return compact({ data, mime: stringOf(entry['mimeType']), revisedPrompt: stringOf(entry['prompt']) });
+}
+
+/** The differences between the models of Imagen (docs/protocols/images.md#models). */
+interface ImagenModel extends ImageModel {
+  readonly maxImages: number;
+  readonly styles: boolean;
+}
+
+const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
+
+/** `imagen-4.0-ultra-generate-001`, `imagen-3.0-fast-generate-001`, `imagegeneration@006`. */
+export const IMAGEN = /^(?:imagen-|imagegeneration@)/;
+
+export function imagenModel(model: string): ImagenModel {
+  const name = model.toLowerCase();
+  const second = name === 'imagegeneration@002';
+  return {
+    ratios: IMAGEN_RATIOS,
+    resolutions: /^imagen-[4-9]/.test(name) ? ['1K', '2K'] : ['1K'],
+    maxImages: second ? 8 : 4,
+    styles: second,
+  };
 }

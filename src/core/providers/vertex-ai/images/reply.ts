@@ -4,14 +4,12 @@ import { bareMime } from '../../../../formats/media/media-types.ts';
 import type { CodecContext, TaskReply } from '../../codec.ts';
 import { compact } from '../../../../formats/json/object.ts';
 
-/** One image of an upstream's reply. */
 export interface Image {
   /** base64 */
   readonly data: string;
   readonly mime?: string;
   /** The prompt as rewritten by the model. */
   readonly revisedPrompt?: string;
-  /** The model's text beside the image. */
   readonly text?: string;
 }
 
@@ -19,14 +17,10 @@ interface DrawnImages {
   readonly images: readonly Image[];
   /** The number of requested images that are missing. */
   readonly missing: number;
-  /** The reasons, without duplicates. */
   readonly reasons: readonly string[];
 }
 
-/**
- * The reply with at least one image, in OpenAI's form (docs/protocols/images.md#openai-reply). A client that is not strict also gets
- * the number of filtered images.
- */
+/** At least one image, in OpenAI's form (docs/protocols/images.md#openai-reply). */
 export function imagesReply(
   { images, missing, reasons }: DrawnImages,
   { created, strict, model }: Pick<CodecContext, 'created' | 'strict' | 'model'>,
@@ -71,7 +65,6 @@ export function contentPolicyViolation(reasons: readonly string[], kind?: string
   };
 }
 
-/** Reasons as sentences, without duplicates, in order. */
 export function sentences(reasons: readonly string[]): string[] {
   const whole = reasons.map((reason) => reason.trim()).filter((reason) => reason !== '');
   return [...new Set(whole.map((reason) => (/[.!?]$/.test(reason) ? reason : `${reason}.`)))];

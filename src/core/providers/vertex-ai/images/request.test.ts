@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import { geminiImageModel } from '../../../../formats/gemini/image-models.ts';
 import { shapeOf } from '../../../../formats/media/image-shape.ts';
-import { imagenModel } from './models.ts';
+import { imagenModel } from './imagen.ts';
 import { faultOf } from './images.testkit.ts';
 
 const imagen3 = imagenModel('imagen-3.0-generate-002');

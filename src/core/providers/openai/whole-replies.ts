@@ -2,34 +2,42 @@ import { type GenerationEvent, createSignals } from '../../../formats/events.ts'
 import { ReplyFault } from '../../../formats/format.ts';
 import { failureOfEvent } from '../../../formats/openai-chat/errors.ts';
 import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
-import { objectOf, listOf } from '../../../formats/json/object.ts';
+import { objectOf, isObject, listOf } from '../../../formats/json/object.ts';
 import { PlainPassThrough, type WholeReply } from '../../../formats/streams/plain-pass-through.ts';
 import { EMBEDDING_EXTENSIONS } from '../../../formats/openai-chat/extensions.ts';
 import type { PassThroughCodec } from '../codec.ts';
 import { readVector, toBase64 } from '../vectors.ts';
-import { EVENT_FIELDS, withoutFields } from './task-extensions.ts';
+import { EVENT_FIELDS, renameModel, withoutFields } from './task-fields.ts';
 
-/** Writes the upstream's name of the model into the request. */
-export const renameModel: PassThroughCodec['edits'] = (body, model) =>
-  body.value('model') === model ? [] : [{ path: ['model'], value: model, source: 'gateway' }];
+/** A reply that is read once it is complete, and is content as a whole. */
+function openWhole(
+  decode: (reply: unknown) => readonly GenerationEvent[],
+  model: string,
+  write?: (reply: WholeReply) => Buffer,
+): PlainPassThrough {
+  const signals = createSignals();
+  const read = (reply: unknown): readonly GenerationEvent[] => {
+    const events = decode(reply);
+    signals.content = true;
+    return events;
+  };
+  return new PlainPassThrough(read, model, write, signals);
+}
 
-/**
- * OpenAI's API on both sides (docs/protocols/embeddings.md#openai-request): bytes pass through, except for the model's name. The
- * reply is decoded for its usage.
- */
+/** OpenAI's API on both sides (docs/protocols/embeddings.md#openai-request): bytes pass through, except for the model's name. */
 export const openAiEmbeddings: PassThroughCodec = {
   mode: 'pass-through',
   edits: renameModel,
   clean: withoutFields(EMBEDDING_EXTENSIONS, EVENT_FIELDS),
-  openReader(model, _stream, _contentType, form) {
-    const signals = createSignals();
-    const read = (reply: unknown): readonly GenerationEvent[] => {
-      const events = readReply(reply);
-      signals.content = true;
-      return events;
-    };
-    return new PlainPassThrough(read, model, form?.encoding === 'base64' ? inBase64 : undefined, signals);
-  },
+  openReader: (model, _stream, _contentType, form) =>
+    openWhole(decodeEmbeddings, model, form?.encoding === 'base64' ? inBase64 : undefined),
+};
+
+export const openAiModerations: PassThroughCodec = {
+  mode: 'pass-through',
+  edits: renameModel,
+  clean: withoutFields([], EVENT_FIELDS),
+  openReader: (model) => openWhole(decodeModeration, model),
 };
 
 /**
@@ -50,7 +58,7 @@ function inBase64({ bytes, body }: WholeReply): Buffer {
 }
 
 /** A 200 that contains an error counts as that error, as with chat completions. */
-function readReply(reply: unknown): readonly GenerationEvent[] {
+function decodeEmbeddings(reply: unknown): readonly GenerationEvent[] {
   const failure = failureOfEvent(undefined, reply);
   if (failure) return [{ type: 'error', failure }];
   const { data, model, usage } = Object(reply) as { data?: unknown; model?: unknown; usage?: unknown };
@@ -70,4 +78,13 @@ function hasVector(entry: unknown): boolean {
   const { embedding } = Object(entry) as { embedding?: unknown };
   if (Array.isArray(embedding) || typeof embedding === 'string') return embedding.length > 0;
   return typeof embedding === 'object' && embedding !== null;
+}
+
+/** A reply without a result would look like "nothing to object to". */
+function decodeModeration(body: unknown): readonly GenerationEvent[] {
+  const failure = failureOfEvent(undefined, body);
+  if (failure) return [{ type: 'error', failure }];
+  if (!isObject(body) || !Array.isArray(body.results) || body.results.length === 0)
+    throw new ReplyFault('it contains no results');
+  return [{ type: 'start', ...(typeof body.model === 'string' && { model: body.model }) }, { type: 'end' }];
 }

@@ -1,4 +1,3 @@
-/** Longest text of a page that is shown. */
 const MAX_WORDS = 200;
 
 const PAGE = /<(?:!doctype\s+html|html|head|body|center|title)\b/i;
@@ -10,10 +9,7 @@ const HIDDEN_END = /<\/(?:script|style)\s*>|-->/i;
 const TAG = /<[^<>]*(?:>|$)|[<>]/g;
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&quot;': '"', '&#39;': "'", '&nbsp;': ' ' };
 
-/**
- * The text of an error with a web page in it: what stands before the page, then the title of the page or its first words. A front end of the
- * vendor wrote the page for a browser. Any other text is returned unchanged.
- */
+/** The text before a web page in an error, then the page's title or first words. Other text is unchanged. */
 export function withoutPage(text: string): string {
   const at = text.search(PAGE);
   if (at < 0) return text;
@@ -42,3 +38,26 @@ const plain = (text: string): string =>
     .trim()
     .slice(0, MAX_WORDS)
     .replace(/[\uD800-\uDBFF]$/, '');
+
+/** Names of the account that vendors write into errors. Google's: resource names, labels, words. OpenAI's: ids of organizations and projects. */
+const ACCOUNTS: readonly (readonly [form: RegExp, shown: string])[] = [
+  [/(?<=\bprojects\/)(?:\d{6,}|[a-z][a-z0-9-]{4,28}[a-z0-9](?=\/(?:global|locations|regions)\/))/g, '[project]'],
+  [/(?<=\bproject_number:|\bproject(?: number)? )\d{6,}/g, '[project]'],
+  [/(?<=[?&](?:project|consumer)=)[^&#\s"]+/g, '[project]'],
+  [/\bproj_[A-Za-z0-9]{6,}/g, '[project]'],
+  [/\borg-[A-Za-z0-9]{10,}/g, '[organization]'],
+];
+
+const PATH_PROJECT = /\/projects\/([a-z][a-z0-9-]{4,28}[a-z0-9])\//;
+
+/**
+ * Without the account whose credentials the gateway sent (docs/protocols/errors.md#accounts).
+ * @param path the path of the request, in which Vertex AI has the project
+ */
+export function withoutAccount(message: string, path: string): string {
+  const hidden = ACCOUNTS.reduce((text, [form, shown]) => text.replace(form, shown), message);
+  const id = PATH_PROJECT.exec(path)?.[1];
+  return id === undefined
+    ? hidden
+    : hidden.replaceAll(new RegExp(`(?<![a-z0-9-])${id}(?![a-z0-9-])`, 'g'), '[project]');
+}

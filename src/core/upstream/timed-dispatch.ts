@@ -1,0 +1,153 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { UNCODED } from '../../plugin/content-decoder.ts';
+import { FormBody, type Clock, type TryRecord } from '../../plugin/index.ts';
+import { Dispatch } from './dispatch.ts';
+import { DeadlineTimer, nearestLimit, type DueLimit, type Phase, type Progress } from './limits.ts';
+import type { OriginPool } from './pool.ts';
+import type { OutboundRequest, TryTimings } from './types.ts';
+
+/** The most bytes of a form that wait here for the connection. */
+const UPLOAD_BUFFER_BYTES = 64 * 1024;
+
+const toSend = (body: OutboundRequest['body']): NonNullable<Dispatcher.DispatchOptions['body']> | null =>
+  body instanceof FormBody
+    ? Readable.from(body, { objectMode: false, highWaterMark: UPLOAD_BUFFER_BYTES })
+    : (body ?? null);
+
+/** A request as far as its limits know it: its phase, its progress, its pauses, and the timer of the limit that is due first. */
+export abstract class TimedDispatch extends Dispatch implements Progress {
+  readonly stream: boolean;
+  startedAt: number;
+  phase: Phase = 'connecting';
+  headersAt = 0;
+  progressAt = 0;
+  pausedFor = 0;
+  uploading = false;
+  begun = false;
+  protected readonly request: OutboundRequest;
+  protected readonly clock: Clock;
+  protected readonly timings: TryTimings;
+  readonly #timer: DeadlineTimer;
+  #pausedAt: number | undefined;
+
+  constructor(pool: OriginPool, request: OutboundRequest, { clock, timings }: { clock: Clock; timings: TryTimings }) {
+    const { path, method, headers, body } = request;
+    super(pool, { path, method, headers: { ...headers, ...UNCODED }, body: toSend(body) }, request.caller);
+    this.request = request;
+    this.clock = clock;
+    this.timings = timings;
+    this.#timer = new DeadlineTimer(clock, this);
+    this.stream = request.stream;
+    this.startedAt = timings.startedAt = clock.now();
+  }
+
+  abstract get paused(): boolean;
+
+  /** Called when a limit has passed. */
+  protected abstract onOverdue(limit: DueLimit['name']): void;
+
+  /** A stream is read once. */
+  protected override get canResend(): boolean {
+    return !(this.request.body instanceof FormBody);
+  }
+
+  get waitsForClient(): boolean {
+    const { body } = this.request;
+    return body instanceof FormBody && body.waitsForClient;
+  }
+
+  get content(): boolean {
+    return this.timings.firstContentAt !== undefined;
+  }
+
+  override onWaiting(): void {
+    this.enterPhase('waiting');
+  }
+
+  /** The upstream's time begins here, without the wait in the gateway's own line. */
+  override onTurn(): void {
+    this.startedAt = this.timings.waitedUntil = this.clock.now();
+    this.enterPhase('connecting');
+  }
+
+  protected override onSent(): void {
+    this.timings.sentAt = this.clock.now();
+    const { body } = this.request;
+    if (body instanceof FormBody) this.#watchUpload(body);
+    this.enterPhase('sent');
+  }
+
+  /** The upstream's time begins when it has the whole form. */
+  #watchUpload(body: FormBody): void {
+    this.uploading = true;
+    this.progressAt = this.clock.now();
+    body.progress = {
+      onPiece: () => {
+        this.progressAt = this.clock.now();
+        if (this.phase === 'sent') this.watchLimits();
+      },
+      onEnd: () => {
+        this.uploading = false;
+        this.startedAt = this.clock.now();
+        if (this.phase === 'sent') this.enterPhase('sent');
+      },
+    };
+  }
+
+  protected enterPhase(phase: Phase): void {
+    this.phase = phase;
+    this.watchLimits();
+  }
+
+  /** Called when the limits have changed: one may now be due before the timer. */
+  protected watchLimits(): void {
+    this.#timer.waitUntil(nearestLimit(this, this.request).at);
+  }
+
+  onTimer(): void {
+    const limit = nearestLimit(this, this.request);
+    if (limit.at > this.clock.now()) this.#timer.waitUntil(limit.at);
+    else this.onOverdue(limit.name);
+  }
+
+  protected beginPause(): void {
+    this.#pausedAt ??= this.clock.now();
+  }
+
+  protected endPause(): void {
+    const now = this.clock.now();
+    if (this.#pausedAt !== undefined) this.pausedFor += now - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.progressAt = now;
+    this.watchLimits();
+  }
+
+  protected override stop(): void {
+    if (this.phase === 'waiting') this.timings.waitedUntil = this.clock.now();
+    this.phase = 'over';
+    this.#timer.stop();
+    this.timings.endedAt ??= this.clock.now();
+    this.timings.resent = this.resent;
+    this.timings.delivered = this.delivered;
+    super.stop();
+  }
+}
+
+/** @param call the number of the call within its batch */
+export function newTry(call: number, startedAt: number): TryRecord {
+  return {
+    call,
+    startedAt,
+    waitedUntil: undefined,
+    sentAt: undefined,
+    firstByteAt: undefined,
+    firstContentAt: undefined,
+    endedAt: undefined,
+    status: undefined,
+    error: undefined,
+    resent: false,
+    delivered: false,
+    bytesIn: 0,
+  };
+}
