@@ -111,7 +111,6 @@ export function readWorkers(text: string): number | undefined {
   return number >= 1 && number <= MAX_WORKERS ? number : undefined;
 }
 
-/** Starts a gateway with `size` worker processes beside this one. */
 async function startSeveral(options: GatewayOptions, size: number): Promise<Gateway> {
   const start = partOf('startWorkers');
   if (!start) throw new StartFailed('this build has no add-on workers: start it without --workers');

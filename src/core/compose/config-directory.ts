@@ -25,15 +25,11 @@ function refuseUnanswered({ exchange: { operation } }: GatewayContext, plugins: 
   const { method, path, task, plugin } = operation;
   if (plugin === undefined ? task !== undefined : plugins.has(plugin)) return;
   if (operation.unanswered) throw operation.unanswered();
-  if (plugin !== undefined)
-    throw new GatewayError(
-      'not_found',
-      `This gateway does not serve ${method} ${path} here: the request chain has no plugin "${plugin}", or there are no ${plugin}.`,
-    );
-  throw new GatewayError(
-    'not_found',
-    `This gateway does not serve ${method} ${path}: \`chains.entry\` of server.yaml has no plugin for it.`,
-  );
+  const reason =
+    plugin === undefined
+      ? ': `chains.entry` of server.yaml has no plugin for it'
+      : ` here: the request chain has no plugin "${plugin}", or there are no ${plugin}`;
+  throw new GatewayError('not_found', `This gateway does not serve ${method} ${path}${reason}.`);
 }
 
 /** Called when a request's config is known, before its chain runs. */
@@ -42,9 +38,7 @@ export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 interface ConfigTools {
   readonly granted: Partial<Capabilities>;
   readonly lists: PluginLists;
-  /** Keys or teams have budgets. */
   readonly hasBudgets: boolean;
-  /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;
 }
 

@@ -9,7 +9,6 @@ import { withinTime } from './time-limit.ts';
  */
 export const PLUGIN_LIMIT_MS = 10_000;
 
-/** A task that a plugin registered for the closing of its chain. */
 interface Closer {
   readonly plugin: string;
   readonly task: () => void | Promise<void>;
@@ -58,11 +57,8 @@ export class PluginResources {
 
   async #run({ plugin, task }: Closer, limitMs: number): Promise<void> {
     try {
-      await withinTime(
-        runForPlugin(plugin, async () => task()),
-        limitMs,
-        this.#tools.clock,
-      );
+      const closing = runForPlugin(plugin, async () => task());
+      await withinTime(closing, limitMs, this.#tools.clock);
     } catch (err) {
       this.#tools.log.error({ err, plugin }, 'a plugin failed to close');
     }

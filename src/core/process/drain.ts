@@ -96,7 +96,6 @@ function watchReuse({ inFlight, clock }: DrainSetup): () => boolean {
   return () => clock.now() - from < REUSED_MS;
 }
 
-/** Awaits the work for at most this time. */
 async function within(work: Promise<void>, ms: number, clock: Clock): Promise<void> {
   if (ms <= 0) return;
   let stop = (): void => {};

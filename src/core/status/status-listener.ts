@@ -23,7 +23,6 @@ interface StatusServerOptions {
   /** The health of the targets, one line each, for `/readyz?verbose`. For people; readiness does not depend on it. */
   readonly targets?: () => readonly string[] | Promise<readonly string[]>;
   readonly clock: Clock;
-  /** The host that the settings name. */
   readonly host: string;
 }
 

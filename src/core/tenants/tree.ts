@@ -58,7 +58,6 @@ export interface NodeLimits extends Limits {
   readonly models: readonly { readonly pattern: string; readonly limits: Limits }[];
 }
 
-/** An organization, a team or a key. */
 export interface TreeNode {
   readonly kind: NodeKind;
   readonly id: string;
@@ -82,15 +81,12 @@ export interface NodeTree {
   pathOf(caller: CallerPlace): NodePath;
   /** Every node once, the outer ones first. */
   nodes(): readonly TreeNode[];
-  /** True when a node has a budget. */
   readonly hasBudgets: boolean;
-  /** True when a node has limits. */
   readonly hasLimits: boolean;
 }
 
 /** Nodes that differ between two trees. */
 export interface NodeChanges {
-  /** As they are now. */
   readonly changed: readonly TreeNode[];
   /** As they were: those that have changed, and those that are gone. */
   readonly before: readonly TreeNode[];

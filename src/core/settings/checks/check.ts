@@ -40,7 +40,6 @@ export interface CheckedSettings {
     /** The key has `inline_plugins`. */
     readonly plugins: boolean;
     readonly aliases?: AliasedModels | undefined;
-    /** Keys or teams have budgets. */
     readonly hasBudgets: boolean;
   };
 }
@@ -87,6 +86,14 @@ export interface Visits {
 
 /** Something that no schema can express: names that refer to nothing, settings that contradict each other. */
 export type Check = (settings: CheckedSettings) => Visits;
+
+/** True for a node and everything inside it. */
+export const isInside = (path: JsonPath, outer: JsonPath): boolean =>
+  outer.every((segment, index) => path[index] === segment);
+
+/** The items of a list, each with the reporter of its place. */
+export const itemsOf = <T>(list: readonly T[] = [], report: Report, ...path: JsonPath): (readonly [T, Report])[] =>
+  list.map((item, index) => [item, within(report, ...path, index)]);
 
 /** Reports at paths inside `path`. */
 export const within =

@@ -6,7 +6,7 @@ import { providerOf } from '../../providers/index.ts';
 import { aliasedModels, NO_ALIASES, type AliasedModels } from '../compile/aliased-models.ts';
 import { showValue } from '../values/show.ts';
 import { valueAt, type JsonPath } from '../schema/pointer.ts';
-import { within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
+import { isInside, within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
 import { checkProviderName, providerNames, slugOf, slugsOf, withSuggestion } from './names.ts';
 
 /**
@@ -45,7 +45,7 @@ const MODEL = ['override_params', 'model'] as const;
 export const PARAMS = ['override_params', 'default_params'] as const;
 export type ParamsKey = (typeof PARAMS)[number];
 
-const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsKey): Target['overrideParams'] =>
+export const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsKey): Target['overrideParams'] =>
   key === 'override_params' ? overrideParams : defaultParams;
 
 /** The target as requests have it that get its parameters of one kind: a model by default counts where none is set. */
@@ -77,11 +77,8 @@ function checkProviderEntries(name: string, entries: readonly CatalogEntry[] | u
   const slugs = slugsOf(entries.filter(({ provider }) => provider === name));
   if (slugs.length === 0 && name !== 'vertex-ai' && providerNames().includes(name))
     report({ path: [], message: `no catalog entry has the provider \`${name}\`` });
-  if (slugs.length > 1)
-    report({
-      path: [],
-      message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}`,
-    });
+  const message = `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}`;
+  if (slugs.length > 1) report({ path: [], message });
 }
 
 /** Reports a model written as `@slug/model` whose entry is not the one that the target uses. */
@@ -116,16 +113,10 @@ function entryOf({ provider, overrideParams }: Target, entries: readonly Catalog
   return ofProvider.length === 1 ? ofProvider[0] : undefined;
 }
 
-interface EntryUse {
-  readonly key: ParamsKey;
-  readonly entry: CatalogEntry;
-  readonly aliases: AliasedModels;
-}
-
 /** Checks the parameters of a target against its catalog entry, which must serve the model. */
 function checkParamsAt(
   target: ConfigNode<Target>,
-  { key, entry, aliases }: EntryUse,
+  { key, entry, aliases }: { key: ParamsKey; entry: CatalogEntry; aliases: AliasedModels },
   { nodes, report }: CheckedConfig,
 ): void {
   const { provider } = target.route;
@@ -146,7 +137,6 @@ function checkParamsAt(
   }
 }
 
-/** Warns of an entry without credentials of its own. */
 function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { report }: CheckedConfig): void {
   const { provider } = target.route;
   if (!providerOf(entry).needsCallerToken(entry)) return;
@@ -156,7 +146,7 @@ function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { re
 
 /** The path at which a parameter of the node is written: in the node itself or in the nearest ancestor that sets it. */
 function placeOf(key: ParamsKey, param: JsonPath, { path }: ConfigNode, nodes: readonly ConfigNode[]): JsonPath {
-  const around = nodes.filter((other) => other.path.every((segment, index) => path[index] === segment));
+  const around = nodes.filter((other) => isInside(path, other.path));
   const writer = around.findLast(({ file }) => valueAt(file[key], param) !== undefined);
   return [...(writer?.path ?? path), key, ...param];
 }

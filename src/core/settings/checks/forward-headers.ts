@@ -3,7 +3,7 @@ import type { Report } from '../../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import { headerPrefixes } from '../compile/server-settings.ts';
 import { mayHoldCredential } from '../values/credential-names.ts';
-import { within, type Check } from './check.ts';
+import { itemsOf, type Check } from './check.ts';
 
 /**
  * Headers that are never forwarded: those of the connection, `accept`, which the gateway writes itself, `via`, which
@@ -87,8 +87,8 @@ export const checkForwardHeaders: Check = ({ server, catalog, inline }) => {
   const fromCaller = inline !== undefined;
   return {
     node({ file: { forward_headers: names = [] } }, report) {
-      for (const [index, name] of names.entries())
-        checkForwardHeader(name, rules, fromCaller, within(report, 'forward_headers', index));
+      for (const [name, at] of itemsOf(names, report, 'forward_headers'))
+        checkForwardHeader(name, rules, fromCaller, at);
     },
   };
 };

@@ -36,10 +36,7 @@ function checkPorts(file: ServerFile, settings: ServerSettings, report: Report):
   }
 }
 
-interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
+type ListenAddress = ServerSettings['listen'];
 
 function isSamePlace(one: ListenAddress, other: ListenAddress): boolean {
   const sameHost = one.host === other.host || [one.host, other.host].some((host) => ANY_ADDRESS.includes(host));
@@ -124,10 +121,7 @@ function checkPrefixes({ headerPrefixes: prefixes }: ServerSettings, report: Rep
     const path = [index];
     if (prefixes.indexOf(prefix) < index)
       report({ path, severity: 'warning', message: `the prefix ${prefix} is already listed` });
-    if (prefix === 'x-')
-      report({
-        path,
-        message: 'many headers begin with x-, and the gateway would treat all of them as its own',
-      });
+    const message = 'many headers begin with x-, and the gateway would treat all of them as its own';
+    if (prefix === 'x-') report({ path, message });
   }
 }

@@ -32,7 +32,6 @@ export function normaliseAddress(address: string): string | undefined {
   return MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Tests whether an address is in one of the networks. */
 export type NetworkTest = (address: string) => boolean;
 
 export function createNetworkTest(networks: readonly string[]): NetworkTest {
@@ -68,4 +67,11 @@ const isLoopbackAddress = createNetworkTest(['127.0.0.0/8', '::1/128']);
 /** True for a loopback address or `localhost`. @param host without brackets */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
+}
+
+/** The host of a URL at which this machine reaches a listener: not every system can connect to an any-address. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,14 +1,11 @@
 import type { KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { AlertTree } from '../../tenants/tree.ts';
-import type { CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
+import type { AlertTree, CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
 import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../source/stored-objects.ts';
 import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
 export interface TenantsSetup {
-  /** The keys of the files. */
   readonly keys: KeysFile;
-  /** The teams and organizations of the files. */
   readonly teams: TeamsFile;
   readonly stored?: StoredObjects | undefined;
   /** Time zone of budgets that name none. */
@@ -55,7 +52,6 @@ export class Tenants implements NodeTree, AlertTree, KnownKeys {
     return new Tenants(own, draft.parts());
   }
 
-  /** The version after changes of the store. */
   with(changes: StoredChanges): ChangedTenants {
     const draft = new TenantsDraft(this.#files, this.#parts);
     draft.apply(changes);

@@ -3,7 +3,6 @@ import { fromPointer, valueAt } from '../schema/pointer.ts';
 import { SECRET_SHAPE } from '../values/show.ts';
 import type { Values } from '../values/values.ts';
 
-/** Replaces secrets and referenced values in a message. */
 export type Conceal = (text: string) => string;
 
 /** Shorter values are not secrets, and replacing every `8` would garble a message. */

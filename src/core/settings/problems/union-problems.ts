@@ -1,5 +1,4 @@
 import type { ErrorObject } from 'ajv';
-import { isSchema } from '../schema/schema-files.ts';
 import { isObject } from '../../../plugin/index.ts';
 
 /**
@@ -36,7 +35,7 @@ const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'oneOf' || ke
 function requiredNames(union: ErrorObject): string[] | undefined {
   const branches: unknown[] = Array.isArray(union.schema) ? union.schema : [];
   const names = branches.map((branch) =>
-    isSchema(branch) && Object.keys(branch).join() === 'required' ? branch['required'] : undefined,
+    isObject(branch) && Object.keys(branch).join() === 'required' ? branch['required'] : undefined,
   );
   return names.every((name) => Array.isArray(name)) ? names.flat() : undefined;
 }

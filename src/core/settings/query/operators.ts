@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../operations/index.ts';
 import { nearest } from '../../../plugin/index.ts';
 import { showValue, shortList } from '../values/show.ts';
@@ -99,11 +100,8 @@ const regex: Operator = {
 };
 
 const exists: Operator = {
-  mistake(operand) {
-    return typeof operand === 'boolean'
-      ? undefined
-      : here(`must be true or false, not ${showValue(operand, undefined)}`);
-  },
+  mistake: (operand) =>
+    typeof operand === 'boolean' ? undefined : here(`must be true or false, not ${showValue(operand, undefined)}`),
   test: (operand) => (value) => (value !== undefined) === operand,
 };
 
@@ -146,7 +144,6 @@ function scalarMistake(operand: unknown, { name, kind }: Field): OperandMistake 
   return sentence(`\`${name}\` is text, and ${showValue(operand, undefined)} is not${quotes}`);
 }
 
-/** Refuses an unknown operation, which would never match. */
 function operationMistake(id: string): OperandMistake | undefined {
   const ids = operationIds();
   if (ids.includes(id)) return undefined;
@@ -155,15 +152,5 @@ function operationMistake(id: string): OperandMistake | undefined {
   return { ...sentence(message), suggestion };
 }
 
-/** Deep equality of two JSON values: lists in order, objects in any order. The smaller value bounds the work. */
-function isEqual(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  if (Array.isArray(one) || Array.isArray(other)) {
-    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
-    return one.every((item, index) => isEqual(item, other[index]));
-  }
-  const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
-  return keys.every((key) => Object.hasOwn(other, key) && isEqual(Reflect.get(one, key), Reflect.get(other, key)));
-}
+/** Deep equality of two JSON values: lists in order, objects in any order. */
+const isEqual = (one: unknown, other: unknown): boolean => one === other || isDeepStrictEqual(one, other);

@@ -17,7 +17,6 @@ interface SettledOptions {
   readonly files?: SettingsFiles;
   /** The load of the current settings. One of its files counts as removed only if it stays missing longer than a rename takes. */
   readonly before?: RecordedFiles;
-  /** Pause before the files are read again. */
   readonly pauseMs: number;
 }
 

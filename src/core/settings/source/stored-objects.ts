@@ -7,10 +7,9 @@ import type {
   Team,
   TeamsFile,
 } from '../../../../schemas/types.generated.ts';
-
 import type { Secret } from '../../../plugin/index.ts';
 import { valueAt } from '../schema/pointer.ts';
-import type { ReadableMap } from '../../tenants/sharded-map.ts';
+import { type ReadableMap, ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
 
 // Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
 // beside the files.
@@ -91,7 +90,6 @@ export interface StoredObjects {
 export interface StoredChanges {
   readonly known: boolean;
   readonly changed: readonly StoredObject[];
-  /** Names of the deleted ones. */
   readonly gone: readonly string[];
 }
 
@@ -105,7 +103,6 @@ export interface StoreSettings {
   readonly folder: string | undefined;
   /** Time zone of budgets that name none. */
   readonly timeZone: string;
-  /** Secrets of digests of keys. */
   readonly peppers: Secret | undefined;
 }
 
@@ -121,7 +118,6 @@ export const setStoreSettings = (read: ReadStoreSettings): void => void (ofStore
 /** The objects of an empty store, also for the load that finds out which store to open. */
 export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
 
-/** The changes that make `now` of `before`. */
 export function changesBetween(before: StoredObjects, now: StoredObjects): StoredChanges {
   const changed: StoredObject[] = [];
   const gone: string[] = [];
@@ -181,4 +177,40 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
       teams: attached('team', { ...teams.teams, ...nodes('teams') }),
     },
   };
+}
+
+/** The objects of the state store as a process knows them. Each version of them is immutable. */
+export class ObjectReplica {
+  #objects = new ShardedMap<StoredObject>();
+  #now: StoredObjects;
+  readonly #listeners = new Set<(changes: StoredChanges) => void>();
+
+  /** @param known false: nothing is known yet */
+  constructor(known = true) {
+    this.#now = { known, objects: this.#objects };
+  }
+
+  get now(): StoredObjects {
+    return this.#now;
+  }
+
+  onChange(listener: (changes: StoredChanges) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  apply(changes: StoredChanges): void {
+    const { known, changed, gone } = changes;
+    if (known === this.#now.known && changed.length === 0 && gone.length === 0) return;
+    const objects = new ShardedChanges(this.#objects);
+    for (const name of gone) objects.delete(name);
+    for (const object of changed) objects.set(nameOf(object), object);
+    this.#objects = objects.done();
+    this.#now = { known, objects: this.#objects };
+    for (const listener of this.#listeners) listener(changes);
+  }
+
+  /** All objects as changes, for a process that has none yet. */
+  all(): StoredChanges {
+    return { known: this.#now.known, changed: [...this.#now.objects.values()], gone: [] };
+  }
 }

@@ -27,7 +27,6 @@ const START: Position = { line: 1, column: 1 };
 
 /** A settings file with its syntax tree, which gives the position of every node. */
 export class YamlFile {
-  /** The path in diagnostics. */
   readonly name: string;
   readonly text: string;
   readonly document: Document;

@@ -1,6 +1,5 @@
 import { nameOf, valueAt } from '../schema/pointer.ts';
 
-/** The origin of a scalar value. */
 export interface ValueOrigin {
   readonly secret: boolean;
   /** `env:NAME`, `file:path`; empty for text written in the YAML. */
@@ -47,7 +46,6 @@ export function alternatives(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** Alternatives as keys in backticks. */
 export const eitherKey = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
 
 const MOST_LISTED = 8;
