@@ -42,10 +42,7 @@ export async function readyCommand({ dir, env, url, timeoutMs, out, err }: Ready
 const reasonOf = (error: Error, timeoutMs: number): string =>
   error.name === 'AbortError' ? `no answer within ${timeoutMs} ms` : messageOf(error);
 
-/**
- * Only server.yaml is read: a mistake in another file, or one that a reload has refused, does not change where the running gateway
- * listens. A server.yaml with mistakes counts as empty. Undefined: the port is not known.
- */
+/** Mistakes of other files do not matter, and a server.yaml with mistakes counts as empty. Undefined: port 0. */
 async function statusUrl(dir: string, env: Environment): Promise<string | undefined> {
   const found = { kind: 'server', name: 'server.yaml', id: 'server', path: join(dir, 'server.yaml') } as const;
   const read = await readSettingsFile(found, { env, files: diskFiles, schemas: packageSchemas(), fakeMissing: true });

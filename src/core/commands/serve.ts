@@ -23,10 +23,7 @@ interface ServeOptions {
   readonly stopped: Promise<StopSignal>;
 }
 
-/**
- * `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: errors in the settings, or requests were cut
- * at the stop; 3: cannot listen.
- */
+/** `gatehouse serve`, until the stop. Exit code 1: errors in the settings, or cut requests; 3: cannot listen. */
 export async function serveCommand(options: ServeOptions): Promise<number> {
   const hangup = hangupSignal();
   let gateway: Gateway | undefined;

@@ -6,10 +6,7 @@ import { shellWord } from './terminal/output.ts';
 import { headerPrefixes, HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { isLoopback, reachableHost } from '../settings/compile/networks.ts';
 
-/**
- * The key of the sample settings. It is public, and limited to loopback and the simulator. No other key is ever
- * printed.
- */
+/** The key of the sample settings, public, for loopback and the simulator. No other key is ever printed. */
 const DEMO_KEY = 'gatehouse-demo-key';
 
 interface Started {
@@ -56,10 +53,7 @@ function model(entry: CatalogEntry | undefined): string {
 const SIMULATOR: string = 'simulator';
 const isSimulator = ({ provider }: CatalogEntry): boolean => provider === SIMULATOR;
 
-/**
- * Describes which machines can reach the listeners, with a sentence for each that differs. The admin listener has its
- * own rules.
- */
+/** Which machines can reach the listeners. The admin listener has its own rules. */
 function reach({ data, status, settings: { server } }: Started, env: Environment): string {
   const [ofData, ofStatus] = [reachOf(data.host), reachOf(status.host)];
   const reported =

@@ -57,10 +57,7 @@ export interface ListedPlugin extends PluginPlace {
   readonly file: string;
 }
 
-/**
- * Hooks for observed chains (explain, config tests, Server-Timing). Without them nothing is added to the path of a
- * request.
- */
+/** Hooks for observed chains (explain, config tests, Server-Timing). Other requests pay nothing for them. */
 export interface Watch {
   /** Creates a plugin's middleware or step, wrapped or replaced. */
   readonly instantiate?: (

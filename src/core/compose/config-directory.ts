@@ -16,10 +16,7 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { noChain, outerEntry, serverChain, type ChainBuilder } from './chain-builder.ts';
 import type { PluginLists } from './plugin-lists.ts';
 
-/**
- * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
- * chain, or by the plugin of the request chain that they name; a chain of the settings may lack it.
- */
+/** Refuses an operation without a task that no plugin of the entry chain has answered, nor the plugin it names. */
 function refuseUnanswered({ exchange: { operation } }: GatewayContext, plugins: ReadonlySet<string>): void {
   if (!operation) return;
   const { method, path, task, plugin } = operation;

@@ -39,10 +39,7 @@ export class PluginLists {
     return made;
   }
 
-  /**
-   * Checks the lists of a config that came with a request. Their plugins are created when a request first runs them:
-   * reading a config is synchronous and may be refused later.
-   */
+  /** The lists of a config that came with a request: their plugins are created when a request first runs them. */
   requested(file: GatewayFile, report: Report): NamedChains {
     const made = new Map<readonly ChainItem[], NamedChainsOfList>();
     const count = [...listsOf(file)].reduce((sum, { items }) => sum + items.length, 0);

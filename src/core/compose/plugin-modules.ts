@@ -14,10 +14,7 @@ import { withinTime } from './time-limit.ts';
 /** Limit for importing a module with all its imports and its top-level await: as long as for a plugin's `create`. */
 const IMPORT_LIMIT_MS = 10_000;
 
-/**
- * Imports the modules that `server.yaml` lists and registers their plugins. Failures are reported at the line of the
- * module.
- */
+/** Imports the modules that server.yaml lists and registers their plugins. Failures are reported at their lines. */
 export async function loadPluginModules(
   builtins: PluginRegistry,
   loaded: LoadResult,

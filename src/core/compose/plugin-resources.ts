@@ -3,10 +3,7 @@ import { runForPlugin } from '../../plugin/plugin-work.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { withinTime } from './time-limit.ts';
 
-/**
- * Limit for a plugin's `create` and its closing tasks: long enough to connect to a nearby service, short enough to
- * report soon.
- */
+/** For a plugin's `create` and its closing tasks: long enough to connect to a service, short enough to report. */
 export const PLUGIN_LIMIT_MS = 10_000;
 
 interface Closer {

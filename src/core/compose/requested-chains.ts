@@ -29,10 +29,7 @@ interface Live {
   isDropped: boolean;
 }
 
-/**
- * Chains of configs that come with requests. Their plugins are created when a request first runs them and released when
- * other lists have taken their place and the last request on them has ended.
- */
+/** Chains of inline configs, created at their first use and released after their last, once others take their place. */
 export class RequestedChains {
   readonly #builder: ChainBuilder;
   readonly #live = new LRUCache<string, Live>({ max: KEPT_LISTS, dispose: (live) => this.#drop(live) });

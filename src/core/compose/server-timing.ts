@@ -24,10 +24,7 @@ interface Times {
 /** A metric name is an HTTP token (W3C Server Timing, section 4). */
 const NOT_TOKEN = /[^A-Za-z0-9!#$%&'*+.^_`|~-]/g;
 
-/**
- * The sources of configs that may request `Server-Timing`: config files, and inline configs, which are unknown until
- * the request arrives.
- */
+/** Which configs may ask for `Server-Timing`: files, and inline configs, which are unknown until the request. */
 export const timingSources = ({ gateway, written, stored }: Pick<Settings, 'gateway' | 'written' | 'stored'>) => ({
   stored: gateway.values().some(({ reply_headers: headers = [] }) => headers.includes('server_timing')),
   inline:
@@ -35,10 +32,7 @@ export const timingSources = ({ gateway, written, stored }: Pick<Settings, 'gate
     (stored?.objects.values().some((one) => one.kind === 'keys' && one.value.entry.inline_configs) ?? false),
 });
 
-/**
- * Measures the plugins of a request for `Server-Timing`. Plugins are wrapped only under settings in which some config
- * may request it; other chains are unchanged.
- */
+/** Measures plugins for `Server-Timing`, only under settings in which some config may ask for it. */
 export class PluginTimes {
   readonly #clock: Clock;
   readonly #stored: boolean;
@@ -74,10 +68,7 @@ export class PluginTimes {
     return [...own, ...(last ? upstreamMetrics(last) : []), total].join(', ');
   }
 
-  /**
-   * Chains run inside plugins (`config`, `route`) as well as behind them, so the time of everything that ran inside is
-   * subtracted.
-   */
+  /** Chains run inside plugins (`config`, `route`) and behind them: the time of all that ran inside is subtracted. */
   #timed(name: string, middleware: Middleware): Middleware {
     const timed: Middleware = async (ctx, next) => {
       const times = this.#timesOf(ctx.exchange);

@@ -108,10 +108,7 @@ const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight:
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });
 
-/**
- * The names that every request chain provides which may run the server's attempt chain: the server's own, and those of
- * configs that do not name an attempt chain for all of their targets.
- */
+/** The names that all request chains provide which may run the attempt chain of the server. */
 function providedToAttempts(settings: Settings, server: ServerSettings, chainBuilder: ChainBuilder): string[] {
   const own = [...settings.gateway.values()].flatMap((file) => {
     const { request, attempt } = listedParts(file, chainBuilder, server);

@@ -2,12 +2,11 @@ import type { Logger } from 'pino';
 import type { KeyRing } from '../../plugin/index.ts';
 import type { NodeChanges, NodeTree } from '../tenants/tree.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
-import { DigestRing } from '../settings/compile/key-ring.ts';
+import { DigestRing, type KeyRingOptions } from '../settings/compile/key-ring.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
 import { parsePeppers } from '../settings/compile/api-keys.ts';
 import { Tenants } from '../settings/compile/tenants.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
-import type { Shared } from './snapshot-part.ts';
 import {
   changesBetween,
   storeSettings,
@@ -19,12 +18,14 @@ import {
 /** Objects that one line of the log names. */
 const LISTED = 20;
 
-type TenancyTools = Pick<Shared, 'clock' | 'log' | 'keyUsed' | 'tenantsBefore'>;
+interface TenancyTools {
+  readonly clock: KeyRingOptions['clock'];
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly keyUsed?: KeyRingOptions['onUse'];
+  readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
+}
 
-/**
- * The tenants of one snapshot. A change of the state store replaces them by one pointer: the chains ask through it and stay as they
- * are. Requests under way keep the paths with which they began.
- */
+/** A change of the store replaces the tenants by one pointer: chains ask through it, requests keep their paths. */
 export class Tenancy {
   readonly keys: KeyRing;
   readonly tree: NodeTree;

@@ -124,10 +124,7 @@ interface StoreTools extends OpenStoreTools {
   readonly disk: SettingsFiles;
 }
 
-/**
- * Opens the state store that the settings name, and reads them once more with the store's objects among them. A worker's settings
- * have them already. Rejects with SettingsRefused.
- */
+/** Opens the state store, and reads the settings once more with its objects. A worker has them already. */
 async function withStore(
   first: SettledLoad,
   { role, env, disk, configs, ...tools }: StoreTools,

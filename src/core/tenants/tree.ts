@@ -24,10 +24,7 @@ export interface Rate {
 
 /** A budget of one node, compiled. */
 export interface Budget extends Cap {
-  /**
-   * Names what the budget counts: node, period, unit, models. Its cap is not in the name: with a new cap, what is spent stays
-   * spent.
-   */
+  /** Node, period, unit, models. Not the cap: with a new cap, what is spent stays spent. */
   readonly id: string;
   /** `id` for people: `team:search:month:usd:claude-*` in metrics, logs, alerts, errors, the admin API and the audit. */
   readonly name: string;

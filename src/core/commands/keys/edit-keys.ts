@@ -2,10 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, stringify, type Pair, type YAMLSeq } from 'yaml';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
-/**
- * The result of an edit of keys.yaml as text. The syntax tree tells where to cut, and every other character stays as it
- * was written. Printing the tree again would lose layout, quotes and some comments.
- */
+/** An edited keys.yaml. Each character outside of the edit stays: printing the tree would lose comments and layout. */
 export type FileEdit = { readonly text: string } | { readonly problem: string };
 
 /** The fields of a new entry, in this order. */
@@ -49,10 +46,7 @@ export function findList(text: string): List | undefined {
   return pair && isSeq(pair.value) ? { pair, seq: pair.value } : undefined;
 }
 
-/**
- * Accepts an edit only if the parsed content is exactly as intended: after a block scalar, for example, a comment can
- * become text.
- */
+/** Accepts an edit only if the content is as intended: after a block scalar a comment can become text. */
 export function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): FileEdit {
   const [old, now] = [before, after].map((text) => YamlFile.parse('keys.yaml', text));
   if (!old || !now || now.syntaxErrors.length > 0) return { problem: BY_HAND };
@@ -86,10 +80,7 @@ function cutFromBlock(text: string, { pair, seq }: List, index: number): string 
   return splice(text, cuts);
 }
 
-/**
- * Extends the cut: of two blank lines around an entry one remains, and at the end of a file without a final newline
- * none remains.
- */
+/** Of two blank lines around an entry one remains, and none at the end of a file without a final newline. */
 function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
   if (to === text.length && !text.endsWith('\n')) return { from: text.slice(0, from).replace(/\r?\n$/, '').length, to };
   const blankBefore = /(^|\n)[ \t]*\r?\n$/.test(text.slice(0, from));

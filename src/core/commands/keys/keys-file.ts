@@ -34,10 +34,7 @@ export interface RefusedKeys {
   readonly folderExists: boolean;
 }
 
-/**
- * Reads keys.yaml in its folder, with the checks of `gatehouse validate`. The variables and files it refers to need not
- * exist: keys are listed and revoked from shells without the gateway's environment and secrets.
- */
+/** Checks as `gatehouse validate`, without the secrets and variables: keys are revoked from any shell. */
 export async function readKeys(dir: string, options: ReadKeysOptions): Promise<ReadKeys | RefusedKeys> {
   const path = join(dir, 'keys.yaml');
   const content = options.text === undefined ? await diskFiles.read(path) : { text: options.text };

@@ -26,10 +26,7 @@ interface RotateRequest {
 
 const LONGEST_OVERLAP_MS = 366 * 86_400_000;
 
-/**
- * `gatehouse keys rotate`: a new key under the same id, while the previous one stays valid for the overlap. Exit code 0:
- * rotated; 1: nothing was changed; 2: an argument is invalid, or the folder does not exist.
- */
+/** Exit code 0: rotated; 1: nothing was changed; 2: an argument is invalid, or the folder does not exist. */
 export async function rotateKeyCommand(request: RotateRequest, options: KeysCommandOptions): Promise<0 | 1 | 2> {
   const { id, overlap, generate = generateKey } = request;
   const { dir, env, now = Date.now(), out, err } = options;

@@ -9,10 +9,7 @@ import { valueAt, type JsonPath } from '../schema/pointer.ts';
 import { isInside, within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
 import { checkProviderName, providerNames, slugOf, slugsOf, withSuggestion } from './names.ts';
 
-/**
- * Checks which catalog entry a target uses: there must be one, and it must serve the target's model. Duplicate slugs and
- * credentials of entries are not checked: the catalog reports those when it compiles the entries.
- */
+/** A target needs an entry that serves its model. The catalog itself reports duplicate slugs, and credentials. */
 export const checkEntries: Check = (settings) => {
   const entries = settings.catalog?.providers;
   const aliases = settings.catalog ? aliasedModels(settings.catalog) : NO_ALIASES;
@@ -68,10 +65,7 @@ function checkProvider({ file, route }: ConfigNode, settings: CheckedSettings, a
 const overridesProvider = ({ provider, targets }: TargetFile): boolean =>
   provider !== undefined || (targets?.every(overridesProvider) ?? false);
 
-/**
- * A provider name selects its catalog entry only while there is exactly one. `vertex-ai` needs no entry: a caller can
- * send everything it requires.
- */
+/** A provider name selects its only entry. `vertex-ai` needs none: a caller can send all that it requires. */
 function checkProviderEntries(name: string, entries: readonly CatalogEntry[] | undefined, report: Report): void {
   if (!entries) return;
   const slugs = slugsOf(entries.filter(({ provider }) => provider === name));

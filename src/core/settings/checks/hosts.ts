@@ -89,10 +89,7 @@ export function isLocalHost(hostname: string): boolean {
 const METADATA_SERVERS: ReadonlySet<string> = new Set(['169.254.169.254', 'metadata.google.internal', 'fd00:ec2::254']);
 const isLinkLocal = createNetworkTest(['169.254.0.0/16', 'fe80::/10']);
 
-/**
- * Predicate, to follow `is`, for hosts that the egress guard refuses whatever the settings allow: services of the machine,
- * such as the metadata server that hands out its credentials.
- */
+/** To follow `is`: hosts that the egress guard always refuses, which hand out the credentials of the machine. */
 export function offLimits(hostname: string): string | undefined {
   const host = bare(hostname);
   if (METADATA_SERVERS.has(host)) return 'a metadata server, which the gateway never calls';

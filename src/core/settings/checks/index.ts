@@ -87,10 +87,7 @@ export function checkMeaning(
   walkSettings(settings, visitsOf(settings), { reporter, add });
 }
 
-/**
- * Checks a config sent with a request. Its catalog entries are not checked here: target resolution reports unknown ones, within
- * what the key may use.
- */
+/** Checks an inline config. Target resolution reports unknown catalog entries, within what the key may use. */
 export function checkInlineConfig(
   file: GatewayFile,
   server: ServerFile,

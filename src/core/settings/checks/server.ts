@@ -86,10 +86,7 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
   report({ path: [key], message });
 }
 
-/**
- * Admission lets any caller in while less than three quarters of the bytes are taken (src/core/http/gateway/admission/shares.ts);
- * one body must not take the rest too.
- */
+/** Admission lets any caller in up to three quarters of the bytes: one body must not take the rest too. */
 function checkBodyShare({ body, inFlightBytes }: ServerSettings['limits'], report: Report): void {
   if (body <= inFlightBytes * 0.75) return;
   const message = `one body at the limit \`body\` (${body} bytes) takes more than three quarters of \`in_flight_bytes\` (${inFlightBytes} bytes) and leaves no room for other keys`;

@@ -69,10 +69,7 @@ const refuse = (message: string): GatewayError => new GatewayError('invalid_clie
 
 type Demanded = NonNullable<GatewayKey['client_certificate']>;
 
-/**
- * The names that a certificate must have for a key, each with its kind. The form of `subject_alt_name` decides its kind, so that a
- * DNS name of a certificate never passes for a URI with the same text.
- */
+/** With the kind of each name: a DNS name of a certificate never passes for a URI with the same text. */
 export function demandedNames({ subject_alt_name: alternative, common_name: common }: Demanded): readonly string[] {
   return [
     ...(alternative === undefined ? [] : [alternativeName(kindOf(alternative), alternative)]),

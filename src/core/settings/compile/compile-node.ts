@@ -19,10 +19,7 @@ export interface NodeSources {
   readonly what: string;
 }
 
-/**
- * A node with its budgets and limits. What cannot be counted as it is written is a problem of the node: its keys are refused, because they
- * would spend without a bound.
- */
+/** A node with its budgets and limits. With a `problem` its keys are refused: they would spend without a bound. */
 export type CompileNode = (
   place: Pick<TreeNode, 'kind' | 'id' | 'ref'>,
   sources: NodeSources,
@@ -72,10 +69,7 @@ interface Owned<File> {
   readonly timeZone: string;
 }
 
-/**
- * A node of whichever owner has it, with the store's budgets and limits for it. What cannot be counted as it is written is a problem of
- * the node: its keys are refused, because they would spend without a bound. Undefined: no owner has it.
- */
+/** A node of whichever owner has it, with the store's budgets and limits for it. Undefined: no owner has it. */
 export function compileOwned<File extends NodeFile>(
   owned: Owned<File>,
 ): { readonly file: File; readonly node: TreeNode; readonly problem: string | undefined } | undefined {

@@ -5,7 +5,7 @@ import type { NodePath, TreeNode } from '../../tenants/tree.ts';
 import { addedToCaller } from './added-parts.ts';
 import { compileCustomHosts } from './gateway-config.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
-import type { KeyValue } from '../source/stored-objects.ts';
+import type { StoredDigest } from '../source/stored-objects.ts';
 import { keyDigest } from './api-keys.ts';
 
 export interface OuterNode {
@@ -119,37 +119,35 @@ export interface KnownKeys {
   keys(): Iterable<KeyRecord>;
 }
 
-/** The digests of a key of keys.yaml, by their names in the ring. Both digests have one key: limits and records see one. */
-export function digestsOfFile(key: GatewayKey): ReadonlyMap<string, DigestEntry> {
-  const end = endOf(key);
-  const { id: keyId, previous } = key;
-  const own: [string, DigestEntry] = [ringName(keyDigest(key)), { keyId, validFrom: -Infinity, validTo: end }];
-  if (!previous) return new Map([own]);
-  const validTo = Math.min(end, parseMoment(previous.expires_at));
-  return new Map<string, DigestEntry>([
-    [ringName(previous.digest), { keyId, validFrom: -Infinity, validTo, previous: { reportedAt: -Infinity } }],
-    own,
-  ]);
-}
-
-/** The digests of a key of the store. @param key its own end, if it has one, ends them all */
-export function digestsOfStored(
-  keyId: string,
-  { digests }: KeyValue,
+/**
+ * The digests of a key, by their names in the ring. An end of the key itself ends them all. Both digests have one key: limits and records
+ * see one.
+ * @param digests of a key of the store
+ */
+export function ringDigests(
   key: GatewayKey,
+  digests: readonly StoredDigest[] = digestsOfFile(key),
 ): ReadonlyMap<string, DigestEntry> {
   const end = endOf(key);
   return new Map(
     digests.map(({ slot, digest, validFrom, validTo = Infinity }) => [
       ringName(digest),
       {
-        keyId,
+        keyId: key.id,
         validFrom,
         validTo: Math.min(validTo, end),
         previous: slot === 0 ? undefined : { reportedAt: -Infinity },
       },
     ]),
   );
+}
+
+/** The key's own digest comes last: it counts where both are the same. */
+function digestsOfFile(key: GatewayKey): readonly StoredDigest[] {
+  const own = { slot: 0, digest: keyDigest(key), validFrom: -Infinity, validTo: undefined };
+  if (!key.previous) return [own];
+  const { digest, expires_at: end } = key.previous;
+  return [{ slot: 1, digest, validFrom: -Infinity, validTo: parseMoment(end) }, own];
 }
 
 /** Most digests are SHA-256: their name is the hash alone. */

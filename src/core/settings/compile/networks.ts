@@ -20,10 +20,7 @@ export function parseNetwork(text: string): Network | undefined {
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/**
- * The canonical form of an address: a dual-stack socket reports IPv4 clients as `::ffff:1.2.3.4` (RFC 4291, 2.5.5.2) and
- * link-local clients with a zone. Undefined for text that is not an IP address.
- */
+/** Without `::ffff:` (dual-stack sockets, RFC 4291, 2.5.5.2) and zone. Undefined: not an IP address. */
 export function normaliseAddress(address: string): string | undefined {
   const bare = address.split('%', 1)[0]!;
   if (isIP(bare) === 4) return bare;

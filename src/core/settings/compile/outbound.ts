@@ -21,10 +21,7 @@ type Egress = NonNullable<ServerFile['egress']>;
 
 const DIRECT: OutboundSettings = { proxies: {}, noProxy: [] };
 
-/**
- * Reads `egress.proxy`. The variables of the environment count only with `proxy: env`: they are often set for other programs of a
- * machine, and would send credentials and prompts through a proxy that no setting names.
- */
+/** Variables count only with `proxy: env`: set for other programs, they would send prompts through their proxy. */
 export function compileOutbound(egress: Egress | undefined, env: Environment, report: Report): OutboundSettings {
   const { proxy = 'none', proxy_credentials: credentials, no_proxy: noProxy } = egress ?? {};
   const named = proxy !== 'none' && proxy !== 'env';

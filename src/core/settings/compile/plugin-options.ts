@@ -27,10 +27,7 @@ interface OptionsSchema {
   readonly trusted: boolean;
 }
 
-/**
- * Validates a plugin's options against its schema and reports problems as for every other setting. Returns the options with the
- * schema's defaults filled in; undefined where there are problems.
- */
+/** Validates options and reports problems at `path`. Returns them with the defaults; undefined with problems. */
 export function readOptions(of: OptionsSchema, options: Options, path: JsonPath, report: Report): Options | undefined {
   const own = compileOnce(of);
   if (own instanceof Error) {
@@ -44,10 +41,7 @@ export function readOptions(of: OptionsSchema, options: Options, path: JsonPath,
   return undefined;
 }
 
-/**
- * The errors of the options as written, without defaults: a misspelt key should be matched with the key that is missing in the
- * file, which a default would supply.
- */
+/** Errors of the options without defaults, which could supply the key that a misspelt one stands for. */
 function errorsOf({ validate }: Compiled, options: unknown, filled: unknown): readonly ErrorObject[] {
   const withDefaults = validate.errors ?? [];
   validate(options);

@@ -2,7 +2,7 @@ import type { GatewayKey, Team, TeamsFile } from '../../../../schemas/types.gene
 import type { NodePath, TreeNode } from '../../tenants/tree.ts';
 import { ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
 import { nameOf, type StoredChanges, type StoredObject } from '../source/stored-objects.ts';
-import { digestsOfFile, digestsOfStored, KeyRecord, type DigestEntry, type OuterNode } from './key-record.ts';
+import { ringDigests, KeyRecord, type DigestEntry, type OuterNode } from './key-record.ts';
 import { type Attached, attachedTo, compileOwned } from './compile-node.ts';
 
 /** The part of the files, which is the same for every version of the tenants. */
@@ -194,7 +194,7 @@ export class TenantsDraft {
     const isStored = stored !== undefined && !this.#files.keys.has(id);
     const ownProblem = owned.problem;
     const problem = ownProblem ?? this.#danglingOf(key, team, isStored);
-    const digests = isStored ? digestsOfStored(id, stored.value, key) : digestsOfFile(key);
+    const digests = isStored ? ringDigests(key, stored.value.digests) : ringDigests(key);
     const expiresAt = [...digests.values()].find(({ previous }) => !previous)?.validTo ?? Infinity;
     const names = [...digests.keys()];
     const record = new KeyRecord({ key, isStored, node, team, ownProblem, problem, expiresAt, digests: names });

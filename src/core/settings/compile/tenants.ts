@@ -23,10 +23,7 @@ export interface ChangedTenants extends NodeChanges {
   readonly tenants: Tenants;
 }
 
-/**
- * The organizations, teams and keys of the files and the state store at one moment: which keys are valid, and which nodes count what they
- * use. A version never changes; a change of the store makes the next one from the parts that it touches.
- */
+/** Organizations, teams and keys of the files and the store at one moment. A change makes the next version. */
 export class Tenants implements NodeTree, AlertTree, KnownKeys {
   readonly #files: TenantFiles;
   readonly #parts: TenantParts;

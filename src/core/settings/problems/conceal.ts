@@ -30,10 +30,7 @@ export function createConceal({ json, origins }: Pick<Values, 'json' | 'origins'
       .replaceAll(new RegExp(SECRET_SHAPE, 'g'), '[secret]');
 }
 
-/**
- * The secrets of a file in clear: values that its schema marks as secret, and the contents of references whose names sound like
- * a secret. Other references (a region, a model's name) are not secrets.
- */
+/** Values that the schema marks as secret, and contents of references whose names sound like a secret. */
 export function secretsIn({ json, origins }: Pick<Values, 'json' | 'origins'>): readonly string[] {
   const found = [...origins].flatMap(([pointer, { secret, sources, contents }]) => {
     const value = secret ? valueAt(json, fromPointer(pointer, json)) : undefined;

@@ -1,10 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { isObject } from '../../../plugin/index.ts';
 
-/**
- * `oneOf` and `anyOf` report the errors of every failed branch and then their own, for one mistake. Keeps the errors of the
- * intended branch, or merges all branches into one error.
- */
+/** One error for a union, in place of those of each failed branch and its own: that of the branch that is meant. */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const settled = errors
     .filter(isUnion)

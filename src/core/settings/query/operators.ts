@@ -5,10 +5,7 @@ import { showValue, shortList } from '../values/show.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';
 
-/**
- * Tests the value of a field; undefined where the request does not have it.
- * @param account the object under which the cost of patterns is added up: the exchange
- */
+/** `value`: undefined without the field. @param account the exchange, under which patterns add up their cost */
 export type Test = (value: unknown, account: object) => boolean;
 
 /** A mistake in an operand, with its path inside the operand. */

@@ -60,10 +60,7 @@ export interface LoadOptions {
   readonly files?: SettingsFiles;
   /** Milliseconds since 1970, to find expired keys. Default: the system's clock. */
   readonly now?: number;
-  /**
-   * Replaces secrets whose reference cannot be resolved with fakes and lists them in `fakedNames`; for commands that send
-   * nothing. Default: false, they are errors.
-   */
+  /** Fakes secrets that cannot be resolved (`fakedNames`), for commands that send nothing. Default: false. */
   readonly fakeMissing?: boolean;
   /** Default: those of the package. */
   readonly schemas?: Schemas;

@@ -22,10 +22,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['use_retry_after_header', '
 /** Keys whose value has keys of the schema; the content of other objects (override_params) is the operator's own. */
 const NESTED: ReadonlySet<string> = new Set(['strategy', 'retry', 'cache']);
 
-/**
- * Translates a gateway config to the schema's own spellings, with a warning for every Portkey spelling. The config has been
- * validated. A setting in both spellings is an error.
- */
+/** A validated config in the schema's spellings; a warning for each of Portkey's, an error for both of one key. */
 export function inOurSpelling(file: unknown, report: Report): GatewayFile {
   // The schema has both spellings of each key, the type only ours.
   return respell(file, [], report) as GatewayFile;
@@ -66,10 +63,7 @@ function inside(key: string, value: unknown, path: JsonPath, report: Report): un
 const note = (report: Report, path: JsonPath, message: string): void =>
   report({ path, on: 'key', severity: 'warning', message });
 
-/**
- * The path in the file's own spellings, to locate a respelt key.
- * @param written the file's values before they were respelt
- */
+/** The path in the spellings of the file. @param written its values before they were respelt */
 export function asWritten(path: JsonPath, written: unknown): JsonPath {
   const found: (string | number)[] = [];
   let at = written;

@@ -1,12 +1,4 @@
-import type {
-  GatewayKey,
-  KeysFile,
-  Organization,
-  SchemaDocuments,
-  ServerFile,
-  Team,
-  TeamsFile,
-} from '../../../../schemas/types.generated.ts';
+import type * as File from '../../../../schemas/types.generated.ts';
 import type { Secret } from '../../../plugin/index.ts';
 import { valueAt } from '../schema/pointer.ts';
 import { type ReadableMap, ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
@@ -19,12 +11,12 @@ export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'key
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 /** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
-export type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
+export type Under<Doc, Key extends string> = Doc extends { readonly [K in Key]?: infer Value }
   ? NonNullable<Value>
   : unknown;
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
-type PriceRule = ItemOf<Under<Under<SchemaDocuments, 'prices'>, 'prices'>>;
-export type AlertWebhook = ItemOf<Under<Under<ServerFile, 'alerts'>, 'webhooks'>>;
+type PriceRule = ItemOf<Under<Under<File.SchemaDocuments, 'prices'>, 'prices'>>;
+export type AlertWebhook = ItemOf<Under<Under<File.ServerFile, 'alerts'>, 'webhooks'>>;
 
 interface Stored<Kind extends StoredKind, Value> {
   readonly kind: Kind;
@@ -40,13 +32,13 @@ interface Stored<Kind extends StoredKind, Value> {
 }
 
 export type StoredKey = Stored<'keys', KeyValue>;
-export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<Team, 'budgets'>>>;
-export type StoredLimits = Stored<'limits', OfNode & Under<Team, 'limits'>>;
+export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<File.Team, 'budgets'>>>;
+export type StoredLimits = Stored<'limits', OfNode & Under<File.Team, 'limits'>>;
 export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
 export type StoredAlert = Stored<'alerts', StoredWebhook>;
 export type StoredObject =
-  | Stored<'organizations', Organization>
-  | Stored<'teams', Team>
+  | Stored<'organizations', File.Organization>
+  | Stored<'teams', File.Team>
   | StoredKey
   | StoredBudget
   | StoredLimits
@@ -65,7 +57,7 @@ export interface OfNode {
 
 export interface KeyValue {
   /** As an entry of keys.yaml without a digest. */
-  readonly entry: Omit<GatewayKey, 'digest' | 'key' | 'previous'>;
+  readonly entry: Omit<File.GatewayKey, 'digest' | 'key' | 'previous'>;
   readonly digests: readonly StoredDigest[];
 }
 
@@ -107,7 +99,7 @@ export interface StoreSettings {
 }
 
 /** Undefined: the settings have no store. */
-export type ReadStoreSettings = (server: ServerFile) => StoreSettings | undefined;
+export type ReadStoreSettings = (server: File.ServerFile) => StoreSettings | undefined;
 
 let ofStore: ReadStoreSettings = () => undefined;
 export const storeSettings: ReadStoreSettings = (server) => ofStore(server);
@@ -128,7 +120,7 @@ export function changesBetween(before: StoredObjects, now: StoredObjects): Store
 }
 
 /** The entry of keys.yaml that a key of the store stands for. */
-export function entryOf({ entry, digests }: KeyValue): GatewayKey {
+export function entryOf({ entry, digests }: KeyValue): File.GatewayKey {
   const [own, previous] = [0, 1].map((slot) => digests.find((digest) => digest.slot === slot));
   return {
     ...entry,
@@ -141,8 +133,8 @@ export function entryOf({ entry, digests }: KeyValue): GatewayKey {
 }
 
 interface Files {
-  readonly keys: KeysFile;
-  readonly teams: TeamsFile;
+  readonly keys: File.KeysFile;
+  readonly teams: File.TeamsFile;
 }
 
 /** The files with the store's objects among their own, for readers that ask for neither owner. */
@@ -150,7 +142,7 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
   if (!stored || stored.objects.size === 0) return { keys, teams };
   const of = Object.groupBy(stored.objects.values(), ({ kind }) => kind);
   const nodes = (kind: 'organizations' | 'teams') =>
-    Object.fromEntries((of[kind] ?? []).map((one) => [one.id, one.value as Team]));
+    Object.fromEntries((of[kind] ?? []).map((one) => [one.id, one.value as File.Team]));
   const ownKeys = stored.known ? (of.keys ?? []) : [];
   const budgets = Map.groupBy((of.budgets ?? []) as StoredBudget[], ({ value }) => value.node);
   const limits = new Map(((of.limits ?? []) as StoredLimits[]).map(({ value }) => [value.node, value]));
@@ -163,7 +155,7 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
     const all = [...(Array.isArray(written) ? written : []), ...(own ?? [])];
     return { ...node, ...(own && { budgets: all }), ...(hasRates && { limits: rates }) };
   };
-  const attached = <Node extends Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
+  const attached = <Node extends File.Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
     Object.fromEntries(Object.entries(all).map(([id, node]) => [id, attach(`${kind}:${id}`, node)]));
   return {
     keys: {

@@ -122,10 +122,7 @@ function fromFile(path: string, contents: ReadonlyMap<string, FileRead>): { text
   return { text: content.text.replace(/\r?\n$/, '') };
 }
 
-/**
- * Resolves the references of a scalar. `contents`: the text behind each source; `fallbacks`: all defaults, used or not; `whole`: the scalar
- * is one reference.
- */
+/** `contents`: the text behind each source; `fallbacks`: all defaults; `whole`: one reference and nothing else. */
 export function resolveText(value: string, lookup: ReferenceLookup) {
   const pieces = lookup.plain ? [value] : parseReferences(value);
   const problems: { raw: string; nth: number; message: string }[] = [];

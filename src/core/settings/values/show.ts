@@ -65,11 +65,7 @@ export function examplesOf(schema: unknown): string | undefined {
 
 const LONGEST_EXAMPLE = 120;
 
-/**
- * The first example of a schema, or of a branch of its union, on one line of YAML; undefined: it has none, or a long one.
- *
- * @param fits only an example that it accepts
- */
+/** The first fitting example of a schema, or of a branch of its union, as one line of YAML. Undefined: none short. */
 export function exampleInYaml(schema: unknown, fits: (example: unknown) => boolean = () => true): string | undefined {
   const example = [schema, ...listAt(schema, 'oneOf'), ...listAt(schema, 'anyOf')]
     .flatMap((one) => listAt(one, 'examples'))

@@ -195,10 +195,7 @@ function jsonProblem({ value, source = '' }: Scalar): string | undefined {
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-/**
- * Converts the text of a reference to the number or boolean that the schema expects. Without a schema (override_params) the text
- * becomes what YAML would make of it, unless the reference is in quotes.
- */
+/** The number or boolean that the schema expects of a reference. Without a schema, what YAML makes of plain text. */
 function coerce(text: string, schemas: readonly Schema[], plain: boolean): unknown {
   const types = new Set(schemas.flatMap((schema) => schema['type'] ?? []));
   const accepts = (type: string) => (types.size === 0 ? plain : types.has(type));
