@@ -9,7 +9,7 @@ import { BODY_CHECK } from '../src/core/operations/body-schema.ts';
 import { packageFile } from '../src/core/kernel/package-root.ts';
 import { defaultsOf, fillerOf, FILLING, namedSchema } from '../src/core/settings/compile/plugin-options.ts';
 import { readSchema, SCHEMA_NAMES, type Schema } from '../src/core/settings/schema/schema-files.ts';
-import { OWN_KEYWORDS, SETTINGS_CHECK } from '../src/core/settings/schema/settings-ajv.ts';
+import { OWN_KEYWORDS, SETTINGS_CHECK } from '../src/core/settings/schema/schemas.ts';
 
 /** Schemas that may refer to each other, by the names of their validators in `compiledAhead`. */
 interface Group {

@@ -8,9 +8,9 @@ import {
   SCHEMA_NAMES,
   type Schema,
   type SchemaName,
-  isSchema,
   propertiesOf,
 } from '../src/core/settings/schema/schema-files.ts';
+import { isObject } from '../src/plugin/index.ts';
 
 export interface Place {
   readonly file: SchemaName;
@@ -55,7 +55,7 @@ interface Around {
 function placesIn(owner: Owner, { file, parent }: Around): readonly Place[] {
   const { required } = owner.schema;
   return Object.entries(propertiesOf(owner.schema)).flatMap(([name, given]) => {
-    if (!isSchema(given)) return [];
+    if (!isObject(given)) return [];
     const { layers, address } = follow(given);
     const path = owner.path === '' ? name : `${owner.path}.${name}`;
     const place: Place = {
@@ -86,9 +86,9 @@ function ownersIn(schema: Schema, at: Omit<Owner, 'schema'>): readonly Owner[] {
   const items = schema['items'];
   return [
     ...branches
-      .filter(isSchema)
+      .filter(isObject)
       .flatMap((branch, index) => followed(branch, { ...at, address: `${at.address}/${index}` })),
-    ...(isSchema(items) ? followed(items, { address: `${at.address}/items`, path: `${at.path}[]`, isItem: true }) : []),
+    ...(isObject(items) ? followed(items, { address: `${at.address}/items`, path: `${at.path}[]`, isItem: true }) : []),
   ];
 }
 
@@ -108,7 +108,7 @@ function follow(schema: Schema): { readonly layers: readonly Schema[]; readonly 
   const [id = '', fragment = ''] = ref.split('#');
   const name = SCHEMA_NAMES.find((one) => id.endsWith(`/${one}.json`));
   const found = name && valueAt(readSchema(name), fragment.split('/').slice(1));
-  if (!isSchema(found)) throw new Error(`A schema refers to ${ref}, which does not exist.`);
+  if (!isObject(found)) throw new Error(`A schema refers to ${ref}, which does not exist.`);
   const { layers, address = ref } = follow(found);
   return { layers: [own, ...layers], address };
 }

@@ -1,4 +1,5 @@
-import { isSchema, type Schema } from '../src/core/settings/schema/schema-files.ts';
+import { type Schema } from '../src/core/settings/schema/schema-files.ts';
+import { isObject } from '../src/plugin/index.ts';
 import { resolved } from './places.ts';
 
 /** A short name for the type of a value. */
@@ -10,7 +11,7 @@ export function typeOf(schema: Schema): string {
   if (Array.isArray(values)) return values.map(quote).join(', ');
   if (schema['x-secret'] === true) return 'secret';
   if (type === undefined) {
-    const branches = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isSchema);
+    const branches = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
     if (branches.length === 0) return 'anything';
     return [...new Set(branches.map((branch) => typeOf(resolved(branch))))].join(' or ');
   }
@@ -24,9 +25,9 @@ function wordOf(type: unknown, schema: Schema): string {
   const { items, minimum, maximum, format, properties, additionalProperties: others } = schema;
   switch (type) {
     case 'array':
-      return isSchema(items) ? `list of ${plural(typeOf(resolved(items)))}` : 'list';
+      return isObject(items) ? `list of ${plural(typeOf(resolved(items)))}` : 'list';
     case 'object':
-      return properties === undefined && isSchema(others) ? `object of ${plural(typeOf(resolved(others)))}` : 'object';
+      return properties === undefined && isObject(others) ? `object of ${plural(typeOf(resolved(others)))}` : 'object';
     case 'string':
       return format === 'date-time' ? 'date and time' : 'text';
     default:

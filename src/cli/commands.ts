@@ -2,7 +2,6 @@ import { addOns } from '../addons/index.ts';
 import type { Command } from '../core/commands/terminal/arguments.ts';
 import { coreCommands } from '../core/commands/commands.ts';
 
-/** The commands of the core and of the add-ons, by name. */
 export const commands: ReadonlyMap<string, Command> = new Map([
   ...coreCommands,
   ...addOns.flatMap(({ commands = [] }) => commands),

@@ -19,8 +19,7 @@ import {
   type Schema,
   SchemaTree,
 } from '../../src/core/settings/schema/schema-files.ts';
-import { Schemas } from '../../src/core/settings/schema/schemas.ts';
-import { createAjv } from '../../src/core/settings/schema/settings-ajv.ts';
+import { Schemas, createAjv } from '../../src/core/settings/schema/schemas.ts';
 import { anyValueOf, drawFrom } from '../support/any-value-of.ts';
 
 /** The package has the schemas' validators as code; the sources compile them when they run. */

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { completeSchemas, readFragments, type Fragment } from '../../schemas/fragments.ts';
+import { isObject } from '../../src/plugin/index.ts';
 import { generateSchemas } from '../../schemas/generate.ts';
 import { validateCommand } from '../../src/core/commands/validate.ts';
 import { describe as written } from '../../src/core/settings/source/diagnostic.ts';
 import { ADD_ON_FILES, ADD_ON_KEYS } from '../../src/core/settings/problems/add-on-keys.ts';
 import { loadSettings, type LoadResult } from '../../src/core/settings/read/load.ts';
-import { absoluteRefs, isSchema, type Schema, type SchemaName } from '../../src/core/settings/schema/schema-files.ts';
-import { Schemas } from '../../src/core/settings/schema/schemas.ts';
-import { createAjv } from '../../src/core/settings/schema/settings-ajv.ts';
+import { absoluteRefs, type Schema, type SchemaName } from '../../src/core/settings/schema/schema-files.ts';
+import { Schemas, createAjv } from '../../src/core/settings/schema/schemas.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 
 const fragments = readFragments();
@@ -45,8 +45,8 @@ describe('the schemas of the settings', () => {
     const ajv = createAjv();
     for (const [name, schema] of files) ajv.addSchema(schema, name);
     for (const [name, { definitions }] of files)
-      for (const [key, definition] of Object.entries(isSchema(definitions) ? definitions : {}))
-        for (const example of (isSchema(definition) && (definition['examples'] as unknown[])) || [])
+      for (const [key, definition] of Object.entries(isObject(definitions) ? definitions : {}))
+        for (const example of (isObject(definition) && (definition['examples'] as unknown[])) || [])
           expect([
             key,
             example,

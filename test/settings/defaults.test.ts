@@ -1,17 +1,18 @@
 import { expect, it } from 'vitest';
 import type { ServerFile } from '../../schemas/types.generated.ts';
+import { isObject } from '../../src/plugin/index.ts';
 import { compileAlerts } from '../../src/addons/alerts/settings/compile-alerts.ts';
 import { compileState } from '../../src/addons/budgets/settings/state.ts';
 import { compileFiles } from '../../src/addons/files/settings/files.ts';
 import { compileKept } from '../../src/addons/responses/settings/kept.ts';
 import { compileWebSockets } from '../../src/addons/responses/settings/websockets.ts';
-import { isSchema, propertiesOf, readSchema, SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
+import { propertiesOf, readSchema, SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
 
 const tree = new SchemaTree([readSchema('server')]);
 
 /** The defaults below a schema; one beside a `$ref` takes precedence over the one it refers to. */
 function defaultsOf(node: unknown): object | undefined {
-  if (!isSchema(node)) return undefined;
+  if (!isObject(node)) return undefined;
   if (node['default'] !== undefined) return node['default'] as object;
   const [target = node] = tree.alternatives(node);
   const given = Object.entries(propertiesOf(target)).flatMap(([key, member]) => {

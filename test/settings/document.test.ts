@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { generateDocuments } from '../../schemas/document.ts';
+import { isObject } from '../../src/plugin/index.ts';
 import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
-import { SCHEMA_NAMES, type Schema, isSchema, propertiesOf } from '../../src/core/settings/schema/schema-files.ts';
+import { SCHEMA_NAMES, type Schema, propertiesOf } from '../../src/core/settings/schema/schema-files.ts';
 import { packageSchemas } from '../../src/core/settings/schema/schemas.ts';
 
 const places = SCHEMA_NAMES.flatMap((file) => placesOf(file));
@@ -63,9 +64,9 @@ describe('an example or default is accepted where it would stand', () => {
 /** All keywords of a key and of its references; examples of a list's items as a list of one. */
 function valuesOf({ layers, schema }: Place): readonly unknown[] {
   const { items } = schema;
-  const ofItems = isSchema(items) ? said(resolved(items)).map((item) => [item]) : [];
+  const ofItems = isObject(items) ? said(resolved(items)).map((item) => [item]) : [];
   const branches = [schema['anyOf'], schema['oneOf']].flatMap((list) =>
-    Array.isArray(list) ? list.filter(isSchema) : [],
+    Array.isArray(list) ? list.filter(isObject) : [],
   );
   return [...layers, ...branches].flatMap(said).concat(ofItems);
 }
@@ -101,7 +102,7 @@ function withNeeded(schema: Schema, names: readonly string[]): readonly (readonl
     (ways, name) => {
       const needed = needs[name];
       // One that already has what is asked for needs no more.
-      return isSchema(needed) ? ways.flatMap((way) => shortest(way, requiredOf(needed))) : ways;
+      return isObject(needed) ? ways.flatMap((way) => shortest(way, requiredOf(needed))) : ways;
     },
     [[...new Set(names)]],
   );
@@ -127,7 +128,7 @@ function requiredOf(schema: Schema): readonly (readonly string[])[] {
 const namesIn = (required: unknown): readonly string[] => (Array.isArray(required) ? required.map(String) : []);
 
 function sampleOf(property: unknown): unknown {
-  return isSchema(property) ? said(resolved(property))[0] : undefined;
+  return isObject(property) ? said(resolved(property))[0] : undefined;
 }
 
 describe('docs/reference/settings', () => {

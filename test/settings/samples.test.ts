@@ -7,7 +7,7 @@ import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { readSchema, SCHEMA_NAMES } from '../../src/core/settings/schema/schema-files.ts';
-import { createAjv } from '../../src/core/settings/schema/settings-ajv.ts';
+import { createAjv } from '../../src/core/settings/schema/schemas.ts';
 
 const root = packageFile('configs');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');

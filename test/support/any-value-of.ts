@@ -1,4 +1,5 @@
-import { isSchema, type Schema, type SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
+import { type Schema, type SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
+import { isObject } from '../../src/plugin/index.ts';
 
 /** Returns a whole number, 0 ≤ n < `below`. */
 export type Draw = (below: number) => number;
@@ -22,12 +23,12 @@ export function anyValueOf(schema: Schema, tree: SchemaTree, draw: Draw, depth =
   const oneOf = <T>(list: readonly T[]): T => list[draw(list.length)]!;
   if (draw(25) === 0 || depth > MAX_DEPTH) return oneOf(STRAY);
   const own = oneOf(tree.alternatives(schema));
-  const inner = (one: unknown): unknown => (isSchema(one) ? anyValueOf(one, tree, draw, depth + 1) : oneOf(STRAY));
+  const inner = (one: unknown): unknown => (isObject(one) ? anyValueOf(one, tree, draw, depth + 1) : oneOf(STRAY));
   if ('const' in own) return own['const'];
   if (Array.isArray(own['enum'])) return oneOf<unknown>(own['enum']);
   if (Array.isArray(own['examples']) && draw(4) > 0) return oneOf<unknown>(own['examples']);
-  if (isSchema(own['properties']) || isSchema(own['additionalProperties'])) return anyObjectOf(own, inner, draw);
-  switch ([own['type']].flat().includes('array') && isSchema(own['items']) ? 'array' : oneOf([own['type']].flat())) {
+  if (isObject(own['properties']) || isObject(own['additionalProperties'])) return anyObjectOf(own, inner, draw);
+  switch ([own['type']].flat().includes('array') && isObject(own['items']) ? 'array' : oneOf([own['type']].flat())) {
     case 'array':
       return Array.from({ length: draw(4) }, () => inner(own['items']));
     case 'object':
@@ -55,7 +56,7 @@ export function anyValueOf(schema: Schema, tree: SchemaTree, draw: Draw, depth =
 }
 
 function anyObjectOf(schema: Schema, inner: (one: unknown) => unknown, draw: Draw): Record<string, unknown> {
-  const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = [schema['required'] ?? []].flat();
   const often = required.length > 0 ? 6 : 3;
   const names = Object.keys(properties).filter((name) => (required.includes(name) ? draw(20) > 0 : draw(often) === 0));

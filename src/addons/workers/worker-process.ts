@@ -18,7 +18,7 @@ import { setFaultHandler, handleUnhandledErrors, type FaultHandler } from '../..
 import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
-import { ObjectReplica } from '../../core/settings/source/object-replica.ts';
+import { ObjectReplica } from '../../core/settings/source/stored-objects.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 

@@ -12,7 +12,6 @@ const world: World = {
   err: (more) => void process.stderr.write(more),
 };
 
-/** The commands by name. */
 type Commands = ReadonlyMap<string, Command>;
 
 const describe = ({ usage, help }: Command): string => `${indent(usage, 2)}${indent(help, 6)}`;

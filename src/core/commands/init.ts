@@ -15,12 +15,11 @@ import { schemaText } from './schema.ts';
  */
 const SCHEMAS = '.schemas';
 
-interface InitOptions extends Output {
-  readonly env?: Environment;
-}
-
 /** `gatehouse init`. Exit code 0: the folder was created; 1: nothing was created. */
-export async function initCommand(dir: string, { out, err, env = {} }: InitOptions): Promise<0 | 1> {
+export async function initCommand(
+  dir: string,
+  { out, err, env = {} }: Output & { readonly env?: Environment },
+): Promise<0 | 1> {
   const { key, digest } = generateKey();
   const files = newFiles(digest);
   const paths = Object.keys(files).map((name) => join(dir, name));

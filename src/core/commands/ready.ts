@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { messageOf } from '../../plugin/thrown.ts';
+import { reachableHost } from '../settings/compile/networks.ts';
 import { compileServerSettings, withHost } from '../settings/compile/server-settings.ts';
 import type { Environment } from '../settings/values/references.ts';
 import { packageSchemas } from '../settings/schema/schemas.ts';
@@ -7,7 +8,7 @@ import { diskFiles } from '../settings/source/files.ts';
 import { readSettingsFile } from '../settings/read/read-file.ts';
 import type { Output } from './terminal/output.ts';
 
-export interface ReadyOptions extends Output {
+interface ReadyOptions extends Output {
   readonly dir: string;
   readonly env: Environment;
   /** Address of the status listener. Default: that of server.yaml. */
@@ -41,20 +42,10 @@ export async function readyCommand({ dir, env, url, timeoutMs, out, err }: Ready
 const reasonOf = (error: Error, timeoutMs: number): string =>
   error.name === 'AbortError' ? `no answer within ${timeoutMs} ms` : messageOf(error);
 
-/**
- * Only server.yaml is read: a mistake in another file, or one that a reload has refused, does not change where the running gateway
- * listens. A server.yaml with mistakes counts as empty. Undefined: the port is not known.
- */
+/** Mistakes of other files do not matter, and a server.yaml with mistakes counts as empty. Undefined: port 0. */
 async function statusUrl(dir: string, env: Environment): Promise<string | undefined> {
   const found = { kind: 'server', name: 'server.yaml', id: 'server', path: join(dir, 'server.yaml') } as const;
   const read = await readSettingsFile(found, { env, files: diskFiles, schemas: packageSchemas(), fakeMissing: true });
   const { host, port } = compileServerSettings(withHost(read.value ?? {}, env)).status;
-  return port === 0 ? undefined : `http://${reachable(host)}:${port}`;
-}
-
-/** Not every system can connect to an any-address. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+  return port === 0 ? undefined : `http://${reachableHost(host)}:${port}`;
 }

@@ -1,9 +1,9 @@
-import { nearest } from '../../plugin/index.ts';
+import { isObject, nearest } from '../../plugin/index.ts';
 import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/schema/schema-files.ts';
 import { alternatives } from '../settings/values/show.ts';
 import type { Output } from './terminal/output.ts';
 import { valueAt } from '../settings/schema/pointer.ts';
-import { OWN_KEYWORDS } from '../settings/schema/settings-ajv.ts';
+import { OWN_KEYWORDS } from '../settings/schema/schemas.ts';
 
 /** `gatehouse schema`. Exit code 2: unknown kind of file. */
 export function schemaCommand(kind: string, { out, err }: Output): 0 | 2 {
@@ -38,13 +38,19 @@ export function bundleSchema(name: SchemaName, read: (name: SchemaName) => Schem
       foreign.set(id, null);
       const found = valueAt(read(toName(file, address)), ['definitions', definition]);
       if (found === undefined) throw new Error(`${home} refers to ${address}, which does not exist.`);
-      foreign.set(id, localise(found, { home, include }));
+      foreign.set(id, localise(found));
     }
     return `#/definitions/${id}`;
   };
-  const bundled = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, localise(value, { home, include })]),
-  );
+  const localise = (value: unknown, key?: string): unknown => {
+    if (key === '$ref' && typeof value === 'string')
+      return value.startsWith(home) ? value.slice(home.length) : include(value);
+    if (Array.isArray(value)) return value.map((item) => localise(item));
+    if (!isObject(value)) return value;
+    const shown = Object.entries(value).filter(([name]) => !NOT_SHOWN.includes(name));
+    return Object.fromEntries(shown.map(([name, inner]) => [name, localise(inner, name)]));
+  };
+  const bundled = Object(localise(schema)) as Schema;
   return { ...bundled, definitions: { ...Object(bundled['definitions']), ...Object.fromEntries(foreign) } };
 }
 
@@ -52,25 +58,6 @@ const ADDRESS = /\/([a-z-]+)\.json#\/definitions\/([^/]+)$/;
 
 /** The gateway's own keywords: a strict validator would refuse the schema, others would ignore them. */
 const NOT_SHOWN: readonly string[] = [...OWN_KEYWORDS, 'discriminator'];
-
-interface Bundling {
-  readonly home: string;
-  readonly include: (address: string) => string;
-}
-
-function localise(value: unknown, bundling: Bundling): unknown {
-  if (Array.isArray(value)) return value.map((item) => localise(item, bundling));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !NOT_SHOWN.includes(key))
-      .map(([key, inner]) => {
-        if (key !== '$ref' || typeof inner !== 'string') return [key, localise(inner, bundling)];
-        const { home, include } = bundling;
-        return [key, inner.startsWith(home) ? inner.slice(home.length) : include(inner)];
-      }),
-  );
-}
 
 function toName(file: string, address: string): SchemaName {
   const found = SCHEMA_NAMES.find((name) => name === file && name !== 'test');

@@ -23,10 +23,7 @@ interface ServeOptions {
   readonly stopped: Promise<StopSignal>;
 }
 
-/**
- * `gatehouse serve`. Resolves when the gateway has stopped. Exit code 1: errors in the settings, or requests were cut
- * at the stop; 3: cannot listen.
- */
+/** `gatehouse serve`, until the stop. Exit code 1: errors in the settings, or cut requests; 3: cannot listen. */
 export async function serveCommand(options: ServeOptions): Promise<number> {
   const hangup = hangupSignal();
   let gateway: Gateway | undefined;
@@ -111,7 +108,6 @@ export function readWorkers(text: string): number | undefined {
   return number >= 1 && number <= MAX_WORKERS ? number : undefined;
 }
 
-/** Starts a gateway with `size` worker processes beside this one. */
 async function startSeveral(options: GatewayOptions, size: number): Promise<Gateway> {
   const start = partOf('startWorkers');
   if (!start) throw new StartFailed('this build has no add-on workers: start it without --workers');

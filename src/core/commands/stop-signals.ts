@@ -3,10 +3,7 @@ import type { Clock } from '../../plugin/index.ts';
 
 export type StopSignal = 'SIGTERM' | 'SIGINT';
 
-/**
- * npm, `timeout` and other parents forward a signal that the terminal or the process group has already delivered to
- * all. A signal this soon after the first is the same one, not an impatient second one.
- */
+/** Parents such as npm forward a signal that the process group already has: one this soon is the same one. */
 const SAME_SIGNAL_MS = 500;
 
 /** Resolves with the first stop signal; `onSecond` is called for each later one. */

@@ -1,7 +1,6 @@
 import type { LoadForCommand, ValidationPass } from '../process/add-on-parts.ts';
 import { formatDiagnostics, type DiagnosticFormat } from '../settings/source/diagnostic.ts';
-import type { LoadResult } from '../settings/read/load.ts';
-import { loadSettings } from '../settings/read/load.ts';
+import { type LoadResult, loadSettings } from '../settings/read/load.ts';
 
 export interface ValidateOptions {
   readonly dir: string;
@@ -34,7 +33,6 @@ export async function validateCommand({
 
 const readFiles: LoadForCommand = (dir, env) => loadSettings(dir, { env });
 
-/** States that the list of problems is incomplete. */
 const INCOMPLETE = '; plugins, credentials and tests are checked once these are fixed';
 
 function summary({ diagnostics, settings, ok }: LoadResult, dir: string): string {

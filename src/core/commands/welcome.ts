@@ -4,12 +4,9 @@ import type { Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
 import { shellWord } from './terminal/output.ts';
 import { headerPrefixes, HOST_VARIABLE } from '../settings/compile/server-settings.ts';
-import { isLoopback } from '../settings/compile/networks.ts';
+import { isLoopback, reachableHost } from '../settings/compile/networks.ts';
 
-/**
- * The key of the sample settings. It is public, and limited to loopback and the simulator. No other key is ever
- * printed.
- */
+/** The key of the sample settings, public, for loopback and the simulator. No other key is ever printed. */
 const DEMO_KEY = 'gatehouse-demo-key';
 
 interface Started {
@@ -20,7 +17,8 @@ interface Started {
 }
 
 /** The text for a new user: the addresses, who can reach them, and a curl line to paste. */
-export function welcome({ data, status, admin, settings }: Started, env: Environment = {}): string {
+export function welcome(started: Started, env: Environment = {}): string {
+  const { data, status, admin, settings } = started;
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(isSimulator) ?? catalog.providers[0];
@@ -28,18 +26,12 @@ export function welcome({ data, status, admin, settings }: Started, env: Environ
   const [prefix] = headerPrefixes(server);
   const reported = admin ? `; request records (/admin/v1/requests) on ${admin.url}` : '';
   return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${reported}
-${reach({ data, status, server, env })}
+${reach(started, env)}
 Try it:
 
-  curl ${shellWord(`${reachable(data)}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'
+  curl ${shellWord(`${new URL(data.url).protocol}//${reachableHost(data.host)}:${data.port}/v1/chat/completions`)} -H '${prefix}api-key: ${key}' -H 'content-type: application/json' -d '${body(entry)}'
 
 `;
-}
-
-/** Replaces an any-address by loopback: not every system can connect to 0.0.0.0. */
-function reachable({ host, port, url }: Address): string {
-  if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
-  return host === '::' ? `http://[::1]:${port}` : url;
 }
 
 function body(entry: CatalogEntry | undefined): string {
@@ -61,18 +53,8 @@ function model(entry: CatalogEntry | undefined): string {
 const SIMULATOR: string = 'simulator';
 const isSimulator = ({ provider }: CatalogEntry): boolean => provider === SIMULATOR;
 
-interface OpenListeners {
-  readonly data: Address;
-  readonly status: Address;
-  readonly server: ServerFile;
-  readonly env: Environment;
-}
-
-/**
- * Describes which machines can reach the listeners, with a sentence for each that differs. The admin listener has its
- * own rules.
- */
-function reach({ data, status, server, env }: OpenListeners): string {
+/** Which machines can reach the listeners. The admin listener has its own rules. */
+function reach({ data, status, settings: { server } }: Started, env: Environment): string {
   const [ofData, ofStatus] = [reachOf(data.host), reachOf(status.host)];
   const reported =
     ofData === ofStatus
@@ -80,9 +62,8 @@ function reach({ data, status, server, env }: OpenListeners): string {
       : [`Requests: reachable from ${ofData}.`, `Status: reachable from ${ofStatus}.`];
   const isClosed = [data, status].every(({ host }) => isLoopback(host));
   const hint = `To open both, set ${HOST_VARIABLE}=0.0.0.0, or name a host in server.yaml.`;
-  return [...reported, ...(isClosed && !env[HOST_VARIABLE] ? [hint] : []), ...ignoredHostVariable(server, env)].join(
-    ' ',
-  );
+  const hints = isClosed && !env[HOST_VARIABLE] ? [hint] : [];
+  return [...reported, ...hints, ...ignoredHostVariable(server, env)].join(' ');
 }
 
 /** @param host an address on which the gateway listens */

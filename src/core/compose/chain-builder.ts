@@ -8,7 +8,7 @@ import {
   type CompiledChain,
   type PluginPlace,
 } from '../http/chain/compile.ts';
-import type { Chain, Guard } from '../http/chain/instance.ts';
+import type { Chain } from '../http/chain/instance.ts';
 import { providedBy, type OuterChain } from '../http/chain/provided.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import {
@@ -46,7 +46,6 @@ export const noChain: Chain = () => Promise.resolve();
 
 export const outerEntry = (server: ServerSettings): OuterChain => ({ items: server.chains.entry, runner: 'configs' });
 
-/** A chain of server.yaml. */
 export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPlace => ({
   level,
   file: 'server.yaml',
@@ -54,15 +53,11 @@ export const serverChain = (server: ServerSettings, level: PluginLevel): ChainPl
   items: server.chains[level],
 });
 
-/** A plugin and its place in the settings. */
 export interface ListedPlugin extends PluginPlace {
   readonly file: string;
 }
 
-/**
- * Hooks for observed chains (explain, config tests, Server-Timing). Without them nothing is added to the path of a
- * request.
- */
+/** Hooks for observed chains (explain, config tests, Server-Timing). Other requests pay nothing for them. */
 export interface Watch {
   /** Creates a plugin's middleware or step, wrapped or replaced. */
   readonly instantiate?: (
@@ -75,7 +70,6 @@ export interface Watch {
   readonly separate?: boolean;
 }
 
-/** The parts of the process that chains are built with. */
 interface ChainBuilderTools {
   readonly watch?: Watch | undefined;
   readonly clock: Clock;
@@ -102,7 +96,6 @@ const forgivingClock = (clock: Clock): Clock => ({
   },
 });
 
-/** The name of a chain's file, the reporter of its mistakes, and what holds its plugins. */
 interface CreateOptions {
   readonly file: string;
   readonly granted: Partial<Capabilities>;
@@ -146,7 +139,7 @@ export class ChainBuilder {
   ): Promise<CompiledChain | undefined> {
     // The settings are already invalid: a plugin that hangs in every gateway config is awaited only once.
     if (this.#stalled) return undefined;
-    const { watch } = this.#tools;
+    const { watch, clock, pluginMs, pluginFault } = this.#tools;
     return createChain(chain, {
       ...this.checks,
       host: (plugin, instance) => this.#host({ plugin, instance, resources }, watch?.grant?.(granted) ?? granted),
@@ -156,22 +149,12 @@ export class ChainBuilder {
         return watch?.instantiate ? watch.instantiate(listed, create) : create();
       },
       inTime: (work) => this.#inTime(work, resources),
-      guard: this.#guard,
+      guard: { clock, pluginMs, onFault: pluginFault },
     });
   }
 
-  /** The tools that check a list of plugins. */
   get checks(): ListChecks {
     return { registry: this.#tools.registry, readOptions, nearest };
-  }
-
-  get #guard(): Guard {
-    const { clock, pluginMs, pluginFault } = this.#tools;
-    return { clock, pluginMs, onFault: pluginFault };
-  }
-
-  get isValid(): boolean {
-    return this.#loaded.ok;
   }
 
   get log(): Logger {

@@ -16,24 +16,17 @@ import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { noChain, outerEntry, serverChain, type ChainBuilder } from './chain-builder.ts';
 import type { PluginLists } from './plugin-lists.ts';
 
-/**
- * Refuses an operation that no plugin would answer. Those without a model task are answered by a plugin of the entry
- * chain, or by the plugin of the request chain that they name; a chain of the settings may lack it.
- */
+/** Refuses an operation without a task that no plugin of the entry chain has answered, nor the plugin it names. */
 function refuseUnanswered({ exchange: { operation } }: GatewayContext, plugins: ReadonlySet<string>): void {
   if (!operation) return;
   const { method, path, task, plugin } = operation;
   if (plugin === undefined ? task !== undefined : plugins.has(plugin)) return;
   if (operation.unanswered) throw operation.unanswered();
-  if (plugin !== undefined)
-    throw new GatewayError(
-      'not_found',
-      `This gateway does not serve ${method} ${path} here: the request chain has no plugin "${plugin}", or there are no ${plugin}.`,
-    );
-  throw new GatewayError(
-    'not_found',
-    `This gateway does not serve ${method} ${path}: \`chains.entry\` of server.yaml has no plugin for it.`,
-  );
+  const reason =
+    plugin === undefined
+      ? ': `chains.entry` of server.yaml has no plugin for it'
+      : ` here: the request chain has no plugin "${plugin}", or there are no ${plugin}`;
+  throw new GatewayError('not_found', `This gateway does not serve ${method} ${path}${reason}.`);
 }
 
 /** Called when a request's config is known, before its chain runs. */
@@ -42,9 +35,7 @@ export type OnConfig = (config: GatewayConfig, ctx: GatewayContext) => void;
 interface ConfigTools {
   readonly granted: Partial<Capabilities>;
   readonly lists: PluginLists;
-  /** Keys or teams have budgets. */
   readonly hasBudgets: boolean;
-  /** Undefined: no listener. */
   readonly onConfig: OnConfig | undefined;
 }
 

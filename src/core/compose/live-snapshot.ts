@@ -1,10 +1,7 @@
 import type { Lease } from '../http/gateway/path-settings.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/**
- * A snapshot with the number of requests that use it. It is closed once, when it is no longer current and the last of
- * them has ended.
- */
+/** A snapshot with the number of its requests, closed once it is not current and the last of them has ended. */
 class HeldSnapshot implements Lease {
   readonly snapshot: Snapshot;
   readonly #onClosed: () => void;

@@ -7,8 +7,7 @@ import { Secret, type Capabilities, type NamedChain, type Report } from '../../p
 import type { NamedChains, NamedChainsOfList } from '../settings/compile/gateway-config.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { outerEntry, serverChain, type ChainBuilder, type ChainPlace, type ListedPlugin } from './chain-builder.ts';
-import { ListedChain } from './listed-chain.ts';
-import { RequestedChain, RequestedChains, type CheckedList } from './requested-chains.ts';
+import { RequestedChains, type CheckedList, type ListedChain } from './requested-chains.ts';
 
 interface PluginListTools {
   readonly server: ServerSettings;
@@ -40,10 +39,7 @@ export class PluginLists {
     return made;
   }
 
-  /**
-   * Checks the lists of a config that came with a request. Their plugins are created when a request first runs them:
-   * reading a config is synchronous and may be refused later.
-   */
+  /** The lists of a config that came with a request: their plugins are created when a request first runs them. */
   requested(file: GatewayFile, report: Report): NamedChains {
     const made = new Map<readonly ChainItem[], NamedChainsOfList>();
     const count = [...listsOf(file)].reduce((sum, { items }) => sum + items.length, 0);
@@ -67,22 +63,11 @@ export class PluginLists {
         chains: server.chains,
       });
       const place = { file: name, path };
-      const entry = outerEntry(server);
+      const part = (level: ListedLevel, listed: typeof request, provided: readonly string[]) =>
+        listed && this.#part({ ...place, ...listed, level, provided }, granted[level], report);
       const parts = {
-        request:
-          request &&
-          this.#part(
-            { ...place, ...request, level: 'request', provided: this.#builder.providedTo('request', entry) },
-            granted.request,
-            report,
-          ),
-        attempt:
-          attempt &&
-          this.#part(
-            { ...place, ...attempt, level: 'attempt', provided: this.#providedToAttempts(file) },
-            granted.attempt,
-            report,
-          ),
+        request: part('request', request, this.#builder.providedTo('request', outerEntry(server))),
+        attempt: part('attempt', attempt, this.#providedToAttempts(file)),
       };
       yield { items, path, parts };
     }
@@ -142,10 +127,10 @@ export class PluginLists {
     const known = this.#builder.shares ? this.#compiled.get(part.id) : undefined;
     if (known && isValid(part.chain)) return known;
     const plugins: ListedPlugin[] = [];
-    const { id, chain, file, granted } = part;
+    const { id, pluginNames, chain, file, granted } = part;
     const made = await this.#builder.create(chain, { file, granted, onPlugin: (place) => void plugins.push(place) });
     if (!made) return undefined;
-    const listed = new ListedChain(part, made.run, plugins);
+    const listed = { id, pluginNames, run: made.run, plugins };
     this.#compiled.set(id, listed);
     return listed;
   }
@@ -165,8 +150,7 @@ const leavesOut = (plugins: readonly string[]): string => {
 };
 
 /** The plugins of a chain in order, with their places. Empty for a chain whose plugins have not been created. */
-export const pluginsOf = (chain: NamedChain): readonly ListedPlugin[] =>
-  chain instanceof ListedChain || chain instanceof RequestedChain ? chain.plugins : [];
+export const pluginsOf = ({ plugins = [] }: NamedChain & Partial<ListedChain>): readonly ListedPlugin[] => plugins;
 
 /** The plugins of all lists in a config sent with a request: each may be a mistake, and is created. */
 const MOST_REQUESTED = 100;

@@ -39,7 +39,7 @@ async function measure(
   const reported: string[] = [];
   const watch = measuringPlugins(undefined, which, {
     clock,
-    reports: {
+    pluginReports: {
       took: (plugin, ms) => void reported.push(`${plugin} took ${ms}`),
       threw: (plugin, code) => void reported.push(`${plugin} threw ${code}`),
     },

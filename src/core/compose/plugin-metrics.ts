@@ -3,7 +3,6 @@ import type { Families } from '../record/metrics/open-families.ts';
 import { isError } from '../../plugin/thrown.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 
-/** Counts what plugins take and throw. */
 export interface PluginReports {
   /** @param ms own time of one run */
   readonly took: (plugin: string, ms: number) => void;
@@ -11,12 +10,9 @@ export interface PluginReports {
   readonly threw: (plugin: string, code: string) => void;
 }
 
-export const pluginReports = ({
-  pluginDuration,
-  pluginErrors,
-}: Pick<Families, 'pluginDuration' | 'pluginErrors'>): PluginReports => ({
-  took: (plugin, ms) => pluginDuration.observe({ plugin }, ms / 1000),
-  threw: (plugin, code) => pluginErrors.add({ plugin, code }),
+export const pluginReports = (families: Pick<Families, 'pluginDuration' | 'pluginErrors'>): PluginReports => ({
+  took: (plugin, ms) => families.pluginDuration.observe({ plugin }, ms / 1000),
+  threw: (plugin, code) => families.pluginErrors.add({ plugin, code }),
 });
 
 /** `telemetry.metrics.plugins`. */
@@ -30,7 +26,7 @@ export type MeasuredPlugins = 'external' | 'all' | 'off';
 export function measuringPlugins(
   outer: Watch | undefined,
   which: MeasuredPlugins,
-  { clock, reports }: { readonly clock: Clock; readonly reports: PluginReports | undefined },
+  { clock, pluginReports: reports }: { readonly clock: Clock; readonly pluginReports?: PluginReports | undefined },
 ): Watch | undefined {
   if (!reports || which === 'off') return outer;
   const isMeasured = ({ plugin, builtin }: ListedPlugin): boolean =>

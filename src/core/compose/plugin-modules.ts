@@ -6,7 +6,7 @@ import { runAs, type PluginWork } from '../../plugin/plugin-work.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import { moduleFile } from '../kernel/package-root.ts';
 import { messageOf } from '../../plugin/thrown.ts';
-import type { Clock, Plugin } from '../../plugin/index.ts';
+import { isObject, type Clock, type Plugin } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { ownImport, ownModule, type PluginModule } from './plugin-owners.ts';
 import { withinTime } from './time-limit.ts';
@@ -14,10 +14,7 @@ import { withinTime } from './time-limit.ts';
 /** Limit for importing a module with all its imports and its top-level await: as long as for a plugin's `create`. */
 const IMPORT_LIMIT_MS = 10_000;
 
-/**
- * Imports the modules that `server.yaml` lists and registers their plugins. Failures are reported at the line of the
- * module.
- */
+/** Imports the modules that server.yaml lists and registers their plugins. Failures are reported at their lines. */
 export async function loadPluginModules(
   builtins: PluginRegistry,
   loaded: LoadResult,
@@ -31,13 +28,8 @@ export async function loadPluginModules(
     try {
       const url = locate(specifier, folder);
       const module = ownModule(url, specifier);
-      const plugins = toPlugins(
-        await withinTime(
-          runAs(workOf(module), () => import(url)),
-          IMPORT_LIMIT_MS,
-          clock,
-        ),
-      );
+      const importing = runAs(workOf(module), () => import(url));
+      const plugins = toPlugins(await withinTime(importing, IMPORT_LIMIT_MS, clock));
       module.name = plugins.map(({ name }) => name).join(', ');
       const { registry: extended, taken } = registry.extend(plugins);
       for (const name of taken) report({ path, message: `another plugin already has the name "${name}"` });
@@ -53,10 +45,8 @@ export async function loadPluginModules(
 function failureOf(error: unknown, specifier: string, folder: string): { message: string; suggestion?: string } {
   const isUnknown = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
   if (!isUnknown || isLocal(specifier)) return { message: `cannot load ${specifier}: ${messageOf(error)}` };
-  if (versionOf(resolve(folder, specifier)) === '')
-    return {
-      message: `cannot load ${specifier}: no package of this name is installed at the settings folder or above it`,
-    };
+  const missing = 'no package of this name is installed at the settings folder or above it';
+  if (versionOf(resolve(folder, specifier)) === '') return { message: `cannot load ${specifier}: ${missing}` };
   const message = `cannot load ${specifier}: this is the name of a package; the path of a file begins with \`./\``;
   return { message, suggestion: `./${specifier}` };
 }
@@ -139,23 +129,17 @@ function locate(specifier: string, folder: string): string {
 }
 
 function toPlugins(module: unknown): readonly Plugin[] {
-  const exported: unknown =
-    typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
-  const plugins = [exported].flat();
+  const plugins: readonly unknown[] = [isObject(module) ? module['default'] : undefined].flat();
   if (plugins.length > 0 && plugins.every(isPlugin)) return plugins;
   throw new Error('its default export is not a plugin made by definePlugin');
 }
 
 /** True for a result of definePlugin. A hand-made object may lack the lists that definePlugin fills in. */
 function isPlugin(value: unknown): value is Plugin {
-  if (typeof value !== 'object' || value === null) return false;
-  const has = (key: string): unknown => Reflect.get(value, key);
-  const lists = ['needs', 'requires', 'provides'].every((key) => Array.isArray(has(key)));
+  if (!isObject(value)) return false;
+  const types = { name: 'string', level: 'string', create: 'function', options: 'object' };
   return (
-    lists &&
-    typeof has('name') === 'string' &&
-    typeof has('level') === 'string' &&
-    typeof has('create') === 'function' &&
-    typeof has('options') === 'object'
+    ['needs', 'requires', 'provides'].every((key) => Array.isArray(value[key])) &&
+    Object.entries(types).every(([key, type]) => typeof value[key] === type)
   );
 }

@@ -3,13 +3,9 @@ import { runForPlugin } from '../../plugin/plugin-work.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { withinTime } from './time-limit.ts';
 
-/**
- * Limit for a plugin's `create` and its closing tasks: long enough to connect to a nearby service, short enough to
- * report soon.
- */
+/** For a plugin's `create` and its closing tasks: long enough to connect to a service, short enough to report. */
 export const PLUGIN_LIMIT_MS = 10_000;
 
-/** A task that a plugin registered for the closing of its chain. */
 interface Closer {
   readonly plugin: string;
   readonly task: () => void | Promise<void>;
@@ -58,11 +54,8 @@ export class PluginResources {
 
   async #run({ plugin, task }: Closer, limitMs: number): Promise<void> {
     try {
-      await withinTime(
-        runForPlugin(plugin, async () => task()),
-        limitMs,
-        this.#tools.clock,
-      );
+      const closing = runForPlugin(plugin, async () => task());
+      await withinTime(closing, limitMs, this.#tools.clock);
     } catch (err) {
       this.#tools.log.error({ err, plugin }, 'a plugin failed to close');
     }

@@ -2,8 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { CheckedChain } from '../http/chain/compile.ts';
 import { GatewayError, type Capabilities, type GatewayContext, type NamedChain } from '../../plugin/index.ts';
 import type { ChainBuilder, ListedPlugin } from './chain-builder.ts';
-import { ListedChain } from './listed-chain.ts';
 import type { PluginResources } from './plugin-resources.ts';
+
+/** A compiled chain of a `plugins` list, with its plugins and their places for explain. */
+export interface ListedChain extends NamedChain {
+  readonly plugins: readonly ListedPlugin[];
+}
 
 /** Distinct lists whose plugins are kept. A caller can send any number of lists, with different options in each. */
 const KEPT_LISTS = 64;
@@ -25,10 +29,7 @@ interface Live {
   isDropped: boolean;
 }
 
-/**
- * Chains of configs that come with requests. Their plugins are created when a request first runs them and released when
- * other lists have taken their place and the last request on them has ended.
- */
+/** Chains of inline configs, created at their first use and released after their last, once others take their place. */
 export class RequestedChains {
   readonly #builder: ChainBuilder;
   readonly #live = new LRUCache<string, Live>({ max: KEPT_LISTS, dispose: (live) => this.#drop(live) });
@@ -37,8 +38,23 @@ export class RequestedChains {
     this.#builder = builder;
   }
 
-  chain(list: CheckedList): NamedChain {
-    return new RequestedChain(list, (ctx) => this.#use(list, ctx));
+  /** A chain whose plugins may not have been created. It has those of its last request. */
+  chain(list: CheckedList): ListedChain {
+    const { id, pluginNames } = list;
+    const use = (ctx: GatewayContext): Promise<ListedChain> => this.#use(list, ctx);
+    let plugins: readonly ListedPlugin[] = [];
+    return {
+      id,
+      pluginNames,
+      get plugins() {
+        return plugins;
+      },
+      async run(ctx: GatewayContext) {
+        const made = await use(ctx);
+        ({ plugins } = made);
+        await made.run(ctx);
+      },
+    };
   }
 
   /** The chain, held until the exchange ends. */
@@ -69,7 +85,7 @@ export class RequestedChains {
   }
 
   async #make(list: CheckedList, resources: PluginResources): Promise<ListedChain> {
-    const { file, granted, chain } = list;
+    const { id, pluginNames, file, granted, chain } = list;
     const plugins: ListedPlugin[] = [];
     const mistakes: string[] = [];
     const report = ({ message }: { readonly message: string }): void => void mistakes.push(message);
@@ -77,7 +93,7 @@ export class RequestedChains {
       { ...chain, source: { ...chain.source, report } },
       { file, granted, resources, onPlugin: (place) => void plugins.push(place) },
     );
-    if (made) return new ListedChain(list, made.run, plugins);
+    if (made) return { id, pluginNames, run: made.run, plugins };
     // The reason may quote a file or an address, so the caller does not get it.
     this.#builder.log.error({ mistakes }, 'the plugins of an inline config cannot start');
     throw new Error(mistakes.join('; '));
@@ -90,30 +106,5 @@ export class RequestedChains {
 
   #releaseUnused(live: Live): void {
     if (live.isDropped && live.users === 0) void this.#builder.release(live.resources);
-  }
-}
-
-/** A chain whose plugins may not have been created. */
-export class RequestedChain implements NamedChain {
-  readonly id: string;
-  readonly pluginNames: ReadonlySet<string>;
-  readonly #use: (ctx: GatewayContext) => Promise<ListedChain>;
-  #last: readonly ListedPlugin[] = [];
-
-  constructor({ id, pluginNames }: CheckedList, use: (ctx: GatewayContext) => Promise<ListedChain>) {
-    this.id = id;
-    this.pluginNames = pluginNames;
-    this.#use = use;
-  }
-
-  /** The plugins of the last request. */
-  get plugins(): readonly ListedPlugin[] {
-    return this.#last;
-  }
-
-  async run(ctx: GatewayContext): Promise<void> {
-    const { run, plugins } = await this.#use(ctx);
-    this.#last = plugins;
-    await run(ctx);
   }
 }

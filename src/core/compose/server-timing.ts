@@ -1,6 +1,4 @@
-import type { GatewayKey } from '../../../schemas/types.generated.ts';
 import type { Settings } from '../settings/read/load.ts';
-import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import {
   toMiddleware,
   type Clock,
@@ -26,41 +24,21 @@ interface Times {
 /** A metric name is an HTTP token (W3C Server Timing, section 4). */
 const NOT_TOKEN = /[^A-Za-z0-9!#$%&'*+.^_`|~-]/g;
 
-/**
- * The sources of configs that may request `Server-Timing`: config files, and inline configs, which are unknown until
- * the request arrives.
- */
-interface TimingSources {
-  readonly stored: boolean;
-  readonly inline: boolean;
-}
-
-export const timingSources = ({
-  gateway,
-  written,
-  stored,
-}: Pick<Settings, 'gateway' | 'written' | 'stored'>): TimingSources => ({
-  stored: [...gateway.values()].some(({ reply_headers: headers }) => headers?.includes('server_timing')),
-  inline: written.keys.keys.some(sendsConfigs) || (stored !== undefined && storedSendConfigs(stored)),
+/** Which configs may ask for `Server-Timing`: files, and inline configs, which are unknown until the request. */
+export const timingSources = ({ gateway, written, stored }: Pick<Settings, 'gateway' | 'written' | 'stored'>) => ({
+  stored: gateway.values().some(({ reply_headers: headers = [] }) => headers.includes('server_timing')),
+  inline:
+    written.keys.keys.some(({ inline_configs: inline }) => inline) ||
+    (stored?.objects.values().some((one) => one.kind === 'keys' && one.value.entry.inline_configs) ?? false),
 });
 
-const sendsConfigs = ({ inline_configs: inline }: Pick<GatewayKey, 'inline_configs'>): boolean => inline === true;
-
-function storedSendConfigs({ objects }: StoredObjects): boolean {
-  for (const one of objects.values()) if (one.kind === 'keys' && sendsConfigs(one.value.entry)) return true;
-  return false;
-}
-
-/**
- * Measures the plugins of a request for `Server-Timing`. Plugins are wrapped only under settings in which some config
- * may request it; other chains are unchanged.
- */
+/** Measures plugins for `Server-Timing`, only under settings in which some config may ask for it. */
 export class PluginTimes {
   readonly #clock: Clock;
   readonly #stored: boolean;
   readonly #times = new WeakMap<Exchange, Times>();
 
-  constructor(clock: Clock, { stored }: Pick<TimingSources, 'stored'>) {
+  constructor(clock: Clock, { stored }: Pick<ReturnType<typeof timingSources>, 'stored'>) {
     this.#clock = clock;
     this.#stored = stored;
   }
@@ -90,10 +68,7 @@ export class PluginTimes {
     return [...own, ...(last ? upstreamMetrics(last) : []), total].join(', ');
   }
 
-  /**
-   * Chains run inside plugins (`config`, `route`) as well as behind them, so the time of everything that ran inside is
-   * subtracted.
-   */
+  /** Chains run inside plugins (`config`, `route`) and behind them: the time of all that ran inside is subtracted. */
   #timed(name: string, middleware: Middleware): Middleware {
     const timed: Middleware = async (ctx, next) => {
       const times = this.#timesOf(ctx.exchange);

@@ -18,7 +18,7 @@ import type { ReplyStore, SnapshotHealth } from '../memory/ports.ts';
 import { createAttemptRunner } from '../http/gateway/attempts.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
 import { compileConfigs } from './config-directory.ts';
-import type { SnapshotPart } from './snapshot-part.ts';
+import type { SnapshotPart, Shared } from './snapshot-part.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import { createSender } from '../send/send.ts';
 import type { Tenancy } from './tenancy.ts';
@@ -26,9 +26,7 @@ import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder } from './chain-builder.ts';
 import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
-import type { Shared } from './snapshot-part.ts';
 
-/** The inputs of the chains of a snapshot. */
 export interface ChainParts {
   readonly server: ServerSettings;
   readonly tenancy: Tenancy;
@@ -69,11 +67,7 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
     { ...serverChain(server, 'attempt'), provided: providedToAttempts(settings, server, chainBuilder) },
     grantedToAttempts,
   );
-  const attempts = createAttemptRunner({
-    chain: attemptChain?.run ?? noChain,
-    clock,
-    timeouts: server.timeouts,
-  });
+  const attempts = createAttemptRunner({ chain: attemptChain?.run ?? noChain, clock, timeouts: server.timeouts });
   const granted = { ...base, attempts, health, ...grantedBy(parts.parts, 'request') };
   const configs = await compileConfigs(settings, server, chainBuilder, {
     granted,
@@ -89,7 +83,6 @@ export async function compileChains(settings: Settings, parts: ChainParts): Prom
   return chainBuilder.chain(serverChain(server, 'entry'), grantedToEntry);
 }
 
-/** The capabilities that add-ons grant to the plugins of a level. */
 const grantedBy = (parts: readonly SnapshotPart[], level: PluginLevel): Partial<Capabilities> =>
   Object.assign({}, ...parts.map(({ granted }) => granted?.[level]));
 
@@ -115,10 +108,7 @@ const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight:
   reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
 });
 
-/**
- * The names that every request chain provides which may run the server's attempt chain: the server's own, and those of
- * configs that do not name an attempt chain for all of their targets.
- */
+/** The names that all request chains provide which may run the attempt chain of the server. */
 function providedToAttempts(settings: Settings, server: ServerSettings, chainBuilder: ChainBuilder): string[] {
   const own = [...settings.gateway.values()].flatMap((file) => {
     const { request, attempt } = listedParts(file, chainBuilder, server);

@@ -1,6 +1,6 @@
 import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
-import type { Clock } from '../../plugin/index.ts';
+import { type Clock, PLUGIN_LEVELS } from '../../plugin/index.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';
@@ -10,18 +10,17 @@ import { HeaderNames } from '../http/gateway/header-names.ts';
 import type { PathSettings } from '../http/gateway/path-settings.ts';
 import { measuringPlugins } from './plugin-metrics.ts';
 import { PluginTimes, timingSources } from './server-timing.ts';
-import { composeTenancy, type Tenancy } from './tenancy.ts';
+import { Tenancy } from './tenancy.ts';
 import { TimeLimitPassed, withinTime } from './time-limit.ts';
 import { ChainBuilder } from './chain-builder.ts';
-import { withDefaultPlugins } from './default-plugins.ts';
 import { admitting } from './entry-gate.ts';
 import type { Shared, SnapshotPart } from './snapshot-part.ts';
 import { compileChains, type ChainParts } from './snapshot-chains.ts';
+import type { ServerFile } from '../../../schemas/types.generated.ts';
 
 /** The compiled settings, immutable. A request keeps the snapshot it began with. */
 export interface Snapshot extends PathSettings {
   readonly server: ServerSettings;
-  /** The metadata that metrics have as labels. */
   metadataLabels(): readonly MetadataLabel[];
   /** The organizations, teams and keys. The state store changes them while the chains stay. */
   readonly tenancy: Pick<Tenancy, 'apply' | 'catchUp' | 'current'>;
@@ -49,7 +48,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const { settings } = loaded;
   if (!settings) return undefined;
   const compiled = compileServerSettings(settings.server);
-  const tenancy = composeTenancy(loaded, settings, compiled, shared);
+  const tenancy = new Tenancy(loaded, settings, shared);
   const catalog = compileCatalog(settings.catalog, {
     upstreamExchange: shared.upstream.exchange,
     clock: shared.clock,
@@ -64,10 +63,7 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   const server = withDefaultPlugins(compiled, settings.server, parts);
   const sources = timingSources(settings);
   const pluginTimes = sources.stored || sources.inline ? new PluginTimes(shared.clock, sources) : undefined;
-  const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, {
-    clock: shared.clock,
-    reports: shared.pluginReports,
-  });
+  const measuring = measuringPlugins(shared.watch, server.telemetry.metrics.plugins, shared);
   const watch = admitting(
     {
       inFlight: shared.inFlight,
@@ -79,17 +75,8 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   );
   const chainBuilder = new ChainBuilder(loaded, { ...shared, watch, pluginMs: server.limits.pluginMs });
   const replies = shared.replies.prepare(server.cache);
-  const compilation = {
-    tenancy,
-    server,
-    catalog,
-    parts,
-    chainBuilder,
-    shared,
-    replies,
-    pluginTimes,
-    health: shared.health.directory(),
-  };
+  const health = shared.health.directory();
+  const compilation = { tenancy, server, catalog, parts, chainBuilder, shared, replies, pluginTimes, health };
   try {
     const entry = await compileChains(settings, compilation);
     if (loaded.ok && entry) return createSnapshot(loaded, settings, compilation, entry.run);
@@ -101,7 +88,6 @@ export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promi
   return undefined;
 }
 
-/** The inputs of a snapshot, besides its entry chain. */
 interface Compilation extends ChainParts {
   readonly pluginTimes: PluginTimes | undefined;
 }
@@ -146,4 +132,21 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
       loaded.reporter('catalog.yaml')({ path: ['providers'], message: `cannot open these entries: ${error.message}` });
     throw error;
   }
+}
+
+/** The default chains with the plugins of the add-ons. A chain that the settings name stays as it is. */
+export function withDefaultPlugins(
+  server: ServerSettings,
+  { chains = {} }: Pick<ServerFile, 'chains'>,
+  parts: readonly SnapshotPart[],
+): ServerSettings {
+  const plugins = parts.flatMap((part) => part.plugins ?? []);
+  const completed = PLUGIN_LEVELS.map((level) => {
+    if (chains[level]) return [level, server.chains[level]] as const;
+    const items = [...server.chains[level]];
+    for (const { name, before, level: at } of plugins)
+      if (at === level && items.includes(before)) items.splice(items.indexOf(before), 0, name);
+    return [level, items] as const;
+  });
+  return { ...server, chains: Object.fromEntries(completed) as unknown as ServerSettings['chains'] };
 }

@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { Clock, KeyRing } from '../../plugin/index.ts';
+import type { KeyRing } from '../../plugin/index.ts';
 import type { NodeChanges, NodeTree } from '../tenants/tree.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { DigestRing, type KeyRingOptions } from '../settings/compile/key-ring.ts';
 import { metadataLabels } from '../settings/compile/metadata-labels.ts';
-import { parsePeppers } from '../settings/compile/peppers.ts';
+import { parsePeppers } from '../settings/compile/api-keys.ts';
 import { Tenants } from '../settings/compile/tenants.ts';
-import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import {
   changesBetween,
@@ -19,10 +18,14 @@ import {
 /** Objects that one line of the log names. */
 const LISTED = 20;
 
-/**
- * The tenants of one snapshot. A change of the state store replaces them by one pointer: the chains ask through it and stay as they
- * are. Requests under way keep the paths with which they began.
- */
+interface TenancyTools {
+  readonly clock: KeyRingOptions['clock'];
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly keyUsed?: KeyRingOptions['onUse'];
+  readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
+}
+
+/** A change of the store replaces the tenants by one pointer: chains ask through it, requests keep their paths. */
 export class Tenancy {
   readonly keys: KeyRing;
   readonly tree: NodeTree;
@@ -32,18 +35,7 @@ export class Tenancy {
   #onChange = (_changes: NodeChanges): void => {};
   #onPrices = (): void => {};
 
-  constructor(
-    loaded: Pick<LoadResult, 'ok'>,
-    settings: Settings,
-    {
-      log,
-      ...options
-    }: Omit<KeyRingOptions, 'peppers' | 'clientCertificates'> & {
-      readonly log: Pick<Logger, 'error'>;
-      readonly server: ServerSettings;
-      readonly before?: TenancyShared['tenantsBefore'];
-    },
-  ) {
+  constructor(loaded: LoadResult, settings: Settings, { clock, log, keyUsed, tenantsBefore }: TenancyTools) {
     const store = storeSettings(settings.server);
     this.#settings = settings;
     this.#log = log;
@@ -53,11 +45,20 @@ export class Tenancy {
       stored: loaded.ok ? settings.stored : undefined,
       timeZone: store?.timeZone,
       configIds: new Set(settings.gateway.keys()),
-      before: loaded.ok ? options.before?.() : undefined,
+      before: loaded.ok ? tenantsBefore?.() : undefined,
     });
     const peppers = store?.peppers && loaded.ok ? parsePeppers(store.peppers.reveal()) : undefined;
-    const clientCertificates = settings.tls.data?.clientCa !== undefined;
-    this.keys = new DigestRing(() => this.#current, { ...options, peppers, clientCertificates });
+    this.keys = new DigestRing(() => this.#current, {
+      clock,
+      onUse: keyUsed,
+      onPreviousKey: (keyId, expiresAt) =>
+        log.warn(
+          { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
+          'a request used the previous key, which a rotation replaced',
+        ),
+      peppers,
+      clientCertificates: settings.tls.data?.clientCa !== undefined,
+    });
     this.tree = treeOf(() => this.#current);
   }
 
@@ -95,7 +96,6 @@ export class Tenancy {
     if (!same) this.apply(changes);
   }
 
-  /** The metadata of the present objects, as labels of metrics. */
   metadataLabels(): readonly MetadataLabel[] {
     const { server, written } = this.#settings;
     if (!server.telemetry?.metrics?.metadata) return [];
@@ -123,30 +123,3 @@ const treeOf = (current: () => NodeTree): NodeTree => ({
     return current().hasLimits;
   },
 });
-
-interface TenancyShared {
-  readonly clock: Clock;
-  readonly log: Pick<Logger, 'warn' | 'error'>;
-  readonly keyUsed?: KeyRingOptions['onUse'];
-  /** The tenants of the settings that serve now. */
-  readonly tenantsBefore?: (() => Tenants | undefined) | undefined;
-}
-
-export const composeTenancy = (
-  loaded: LoadResult,
-  settings: Settings,
-  server: ServerSettings,
-  { clock, log, keyUsed, tenantsBefore }: TenancyShared,
-): Tenancy =>
-  new Tenancy(loaded, settings, {
-    clock,
-    log,
-    server,
-    onUse: keyUsed,
-    before: tenantsBefore,
-    onPreviousKey: (keyId, expiresAt) =>
-      log.warn(
-        { key_id: keyId, expires_at: new Date(expiresAt).toISOString() },
-        'a request used the previous key, which a rotation replaced',
-      ),
-  });

@@ -1,6 +1,5 @@
 import { Cancellation, GatewayError, type Clock } from '../../plugin/index.ts';
 
-/** Thrown when work exceeds its time limit. */
 export class TimeLimitPassed extends Error {
   override readonly name = 'TimeLimitPassed';
   constructor(ms: number) {

@@ -3,7 +3,7 @@ import type { AlertSink } from './alert.ts';
 import type { CounterSource } from './counters.ts';
 import type { Entities } from './entities.ts';
 import type { Ledger } from './ledger.ts';
-import type { ObjectReplica } from '../settings/source/object-replica.ts';
+import type { ObjectReplica } from '../settings/source/stored-objects.ts';
 
 /** Stores and sinks that the primary of several processes has for its workers. */
 export interface SharedByPrimary {

@@ -1,9 +1,7 @@
-import type { Boot } from './counters.ts';
-import type { Entity, Version } from './entities.ts';
-import type { ObjectReplica } from '../settings/source/object-replica.ts';
+import type { Boot, Counters } from './counters.ts';
+import type { Entity, Version, Entities } from './entities.ts';
+import type { ObjectReplica } from '../settings/source/stored-objects.ts';
 import type { Audit } from './audit.ts';
-import type { Counters } from './counters.ts';
-import type { Entities } from './entities.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Ledger } from './ledger.ts';
 

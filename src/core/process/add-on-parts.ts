@@ -1,6 +1,6 @@
 import { addParts, type AddedParts } from '../settings/compile/added-parts.ts';
 import { setAdminSettings } from '../settings/compile/server-settings.ts';
-import type { OpenStoreTools } from './open-store-tools.ts';
+import type { OpenStoreTools, GatewayOptions } from './gateway-options.ts';
 import { addRestartOnly, type RestartOnly } from './restart-only.ts';
 import { addExtraReaders, type ExtraReader } from '../settings/source/extra-files.ts';
 import { setCompileNode, type CompileNode } from '../settings/compile/compile-node.ts';
@@ -14,7 +14,6 @@ import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { AdminListener, AdminOptions } from './admin-port.ts';
 import type { PartTools, ProcessPart } from './process-part.ts';
 import type { Gateway } from './running-gateway.ts';
-import type { GatewayOptions } from './gateway-options.ts';
 import { addOperations } from '../operations/index.ts';
 import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
 import type { Provider } from '../providers/definition.ts';
@@ -81,7 +80,6 @@ export const partOf = <K extends keyof AddOnParts>(key: K): AddOnParts[K] | unde
 export const dryParts = (clock: Clock): readonly SnapshotSource[] =>
   registered.flatMap(({ dry }) => (dry ? [dry(clock)] : []));
 
-/** Adds the rows of an add-on to the tables of the core. */
 export function registerParts(parts: AddOnParts): void {
   addPlugins(parts.plugins ?? []);
   addOperations(parts.operations ?? []);

@@ -47,10 +47,7 @@ const REUSED_MS = 750;
 /** The primary needs less than this after `delayMs` (workers/last-connections.ts). */
 const STEPS_LIMIT_MS = 8000;
 
-/**
- * Waits for requests to end, cuts those that take too long, and returns the number of cut requests. Afterwards nothing
- * listens.
- */
+/** Waits for requests, and cuts those that take too long: returns their number. Afterwards nothing listens. */
 export async function drain(setup: DrainSetup, times: DrainTimes): Promise<number> {
   const { server, inFlight, upgrades, clock } = setup;
   const isReused = watchReuse(setup);
@@ -96,7 +93,6 @@ function watchReuse({ inFlight, clock }: DrainSetup): () => boolean {
   return () => clock.now() - from < REUSED_MS;
 }
 
-/** Awaits the work for at most this time. */
 async function within(work: Promise<void>, ms: number, clock: Clock): Promise<void> {
   if (ms <= 0) return;
   let stop = (): void => {};
@@ -111,10 +107,7 @@ async function within(work: Promise<void>, ms: number, clock: Clock): Promise<vo
  */
 export type DrainStep = 'hold' | 'serve' | 'stop';
 
-/**
- * Lets a worker follow the primary through the end of a drain's delay. Only the primary accepts connections, so only it
- * knows the last one.
- */
+/** Lets a worker follow the primary, which alone accepts connections and knows the last one. */
 export class DrainSteps {
   readonly #pipelines: Pick<Pipelines, 'hold' | 'release'>;
   readonly #clock: Clock;

@@ -16,7 +16,6 @@ export interface QuestionBody {
   readonly at?: number;
 }
 
-/** An invalid question. */
 export class BadQuestion extends Error {
   override readonly name = 'BadQuestion';
 }

@@ -1,16 +1,16 @@
-import type { DestinationStream } from 'pino';
-import { type ModelNames } from '../catalog/model-labels.ts';
-import type { Clock } from '../../plugin/index.ts';
-import { type SettingsFiles } from '../settings/source/files.ts';
-import { type WatchFolder } from '../settings/source/watch.ts';
-import type { OpenStoreTools } from './open-store-tools.ts';
+import type { DestinationStream, Logger } from 'pino';
+import type { ModelNames } from '../catalog/model-labels.ts';
+import type { Clock, Secret } from '../../plugin/index.ts';
+import type { SettingsFiles } from '../settings/source/files.ts';
+import type { WatchFolder } from '../settings/source/watch.ts';
 import type { Lookup } from '../upstream/index.ts';
 import type { HeaderHint } from '../http/gateway/request-path.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { FaultHandler } from './process-faults.ts';
 import type { Watch } from '../compose/chain-builder.ts';
+import type { StateStore } from '../ports/store.ts';
+import type { Metrics } from '../record/metrics/registry.ts';
 
-/** From these a gateway starts. */
 export interface GatewayOptions {
   /** Folder of the settings. */
   readonly configs: string;
@@ -37,4 +37,17 @@ export interface GatewayOptions {
   readonly models?: ModelNames;
   /** Gets the handler of unhandled errors: before plugins are loaded, and another before the listeners accept requests. */
   readonly onFaults?: ((handler: FaultHandler) => void) | undefined;
+}
+
+interface StorePlace {
+  readonly folder: string;
+  readonly encryptionKeys?: Secret | undefined;
+}
+
+export interface OpenStoreTools {
+  /** Injected by tests. Default: opens the store of the settings. */
+  readonly open?: ((place: StorePlace, clock: Clock) => Promise<StateStore>) | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }

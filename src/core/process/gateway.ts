@@ -1,4 +1,4 @@
-import type { GatewayOptions } from './gateway-options.ts';
+import type { GatewayOptions, OpenStoreTools } from './gateway-options.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels } from '../catalog/model-labels.ts';
@@ -15,16 +15,15 @@ import { EndedRequests } from '../record/ended-requests.ts';
 import { openLogOutput, TeeOutput, type LogOutput } from '../record/log/log-output.ts';
 import { createMetrics, type Metrics } from '../record/metrics/registry.ts';
 import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
-import type { OpenStoreTools } from './open-store-tools.ts';
 import { partOf } from './add-on-parts.ts';
 import { createUpstream } from '../upstream/index.ts';
 import { compileWith, createProcessState, type ProcessState } from './process-state.ts';
 import type { WorkerPool, WorkerPoolTools, ProcessRole, Gateway, WorkerGateway } from './running-gateway.ts';
-import type { OpenStore } from '../ports/store.ts';
 import type { ProcessParts } from './process-part.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import type { InForce } from './reload.ts';
 import { outboundOf } from './outbound.ts';
+import type { ServeParts } from './servers.ts';
 import { serve } from './serving.ts';
 import { version } from '../kernel/version.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
@@ -45,12 +44,8 @@ export const startPrimary = (
 async function start(options: GatewayOptions, role: ProcessRole): Promise<Gateway & WorkerGateway> {
   const { configs, env, clock = systemClock, random = Math.random, lookup, logTo } = options;
   const disk = options.files ?? diskFiles;
-  const first = await loadSettled(configs, {
-    env,
-    clock,
-    files: beforeStore(disk, role.kind),
-    pauseMs: START_PAUSE_MS,
-  });
+  const files = beforeStore(disk, role.kind);
+  const first = await loadSettled(configs, { env, clock, files, pauseMs: START_PAUSE_MS });
   if (!first.loaded.settings) throw new SettingsRefused(first.loaded.diagnostics);
   const server = compileServerSettings(first.loaded.settings.server);
   const worker = role.kind === 'worker' ? role.id : undefined;
@@ -59,7 +54,7 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   const output = new TeeOutput(logTo ? directOutput(logTo) : logOutput(role, metrics, ended, () => log));
   const log = createLogger({ level: server.telemetry.log.level, clock, worker, destination: output });
   const tools = { role, env, disk, configs, clock, log, metrics, open: options.openStore };
-  const { store, source, loaded, files, settings } = await withStore(first, tools);
+  const { store, source, settings, ...read } = await withStore(first, tools);
   const onWaiting = (change: number): void => metrics.families.poolWaiting.add({}, change);
   const upstream = createUpstream({ clock, ...(lookup && { lookup }), onWaiting });
   upstream.apply(outboundOf(settings));
@@ -89,36 +84,25 @@ async function start(options: GatewayOptions, role: ProcessRole): Promise<Gatewa
   options.onFaults?.({ pluginFault: processState.shared.pluginFault, fail: () => Promise.resolve() });
   const modules = moduleVersions(settings.server.plugins ?? [], configs);
   const release = (): Promise<unknown> => Promise.all([upstream.close(), otel?.shutdown(), store?.close()]);
-  const snapshot = await openFirst(processState, { loaded, files, configs, role }).catch(async (error: unknown) => {
+  const snapshot = await openFirst(processState, read, configs).catch(async (error: unknown) => {
     await release();
     throw error;
   });
+  if (role.kind !== 'primary') compileBodySchemas();
   processState.apply(snapshot);
   metrics.settingsLoaded(snapshot.hash, slugsOf(settings));
-  const inForce: InForce = { settings, warnings: loaded.diagnostics, files, objects: loaded.objects(), modules };
-  return serve({ ...parts, ...ofRole(options, role), source, processState, snapshot, inForce });
+  const { diagnostics: warnings } = read.loaded;
+  const inForce: InForce = { settings, warnings, files: read.files, objects: read.loaded.objects(), modules };
+  const serving = { source, processRole: role, processState, snapshot, inForce };
+  return serve({ watchFolder, ...options, ...parts, ...serving });
 }
-
-const ofRole = ({ watchFolder: watcher = watchFolder, port, onFaults, onHint }: GatewayOptions, role: ProcessRole) => ({
-  processRole: role,
-  port,
-  watchFolder: watcher,
-  onFaults,
-  onHint,
-});
 
 const slugsOf = ({ catalog }: Settings): readonly string[] => catalog.providers.map(({ slug }) => slug);
 
-interface FirstSettings extends SettledLoad {
-  readonly configs: string;
-  readonly role: ProcessRole;
-}
-
 /** Compiles and opens the first snapshot. Rejects with SettingsRefused. */
-async function openFirst(state: ProcessState, { loaded, files, configs, role }: FirstSettings): Promise<Snapshot> {
+async function openFirst(state: ProcessState, { loaded, files }: SettledLoad, configs: string): Promise<Snapshot> {
   const snapshot = await compileWith(state, loaded, configs, files);
   if (!snapshot) throw new SettingsRefused(loaded.diagnostics);
-  if (role.kind !== 'primary') compileBodySchemas();
   try {
     await snapshot.open();
   } catch (error) {
@@ -140,20 +124,11 @@ interface StoreTools extends OpenStoreTools {
   readonly disk: SettingsFiles;
 }
 
-/**
- * Opens the state store that the settings name, and reads them once more with the store's objects among them. A worker's settings
- * have them already. Rejects with SettingsRefused.
- */
+/** Opens the state store, and reads the settings once more with its objects. A worker has them already. */
 async function withStore(
   first: SettledLoad,
   { role, env, disk, configs, ...tools }: StoreTools,
-): Promise<
-  SettledLoad & {
-    readonly settings: Settings;
-    readonly store: OpenStore | undefined;
-    readonly source: SettingsFiles;
-  }
-> {
+): Promise<SettledLoad & Pick<ServeParts, 'settings' | 'store' | 'source'>> {
   const { settings: own } = first.loaded;
   const open = partOf('openStore');
   const without = { ...first, settings: own!, store: undefined, source: disk };

@@ -32,16 +32,8 @@ export function healthReports(
 /** Lines with names from the settings and codes from the error table only, with no content of requests. */
 export const healthLines = (reports: readonly (TargetPlace & HealthReport)[]): string[] => reports.map(healthLine);
 
-function healthLine({
-  config,
-  target,
-  name,
-  provider,
-  model,
-  enforced,
-  ...report
-}: TargetPlace & HealthReport): string {
-  const { state, probing, failures, requests, waitMs, lastError } = report;
+function healthLine({ config, target, name, provider, model, ...report }: TargetPlace & HealthReport): string {
+  const { enforced, state, probing, failures, requests, waitMs, lastError } = report;
   const reported = [
     `${failures} of ${requests} requests failed recently`,
     ...(state === 'closed' ? [] : [nextTry(enforced, probing, waitMs)]),

@@ -1,7 +1,4 @@
-/**
- * Runs a task, never twice at a time. All calls during a run share the one run after it: that run begins after the
- * calls, so it sees the changes behind them. The task must not throw.
- */
+/** Runs a task, never twice at a time. Calls during a run share the next, which sees the changes behind them. */
 export function oneAtATime<T>(task: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;

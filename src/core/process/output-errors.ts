@@ -3,10 +3,7 @@ import type { Writable } from 'node:stream';
 /** The same limit as the log's buffer for a stalled reader (record/log/line-writer.ts). */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/**
- * Keeps a serving process alive when standard output or standard error fails: the output is lost. By default Node
- * treats an `error` event without a listener as an uncaught exception, and keeps unread output in memory.
- */
+/** Survives a failing standard output or error: by default Node ends the process, or keeps unread output. */
 export function surviveOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', () => {});
@@ -14,10 +11,7 @@ export function surviveOutputErrors(): void {
   }
 }
 
-/**
- * Drops writes while too much output is unread. Without this, a plugin's `console.log` is unbounded if nothing reads
- * the pipe.
- */
+/** Drops writes while too much is unread: a plugin's `console.log` is unbounded otherwise. */
 export function boundWaiting(stream: Writable): void {
   const write: (...args: never) => boolean = stream.write.bind(stream);
   stream.write = (...args: readonly unknown[]): boolean => {

@@ -39,7 +39,7 @@ export function handleUnhandledErrors(): void {
 }
 
 function end(error: unknown, plugin: string | undefined): void {
-  if (lines < MAX_LINES) writeError(crashLog(error, { at: new Date(), plugin }));
+  if (lines < MAX_LINES) writeError(crashLog(error, new Date(), plugin));
   lines += 1;
   if (ending) return;
   ending = true;
@@ -62,26 +62,13 @@ function writeError(line: string): void {
   }
 }
 
-interface CrashLog {
-  readonly at: Date;
-  /** The external plugin that caused the error. */
-  readonly plugin?: string | undefined;
-}
-
 /**
  * The log line of an unhandled error. Node would print the error with all objects it refers to: requests, headers,
  * credentials. This line has only what identifies the fault.
+ * @param plugin the external plugin that caused the error
  */
-export function crashLog(error: unknown, { at, plugin }: CrashLog): string {
-  const line = {
-    level: 'fatal',
-    time: at.toISOString(),
-    pid: process.pid,
-    plugin,
-    err: errorFields(error),
-    msg: MESSAGE,
-  };
+export function crashLog(error: unknown, at: Date, plugin?: string): string {
+  const place = { level: 'fatal', time: at.toISOString(), pid: process.pid, plugin };
+  const line = { ...place, err: errorFields(error), msg: 'unhandled error; the process ends' };
   return `${scrub(JSON.stringify(line))}\n`;
 }
-
-const MESSAGE = 'unhandled error; the process ends';

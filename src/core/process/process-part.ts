@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Watch } from '../compose/chain-builder.ts';
-import type { ObjectReplica } from '../settings/source/object-replica.ts';
+import type { ObjectReplica } from '../settings/source/stored-objects.ts';
 import type { EndedRequests } from '../record/ended-requests.ts';
 import type { RecordFiles } from '../record/files/record-files.ts';
 import type { AccessLines } from '../record/log/access-log.ts';
@@ -20,8 +20,17 @@ import type { RequestRecord } from '../record/record.ts';
 import type { RecordStore } from '../record/store.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
-import type { Costs } from './costs-port.ts';
 import type { Explain } from './explain-port.ts';
+import type { CostLedger } from '../record/cost-ledger.ts';
+import type { RequestPrices } from '../record/costs.ts';
+
+/** The costs of requests. An add-on has them. */
+export interface Costs {
+  /** The prices at a moment of the clock, in monotonic milliseconds. */
+  readonly prices: (at: number) => RequestPrices;
+  /** Undefined: costs are written nowhere. */
+  readonly ledger: CostLedger | undefined;
+}
 
 /** Services of add-ons for the core and for each other. At most one add-on fills a port. */
 export interface Ports {
@@ -42,12 +51,10 @@ export interface Ports {
 /** One of one process, one of several, or the process that has the listeners besides those several. */
 export type RoleKind = 'alone' | 'worker' | 'primary';
 
-/** A process that serves. */
 export interface Serving {
   readonly role: RoleKind;
   /** Hash of the settings of the start. */
   readonly hash: string;
-  /** The tenants in force. */
   readonly tenants: () => Tenants;
 }
 

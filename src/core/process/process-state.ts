@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
-import type { Recorder } from '../../plugin/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
@@ -11,7 +10,7 @@ import { MemoryTokenStore } from '../memory/tokens.ts';
 import { createAccessLog, type AccessLog } from '../record/log/access-log.ts';
 import { RecordStore } from '../record/store.ts';
 import { CallersAsLabels, type MetadataLabel } from '../record/metrics/caller-labels.ts';
-import { createRecorder, type RecorderOptions } from '../record/recorder.ts';
+import { createRecorder } from '../record/recorder.ts';
 import type { Metrics } from '../record/metrics/registry.ts';
 import { healthReports } from './health-metrics.ts';
 import { HeavyTurns } from '../http/gateway/admission/large-body-turns.ts';
@@ -27,10 +26,8 @@ import { portOf, type ProcessPart, type ProcessParts } from './process-part.ts';
 /** State that outlives snapshots, created once. */
 export interface ProcessState {
   readonly shared: Omit<Shared, 'registry'>;
-  /** The add-ons. */
   readonly parts: readonly ProcessPart[];
   readonly records: RecordStore;
-  /** The callers of requests as labels of metrics. */
   readonly callers: CallersAsLabels;
   /** Applies the settings that can change while it lives. */
   apply(settings: {
@@ -40,7 +37,6 @@ export interface ProcessState {
   }): void;
 }
 
-/** Takes turns on large bodies, and counts them. */
 const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: InFlight): HeavyTurns =>
   new HeavyTurns({
     clock,
@@ -53,14 +49,8 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
     },
   });
 
-function admissionOf(parts: ProcessParts): Pick<Shared, 'inFlight'> & { readonly turns: HeavyTurns } {
-  const {
-    clock,
-    metrics: { families },
-  } = parts;
-  const inFlight = new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
-  return { inFlight, turns: createTurns(parts, inFlight) };
-}
+const createInFlight = ({ clock, metrics: { families } }: ProcessParts): InFlight =>
+  new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
 
 const tokenReports =
   (metrics: Metrics, log: Logger): Shared['tokenFetched'] =>
@@ -69,44 +59,28 @@ const tokenReports =
     if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
   };
 
-const pluginReportsOf = ({
+/** What snapshots share and needs nothing but the process. */
+const toolsOf = ({ env, clock, log, random, metrics, models, upstream, stored, watch }: ProcessParts) => ({
+  env,
+  clock,
   log,
-  metrics: { families },
-}: ProcessParts): Pick<Shared, 'pluginFault' | 'pluginReports'> => ({
-  pluginFault: pluginFaults(log, families),
-  pluginReports: pluginReports(families),
-});
-
-const storesOf = ({ clock, log, metrics }: ProcessParts) => ({
+  random,
+  upstream,
+  watch,
+  labels: models,
+  stored: stored && (() => stored.now),
   tokens: new MemoryTokenStore(clock),
+  tokenFetched: tokenReports(metrics, log),
   health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
   replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
+  pluginFault: pluginFaults(log, metrics.families),
+  pluginReports: pluginReports(metrics.families),
 });
-
-const storeOf = ({ stored, watch }: ProcessParts): Pick<Shared, 'stored' | 'watch'> => ({
-  watch,
-  stored: stored && (() => stored.now),
-});
-
-const openRecorder = (
-  { clock, metrics, models, log, ended, otel, recordFiles }: ProcessParts,
-  outputs: Pick<RecorderOptions, 'callers' | 'records' | 'accessLog' | 'costs' | 'alsoTo'>,
-): Recorder =>
-  createRecorder({
-    clock,
-    metrics,
-    models,
-    log,
-    ended,
-    openSpan: otel?.openSpan,
-    countSemconv: otel?.countRequest,
-    recordFiles,
-    ...outputs,
-  });
 
 export function createProcessState(parts: ProcessParts): ProcessState {
-  const { env, clock, log, accessLines, random, metrics, ended, models, upstream, recordFiles } = parts;
-  const { inFlight, turns } = admissionOf(parts);
+  const { clock, log, accessLines, metrics, ended, models, recordFiles } = parts;
+  const inFlight = createInFlight(parts);
+  const turns = createTurns(parts, inFlight);
   const callers = new CallersAsLabels();
   const records = new RecordStore(clock, ended.flush);
   const dry = () => opened.map((part) => part.dry?.() ?? part);
@@ -116,7 +90,15 @@ export function createProcessState(parts: ProcessParts): ProcessState {
   let accessLog: AccessLog = () => {};
   let current: Pick<Snapshot, 'tenancy'> | undefined;
   const listeners = opened.filter(({ recorded }) => recorded);
-  const recorder = openRecorder(parts, {
+  const recorder = createRecorder({
+    clock,
+    metrics,
+    models,
+    log,
+    ended,
+    openSpan: parts.otel?.openSpan,
+    countSemconv: parts.otel?.countRequest,
+    recordFiles,
     callers,
     records,
     costs: portOf(opened, 'costs'),
@@ -128,22 +110,13 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     callers,
     shared: {
-      env,
-      clock,
-      log,
-      random,
-      upstream,
-      ...storesOf(parts),
-      tokenFetched: tokenReports(metrics, log),
+      ...toolsOf(parts),
       recorder,
-      labels: models,
       inFlight,
       parts: opened,
       turns,
       tenantsBefore: () => current?.tenancy.current,
-      ...storeOf(parts),
       keyUsed: portOf(opened, 'keyUsed'),
-      ...pluginReportsOf(parts),
     },
     apply({ server: { telemetry, limits, admin }, metadataLabels, tenancy }) {
       // Requests that have ended are recorded with the settings of their time.

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../plugin/index.ts';
-import { describe, type Diagnostic } from '../settings/source/diagnostic.ts';
+import { aboutFile, describe, type Diagnostic } from '../settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { FileObject } from '../settings/read/file-objects.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
@@ -51,7 +51,6 @@ export interface ReloadSetup {
   readonly live: LiveSnapshot;
   /** Undefined in a worker: the primary watches, and logs the warnings for all. */
   readonly watch: SettingsWatch | undefined;
-  /** Compiles settings as at the start. */
   readonly compile: (loaded: LoadResult, files: RecordedFiles) => Promise<Snapshot | undefined>;
   /** Called when files changed without changing the settings: lines may have moved. */
   readonly readAgain: (files: RecordedFiles) => void;
@@ -108,20 +107,15 @@ export class Reloader {
       // Not an error in a file: something could not be opened, or the gateway has a fault.
       this.#setup.log.error({ err }, 'a reload of the settings failed');
       const message = `the settings could not be applied: ${messageOf(err)}`;
-      return this.#refuse([{ file: this.#setup.configs, line: 1, column: 1, severity: 'error', message }]);
+      return this.#refuse([aboutFile(this.#setup.configs, message)]);
     }
   }
 
   async #load(): Promise<ReloadResult> {
     const { configs, env, clock, files: source } = this.#setup;
     const pauseMs = this.#setup.live.current.server.reload.debounceMs;
-    const { loaded, files } = await loadSettled(configs, {
-      env,
-      clock,
-      pauseMs,
-      files: source,
-      before: this.#inForce.files,
-    });
+    const from = { env, clock, pauseMs, files: source, before: this.#inForce.files };
+    const { loaded, files } = await loadSettled(configs, from);
     try {
       return await this.#decide(loaded, files);
     } finally {
@@ -190,10 +184,8 @@ export class Reloader {
 
   #succeeded(): void {
     const { hash, catalog } = this.#inForce.settings;
-    this.#setup.metrics.settingsLoaded(
-      hash,
-      catalog.providers.map(({ slug }) => slug),
-    );
+    const slugs = catalog.providers.map(({ slug }) => slug);
+    this.#setup.metrics.settingsLoaded(hash, slugs);
   }
 
   #refuse(diagnostics: readonly Diagnostic[]): ReloadResult {

@@ -24,10 +24,7 @@ export const RESTART_ONLY: RestartOnly[] = [
 /** Called while an add-on is registered. */
 export const addRestartOnly = (keys: readonly RestartOnly[]): void => void RESTART_ONLY.push(...keys);
 
-/**
- * Reports every changed key that needs a restart. Such a reload is refused completely: applied in part, the state would
- * match no files.
- */
+/** Reports each changed key that needs a restart: such a reload is refused as a whole, or no files had its state. */
 export function reportRestartOnly(running: ServerFile, next: ServerFile, report: Report): void {
   const before = compileServerSettings(running);
   const after = compileServerSettings(next);

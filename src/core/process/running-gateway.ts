@@ -3,7 +3,7 @@ import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { RecordPage, RecordQuery, RecordSource } from '../record/record-query.ts';
 import type { ResponseStore } from '../memory/ports.ts';
-import type { ObjectReplica } from '../settings/source/object-replica.ts';
+import type { ObjectReplica } from '../settings/source/stored-objects.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { AlertSink } from '../ports/alert.ts';
 import type { Upstream } from '../upstream/types.ts';
@@ -21,9 +21,7 @@ export interface Gateway {
   readonly status: Address;
   /** Undefined: `admin.enabled: false`. */
   readonly admin: Address | undefined;
-  /** The settings that serve now. */
   readonly settings: Settings;
-  /** Warnings about the settings that serve now. */
   readonly warnings: readonly Diagnostic[];
   readonly metrics: Metrics;
   readonly upstream: Upstream;
@@ -35,7 +33,6 @@ export interface Gateway {
   records(query: RecordQuery): readonly object[];
   /** The same a page at a time. */
   recordPage(query: RecordQuery): Promise<RecordPage>;
-  /** The add-ons in this process. */
   readonly parts: readonly ProcessPart[];
   /** Reloads the settings. Never rejects: problems are in the result, and the previous settings still serve. */
   reload(): Promise<ReloadResult>;
@@ -62,7 +59,6 @@ export type WorkerGateway = Omit<Gateway, 'status' | 'admin'> & {
   drainStep(step: DrainStep): void;
 };
 
-/** The role of this process in a gateway of one or several processes. */
 export type ProcessRole =
   | { readonly kind: 'alone' }
   /** Serves requests. Has no status listener and reloads settings when the primary tells it to. */
@@ -70,14 +66,11 @@ export type ProcessRole =
   /** Serves no requests itself: it has the other listeners, watches the settings and runs the workers. */
   | { readonly kind: 'primary'; readonly workers: (tools: WorkerPoolTools) => WorkerPool };
 
-/** The primary's tools for the worker pool. */
 export interface WorkerPoolTools {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Kept for all workers. */
   readonly responses: ResponseStore | undefined;
-  /** For all workers. */
   readonly usage: SharedUsage | undefined;
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
   readonly stored: ObjectReplica | undefined;
@@ -91,9 +84,7 @@ export interface WorkerPool {
   /** Sends the settings that the primary now uses to all workers. Never rejects. */
   spread(inForce: InForce): Promise<void>;
   scrape: Metrics['scrape'];
-  /** The request records of all workers. */
   readonly records: RecordSource;
-  /** The explanations of all workers. */
   readonly explains: ExplainSource;
   /** The health of the targets as each worker sees it. */
   targets(): Promise<readonly string[]>;

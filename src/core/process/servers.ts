@@ -13,10 +13,23 @@ import type { Settings } from '../settings/read/load.ts';
 import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
-import { portOf } from './process-part.ts';
+import { portOf, type ProcessParts } from './process-part.ts';
 import type { InForce } from './reload.ts';
-import type { Gateway, WorkerPool } from './running-gateway.ts';
-import type { ServeParts } from './serve-parts.ts';
+import type { Gateway, WorkerPool, ProcessRole } from './running-gateway.ts';
+import type { SettingsFiles } from '../settings/source/files.ts';
+import type { WatchFolder } from '../settings/source/watch.ts';
+import type { ProcessState } from './process-state.ts';
+import type { GatewayOptions } from './gateway-options.ts';
+
+/** A process that has its first settings and does not serve yet. */
+export interface ServeParts extends ProcessParts, Pick<GatewayOptions, 'port' | 'onFaults' | 'onHint'> {
+  readonly processState: ProcessState;
+  readonly snapshot: Snapshot;
+  readonly inForce: InForce;
+  readonly source: SettingsFiles;
+  readonly processRole: ProcessRole;
+  readonly watchFolder: WatchFolder;
+}
 
 /** Every process creates all three. Its role decides which of them listen. */
 export interface Servers {

@@ -10,8 +10,8 @@ import { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { close } from '../http/listener/listeners.ts';
 import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
-import type { ServeParts } from './serve-parts.ts';
 import {
+  type ServeParts,
   applyToNetwork,
   connectionsOf,
   createServers,
@@ -167,10 +167,11 @@ function once<A, R>(task: (input: A) => Promise<R>): (input: A) => Promise<R> {
 }
 
 function createReloader(
-  { configs, env, clock, log, metrics, processState, inForce, source, role, watchFolder }: ServeParts,
+  parts: ServeParts,
   { live, workers }: Pick<ServerSources, 'live' | 'workers'>,
   onSwap: ReloadSetup['onSwap'],
 ): Reloader {
+  const { configs, clock, log, processState, inForce, source, role, watchFolder } = parts;
   const watch = new SettingsWatch({
     clock,
     watchFolder,
@@ -178,12 +179,8 @@ function createReloader(
     onBlind: (folder, err) => log.warn({ err, folder }, 'this folder cannot be watched; SIGHUP reloads the settings'),
   });
   const setup: ReloadSetup = {
-    configs,
-    env,
+    ...parts,
     files: source,
-    clock,
-    log,
-    metrics,
     live,
     // A worker's settings come from the primary, which watches them.
     watch: role === 'worker' ? undefined : watch,

@@ -10,10 +10,7 @@ import { hostOf, isOwnHost } from '../http/listener/own-host.ts';
 
 export interface Readiness {
   readonly ready: boolean;
-  /**
-   * The reasons against readiness, for `/readyz?verbose`. Never an upstream: a provider that is down must not take the
-   * gateway out of service.
-   */
+  /** For `/readyz?verbose`. Never an upstream: a provider that is down must not take the gateway out of service. */
   readonly reasons: readonly string[];
 }
 
@@ -23,7 +20,6 @@ interface StatusServerOptions {
   /** The health of the targets, one line each, for `/readyz?verbose`. For people; readiness does not depend on it. */
   readonly targets?: () => readonly string[] | Promise<readonly string[]>;
   readonly clock: Clock;
-  /** The host that the settings name. */
   readonly host: string;
 }
 
@@ -51,10 +47,7 @@ const ROOT = describeListener('The listener for probes and scrapes.', {
 });
 const compress = promisify(gzip);
 
-/**
- * The listener for probes and scrapes. It exposes no secrets and requires no key: keep it off the applications'
- * network.
- */
+/** Probes and scrapes: no secrets, and no key required. Keep it off the network of applications. */
 export function createStatusServer(options: StatusServerOptions): Server {
   const startedAt = options.clock.now();
   const server: Server = createServer((request, response) => {

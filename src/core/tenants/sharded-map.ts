@@ -48,7 +48,6 @@ export class ShardedMap<V> implements ReadableMap<V> {
 
 const NONE = Array.from({ length: SHARDS }, () => new Map<string, never>());
 
-/** Makes the next version of a map. */
 export class ShardedChanges<V> {
   #map: ShardedMap<V>;
   readonly #own = new Map<number, Map<string, V>>();

@@ -24,10 +24,7 @@ export interface Rate {
 
 /** A budget of one node, compiled. */
 export interface Budget extends Cap {
-  /**
-   * Names what the budget counts: node, period, unit, models. Its cap is not in the name: with a new cap, what is spent stays
-   * spent.
-   */
+  /** Node, period, unit, models. Not the cap: with a new cap, what is spent stays spent. */
   readonly id: string;
   /** `id` for people: `team:search:month:usd:claude-*` in metrics, logs, alerts, errors, the admin API and the audit. */
   readonly name: string;
@@ -58,7 +55,6 @@ export interface NodeLimits extends Limits {
   readonly models: readonly { readonly pattern: string; readonly limits: Limits }[];
 }
 
-/** An organization, a team or a key. */
 export interface TreeNode {
   readonly kind: NodeKind;
   readonly id: string;
@@ -82,15 +78,12 @@ export interface NodeTree {
   pathOf(caller: CallerPlace): NodePath;
   /** Every node once, the outer ones first. */
   nodes(): readonly TreeNode[];
-  /** True when a node has a budget. */
   readonly hasBudgets: boolean;
-  /** True when a node has limits. */
   readonly hasLimits: boolean;
 }
 
 /** Nodes that differ between two trees. */
 export interface NodeChanges {
-  /** As they are now. */
   readonly changed: readonly TreeNode[];
   /** As they were: those that have changed, and those that are gone. */
   readonly before: readonly TreeNode[];

@@ -1,7 +1,8 @@
 import type { ValidateFunction } from 'ajv';
+import { isObject } from '../../../plugin/index.ts';
 import { toPointer, valueAt } from '../../../core/settings/schema/pointer.ts';
-import { isSchema, readSchema, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
-import { createAjv } from '../../../core/settings/schema/settings-ajv.ts';
+import { readSchema, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
+import { createAjv } from '../../../core/settings/schema/schemas.ts';
 import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
 import { schemaProblems } from '../../../core/settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
@@ -30,7 +31,7 @@ function derived(
   change: (properties: Schema, rest: Schema) => Schema,
 ): Schema {
   const found = valueAt(readSchema(file), ['definitions', definition]);
-  if (!isSchema(found) || !isSchema(found['properties']))
+  if (!isObject(found) || !isObject(found['properties']))
     throw new Error(`${file}.json has no definition of ${definition}`);
   const { properties, ...rest } = found;
   return change(properties, rest);

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Secret } from '../../../plugin/index.ts';
-import { digestOf, generateKey } from '../../../core/settings/compile/api-keys.ts';
-import { parsePeppers, pepperedDigest } from '../../../core/settings/compile/peppers.ts';
+import { digestOf, generateKey, parsePeppers, pepperedDigest } from '../../../core/settings/compile/api-keys.ts';
 
 export interface NewSecret {
   /** Shown once. */

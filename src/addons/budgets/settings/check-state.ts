@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { parseDuration, parseEncryptionKeys, type Report, type Secret } from '../../../plugin/index.ts';
-import { parsePeppers } from '../../../core/settings/compile/peppers.ts';
+import { parsePeppers } from '../../../core/settings/compile/api-keys.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';
 

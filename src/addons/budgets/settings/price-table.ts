@@ -7,7 +7,7 @@ import { schemaProblems } from '../../../core/settings/problems/schema-problems.
 import type { SettingsFiles } from '../../../core/settings/source/files.ts';
 import { YamlFile } from '../../../core/settings/source/yaml-file.ts';
 import { absoluteRefs, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
-import { createAjv } from '../../../core/settings/schema/settings-ajv.ts';
+import { createAjv } from '../../../core/settings/schema/schemas.ts';
 
 /** A table in the form of data/models.json. */
 export interface ReadPriceTable {

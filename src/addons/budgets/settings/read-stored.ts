@@ -1,11 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../../plugin/index.ts';
-import { checkKeys } from '../../../core/settings/checks/keys.ts';
-import { checkNetworks } from '../../../core/settings/checks/networks.ts';
+import { checkKeys, checkTeams } from '../../../core/settings/checks/keys.ts';
+import { checkNetworks } from '../../../core/settings/checks/hosts.ts';
 import { checkBudgets } from './check-budgets.ts';
 import { checkRule } from './check-prices.ts';
-import { checkTeams } from '../../../core/settings/checks/teams.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { packageSchemas, type Schemas } from '../../../core/settings/schema/schemas.ts';
 import {

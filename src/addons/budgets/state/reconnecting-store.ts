@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock, Report } from '../../../plugin/index.ts';
-import { changesBetween, nameOf, type StoredObject } from '../../../core/settings/source/stored-objects.ts';
+import {
+  changesBetween,
+  nameOf,
+  type StoredObject,
+  ObjectReplica,
+} from '../../../core/settings/source/stored-objects.ts';
 import type { StateSettings } from '../settings/state.ts';
 import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
@@ -10,7 +15,6 @@ import { SnapshotFiles } from '../store/snapshot-files.ts';
 import type { Metrics } from '../../../core/record/metrics/registry.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
-import { ObjectReplica } from '../../../core/settings/source/object-replica.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';

@@ -4,7 +4,7 @@ import { isMap, isNode, isScalar, type Node, type YAMLMap } from 'yaml';
 import { digestOfVersion } from '../compile.ts';
 import { diskFiles } from '../../../core/settings/source/files.ts';
 import { YamlFile } from '../../../core/settings/source/yaml-file.ts';
-import { CannotReplace, replaceFile } from '../../../core/commands/keys/write.ts';
+import { CannotReplace, replaceFile } from '../../../core/commands/keys/keys-file.ts';
 import { findReference, readPrompts, type PromptsOptions } from './read.ts';
 
 export interface ReferenceOptions extends PromptsOptions {

@@ -2,8 +2,7 @@ import { readMoment } from '../../../plugin/units.ts';
 import { generateKey, type NewKey } from '../../settings/compile/api-keys.ts';
 import type { Output } from '../terminal/output.ts';
 import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';
-import { readKeys } from './keys-file.ts';
-import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
+import { readKeys, refuse, whatNext, writeKeys, type KeysCommandOptions } from './keys-file.ts';
 
 export interface KeyRequest {
   readonly id: string;

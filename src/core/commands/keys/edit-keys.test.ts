@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { appendEntry, commentAbove, removeEntry } from './edit-keys.ts';
+import { appendEntry, removeEntry } from './edit-keys.ts';
 import { keysFiles, type GeneratedFile } from './keys-file.testkit.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
@@ -38,13 +38,9 @@ describe('an entry is added', () => {
       lines('keys: [] # none yet', '# end'),
       lines('keys: # none yet', '  - id: new', '    digest: sha256:0', '# end'),
     ],
-    [
-      'to an empty list with a comment in it',
-      lines('keys: [', '  # none yet', ']'),
-      lines('keys: [', '  # none yet', '  {"id":"new","digest":"sha256:0"}', ']'),
-    ],
-    ['to a list in one line', 'keys: [{ id: a }]\n', 'keys: [{ id: a }, {"id":"new","digest":"sha256:0"}]\n'],
-    ['to a file in one line', '{ keys: [] }\n', '{ keys: [{"id":"new","digest":"sha256:0"}] }\n'],
+    ['to an empty list with a comment in it', lines('keys: [', '  # none yet', ']'), 'refused'],
+    ['to a list in brackets', 'keys: [{ id: a }]\n', 'refused'],
+    ['to a file in one line', '{ keys: [] }\n', 'refused'],
     [
       'after an entry in one line and its comment',
       lines('keys:', '  - { id: a } # ours'),
@@ -122,42 +118,8 @@ describe('an entry is removed', () => {
       lines('keys:', '  - id: a', '    networks: &n [x]', '  - { id: b, networks: *n }'),
       'refused',
     ],
-    ['the first of a line', 0, 'keys: [{ id: a }, { id: b }]\n', 'keys: [{ id: b }]\n'],
-    ['one in the middle of a line', 1, 'keys: [{ id: a }, { id: b }, { id: c }]\n', 'keys: [{ id: a }, { id: c }]\n'],
-    ['the last of a line', 1, 'keys: [{ id: a }, { id: b }]\n', 'keys: [{ id: a }]\n'],
-    ['the last of a line, before a comma', 1, 'keys: [{ id: a }, { id: b },]\n', 'keys: [{ id: a },]\n'],
-    ['the only one of a line', 0, 'keys: [{ id: a }]\n', 'keys: []\n'],
-    [
-      'a line of a list in brackets',
-      0,
-      lines('keys: [', '  { id: a },', '  { id: b }', ']'),
-      lines('keys: [', '  { id: b }', ']'),
-    ],
-    [
-      'the last line of a list in brackets',
-      1,
-      lines('keys: [', '  { id: a },', '  { id: b }', ']'),
-      lines('keys: [', '  { id: a }', ']'),
-    ],
-    [
-      'the last line of a list in brackets, before a comma',
-      1,
-      lines('keys: [', '  { id: a },', '  { id: b },', ']'),
-      lines('keys: [', '  { id: a },', ']'),
-    ],
-    [
-      'with comments after it in a list in brackets',
-      0,
-      lines('keys: [', '  { id: a }, # about a', '  { id: b }, # about b', ']'),
-      lines('keys: [', '  # about a', '  { id: b }, # about b', ']'),
-    ],
-    [
-      'with comments after the previous entry',
-      1,
-      lines('keys: [', '  { id: a }, # about a', '  { id: b }', ']'),
-      lines('keys: [', '  { id: a } # about a', ']'),
-    ],
-    ['JSON', 0, '{"keys":[{"id":"a"},{"id":"b"}]}', '{"keys":[{"id":"b"}]}'],
+    ['of a list in brackets', 0, 'keys: [{ id: a }, { id: b }]\n', 'refused'],
+    ['JSON', 0, '{"keys":[{"id":"a"},{"id":"b"}]}', 'refused'],
     ['an entry that does not exist', 2, lines('keys:', B), 'refused'],
   ])('%s', (_, index, text, expected) => {
     expect(removeEntry(text, index)).toEqual(expected === 'refused' ? REFUSED : { text: expected });
@@ -194,18 +156,6 @@ describe('a text without a list of keys is not edited', () => {
   ])('%j', (text) => {
     expect(append(text)).toEqual(REFUSED);
     expect(removeEntry(text, 0)).toEqual(REFUSED);
-  });
-});
-
-describe('the comment above an entry', () => {
-  test.each<[string, number, string, number | undefined]>([
-    ['is found', 1, lines('keys:', '  - id: a', '  # b', '  - id: b'), 3],
-    ['is not separated by a blank line', 1, lines('keys:', '  - id: a', '  # b', '', '  - id: b'), undefined],
-    ['is not part of the previous entry', 1, lines('keys:', '  - id: a # a', '  - id: b'), undefined],
-    ['is found with Windows line ends', 0, 'keys:\r\n  # a\r\n  - id: a\r\n', 2],
-    ['is not looked for in a list in brackets', 0, 'keys: [{ id: a }]\n', undefined],
-  ])('%s', (_, index, text, line) => {
-    expect(commentAbove(text, index)).toBe(line);
   });
 });
 

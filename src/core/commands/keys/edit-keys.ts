@@ -2,10 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, stringify, type Pair, type YAMLSeq } from 'yaml';
 import { YamlFile } from '../../settings/source/yaml-file.ts';
 
-/**
- * The result of an edit of keys.yaml as text. The syntax tree tells where to cut, and every other character stays as it
- * was written. Printing the tree again would lose layout, quotes and some comments.
- */
+/** An edited keys.yaml. Each character outside of the edit stays: printing the tree would lose comments and layout. */
 export type FileEdit = { readonly text: string } | { readonly problem: string };
 
 /** The fields of a new entry, in this order. */
@@ -22,51 +19,34 @@ export const BY_HAND = 'the layout of the file does not allow a safe edit: edit 
 /** Removes the entry at `index`. Comments around the entry stay; those inside it are removed with it. */
 export function removeEntry(text: string, index: number): FileEdit {
   const list = findList(text);
-  const item = list?.seq.items[index];
-  if (!list || item === undefined) return { problem: BY_HAND };
-  const edited = list.seq.flow ? cutFromFlow(text, list, index) : cutFromBlock(text, list, index);
-  return checked(text, edited, (keys) => keys.toSpliced(index, 1));
+  if (!list || list.seq.flow || list.seq.items[index] === undefined) return { problem: BY_HAND };
+  return checked(text, cutFromBlock(text, list, index), (keys) => keys.toSpliced(index, 1));
 }
 
-/** Appends an entry. In a block list, `comment` is put above it. */
+/** Appends an entry, with `comment` above it. */
 export function appendEntry(text: string, entry: NewEntry, comment?: string): FileEdit {
   const list = findList(text);
   if (!list) return { problem: BY_HAND };
   const edited = list.seq.flow
-    ? appendToFlow(text, list, { entry, comment })
+    ? replaceEmptyList(text, list, { entry, comment })
     : appendLines(text, list, { entry, comment });
-  return checked(text, edited, (keys) => [...keys, entry]);
-}
-
-/** The line of the comment directly above the entry, if there is one: it may be about the entry. */
-export function commentAbove(text: string, index: number): number | undefined {
-  const list = findList(text);
-  const tokens = list && !list.seq.flow ? startTokens(list.seq, index) : [];
-  const indicator = tokens.find(({ type }) => type === 'seq-item-ind');
-  if (!indicator) return undefined;
-  const above = text.slice(0, indicator.offset).split('\n').slice(0, -1);
-  return /^\s*#/.test(above.at(-1) ?? '') ? above.length : undefined;
+  return edited === undefined ? { problem: BY_HAND } : checked(text, edited, (keys) => [...keys, entry]);
 }
 
 interface List {
   readonly pair: Pair;
   readonly seq: YAMLSeq;
-  /** The map that contains the list is in flow style. */
-  readonly inFlow: boolean;
 }
 
 export function findList(text: string): List | undefined {
   const { document, syntaxErrors } = YamlFile.parse('keys.yaml', text);
   const { contents } = document;
-  if (syntaxErrors.length > 0 || !isMap(contents)) return undefined;
+  if (syntaxErrors.length > 0 || !isMap(contents) || contents.flow) return undefined;
   const pair = contents.items.find(({ key }) => isScalar(key) && key.value === 'keys');
-  return pair && isSeq(pair.value) ? { pair, seq: pair.value, inFlow: contents.flow === true } : undefined;
+  return pair && isSeq(pair.value) ? { pair, seq: pair.value } : undefined;
 }
 
-/**
- * Accepts an edit only if the parsed content is exactly as intended: after a block scalar, for example, a comment can
- * become text.
- */
+/** Accepts an edit only if the content is as intended: after a block scalar a comment can become text. */
 export function checked(before: string, after: string, expected: (keys: readonly unknown[]) => unknown): FileEdit {
   const [old, now] = [before, after].map((text) => YamlFile.parse('keys.yaml', text));
   if (!old || !now || now.syntaxErrors.length > 0) return { problem: BY_HAND };
@@ -88,7 +68,7 @@ function plain({ document }: YamlFile): { readonly keys: readonly unknown[] } | 
 }
 
 function cutFromBlock(text: string, { pair, seq }: List, index: number): string {
-  const indicator = startTokens(seq, index).find(({ type }) => type === 'seq-item-ind')?.offset ?? 0;
+  const indicator = indicatorOf(seq, index) ?? 0;
   const lineStart = text.lastIndexOf('\n', indicator - 1) + 1;
   const ownLine = text.slice(lineStart, indicator).trim() === '';
   const end = endOf(seq.items[index], text);
@@ -100,10 +80,7 @@ function cutFromBlock(text: string, { pair, seq }: List, index: number): string 
   return splice(text, cuts);
 }
 
-/**
- * Extends the cut: of two blank lines around an entry one remains, and at the end of a file without a final newline
- * none remains.
- */
+/** Of two blank lines around an entry one remains, and none at the end of a file without a final newline. */
 function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
   if (to === text.length && !text.endsWith('\n')) return { from: text.slice(0, from).replace(/\r?\n$/, '').length, to };
   const blankBefore = /(^|\n)[ \t]*\r?\n$/.test(text.slice(0, from));
@@ -111,56 +88,17 @@ function withoutDoubleGap(text: string, { from, to }: Cut): Cut {
   return { from, to: blankBefore && blankAfter ? to + blankAfter[0].length : to };
 }
 
-function cutFromFlow(text: string, { seq }: List, index: number): string {
-  const item = seq.items[index];
-  const properties = startTokens(seq, index).find(({ type }) => type === 'anchor' || type === 'tag');
-  const from = properties?.offset ?? (isNode(item) ? item.range?.[0] : undefined) ?? 0;
-  const to = endOf(item, text);
-  const [before, after] = [commaOf(seq, index), commaOf(seq, index + 1)];
-  if (before !== undefined && isGap(text.slice(before + 1, from))) return splice(text, [{ from: before, to }]);
-  if (after !== undefined && isGap(text.slice(to, after)))
-    return splice(text, [wholeLine(text, { from, to: afterComma(text, after, from) })]);
-  // Line ends or comments between the entry and its comma stay.
-  const comma = after ?? before;
-  const cuts = comma === undefined ? [] : [{ from: comma, to: afterComma(text, comma, comma) }];
-  return splice(text, [wholeLine(text, { from, to }), ...cuts]);
-}
-
-const isGap = (text: string): boolean => /^[ \t]*$/.test(text);
-
-/**
- * The end of a cut from `from` that includes a comma and its spaces. A space stays if a comment follows, which needs
- * one before it.
- */
-function afterComma(text: string, comma: number, from: number): number {
-  const end = skipSpaces(text, comma + 1);
-  return text[end] === '#' && !/\s/.test(text[from - 1] ?? '') ? comma + 1 : end;
-}
-
-/** Extends the cut to the whole line if nothing else is on it. */
-function wholeLine(text: string, cut: Cut): Cut {
-  const lineStart = text.lastIndexOf('\n', cut.from - 1) + 1;
-  const rest = /^[ \t]*\r?\n/.exec(text.slice(cut.to));
-  const alone = lineStart > 0 && rest !== null && isGap(text.slice(lineStart, cut.from));
-  return alone ? { from: lineStart, to: cut.to + rest[0].length } : cut;
-}
-
 function appendLines(text: string, { seq }: List, added: Added): string {
-  const indicator = startTokens(seq, 0).find(({ type }) => type === 'seq-item-ind')?.offset ?? 0;
+  const indicator = indicatorOf(seq, 0) ?? 0;
   const indent = indicator - (text.lastIndexOf('\n', indicator - 1) + 1);
   const end = endOfLine(text, endOf(seq.items.at(-1), text));
   return splice(text, [insertAt(end, lines(text, added, indent))]);
 }
 
-function appendToFlow(text: string, list: List, added: Added): string {
-  const { seq, pair, inFlow } = list;
+/** `keys: []`. Undefined: a list in brackets that has entries or comments in it. */
+function replaceEmptyList(text: string, { seq, pair }: List, added: Added): string | undefined {
   const [start = 0, end = 0] = seq.range ?? [];
-  const entry = JSON.stringify(added.entry);
-  if (seq.items.length > 0) return splice(text, [insertAt(endOf(seq.items.at(-1), text), `, ${entry}`)]);
-  const isPlain = text.slice(start + 1, end - 1).trim() === '';
-  if (inFlow && isPlain) return splice(text, [insertAt(end - 1, entry)]);
-  // A comment in the list ends at its line end, so the bracket begins a new line.
-  if (!isPlain) return splice(text, [insertAt(text.lastIndexOf('\n', end - 1) + 1, `  ${entry}${lineEndOf(text)}`)]);
+  if (text.slice(start + 1, end - 1).trim() !== '') return undefined;
   const key = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0;
   const indent = key - (text.lastIndexOf('\n', key - 1) + 1) + 2;
   const from = text.slice(0, start).trimEnd().length;
@@ -195,15 +133,11 @@ export function splice(text: string, cuts: readonly Cut[]): string {
 
 export const insertAt = (offset: number, insert: string): Cut => ({ from: offset, to: offset, insert });
 
-/** The tokens before an item: its `-` or comma, comments, an anchor. */
-function startTokens(seq: YAMLSeq, index: number) {
-  const token = seq.srcToken;
-  if (token?.type !== 'block-seq' && token?.type !== 'flow-collection') return [];
-  return token.items[index]?.start ?? [];
+/** The offset of the `-` before an item. Undefined: the list is in brackets. */
+function indicatorOf({ srcToken }: YAMLSeq, index: number): number | undefined {
+  const tokens = srcToken?.type === 'block-seq' ? (srcToken.items[index]?.start ?? []) : [];
+  return tokens.find(({ type }) => type === 'seq-item-ind')?.offset;
 }
-
-const commaOf = (seq: YAMLSeq, index: number): number | undefined =>
-  startTokens(seq, index).find(({ type }) => type === 'comma')?.offset;
 
 /** The offset after the colon of `keys:`, and after an anchor or tag of its value. */
 function afterColon({ srcToken }: Pair): number {
@@ -234,10 +168,4 @@ export function endOfLine(text: string, from: number): number {
 function nextLine(text: string, lineEnd: number): number {
   const end = text.indexOf('\n', lineEnd);
   return end === -1 ? text.length : end + 1;
-}
-
-function skipSpaces(text: string, from: number): number {
-  let at = from;
-  while (text[at] === ' ' || text[at] === '\t') at += 1;
-  return at;
 }

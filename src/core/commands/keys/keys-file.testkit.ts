@@ -24,22 +24,17 @@ const entries = fc.array(
 );
 
 const layouts = fc.record({
-  list: fc.constantFrom('block', 'block', 'flow line', 'flow lines'),
   indent: fc.constantFrom(0, 2, 4),
   eol: fc.constantFrom('\n', '\r\n'),
   finalNewline: fc.boolean(),
-  trailingComma: fc.boolean(),
   before: fc.boolean(),
   after: fc.boolean(),
 });
-type Layout = Omit<typeof layouts extends fc.Arbitrary<infer L> ? L : never, 'list'> & { readonly list: string };
+type Layout = typeof layouts extends fc.Arbitrary<infer L> ? L : never;
 
-/** keys.yaml as people write it: block and flow lists, comments in any place, with and without a final newline. */
-export function keysFiles(): fc.Arbitrary<GeneratedFile> {
-  return fc
-    .tuple(layouts, entries)
-    .map(([layout, given]) => (layout.list === 'block' ? block(layout, given) : flow(layout, given)));
-}
+/** keys.yaml as people write it: comments in any place, with and without a final newline. */
+export const keysFiles = (): fc.Arbitrary<GeneratedFile> =>
+  fc.tuple(layouts, entries).map(([layout, given]) => block(layout, given));
 
 /** Numbers the comments, so that each can be found again. */
 class Comments {
@@ -87,23 +82,4 @@ function blockEntry({ style, comments: [, first, between, last] }: Entry, index:
   return style === 'block scalar'
     ? [...body, '  key: |-', '    # no comment', '', '    text']
     : [...body, '  networks:', behind('    - 10.0.0.0/8', make(last))];
-}
-
-function flow(layout: Layout, given: readonly Entry[]): GeneratedFile {
-  const comments = new Comments();
-  const item = (index: number) => `{ id: k${index}, networks: [a, 'b # no comment'] }`;
-  const comma = (index: number) => (index < given.length - 1 || layout.trailingComma ? ',' : '');
-  for (const _ of given) comments.inside.push([]);
-  const head = own('', comments.make(layout.before));
-  const tail = layout.after ? ['', comments.make(true)] : [];
-  if (layout.list === 'flow line') {
-    const items = given.map((_, index) => `${item(index)}${comma(index)}`);
-    return comments.of([...head, behind(`keys: [${items.join(' ')}]`, comments.make(layout.after)), ...tail], layout);
-  }
-  const lines = given.flatMap(({ blank, comments: [above, first] }, index) => [
-    ...(blank ? [''] : []),
-    ...own('  ', comments.make(above)),
-    behind(`  ${item(index)}${comma(index)}`, comments.make(first)),
-  ]);
-  return comments.of([...head, behind('keys: [', comments.make(layout.before)), ...lines, ']', ...tail], layout);
 }

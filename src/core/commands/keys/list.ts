@@ -1,8 +1,7 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import { addedToShown } from '../../settings/compile/added-parts.ts';
 import { looksSecret } from '../../settings/values/show.ts';
-import { readKeys } from './keys-file.ts';
-import { refuse, type KeysCommandOptions } from './write.ts';
+import { readKeys, refuse, type KeysCommandOptions } from './keys-file.ts';
 
 interface ListKeysOptions extends KeysCommandOptions {
   readonly format: 'table' | 'json';
@@ -36,33 +35,11 @@ export async function listKeysCommand(options: ListKeysOptions): Promise<0 | 1 |
   return 0;
 }
 
-/** A key without its secret. Null: no limit, or not set. */
-interface ShownKey {
-  readonly id: string;
-  /** `digest`, `reference` or `clear text`. */
-  readonly given: string;
-  /** The start of the digest, or the source of the key: `env:NAME`. */
-  readonly from: string | null;
-  readonly expires_at: string | null;
-  readonly expired: boolean;
-  /** End of the key that the last rotation replaced. */
-  readonly previous_expires_at: string | null;
-  readonly providers: readonly string[] | null;
-  readonly models: readonly string[] | null;
-  readonly configs: readonly string[] | null;
-  readonly inline_configs: boolean;
-  readonly inline_plugins: boolean;
-  readonly default_config: string | null;
-  readonly networks: readonly string[] | null;
-  /** `team=search` */
-  readonly metadata: readonly string[] | null;
-  readonly team: string | null;
-}
-
 /** Enough to distinguish keys. The full digest of a weak key could be searched for. */
 const DIGEST_SHOWN = 'sha256:'.length + 8;
 
-function describeKey(key: GatewayKey, now: number): ShownKey {
+/** A key without its secret. Null: no limit, or not set. */
+function describeKey(key: GatewayKey, now: number) {
   const { id, expires_at: expiresAt } = key;
   return {
     id,
@@ -82,10 +59,13 @@ function describeKey(key: GatewayKey, now: number): ShownKey {
   };
 }
 
-function origin({ digest, key }: GatewayKey): Pick<ShownKey, 'given' | 'from'> {
+/** How the key is given, and the start of its digest or the source of the key: `env:NAME`. */
+function origin({ digest, key }: GatewayKey): { readonly given: string; readonly from: string | null } {
   if (digest !== undefined) return { given: 'digest', from: `${digest.slice(0, DIGEST_SHOWN)}…` };
   return key?.source === undefined ? { given: 'clear text', from: null } : { given: 'reference', from: key.source };
 }
+
+type ShownKey = ReturnType<typeof describeKey>;
 
 /** Hides a key that was pasted into the wrong field. */
 export const concealed = (name: string): string => (looksSecret(name) ? '[secret]' : name);
@@ -104,10 +84,7 @@ const COLUMNS: Readonly<Record<string, (key: ShownKey, now: number) => string>> 
   TEAM: ({ team }) => team ?? '-',
 };
 
-const list = (names: readonly string[] | null): string => {
-  if (names === null) return 'all';
-  return names.length === 0 ? 'none' : names.join(', ');
-};
+const list = (names: readonly string[] | null): string => (names ? names.join(', ') || 'none' : 'all');
 
 /** Replaces control characters, which would move the cursor of a terminal. */
 const plain = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\uFFFD');
@@ -138,13 +115,6 @@ function span(milliseconds: number): string {
 
 function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ');
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
 }

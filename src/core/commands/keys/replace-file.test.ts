@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestFolder } from '../folder.testkit.ts';
-import { CannotReplace, replaceFile } from './write.ts';
+import { CannotReplace, replaceFile } from './keys-file.ts';
 
 let folder: TestFolder;
 beforeEach(() => (folder = new TestFolder()));

@@ -1,8 +1,7 @@
 import { nearest } from '../../../plugin/index.ts';
-import { commentAbove, removeEntry } from './edit-keys.ts';
+import { removeEntry } from './edit-keys.ts';
 import type { Output } from '../terminal/output.ts';
-import { readKeys, type ReadKeys } from './keys-file.ts';
-import { refuse, whatNext, writeKeys, type KeysCommandOptions } from './write.ts';
+import { readKeys, type ReadKeys, refuse, whatNext, writeKeys, type KeysCommandOptions } from './keys-file.ts';
 
 /**
  * `gatehouse keys revoke`. Exit code 0: the entry was removed; 1: nothing was changed; 2: the folder does not exist.
@@ -13,12 +12,8 @@ export async function revokeKeyCommand(id: string, options: KeysCommandOptions):
   if ('diagnostics' in file) return refuse(file, options);
   const index = indexOfKey(file, id, options);
   if (index === -1) return 1;
-  const comment = commentAbove(file.text, index);
   if (!(await writeKeys(file, removeEntry(file.text, index), options))) return 1;
-  out(`Removed \`${id}\` from ${file.path}.\n`);
-  if (comment !== undefined)
-    out(`The comment above it remains (line ${comment}): remove it too if it is about this key.\n`);
-  out(whatNext(file, dir));
+  out(`Removed \`${id}\` from ${file.path}; a comment above it stays.\n${whatNext(file, dir)}`);
   return 0;
 }
 

@@ -6,8 +6,7 @@ import { createKeyRing } from '../../settings/compile/key-ring.ts';
 import { loadSettings } from '../../settings/read/load.ts';
 import { keepOutput, TestFolder } from '../folder.testkit.ts';
 import { keysFiles } from './keys-file.testkit.ts';
-import { rotateEntry } from './rotate-entry.ts';
-import { rotateKeyCommand } from './rotate.ts';
+import { rotateEntry, rotateKeyCommand } from './rotate.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const OLD = digestOf('the-old-key');

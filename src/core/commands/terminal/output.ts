@@ -4,12 +4,10 @@ export interface Output {
   readonly err: (text: string) => void;
 }
 
-/** The terminal that shows the results. */
 export interface Terminal {
   readonly columns: number;
 }
 
-/** How results are shown. */
 export interface ShowOptions extends Output {
   readonly json: boolean;
   readonly colour: boolean;

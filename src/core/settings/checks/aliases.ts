@@ -34,10 +34,7 @@ export const checkAliases: Check = (settings) => ({
 const OF_CONFIG = (name: string, config: string): string =>
   `\`${name}\` is an alias of the config \`${config}\`, and a target cannot be a config: write \`@slug/model\`, or the alias of a model`;
 
-/**
- * An entry's own model of the same name could no longer be named without its slug. The alias of that very model changes
- * nothing. A pattern of the entry names no model (docs/route/models.md#rules): side calls of agents need aliases with built-in names.
- */
+/** An entry's own model of that name could not be named without its slug. Patterns name no model. */
 function checkClash(name: string, { target }: ModelAlias, entries: readonly CatalogEntry[], report: Report): void {
   if (isWildcard(name)) return;
   const clash = entries.find(({ slug, models }) => models?.includes(name) && target !== `@${slug}/${name}`);

@@ -4,7 +4,7 @@ import type { JsonPath } from '../schema/pointer.ts';
 import { showValue, shortList } from '../values/show.ts';
 import { PREDICATE } from '../query/predicate.ts';
 import { readQuery, type Tally } from '../query/read.ts';
-import { within, type Check } from './check.ts';
+import { itemsOf, within, type Check } from './check.ts';
 import { withSuggestion } from './names.ts';
 
 /** Checks `mode: conditional`: its queries, and that they and `default` lead to every target by its name. */
@@ -15,8 +15,8 @@ export const checkConditions: Check = () => ({
     for (const { file, path } of nodes) {
       if (file.strategy?.mode !== 'conditional') continue;
       checkConditional(file.strategy, file.targets ?? [], tally, within(report, ...path));
-      for (const [index, { query }] of (file.strategy.conditions ?? []).entries())
-        checkAllowed(query, metadata?.allowed ?? {}, within(report, ...path, 'strategy', 'conditions', index, 'query'));
+      for (const [{ query }, at] of itemsOf(file.strategy.conditions, report, ...path, 'strategy', 'conditions'))
+        checkAllowed(query, metadata?.allowed ?? {}, within(at, 'query'));
     }
   },
 });

@@ -53,10 +53,7 @@ function checkServer(file: ServerFile, secrets: Secrets, report: Report): void {
   });
 }
 
-/**
- * Reports one credential used for two vendors at their own addresses. Entries with a `base_url` are skipped: a server in
- * front of several vendors has one key for all of them.
- */
+/** One credential for two vendors. An entry with a `base_url` may be a server in front of several vendors. */
 function checkVendor(entry: CatalogEntry, vendors: Map<string, CatalogEntry>, report: Report): void {
   if (entry.base_url !== undefined || !('api_key' in entry) || !entry.api_key) return;
   const value = entry.api_key.reveal();

@@ -6,13 +6,10 @@ import { providerOf } from '../../providers/index.ts';
 import { aliasedModels, NO_ALIASES, type AliasedModels } from '../compile/aliased-models.ts';
 import { showValue } from '../values/show.ts';
 import { valueAt, type JsonPath } from '../schema/pointer.ts';
-import { within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
+import { isInside, within, type Check, type CheckedConfig, type CheckedSettings, type ConfigNode } from './check.ts';
 import { checkProviderName, providerNames, slugOf, slugsOf, withSuggestion } from './names.ts';
 
-/**
- * Checks which catalog entry a target uses: there must be one, and it must serve the target's model. Duplicate slugs and
- * credentials of entries are not checked: the catalog reports those when it compiles the entries.
- */
+/** A target needs an entry that serves its model. The catalog itself reports duplicate slugs, and credentials. */
 export const checkEntries: Check = (settings) => {
   const entries = settings.catalog?.providers;
   const aliases = settings.catalog ? aliasedModels(settings.catalog) : NO_ALIASES;
@@ -45,7 +42,7 @@ const MODEL = ['override_params', 'model'] as const;
 export const PARAMS = ['override_params', 'default_params'] as const;
 export type ParamsKey = (typeof PARAMS)[number];
 
-const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsKey): Target['overrideParams'] =>
+export const paramsOf = ({ overrideParams, defaultParams }: Target, key: ParamsKey): Target['overrideParams'] =>
   key === 'override_params' ? overrideParams : defaultParams;
 
 /** The target as requests have it that get its parameters of one kind: a model by default counts where none is set. */
@@ -68,20 +65,14 @@ function checkProvider({ file, route }: ConfigNode, settings: CheckedSettings, a
 const overridesProvider = ({ provider, targets }: TargetFile): boolean =>
   provider !== undefined || (targets?.every(overridesProvider) ?? false);
 
-/**
- * A provider name selects its catalog entry only while there is exactly one. `vertex-ai` needs no entry: a caller can
- * send everything it requires.
- */
+/** A provider name selects its only entry. `vertex-ai` needs none: a caller can send all that it requires. */
 function checkProviderEntries(name: string, entries: readonly CatalogEntry[] | undefined, report: Report): void {
   if (!entries) return;
   const slugs = slugsOf(entries.filter(({ provider }) => provider === name));
   if (slugs.length === 0 && name !== 'vertex-ai' && providerNames().includes(name))
     report({ path: [], message: `no catalog entry has the provider \`${name}\`` });
-  if (slugs.length > 1)
-    report({
-      path: [],
-      message: `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}`,
-    });
+  const message = `several catalog entries have the provider \`${name}\`; name one: ${slugs.join(', ')}`;
+  if (slugs.length > 1) report({ path: [], message });
 }
 
 /** Reports a model written as `@slug/model` whose entry is not the one that the target uses. */
@@ -116,16 +107,10 @@ function entryOf({ provider, overrideParams }: Target, entries: readonly Catalog
   return ofProvider.length === 1 ? ofProvider[0] : undefined;
 }
 
-interface EntryUse {
-  readonly key: ParamsKey;
-  readonly entry: CatalogEntry;
-  readonly aliases: AliasedModels;
-}
-
 /** Checks the parameters of a target against its catalog entry, which must serve the model. */
 function checkParamsAt(
   target: ConfigNode<Target>,
-  { key, entry, aliases }: EntryUse,
+  { key, entry, aliases }: { key: ParamsKey; entry: CatalogEntry; aliases: AliasedModels },
   { nodes, report }: CheckedConfig,
 ): void {
   const { provider } = target.route;
@@ -146,7 +131,6 @@ function checkParamsAt(
   }
 }
 
-/** Warns of an entry without credentials of its own. */
 function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { report }: CheckedConfig): void {
   const { provider } = target.route;
   if (!providerOf(entry).needsCallerToken(entry)) return;
@@ -156,7 +140,7 @@ function warnOfCallerToken(target: ConfigNode<Target>, entry: CatalogEntry, { re
 
 /** The path at which a parameter of the node is written: in the node itself or in the nearest ancestor that sets it. */
 function placeOf(key: ParamsKey, param: JsonPath, { path }: ConfigNode, nodes: readonly ConfigNode[]): JsonPath {
-  const around = nodes.filter((other) => other.path.every((segment, index) => path[index] === segment));
+  const around = nodes.filter((other) => isInside(path, other.path));
   const writer = around.findLast(({ file }) => valueAt(file[key], param) !== undefined);
   return [...(writer?.path ?? path), key, ...param];
 }

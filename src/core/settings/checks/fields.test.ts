@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../../../schemas/types.generated.ts';
 import type { Problem } from '../../../plugin/index.ts';
-import { checkFieldRules } from './fields.ts';
+import { checkFieldRules } from './params.ts';
 
 const problemsOf = (fields: Fields): Problem[] => {
   const problems: Problem[] = [];

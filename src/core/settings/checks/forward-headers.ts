@@ -3,7 +3,7 @@ import type { Report } from '../../../plugin/index.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import { headerPrefixes } from '../compile/server-settings.ts';
 import { mayHoldCredential } from '../values/credential-names.ts';
-import { within, type Check } from './check.ts';
+import { itemsOf, type Check } from './check.ts';
 
 /**
  * Headers that are never forwarded: those of the connection, `accept`, which the gateway writes itself, `via`, which
@@ -11,10 +11,7 @@ import { within, type Check } from './check.ts';
  */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([...CONNECTION_HEADERS, 'via', 'accept', 'http2-settings']);
 
-/**
- * Headers that change how an upstream treats a request. An operator may forward them. A config sent with a request may
- * not: the upstream would obey them under the operator's credentials.
- */
+/** Headers that steer an upstream. Only an operator may forward them: it obeys them under the entry's credentials. */
 interface Steering {
   readonly names: RegExp;
   /** Predicate of the message, after the header's name. */
@@ -65,10 +62,7 @@ interface ForwardRules {
 /** CGI and WSGI read `X_API.Key` and `x-api-key` as one name (RFC 3875, section 4.1.18). */
 const folded = (name: string): string => name.replaceAll(/[^a-z0-9]/g, '-');
 
-/**
- * The reason why a header is never forwarded, whatever a config says; undefined where a config may forward it.
- * @param name in lower case
- */
+/** Why a header is never forwarded; undefined: a config may forward it. @param name in lower case */
 function neverForwarded(name: string, { prefixes, credentials }: ForwardRules): string | undefined {
   const plain = folded(name);
   if (mayHoldCredential(name) || mayHoldCredential(plain)) return 'may hold a credential';
@@ -87,16 +81,13 @@ export const checkForwardHeaders: Check = ({ server, catalog, inline }) => {
   const fromCaller = inline !== undefined;
   return {
     node({ file: { forward_headers: names = [] } }, report) {
-      for (const [index, name] of names.entries())
-        checkForwardHeader(name, rules, fromCaller, within(report, 'forward_headers', index));
+      for (const [name, at] of itemsOf(names, report, 'forward_headers'))
+        checkForwardHeader(name, rules, fromCaller, at);
     },
   };
 };
 
-/**
- * Reports a name in `forward_headers` that must not be forwarded: a caller's credentials are never sent to an upstream.
- * @param fromCaller the config was sent with a request
- */
+/** A caller's credentials are never sent to an upstream. @param fromCaller the config was sent with a request */
 export function checkForwardHeader(written: string, rules: ForwardRules, fromCaller: boolean, report: Report): void {
   const name = written.toLowerCase();
   const reason = neverForwarded(name, rules);

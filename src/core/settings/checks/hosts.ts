@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import type { CustomHosts, RemoteMedia } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type Report } from '../../../plugin/index.ts';
 import { readBase } from '../../providers/entry-settings.ts';
-import { createNetworkTest } from '../compile/networks.ts';
-import { within, type Check } from './check.ts';
+import { createNetworkTest, parseNetwork } from '../compile/networks.ts';
+import { itemsOf, within, type Check } from './check.ts';
+import { showValue } from '../values/show.ts';
 
 /** Checks the hosts that the gateway calls: `base_url` of entries, and those that callers may choose. */
 export const checkHosts: Check = () => ({
@@ -41,7 +42,7 @@ function checkCustomHosts(
   report: Report,
 ): void {
   const { hosts = [], allow_insecure: insecure = false } = file ?? {};
-  for (const [index, host] of hosts.entries()) checkHost(host, insecure, within(report, 'hosts', index));
+  for (const [host, at] of itemsOf(hosts, report, 'hosts')) checkHost(host, insecure, at);
 }
 
 const MAX_PORT = 65_535;
@@ -88,12 +89,31 @@ export function isLocalHost(hostname: string): boolean {
 const METADATA_SERVERS: ReadonlySet<string> = new Set(['169.254.169.254', 'metadata.google.internal', 'fd00:ec2::254']);
 const isLinkLocal = createNetworkTest(['169.254.0.0/16', 'fe80::/10']);
 
-/**
- * Predicate, to follow `is`, for hosts that the egress guard refuses whatever the settings allow: services of the machine,
- * such as the metadata server that hands out its credentials.
- */
+/** To follow `is`: hosts that the egress guard always refuses, which hand out the credentials of the machine. */
 export function offLimits(hostname: string): string | undefined {
   const host = bare(hostname);
   if (METADATA_SERVERS.has(host)) return 'a metadata server, which the gateway never calls';
   return isIP(host) !== 0 && isLinkLocal(host) ? 'a link-local address, which the gateway never calls' : undefined;
+}
+
+export const checkNetworks: Check = () => ({
+  key({ networks }, report) {
+    for (const [network, at] of itemsOf(networks, report, 'networks')) checkNetwork(network, at);
+  },
+  server({ trusted_proxies: networks }, report) {
+    for (const [network, at] of itemsOf(networks, report, 'trusted_proxies')) {
+      checkNetwork(network, at);
+      if (parseNetwork(network)?.prefix !== 0) continue;
+      const message = `${network} covers every address: any client could forge the address that \`networks\` of keys and the log rely on`;
+      at({ path: [], message });
+    }
+  },
+});
+
+/** Reports text that is not a network in CIDR notation. For a single address it suggests the address with its prefix. */
+function checkNetwork(network: string, report: Report): void {
+  if (parseNetwork(network)) return;
+  const asHost = [`${network}/32`, `${network}/128`].find((cidr) => parseNetwork(cidr) !== undefined);
+  const message = `${showValue(network, undefined)} is not a network in CIDR notation, such as "10.0.0.0/8"`;
+  report({ path: [], message, ...(asHost === undefined ? {} : { suggestion: asHost }) });
 }

@@ -5,21 +5,50 @@ import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings, Reports } from './check.ts';
 import { checkConditions } from './conditions.ts';
 import { checkCredentials } from './credentials.ts';
-import { checkDefaultConfigs } from './default-configs.ts';
+import { checkDefaultConfigs, checkKeys, checkTeams } from './keys.ts';
 import { checkEntries } from './entries.ts';
-import { checkFields } from './fields.ts';
+import { checkFields, checkParams } from './params.ts';
 import { checkForwardHeaders } from './forward-headers.ts';
-import { checkHosts } from './hosts.ts';
-import { checkKeys } from './keys.ts';
+import { checkHosts, checkNetworks } from './hosts.ts';
 import { checkNeeds } from './needs.ts';
-import { checkNetworks } from './networks.ts';
-import { checkOrigin } from './origin.ts';
-import { checkParams } from './params.ts';
 import { checkServer } from './server.ts';
 import { checkStrategy } from './strategy.ts';
-import { checkTeams } from './teams.ts';
 import { checkTimes } from './times.ts';
 import { walkConfig, walkSettings } from './walk.ts';
+
+/** Rules for files only, and what a config sent with a request may not set: the hosts, the plugins. */
+export const checkOrigin: Check = ({ inline }) =>
+  inline
+    ? {
+        config({ file }, report) {
+          if (file.custom_hosts) report(choosesHosts('custom_hosts'));
+        },
+        node({ file }, report) {
+          if (file.plugins && !inline.plugins) report(CHOOSES_PLUGINS);
+          if (file.remote_media) report(choosesHosts('remote_media'));
+        },
+      }
+    : {
+        // A request that sends `{}` does so deliberately.
+        config({ file }, report) {
+          if (Object.keys(file).length > 0) return;
+          const message = 'this config is empty: requests that use it must name the provider and the model themselves';
+          report({ path: [], severity: 'warning', message });
+        },
+      };
+
+const CHOOSES_PLUGINS = {
+  path: ['plugins'],
+  on: 'key',
+  message: 'a config sent with a request cannot choose `plugins`, because its key has no `inline_plugins`',
+} as const;
+
+const choosesHosts = (key: string) =>
+  ({
+    path: [key],
+    on: 'key',
+    message: `a config sent with a request cannot set \`${key}\`: only the operator may choose the hosts`,
+  }) as const;
 
 /** A check is a row here and a function that says which nodes it looks at. Add-ons add theirs. */
 const CHECKS: Check[] = [
@@ -58,10 +87,7 @@ export function checkMeaning(
   walkSettings(settings, visitsOf(settings), { reporter, add });
 }
 
-/**
- * Checks a config sent with a request. Its catalog entries are not checked here: target resolution reports unknown ones, within
- * what the key may use.
- */
+/** Checks an inline config. Target resolution reports unknown catalog entries, within what the key may use. */
 export function checkInlineConfig(
   file: GatewayFile,
   server: ServerFile,

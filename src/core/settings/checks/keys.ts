@@ -1,31 +1,32 @@
-import type { GatewayKey, KeysFile } from '../../../../schemas/types.generated.ts';
-import { holdsKeyShape, type Report } from '../../../plugin/index.ts';
+import type { GatewayKey, KeysFile, CatalogEntry } from '../../../../schemas/types.generated.ts';
+import { holdsKeyShape, type Report, type Target } from '../../../plugin/index.ts';
 import { Globs } from '../../catalog/globs.ts';
-import { aliasNamesOf } from '../compile/aliased-models.ts';
+import { aliasNamesOf, aliasedModels } from '../compile/aliased-models.ts';
 import { digestsOf, isWellFormedKey } from '../compile/api-keys.ts';
 import { storeSettings } from '../source/stored-objects.ts';
-import { within, type Check, type CheckedSettings } from './check.ts';
-import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf } from './names.ts';
+import type { JsonPath } from '../schema/pointer.ts';
+import { itemsOf, within, type Check, type CheckedSettings } from './check.ts';
+import { checkConfigId, checkProviderName, providerNames, slugOf, slugsOf, withSuggestion } from './names.ts';
+import { Access } from '../../catalog/access.ts';
+import { compileGatewayConfig } from '../compile/gateway-config.ts';
+import { targetsIn } from './aliases.ts';
+import { entryOfTarget } from './entries.ts';
 
 export const checkKeys: Check = (settings) => ({
   keys(file, report) {
     checkUnique(file, report);
-    if (file.keys.length === 0 && !(settings.server && storeSettings(settings.server))?.owns.includes('keys'))
+    if (file.keys.length === 0 && !isOwned(settings, 'keys'))
       report({ path: ['keys'], severity: 'warning', message: 'there are no keys, so every request is refused' });
   },
   key(key, report) {
     checkInline(key, report);
-    checkExpiry(key, settings.now, within(report, 'expires_at'));
-    checkPrevious(key, settings.now, within(report, 'previous', 'expires_at'));
+    checkExpiry(key, settings.now, report);
     checkBound(key, within(report, 'bound'));
     checkForm(key, within(report, 'key'));
     checkCertificate(key, settings, within(report, 'client_certificate'));
-    for (const [index, name] of (key.providers ?? []).entries())
-      checkAllowedProvider(name, settings, within(report, 'providers', index));
-    for (const [index, model] of (key.models ?? []).entries())
-      checkAllowedModel(model, settings, within(report, 'models', index));
-    for (const [index, id] of (key.configs ?? []).entries())
-      checkConfigId(id, settings, within(report, 'configs', index));
+    for (const [name, at] of itemsOf(key.providers, report, 'providers')) checkAllowedProvider(name, settings, at);
+    for (const [model, at] of itemsOf(key.models, report, 'models')) checkAllowedModel(model, settings, at);
+    for (const [id, at] of itemsOf(key.configs, report, 'configs')) checkConfigId(id, settings, at);
     const { default_config: id } = key;
     if (id === undefined) return;
     checkConfigId(id, settings, within(report, 'default_config'));
@@ -50,35 +51,31 @@ function checkUnique({ keys }: KeysFile, report: Report): void {
   }
 }
 
-/** A previous key ends at its own time, or with the key. */
-function checkPrevious({ id, previous, expires_at: end }: GatewayKey, now: number, report: Report): void {
-  if (!previous) return;
-  const moment = Date.parse(previous.expires_at);
-  if (Number.isNaN(moment))
-    report({ path: [], message: `\`expires_at\` is not a valid date and time, such as "2027-01-01T00:00:00Z"` });
-  else if (moment <= now)
-    report({
-      path: [],
-      severity: 'warning',
-      message: `the previous key of \`${id}\` has expired: remove \`previous\``,
-    });
-  else if (end !== undefined && moment > Date.parse(end))
-    report({ path: [], severity: 'warning', message: `the previous key ends with the key itself, at ${end}` });
-}
-
 /** `bound` applies to values that differ from `metadata`, so without `metadata` it has no effect. */
 function checkBound({ bound, metadata }: GatewayKey, report: Report): void {
   if (bound === undefined || metadata) return;
   report({ path: [], on: 'key', severity: 'warning', message: 'without `metadata`, `bound` has no effect' });
 }
 
-function checkExpiry({ id, expires_at: expiresAt }: GatewayKey, now: number, report: Report): void {
-  if (expiresAt === undefined) return;
-  const moment = Date.parse(expiresAt);
-  // RFC 3339 allows leap seconds, `Date.parse` does not: with NaN as expiry the key would never expire.
-  if (Number.isNaN(moment))
-    report({ path: [], message: `\`expires_at\` is not a valid date and time, such as "2027-01-01T00:00:00Z"` });
-  else if (moment <= now) report({ path: [], severity: 'warning', message: `the key \`${id}\` has expired` });
+/** A previous key ends at its own time, or with the key. */
+function checkExpiry({ id, expires_at: end, previous }: GatewayKey, now: number, report: Report): void {
+  const ofKey = end === undefined ? undefined : momentOf(end, within(report, 'expires_at'));
+  const warn = (message: string, ...path: JsonPath): void => report({ path, severity: 'warning', message });
+  if (ofKey !== undefined && ofKey <= now) warn(`the key \`${id}\` has expired`, 'expires_at');
+  const place = ['previous', 'expires_at'];
+  const ofPrevious = previous && momentOf(previous.expires_at, within(report, ...place));
+  if (ofPrevious === undefined) return;
+  if (ofPrevious <= now) warn(`the previous key of \`${id}\` has expired: remove \`previous\``, ...place);
+  else if (ofKey !== undefined && ofPrevious > ofKey)
+    warn(`the previous key ends with the key itself, at ${end}`, ...place);
+}
+
+/** RFC 3339 allows leap seconds, `Date.parse` does not: with NaN as expiry the key would never expire. */
+function momentOf(text: string, report: Report): number | undefined {
+  const moment = Date.parse(text);
+  if (!Number.isNaN(moment)) return moment;
+  report({ path: [], message: '`expires_at` is not a valid date and time, such as "2027-01-01T00:00:00Z"' });
+  return undefined;
 }
 
 /** Warns that a config sent with a request bypasses the plugins and metadata rules of stored configs. */
@@ -155,3 +152,64 @@ function checkServed(model: string, slug: string | undefined, { catalog }: Check
 /** Whether two patterns have common names is not decided. */
 const bothOpen = (name: string, models: readonly string[]): boolean =>
   name.includes('*') && models.some((one) => one.includes('*'));
+
+export const checkTeams: Check = (settings) => ({
+  team({ organization }, report) {
+    const known = Object.keys(settings.teams?.organizations ?? {});
+    // Objects of the store come and go: a key whose team or organization is missing is refused then.
+    if (organization === undefined || isOwned(settings, 'organizations') || known.includes(organization)) return;
+    const message = `there is no organization \`${organization}\` in this file`;
+    report({ path: ['organization'], message, ...withSuggestion(organization, known) });
+  },
+  key({ team }, report) {
+    const known = Object.keys(settings.teams?.teams ?? {});
+    if (team === undefined || !settings.teams || isOwned(settings, 'teams') || known.includes(team)) return;
+    report({ path: ['team'], message: `there is no team \`${team}\` in teams.yaml`, ...withSuggestion(team, known) });
+  },
+});
+
+const isOwned = ({ server }: CheckedSettings, kind: 'keys' | 'teams' | 'organizations'): boolean =>
+  (server && storeSettings(server))?.owns.includes(kind) ?? false;
+
+/** Warns of a key that may use no target of the config that its requests have without `x-gateway-config`. */
+export const checkDefaultConfigs: Check = ({ catalog, server, gateway }) => {
+  if (!catalog) return {};
+  const aliases = aliasNamesOf(catalog);
+  const models = aliasedModels(catalog);
+  const known = new Map<string, readonly Target[]>();
+  const targetsOf = (id: string): readonly Target[] => {
+    const file = gateway.get(id);
+    const found = known.get(id) ?? (file ? targetsIn(compileGatewayConfig(id, file, { aliases: models }).route) : []);
+    known.set(id, found);
+    return found;
+  };
+  return {
+    key({ models: listed, providers, default_config: own }, report) {
+      const id = own ?? server?.default_config;
+      // Requests for an alias of a config have that config.
+      if (id === undefined || (!listed && !providers)) return;
+      if (listed?.some((name) => aliases.find(name)?.alias.config !== undefined)) return;
+      const names = Object.entries({ models: listed, providers }).flatMap(([name, list]) => (list ? [name] : []));
+      const access = new Access({ models: listed, providers, fields: undefined }, aliases);
+      const targets = targetsOf(id);
+      if (targets.length === 0 || targets.some((target) => mayUse(target, access, catalog.providers))) return;
+      const of = own === undefined ? 'the default config of server.yaml' : 'its default config';
+      const message = `${names.map((name) => `\`${name}\``).join(' and ')} of this key allow no target of \`${id}\`, ${of}: every request without \`x-gateway-config\` is refused`;
+      report({ path: [own === undefined ? names[0]! : 'default_config'], on: 'key', severity: 'warning', message });
+    },
+  };
+};
+
+/** True where the request decides. */
+function mayUse(target: Target, access: Access, entries: readonly CatalogEntry[]): boolean {
+  const entry = entryOfTarget(target, entries);
+  if (!entry) return true;
+  const place = `@${entry.slug}`;
+  if (!access.allowsProvider(place)) return false;
+  const model = target.overrideParams?.['model'];
+  return (
+    typeof model !== 'string' ||
+    access.allowsModel(place, model.replace(/^@[^/]*\//, '')) ||
+    [...(target.aliases?.values() ?? [])].some((alias) => access.allowsAlias(alias))
+  );
+}

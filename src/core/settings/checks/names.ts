@@ -19,7 +19,6 @@ export function providerNames(): readonly string[] {
   return [...new Set(kinds.filter((kind) => typeof kind === 'string'))];
 }
 
-/** Each entry as requests name it: `@slug`. */
 export const slugsOf = (entries: readonly CatalogEntry[]): readonly string[] => entries.map(({ slug }) => `@${slug}`);
 
 /** Reports a `@slug` or provider name that is not in the catalog. */

@@ -1,7 +1,7 @@
 import type { ChainItem, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Report } from '../../../plugin/index.ts';
 import type { JsonPath } from '../schema/pointer.ts';
-import { within, type Check, type CheckedConfig } from './check.ts';
+import { isInside, within, type Check, type CheckedConfig } from './check.ts';
 
 /** Reports settings that have no effect because server.yaml switches off or leaves out what reads them. */
 export const checkNeeds: Check = ({ server, keys }) => {
@@ -21,7 +21,7 @@ export const checkNeeds: Check = ({ server, keys }) => {
       for (const { key, plugin } of OF_ATTEMPTS) {
         if (file[key] === undefined) continue;
         const chains = config.targets
-          .filter((target) => path.every((step, index) => target.path[index] === step))
+          .filter((target) => isInside(target.path, path))
           .map((target) => attemptChain(target.path, config, server));
         // A setting of a group or config may be for some of its targets only.
         if (chains.length === 0 || chains.some(({ items }) => !items || has(items, plugin))) continue;
@@ -79,7 +79,7 @@ export function attemptChain(
   { nodes }: CheckedConfig,
   server: ServerFile,
 ): { readonly items: readonly ChainItem[] | undefined; readonly where: string } {
-  const around = nodes.filter((node) => node.path.every((step, index) => path[index] === step));
+  const around = nodes.filter((node) => isInside(path, node.path));
   const own = around.findLast(({ file: { plugins } }) => plugins && namesAttempt(plugins));
   if (!own) return { items: server.chains?.attempt, where: '`chains.attempt` of server.yaml' };
   const items = [...(own.file.plugins ?? []), ...alwaysIn(server.chains?.attempt)];

@@ -1,10 +1,11 @@
-import type { CatalogEntry, GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
+import type { CatalogEntry, GatewayFile, Target as TargetFile, Fields } from '../../../../schemas/types.generated.ts';
 import { lostAt, mistakeIn } from '../../catalog/fields/param-doubts.ts';
 import type { Report } from '../../../plugin/index.ts';
 import { showValue } from '../values/show.ts';
 import { providerOf } from '../../providers/index.ts';
-import type { Check, CheckedConfig } from './check.ts';
-import { entryOfTarget, PARAMS, type ParamsKey } from './entries.ts';
+import { isInside, itemsOf, within, type Check, type CheckedConfig } from './check.ts';
+import { entryOfTarget, PARAMS, paramsOf, type ParamsKey } from './entries.ts';
+import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
 
 /** Fields that an operation requires. `model` is checked apart: the gateway itself needs it for every operation. */
 const NEEDED: ReadonlySet<string> = new Set(['messages', 'input', 'prompt']);
@@ -17,11 +18,10 @@ export const checkParams: Check = ({ catalog }) => ({
       checkModel(file, key, report);
       checkValues(file, key, report);
     }
-    for (const [index, field] of (file.drop_params ?? []).entries()) {
-      const path = ['drop_params', index];
-      if (field === 'model') report({ path, message: 'a request cannot be sent without its `model`' });
+    for (const [field, at] of itemsOf(file.drop_params, report, 'drop_params')) {
+      if (field === 'model') at({ path: [], message: 'a request cannot be sent without its `model`' });
       const doubt = doubtAbout(field, file);
-      if (doubt !== undefined) report({ path, severity: 'warning', message: doubt });
+      if (doubt !== undefined) at({ path: [], severity: 'warning', message: doubt });
     }
   },
 });
@@ -68,11 +68,9 @@ function checkLosses({ targets, nodes, report }: CheckedConfig, entries: readonl
     const name = typeof model === 'string' ? model.replace(/^@[^/]*\//, '') : '';
     const spoken = entry && providerOf(entry).speaks(entry, name);
     if (!spoken) continue;
-    const around = nodes.filter((node) => node.path.every((segment, index) => path[index] === segment));
+    const around = nodes.filter((node) => isInside(path, node.path));
     for (const key of PARAMS) {
-      for (const [param, value] of Object.entries(
-        route[key === 'override_params' ? 'overrideParams' : 'defaultParams'] ?? {},
-      )) {
+      for (const [param, value] of Object.entries(paramsOf(route, key) ?? {})) {
         const writer = around.findLast(({ file }) => isSet(file[key], [param]));
         if (!writer || value === null) continue;
         const reason = lostAt(param, value, name, spoken);
@@ -90,4 +88,37 @@ function isSet(params: unknown, [key, ...inner]: readonly string[]): boolean {
   if (key === undefined) return params !== null;
   if (typeof params !== 'object' || params === null || !Object.hasOwn(params, key)) return false;
   return isSet(Reflect.get(params, key), inner);
+}
+
+export const checkFields: Check = () => ({
+  entry: ({ fields }, report) => checkFieldRules(fields, within(report, 'fields')),
+  key: ({ fields }, report) => checkFieldRules(fields, within(report, 'fields')),
+});
+
+/** Checks `fields` of a key or of a catalog entry. */
+export function checkFieldRules(fields: Fields | undefined, report: Report): void {
+  if (!fields) return;
+  const { deny = [], allow = [] } = fields;
+  for (const [text, at] of itemsOf(deny, report, 'deny')) checkPath(text, at);
+  for (const [text, at] of itemsOf(allow, report, 'allow')) {
+    checkPath(text, at);
+    const message = `\`deny\` refuses ${showValue(text, undefined)}, so \`allow\` has no effect on it`;
+    if (deny.includes(text)) at({ path: [], severity: 'warning', message });
+  }
+  if (fields.allow && !allow.some((text) => CONTENTS.has(text.split(/[.[]/, 1)[0]!))) {
+    const message =
+      '`allow` lists none of `messages`, `input`, `prompt` and `contents`: every request would be refused';
+    report({ path: ['allow'], severity: 'warning', message });
+  }
+}
+
+/** Every operation requires one of these. */
+const CONTENTS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'contents', '**']);
+
+function checkPath(text: string, report: Report): void {
+  const read = readFieldPath(text);
+  if ('message' in read) return report({ path: [], ...read });
+  const suggestion = meantField(read);
+  const message = `${showValue(text, undefined)} is not a known request field`;
+  if (suggestion !== undefined) report({ path: [], severity: 'warning', message, suggestion });
 }

@@ -36,10 +36,7 @@ function checkPorts(file: ServerFile, settings: ServerSettings, report: Report):
   }
 }
 
-interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
+type ListenAddress = ServerSettings['listen'];
 
 function isSamePlace(one: ListenAddress, other: ListenAddress): boolean {
   const sameHost = one.host === other.host || [one.host, other.host].some((host) => ANY_ADDRESS.includes(host));
@@ -89,10 +86,7 @@ function checkLimits(file: ServerFile, { limits }: ServerSettings, report: Repor
   report({ path: [key], message });
 }
 
-/**
- * Admission lets any caller in while less than three quarters of the bytes are taken (src/core/http/gateway/admission/shares.ts);
- * one body must not take the rest too.
- */
+/** Admission lets any caller in up to three quarters of the bytes: one body must not take the rest too. */
 function checkBodyShare({ body, inFlightBytes }: ServerSettings['limits'], report: Report): void {
   if (body <= inFlightBytes * 0.75) return;
   const message = `one body at the limit \`body\` (${body} bytes) takes more than three quarters of \`in_flight_bytes\` (${inFlightBytes} bytes) and leaves no room for other keys`;
@@ -124,10 +118,7 @@ function checkPrefixes({ headerPrefixes: prefixes }: ServerSettings, report: Rep
     const path = [index];
     if (prefixes.indexOf(prefix) < index)
       report({ path, severity: 'warning', message: `the prefix ${prefix} is already listed` });
-    if (prefix === 'x-')
-      report({
-        path,
-        message: 'many headers begin with x-, and the gateway would treat all of them as its own',
-      });
+    const message = 'many headers begin with x-, and the gateway would treat all of them as its own';
+    if (prefix === 'x-') report({ path, message });
   }
 }

@@ -1,7 +1,7 @@
 import type { Strategy, Target as TargetFile } from '../../../../schemas/types.generated.ts';
 import { FAILURE_KINDS, parseDuration, type FailureKind, type Report } from '../../../plugin/index.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
-import { within, type Check } from './check.ts';
+import { itemsOf, within, type Check } from './check.ts';
 import { readField } from '../query/fields.ts';
 import { mayHoldCredential } from '../values/credential-names.ts';
 import { checkUnit } from './times.ts';
@@ -67,11 +67,8 @@ const OUTAGES: readonly FailureKind[] = [
 function checkFallThrough(strategy: Strategy, report: Report): void {
   const { on_status_codes, on_errors, on_finish_reasons, stop_on_errors = [] } = strategy;
   const stop = new Set<string>(stop_on_errors);
-  for (const [index, kind] of (on_errors ?? []).entries()) {
-    if (!stop.has(kind)) continue;
-    const message = `\`${kind}\` is also in \`stop_on_errors\`, which takes precedence`;
-    report({ path: ['on_errors', index], message });
-  }
+  for (const [kind, at] of itemsOf(on_errors, report, 'on_errors'))
+    if (stop.has(kind)) at({ path: [], message: `\`${kind}\` is also in \`stop_on_errors\`, which takes precedence` });
   const unnamed = on_finish_reasons ? -1 : (on_errors ?? []).indexOf('finish_reason');
   if (unnamed >= 0) {
     const message = '`finish_reason` has no effect without `on_finish_reasons`, which names the reasons';
@@ -95,8 +92,7 @@ const BY_DEFAULT = (Object.keys(FAILURE_KINDS) as FailureKind[]).filter(
 
 function checkSticky({ sticky }: Strategy, report: Report): void {
   if (!sticky) return;
-  for (const [index, field] of sticky.hash_fields.entries()) {
-    const at = within(report, 'hash_fields', index);
+  for (const [field, at] of itemsOf(sticky.hash_fields, report, 'hash_fields')) {
     const header = field.startsWith('headers.') ? field.slice('headers.'.length).toLowerCase() : '';
     const message = `\`${header}\` may hold a credential and cannot be a hash field; \`caller\` stands for the gateway key`;
     if (mayHoldCredential(header)) at({ path: [], message });

@@ -9,7 +9,7 @@ import {
   type TimeoutSettings,
 } from '../../../plugin/index.ts';
 import { compileServerSettings } from '../compile/server-settings.ts';
-import { within, type Check, type CheckedConfig, type ConfigNode } from './check.ts';
+import { isInside, within, type Check, type CheckedConfig, type ConfigNode } from './check.ts';
 import { entryOfTarget } from './entries.ts';
 
 /** Reports times that end every request, that another time makes useless, or that were meant in another unit. */
@@ -144,8 +144,7 @@ function checkDeadline(
 const hasNext = ({ path }: ConfigNode, nodes: CheckedConfig['nodes']): boolean =>
   nodes.some(({ route, path: around }) => {
     const index = path[around.length + 1];
-    const inside = around.every((segment, depth) => path[depth] === segment);
-    if (!inside || route.kind !== 'group' || typeof index !== 'number') return false;
+    if (!isInside(path, around) || route.kind !== 'group' || typeof index !== 'number') return false;
     return route.mode === 'loadbalance' ? route.members.length > 1 : index < route.members.length - 1;
   });
 

@@ -65,7 +65,6 @@ export function walkConfig(
   }
 }
 
-/** The node and all its descendants. */
 function nodesOf(node: ConfigNode): ConfigNode[] {
   const { file, route, path } = node;
   if (!file.targets || route.kind === 'target') return [node];

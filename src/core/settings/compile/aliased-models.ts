@@ -51,12 +51,7 @@ export function withAliasedModels<T extends WithModel>(target: T, models: Aliase
   };
 }
 
-interface UsedAlias {
-  readonly name: string;
-  readonly model: string;
-}
-
-function aliasIn(params: TargetParams, provider: string | undefined, models: AliasedModels): UsedAlias | undefined {
+function aliasIn(params: TargetParams, provider: string | undefined, models: AliasedModels) {
   const name = params?.['model'];
   const model = typeof name === 'string' ? models.get(name) : undefined;
   if (typeof name !== 'string' || model === undefined) return undefined;

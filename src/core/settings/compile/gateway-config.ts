@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
-import type {
-  CacheSettings as CacheFile,
-  ChainItem,
-  CircuitBreaker as BreakerFile,
-  CustomHosts as CustomHostsFile,
-  GatewayFile,
-  MetadataRules as MetadataFile,
-  RemoteMedia as RemoteMediaFile,
-  Sticky as StickyFile,
-  Strategy as StrategyFile,
-  Target as TargetFile,
-} from '../../../../schemas/types.generated.ts';
+import type * as File from '../../../../schemas/types.generated.ts';
 import {
   FAILURE_KINDS,
+  isObject,
   parseBytes,
   parseDuration,
   parseSeconds,
@@ -30,7 +20,6 @@ import {
   type RemoteMediaSettings,
   type RetrySettings,
   type Route,
-  type StickySettings,
   type Target,
   type UnwantedReplies,
 } from '../../../plugin/index.ts';
@@ -62,7 +51,6 @@ const DEFAULT_BREAKER: BreakerSettings = {
   onTokenStatusCodes: new Set([429, 500, 502, 503, 504, 529]),
 };
 
-/** The settings that a target inherits from the config around it. */
 type Inherited = Omit<Target, 'kind' | 'path' | 'contextWindow' | 'aliases'>;
 
 const NOTHING: Inherited = {
@@ -89,8 +77,7 @@ export interface NamedChainsOfList {
   readonly request: NamedChain | undefined;
   readonly attempt: NamedChain | undefined;
 }
-/** The chains of the `plugins` lists in one file. */
-export type NamedChains = ReadonlyMap<readonly ChainItem[], NamedChainsOfList>;
+export type NamedChains = ReadonlyMap<readonly File.ChainItem[], NamedChainsOfList>;
 const NO_CHAINS: NamedChains = new Map();
 
 /** The definitions outside the file that a config names. */
@@ -102,7 +89,7 @@ interface Named {
 }
 
 /** Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings. */
-export function compileGatewayConfig(id: string, file: GatewayFile, named: Named = {}): GatewayConfig {
+export function compileGatewayConfig(id: string, file: File.GatewayFile, named: Named = {}): GatewayConfig {
   const { chains = NO_CHAINS, aliases = NO_ALIASES } = named;
   return {
     id,
@@ -126,7 +113,11 @@ interface Outer {
   readonly name?: string | undefined;
 }
 
-function compileRoute(file: GatewayFile | TargetFile, path: string, { around, chains, aliases, name }: Outer): Route {
+function compileRoute(
+  file: File.GatewayFile | File.Target,
+  path: string,
+  { around, chains, aliases, name }: Outer,
+): Route {
   const own = inherit(around, file, chains);
   if (file.targets === undefined) {
     const contextWindow = 'context_window' in file ? file.context_window : undefined;
@@ -142,7 +133,7 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, { around, ch
     compileRoute(target, `${path}.targets[${index}]`, { around: own, chains, aliases, name: target.name ?? name }),
   );
   const { mode = 'single', sticky, ...strategy } = file.strategy ?? {};
-  if (mode === 'conditional') return compileConditional(strategy, { path, names: file.targets, members });
+  if (mode === 'conditional') return compileConditional(file, path, members);
   return {
     kind: 'group',
     path,
@@ -150,7 +141,7 @@ function compileRoute(file: GatewayFile | TargetFile, path: string, { around, ch
     fallsThrough: compileRules(strategy),
     members,
     weights: file.targets.map(({ weight = 1 }) => weight),
-    sticky: sticky && compileSticky(sticky),
+    sticky: sticky && { fields: sticky.hash_fields.map(hashField), ttlMs: parseDuration(sticky.ttl ?? '1h') },
   };
 }
 
@@ -158,7 +149,7 @@ const FAILURE_KIND_NAMES = Object.keys(FAILURE_KINDS) as readonly FailureKind[];
 const FALLS_THROUGH_BY_DEFAULT = FAILURE_KIND_NAMES.filter((kind) => FAILURE_KINDS[kind].fallsThrough);
 
 /** `on_errors` replaces the default kinds. `unsupported` cannot be configured and always falls through. */
-function compileRules(strategy: Partial<StrategyFile>): FallThroughRules {
+function compileRules(strategy: Partial<File.Strategy>): FallThroughRules {
   const { on_status_codes, on_errors, on_finish_reasons, stop_on_errors } = strategy;
   const kinds = on_errors ?? (on_status_codes ? [] : (['default'] as const));
   const always: readonly FailureKind[] = on_finish_reasons ? ['unsupported', 'finish_reason'] : ['unsupported'];
@@ -169,19 +160,15 @@ function compileRules(strategy: Partial<StrategyFile>): FallThroughRules {
   };
 }
 
-interface Members {
-  readonly path: string;
-  readonly names: readonly { readonly name?: string }[];
-  readonly members: readonly Route[];
-}
-
 /** The checks ensure that every name exists. A file with mistakes is compiled too, because the checks read the result. */
 function compileConditional(
-  { conditions = [], default: otherwise }: Partial<StrategyFile>,
-  { path, names, members }: Members,
+  file: File.GatewayFile | File.Target,
+  path: string,
+  members: readonly Route[],
 ): Conditional {
+  const { strategy: { conditions = [], default: otherwise } = {}, targets = [] } = file;
   const named = (wanted: string | undefined): Route =>
-    members[names.findIndex(({ name }) => name !== undefined && name === wanted)] ?? members[0]!;
+    members[targets.findIndex(({ name }) => name !== undefined && name === wanted)] ?? members[0]!;
   return {
     kind: 'conditional',
     path,
@@ -191,10 +178,6 @@ function compileConditional(
   };
 }
 
-function compileSticky({ hash_fields, ttl }: StickyFile): StickySettings {
-  return { fields: hash_fields.map(hashField), ttlMs: parseDuration(ttl ?? '1h') };
-}
-
 export function hashField(text: string): HashField {
   if (text === 'caller') return ({ caller }) => caller?.keyId;
   // The checks report what cannot be read.
@@ -202,7 +185,7 @@ export function hashField(text: string): HashField {
 }
 
 /** Merges field by field; the target's own settings take precedence over inherited ones. */
-function inherit(around: Inherited, file: GatewayFile | TargetFile, chains: NamedChains): Inherited {
+function inherit(around: Inherited, file: File.GatewayFile | File.Target, chains: NamedChains): Inherited {
   const { retry = {} } = file;
   return {
     provider: file.provider ?? around.provider,
@@ -232,7 +215,7 @@ function inherit(around: Inherited, file: GatewayFile | TargetFile, chains: Name
   };
 }
 
-function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined): BreakerSettings {
+function compileBreaker(around: BreakerSettings, file: File.CircuitBreaker | undefined): BreakerSettings {
   if (!file) return around;
   return {
     enforced: true,
@@ -247,7 +230,7 @@ function compileBreaker(around: BreakerSettings, file: BreakerFile | undefined):
 }
 
 /** A reply fails by the rules of every group around its target. The group that has the rule falls through. */
-function compileUnwanted(around: UnwantedReplies | undefined, strategy: StrategyFile | undefined): Target['unwanted'] {
+function compileUnwanted(around: UnwantedReplies | undefined, strategy: File.Strategy | undefined): Target['unwanted'] {
   const { on_errors = [], on_finish_reasons = [] } = strategy ?? {};
   const empty = on_errors.includes('empty');
   if (!empty && on_finish_reasons.length === 0) return around;
@@ -257,13 +240,16 @@ function compileUnwanted(around: UnwantedReplies | undefined, strategy: Strategy
   };
 }
 
-export function compileCustomHosts(file: CustomHostsFile | undefined): CustomHostSettings | undefined {
+export function compileCustomHosts(file: File.CustomHosts | undefined): CustomHostSettings | undefined {
   return file && { hosts: file.hosts, allowInsecure: file.allow_insecure ?? false };
 }
 
 const DEFAULT_CACHE: CacheSettings = { maxAgeMs: 300_000, scope: 'key' };
 
-function compileCache(around: CacheSettings | undefined, file: CacheFile | undefined): CacheSettings | undefined {
+function compileCache(
+  around: CacheSettings | undefined,
+  file: File.CacheSettings | undefined,
+): CacheSettings | undefined {
   if (!file) return around;
   if (file.mode === 'off') return undefined;
   const base = around ?? DEFAULT_CACHE;
@@ -274,7 +260,7 @@ function compileCache(around: CacheSettings | undefined, file: CacheFile | undef
   };
 }
 
-function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
+function compileRemoteMedia(file: File.RemoteMedia): RemoteMediaSettings {
   return {
     hosts: file.hosts ?? [],
     pass: file.pass ?? false,
@@ -285,7 +271,7 @@ function compileRemoteMedia(file: RemoteMediaFile): RemoteMediaSettings {
   };
 }
 
-function compileMetadata({ required = [], allowed = {}, labels }: MetadataFile): MetadataRules {
+function compileMetadata({ required = [], allowed = {}, labels }: File.MetadataRules): MetadataRules {
   return {
     required,
     allowed: new Map(Object.entries(allowed).map(([key, values]) => [key, new Set(values)])),
@@ -293,8 +279,8 @@ function compileMetadata({ required = [], allowed = {}, labels }: MetadataFile):
   };
 }
 
-function compileLabels(labels: MetadataFile['labels']): MetadataRules['labels'] {
-  if (labels === undefined || labels === false) return undefined;
+function compileLabels(labels: File.MetadataRules['labels']): MetadataRules['labels'] {
+  if (!labels) return undefined;
   if (labels === true) return 'all';
   return new Map(Array.isArray(labels) ? labels.map((key) => [key, key]) : Object.entries(labels));
 }
@@ -308,13 +294,9 @@ const merged = (around: Params | undefined, nearer: Params | undefined): Params 
 function mergeParams(around: Params, nearer: Params): Params {
   const merged = Object.entries(nearer).map(([key, value]): [string, unknown] => {
     const outer = Object.hasOwn(around, key) ? around[key] : undefined;
-    return [key, isParams(outer) && isParams(value) ? mergeParams(outer, value) : value];
+    return [key, isObject(outer) && isObject(value) ? mergeParams(outer, value) : value];
   });
   return Object.fromEntries([...Object.entries(around), ...merged]);
-}
-
-function isParams(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const codes = (list: readonly number[] | undefined): ReadonlySet<number> | undefined => list && new Set(list);

@@ -1,13 +1,13 @@
-import type { GatewayKey } from '../../../../schemas/types.generated.ts';
+import type { GatewayKey, TeamsFile } from '../../../../schemas/types.generated.ts';
 import { GatewayError, type Caller } from '../../../plugin/index.ts';
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import type { NodePath, TreeNode } from '../../tenants/tree.ts';
 import { addedToCaller } from './added-parts.ts';
 import { compileCustomHosts } from './gateway-config.ts';
-import { metadataOf, type TeamsOfKey } from './teams.ts';
 import { createNetworkTest, type NetworkTest } from './networks.ts';
+import type { StoredDigest } from '../source/stored-objects.ts';
+import { keyDigest } from './api-keys.ts';
 
-/** An organization or a team. */
 export interface OuterNode {
   readonly node: TreeNode;
   readonly metadata: Readonly<Record<string, string>> | undefined;
@@ -19,7 +19,6 @@ export interface OuterNode {
 
 export interface KeyParts {
   readonly key: GatewayKey;
-  /** A key of the store. */
   readonly isStored: boolean;
   readonly node: TreeNode;
   readonly team: OuterNode | undefined;
@@ -77,7 +76,6 @@ const teamsOf = (team: OuterNode | undefined): TeamsOfKey => ({
   organization: team?.organization && { id: team.organization.node.id, metadata: team.organization.metadata },
 });
 
-/** The caller identified by a key, with its permissions. */
 export const callerWith = (key: GatewayKey, teams: TeamsOfKey): Caller => ({
   keyId: key.id,
   ...(teams.organization && { organization: teams.organization.id }),
@@ -96,7 +94,6 @@ export const callerWith = (key: GatewayKey, teams: TeamsOfKey): Caller => ({
   ...addedToCaller(key),
 });
 
-/** A digest of a key, and when it is valid. */
 export interface DigestEntry {
   readonly keyId: string;
   /** Milliseconds since 1970. */
@@ -104,18 +101,15 @@ export interface DigestEntry {
   /** Milliseconds since 1970, excluded. */
   readonly validTo: number;
   /** Set for the digest of before a rotation. */
-  readonly previous?: PreviousUse | undefined;
+  readonly previous?: UseOfPrevious | undefined;
 }
 
-interface PreviousUse {
-  /** Wall clock; -Infinity before the first use. */
-  reportedAt: number;
-}
+/** When it was last reported, by the wall clock; -Infinity before the first use. */
+type UseOfPrevious = { reportedAt: number };
 
 /** The caller of a key that is found. Throws GatewayError if the key may not be used now, or from this address. */
 export type Admit = (digest: DigestEntry, record: KeyRecord, remoteAddress: string) => Caller;
 
-/** The keys, as a key ring looks them up. */
 export interface KnownKeys {
   /** False: the keys of the state store are not known. A key that is not found may be one of them. */
   readonly known: boolean;
@@ -123,4 +117,75 @@ export interface KnownKeys {
   digest(digest: string): DigestEntry | undefined;
   key(id: string): KeyRecord | undefined;
   keys(): Iterable<KeyRecord>;
+}
+
+/**
+ * The digests of a key, by their names in the ring. An end of the key itself ends them all. Both digests have one key: limits and records
+ * see one.
+ * @param digests of a key of the store
+ */
+export function ringDigests(
+  key: GatewayKey,
+  digests: readonly StoredDigest[] = digestsOfFile(key),
+): ReadonlyMap<string, DigestEntry> {
+  const end = endOf(key);
+  return new Map(
+    digests.map(({ slot, digest, validFrom, validTo = Infinity }) => [
+      ringName(digest),
+      {
+        keyId: key.id,
+        validFrom,
+        validTo: Math.min(validTo, end),
+        previous: slot === 0 ? undefined : { reportedAt: -Infinity },
+      },
+    ]),
+  );
+}
+
+/** The key's own digest comes last: it counts where both are the same. */
+function digestsOfFile(key: GatewayKey): readonly StoredDigest[] {
+  const own = { slot: 0, digest: keyDigest(key), validFrom: -Infinity, validTo: undefined };
+  if (!key.previous) return [own];
+  const { digest, expires_at: end } = key.previous;
+  return [{ slot: 1, digest, validFrom: -Infinity, validTo: parseMoment(end) }, own];
+}
+
+/** Most digests are SHA-256: their name is the hash alone. */
+const ringName = (digest: string): string => digest.replace(/^sha256:/, '');
+
+const endOf = ({ expires_at: end }: GatewayKey): number => (end === undefined ? Infinity : parseMoment(end));
+
+/** Throws for an invalid time: comparisons with NaN are always false, so the key would never expire. */
+function parseMoment(text: string): number {
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment)) throw new RangeError(`${text} is not a valid date and time`);
+  return moment;
+}
+
+interface NamedOwner {
+  readonly id: string;
+  readonly metadata: Readonly<Record<string, string>> | undefined;
+}
+
+export interface TeamsOfKey {
+  readonly team: NamedOwner | undefined;
+  readonly organization: NamedOwner | undefined;
+}
+
+export function teamsOfKey({ team: id }: GatewayKey, { organizations = {}, teams = {} }: TeamsFile): TeamsOfKey {
+  const team = id === undefined ? undefined : teams[id];
+  const outer = team?.organization;
+  return {
+    team: team && { id: id!, metadata: team.metadata },
+    organization: outer === undefined ? undefined : { id: outer, metadata: organizations[outer]?.metadata },
+  };
+}
+
+/** The metadata of the key, its team and its organization; the nearer to the key wins. Undefined: none. */
+export function metadataOf(
+  { metadata }: GatewayKey,
+  { organization, team }: TeamsOfKey,
+): Readonly<Record<string, string>> | undefined {
+  if (!organization?.metadata && !team?.metadata) return metadata;
+  return { ...organization?.metadata, ...team?.metadata, ...metadata };
 }

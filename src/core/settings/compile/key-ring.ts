@@ -10,10 +10,9 @@ import {
   type UploadGrants,
 } from '../../../plugin/index.ts';
 import { certificateRules } from './certificate-rules.ts';
-import { callerWith, type Admit, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
-import { pepperedDigest } from './peppers.ts';
+import { callerWith, type Admit, type DigestEntry, type KeyRecord, type KnownKeys, teamsOfKey } from './key-record.ts';
+import { pepperedDigest } from './api-keys.ts';
 import { Tenants } from './tenants.ts';
-import { teamsOfKey } from './teams.ts';
 import { uploadGrants } from './upload-grants.ts';
 
 /** A use of a previous key is reported at most once in this time. */
@@ -23,7 +22,6 @@ export interface KeyRingOptions {
   readonly clock: Pick<Clock, 'wall'>;
   /** Called when a request used the previous key of `keyId`, which is valid until `expiresAt`. */
   readonly onPreviousKey?: ((keyId: string, expiresAt: number) => void) | undefined;
-  /** Called when a request uses a key of the state store. */
   readonly onUse?: ((keyId: string, remoteAddress: string, now: number) => void) | undefined;
   /** Clients must have certificates (`tls.client_ca`). */
   readonly clientCertificates?: boolean | undefined;
@@ -35,22 +33,16 @@ export interface KeyRingOptions {
 export class DigestRing implements KeyRing {
   readonly #known: () => KnownKeys;
   readonly #options: KeyRingOptions;
-  readonly #peppers: readonly (readonly [string, Buffer])[];
-  readonly #certificates: CertificateRules | undefined;
+  /** Undefined: clients need no certificates. */
+  readonly certificates: CertificateRules | undefined;
   readonly uploads: UploadGrants;
 
   constructor(known: () => KnownKeys, options: KeyRingOptions) {
     this.#known = known;
     this.#options = options;
-    this.#peppers = [...(options.peppers ?? [])];
     const admit: Admit = (...found) => this.#admit(...found);
-    this.#certificates = options.clientCertificates ? certificateRules(known, admit) : undefined;
+    this.certificates = options.clientCertificates ? certificateRules(known, admit) : undefined;
     this.uploads = uploadGrants(known, options.clock, admit);
-  }
-
-  /** Undefined: clients need no certificates. */
-  get certificates(): CertificateRules | undefined {
-    return this.#certificates;
   }
 
   find(key: string, remoteAddress: string): Caller | undefined {
@@ -86,8 +78,8 @@ export class DigestRing implements KeyRing {
   /** The look-up is by digest: its timing does not let a caller approach a known key byte by byte. */
   #digestOf(keys: KnownKeys, key: string): DigestEntry | undefined {
     const found = keys.digest(hash('sha256', key, 'hex'));
-    if (found || this.#peppers.length === 0) return found;
-    for (const [name, secret] of this.#peppers) {
+    if (found) return found;
+    for (const [name, secret] of this.#options.peppers ?? []) {
       const peppered = keys.digest(pepperedDigest(name, secret, key));
       if (peppered) return peppered;
     }
@@ -98,14 +90,12 @@ export class DigestRing implements KeyRing {
 const unknownNow = (): GatewayError =>
   new GatewayError('store_unavailable', 'The state store does not answer, so the gateway key cannot be checked.');
 
-/** The keys and the teams they belong to. */
 export interface KeysAndTeams extends KeysFile {
   readonly teams?: TeamsFile | undefined;
   /** Clients must have certificates (`tls.client_ca`). */
   readonly clientCertificates?: boolean;
 }
 
-/** A ring of keys that do not change. */
 export function createKeyRing(
   { keys, teams = {}, clientCertificates }: KeysAndTeams,
   clock: Pick<Clock, 'wall'>,

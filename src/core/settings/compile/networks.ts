@@ -20,10 +20,7 @@ export function parseNetwork(text: string): Network | undefined {
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/**
- * The canonical form of an address: a dual-stack socket reports IPv4 clients as `::ffff:1.2.3.4` (RFC 4291, 2.5.5.2) and
- * link-local clients with a zone. Undefined for text that is not an IP address.
- */
+/** Without `::ffff:` (dual-stack sockets, RFC 4291, 2.5.5.2) and zone. Undefined: not an IP address. */
 export function normaliseAddress(address: string): string | undefined {
   const bare = address.split('%', 1)[0]!;
   if (isIP(bare) === 4) return bare;
@@ -32,7 +29,6 @@ export function normaliseAddress(address: string): string | undefined {
   return MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Tests whether an address is in one of the networks. */
 export type NetworkTest = (address: string) => boolean;
 
 export function createNetworkTest(networks: readonly string[]): NetworkTest {
@@ -68,4 +64,11 @@ const isLoopbackAddress = createNetworkTest(['127.0.0.0/8', '::1/128']);
 /** True for a loopback address or `localhost`. @param host without brackets */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
+}
+
+/** The host of a URL at which this machine reaches a listener: not every system can connect to an any-address. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../../plugin/index.ts';
 import { showValue } from '../values/show.ts';
@@ -20,10 +21,7 @@ type Egress = NonNullable<ServerFile['egress']>;
 
 const DIRECT: OutboundSettings = { proxies: {}, noProxy: [] };
 
-/**
- * Reads `egress.proxy`. The variables of the environment count only with `proxy: env`: they are often set for other programs of a
- * machine, and would send credentials and prompts through a proxy that no setting names.
- */
+/** Variables count only with `proxy: env`: set for other programs, they would send prompts through their proxy. */
 export function compileOutbound(egress: Egress | undefined, env: Environment, report: Report): OutboundSettings {
   const { proxy = 'none', proxy_credentials: credentials, no_proxy: noProxy } = egress ?? {};
   const named = proxy !== 'none' && proxy !== 'env';
@@ -49,20 +47,15 @@ function checkEntry(entry: string, index: number, report: Report): void {
   const isName = /^(?:\*|(?:\*?\.)?[A-Za-z0-9_-][A-Za-z0-9._-]*(?::\d{1,5})?)$/.test(entry);
   const isAddress = /^(?:\[[0-9A-Fa-f:.]+\](?::\d{1,5})?|[0-9A-Fa-f:.]+)$/.test(entry);
   if (isName || isAddress || parseNetwork(entry)) return;
-  report({
-    path: ['no_proxy', index],
-    message: `${showValue(entry, undefined)} is no host name, address or network in CIDR notation, such as ".internal.example.com" or "10.0.0.0/8"`,
-  });
+  const message = `${showValue(entry, undefined)} is no host name, address or network in CIDR notation, such as ".internal.example.com" or "10.0.0.0/8"`;
+  report({ path: ['no_proxy', index], message });
 }
 
 /** Upper and lower case are both common; where both are set, the lower one counts, as in curl. */
-const variable = (env: Environment, name: string): { readonly name: string; readonly text: string } | undefined => {
-  for (const one of [name.toLowerCase(), name]) {
-    const text = env[one]?.trim();
-    if (text !== undefined && text !== '') return { name: one, text };
-  }
-  return undefined;
-};
+const variable = (env: Environment, name: string): { readonly name: string; readonly text: string } | undefined =>
+  [name.toLowerCase(), name]
+    .map((one) => ({ name: one, text: env[one]?.trim() ?? '' }))
+    .find(({ text }) => text !== '');
 
 function fromEnvironment(env: Environment, report: Report): OutboundSettings {
   const read = (name: string): ProxySettings | undefined => {
@@ -70,17 +63,10 @@ function fromEnvironment(env: Environment, report: Report): OutboundSettings {
     return found && readProxy(found, report);
   };
   const proxies = { https: read('HTTPS_PROXY'), http: read('HTTP_PROXY') };
-  if (!proxies.https && !proxies.http)
-    report({
-      path: ['proxy'],
-      severity: 'warning',
-      message: 'neither HTTPS_PROXY nor HTTP_PROXY is set, so upstreams are reached without a proxy',
-    });
-  const noProxy =
-    variable(env, 'NO_PROXY')
-      ?.text.split(/[\s,]+/)
-      .filter((entry) => entry !== '') ?? [];
-  return { proxies, noProxy };
+  const message = 'neither HTTPS_PROXY nor HTTP_PROXY is set, so upstreams are reached without a proxy';
+  if (!proxies.https && !proxies.http) report({ path: ['proxy'], severity: 'warning', message });
+  const noProxy = variable(env, 'NO_PROXY')?.text.split(/[\s,]+/) ?? [];
+  return { proxies, noProxy: noProxy.filter((entry) => entry !== '') };
 }
 
 /** Messages quote nothing of the variable, which may hold a password. */
@@ -94,17 +80,9 @@ function readProxy(
     report({ path: ['proxy'], message });
     return undefined;
   }
-  const decode = (part: string): string => {
-    try {
-      return decodeURIComponent(part);
-    } catch {
-      return part;
-    }
-  };
   const { username, password } = url;
-  const credentials =
-    username === '' && password === ''
-      ? undefined
-      : new Secret(`${decode(username)}:${decode(password)}`, `env:${name}`);
-  return { url: url.origin, credentials };
+  if (username === '' && password === '') return { url: url.origin, credentials: undefined };
+  // `unescape` leaves what is no escape as it is.
+  const login = `${unescape(username)}:${unescape(password)}`;
+  return { url: url.origin, credentials: new Secret(login, `env:${name}`) };
 }

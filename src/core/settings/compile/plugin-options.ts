@@ -2,10 +2,10 @@ import type { Ajv, ErrorObject, Options as AjvOptions, ValidateFunction } from '
 import { loadAjv, loadFormats } from '../../kernel/on-demand.ts';
 import { compiledAhead } from '../../kernel/compiled-ahead.ts';
 import { type Report, isObject } from '../../../plugin/index.ts';
-import type { JsonPath } from '../schema/pointer.ts';
+import { fromPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../schema/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
-import { createAjv } from '../schema/settings-ajv.ts';
+import { createAjv } from '../schema/schemas.ts';
 import { toError } from '../../../plugin/thrown.ts';
 
 interface Compiled {
@@ -27,10 +27,7 @@ interface OptionsSchema {
   readonly trusted: boolean;
 }
 
-/**
- * Validates a plugin's options against its schema and reports problems as for every other setting. Returns the options with the
- * schema's defaults filled in; undefined where there are problems.
- */
+/** Validates options and reports problems at `path`. Returns them with the defaults; undefined with problems. */
 export function readOptions(of: OptionsSchema, options: Options, path: JsonPath, report: Report): Options | undefined {
   const own = compileOnce(of);
   if (own instanceof Error) {
@@ -44,10 +41,7 @@ export function readOptions(of: OptionsSchema, options: Options, path: JsonPath,
   return undefined;
 }
 
-/**
- * The errors of the options as written, without defaults: a misspelt key should be matched with the key that is missing in the
- * file, which a default would supply.
- */
+/** Errors of the options without defaults, which could supply the key that a misspelt one stands for. */
 function errorsOf({ validate }: Compiled, options: unknown, filled: unknown): readonly ErrorObject[] {
   const withDefaults = validate.errors ?? [];
   validate(options);
@@ -57,15 +51,8 @@ function errorsOf({ validate }: Compiled, options: unknown, filled: unknown): re
 
 function isFilledIn({ keyword, instancePath, params }: ErrorObject, filled: unknown): boolean {
   if (keyword !== 'required') return false;
-  const object = instancePath
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce(
-      (value: unknown, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
-      filled,
-    );
-  return typeof object === 'object' && object !== null && Reflect.has(object, String(params['missingProperty']));
+  const path = [...fromPointer(instancePath, filled), String(params['missingProperty'])];
+  return valueAt(filled, path) !== undefined;
 }
 
 function problemsOf(errors: readonly ErrorObject[], json: unknown, { schema, tree }: Compiled) {
@@ -94,7 +81,6 @@ function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
   }
 }
 
-/** The schema with an `$id` and absolute `$ref`s. */
 export function namedSchema(schema: object): Schema {
   const id = '$id' in schema ? String(schema.$id) : 'gatehouse:plugin-options';
   return absoluteRefs({ ...schema, $id: id }, id);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { completeSchemas } from '../../../../schemas/fragments.ts';
+import { isObject } from '../../../plugin/index.ts';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { valueAt } from '../schema/pointer.ts';
-import { readSchema, isSchema, propertiesOf, SchemaTree, absoluteRefs } from '../schema/schema-files.ts';
+import { readSchema, propertiesOf, SchemaTree, absoluteRefs } from '../schema/schema-files.ts';
 import { compileServerSettings } from './server-settings.ts';
 
 /** Without the keys of add-ons, which fill in their own defaults. */
@@ -11,7 +12,7 @@ const tree = new SchemaTree([schema]);
 
 /** The document of all defaults below a schema; a default beside a `$ref` takes precedence over the one it refers to. */
 function defaultsOf(node: unknown): unknown {
-  if (!isSchema(node)) return undefined;
+  if (!isObject(node)) return undefined;
   if (node['default'] !== undefined) return node['default'];
   const [target = node] = tree.alternatives(node);
   const members = Object.entries(propertiesOf(target)).map(([key, member]) => [key, defaultsOf(member)] as const);

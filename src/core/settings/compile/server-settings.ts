@@ -1,12 +1,5 @@
-import type { ChainItem, Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
-import {
-  parseBytes,
-  parseDuration,
-  type JsonLimits,
-  type Secret,
-  type Timeouts,
-  type FormLimits,
-} from '../../../plugin/index.ts';
+import type { Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
+import { parseBytes, parseDuration, type Secret, type Timeouts } from '../../../plugin/index.ts';
 import type { Environment } from '../values/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */
@@ -34,91 +27,15 @@ export interface AdminSettings {
   /** Names accepted in Host headers, beside those that are always accepted. */
   readonly hosts: readonly string[];
   readonly records: number;
-  /** Requests that can be explained afterwards. */
   readonly explain: 'asked' | 'all' | 'none';
   readonly tls?: Pick<Tls, 'cert' | 'key'> | undefined;
 }
 
-/** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. */
-export interface ServerSettings {
-  readonly listen: Required<Listen>;
-  readonly status: Required<Listen>;
-  /** Networks of proxies whose forwarding headers are trusted. */
-  readonly trustedProxies: readonly string[];
-  readonly admin: AdminSettings;
-  /** Deadline of a whole request, in milliseconds. */
-  readonly deadlineMs: number;
-  readonly drain: { readonly delayMs: number; readonly timeoutMs: number };
-  readonly limits: {
-    readonly body: number;
-    /** Limits for the JSON of bodies: levels, keys of an object, items of a list. */
-    readonly json: JsonLimits;
-    readonly header: number;
-    readonly reply: number;
-    readonly holdBytes: number;
-    readonly holdMs: number;
-    readonly inlineConfig: number;
-    readonly connections: number;
-    /** Concurrent requests. */
-    readonly inFlight: number;
-    /** Concurrent requests of one key while most of `inFlight` is taken. */
-    readonly inFlightPerKey: number;
-    /** Bytes of the bodies of concurrent requests. */
-    readonly inFlightBytes: number;
-    readonly inFlightBytesPerKey: number;
-    /** Requests with large bodies that may wait in the queue. */
-    readonly largeBodies: number;
-    /** Requests of one connection that are served concurrently. */
-    readonly pipelined: number;
-    /** Multipart forms for models. */
-    readonly form: FormLimits;
-    readonly headerMs: number;
-    readonly bodyMs: number;
-    /** Time within which an external plugin must call `next`. */
-    readonly pluginMs: number;
-    readonly commitBytes: number;
-    readonly commitMs: number;
-  };
-  readonly timeouts: Timeouts;
-  readonly headerPrefixes: readonly string[];
-  readonly defaultConfig: string | undefined;
-  readonly chains: {
-    readonly entry: readonly ChainItem[];
-    readonly request: readonly ChainItem[];
-    readonly attempt: readonly ChainItem[];
-  };
-  /** Modules with plugins; paths are relative to the settings folder. */
-  readonly plugins: readonly string[];
-  readonly cache: {
-    readonly maxBytes: number;
-    readonly maxEntryBytes: number;
-  };
-  readonly reload: { readonly watch: boolean; readonly debounceMs: number };
-  readonly egress: { readonly tokenUris: readonly string[] };
-  readonly telemetry: {
-    /** Undefined: records are in no files. */
-    readonly records:
-      | {
-          readonly dir: string;
-          readonly maxFileBytes: number;
-          readonly maxBytes: number;
-          readonly maxAgeMs: number;
-        }
-      | undefined;
-    readonly log: { readonly level: LogLevel; readonly access: 'all' | 'errors' | 'off' };
-    /** Metadata keys that are labels of counters. */
-    readonly metrics: {
-      readonly metadata: readonly string[];
-      /** The plugins that have metrics of their own. */
-      readonly plugins: 'external' | 'all' | 'off';
-    };
-  };
-}
-
-type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+/** configs/server.yaml with its defaults filled in: times in milliseconds, sizes in bytes. schemas/server.json describes each setting. */
+export type ServerSettings = Readonly<ReturnType<typeof compileServerSettings>>;
 
 /** Fills in the defaults, which the schema documents for people and editors; a test compares the two. */
-export function compileServerSettings(file: ServerFile): ServerSettings {
+export function compileServerSettings(file: ServerFile) {
   const { drain = {}, limits = {}, chains = {}, cache = {}, reload = {}, telemetry = {} } = file;
   return {
     listen: { host: DEFAULT_HOST, port: 8787, ...file.listen },
@@ -131,22 +48,24 @@ export function compileServerSettings(file: ServerFile): ServerSettings {
     timeouts: compileServerTimeouts(file),
     headerPrefixes: headerPrefixes(file),
     defaultConfig: file.default_config,
-    chains: compileChains(chains),
+    chains: { ...DEFAULT_CHAINS, ...chains },
     plugins: file.plugins ?? [],
-    cache: compileCacheStore(cache),
+    cache: {
+      maxBytes: parseBytes(cache.max_bytes ?? '64MiB'),
+      maxEntryBytes: parseBytes(cache.max_entry_bytes ?? '1MiB'),
+    },
     reload: { watch: reload.watch ?? true, debounceMs: parseDuration(reload.debounce ?? '500ms') },
     egress: { tokenUris: file.egress?.token_uris ?? [] },
     telemetry: compileTelemetry(telemetry),
   };
 }
 
-const compileCacheStore = ({
-  max_bytes,
-  max_entry_bytes,
-}: NonNullable<ServerFile['cache']>): ServerSettings['cache'] => ({
-  maxBytes: parseBytes(max_bytes ?? '64MiB'),
-  maxEntryBytes: parseBytes(max_entry_bytes ?? '1MiB'),
-});
+/** Add-ons put their plugins into these (compose/snapshot.ts). */
+const DEFAULT_CHAINS: Required<NonNullable<ServerFile['chains']>> = {
+  entry: ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
+  request: ['metadata', 'route'],
+  attempt: ['override', 'cache', 'transform', 'retry', 'send'],
+};
 
 type CompileAdmin = (file: ServerFile) => AdminSettings;
 
@@ -166,17 +85,9 @@ export const adminSettings: CompileAdmin = (file) => ofAdmin(file);
 /** Called while the add-on that has the listener is registered. */
 export const setAdminSettings = (compile: CompileAdmin): void => void (ofAdmin = compile);
 
-/** Add-ons put their plugins into these defaults (compose/snapshot-part.ts). */
-const compileChains = (chains: NonNullable<ServerFile['chains']>): ServerSettings['chains'] => ({
-  entry: chains.entry ?? ['telemetry', 'errors', 'auth', 'models', 'body', 'config'],
-  request: chains.request ?? ['metadata', 'route'],
-  attempt: chains.attempt ?? ['override', 'cache', 'transform', 'retry', 'send'],
-});
-
-/** The default share of one key in a limit. */
 const quarter = (whole: number): number => Math.max(1, Math.floor(whole / 4));
 
-function compileLimits(limits: Limits): ServerSettings['limits'] {
+function compileLimits(limits: Limits) {
   return {
     body: parseBytes(limits.body ?? '48MiB'),
     json: { depth: limits.json_depth ?? 64, keys: limits.json_keys ?? 10_000, items: limits.json_items ?? 200_000 },
@@ -199,7 +110,6 @@ function compileLimits(limits: Limits): ServerSettings['limits'] {
   };
 }
 
-/** Limits that all concurrent requests share. */
 function compileLoadLimits(limits: Limits) {
   const inFlight = limits.in_flight ?? 2000;
   const inFlightBytes = parseBytes(limits.in_flight_bytes ?? '512MiB');
@@ -226,12 +136,9 @@ function compileServerTimeouts({ timeouts = {} }: ServerFile): Timeouts {
   };
 }
 
-function compileTelemetry({
-  log = {},
-  metrics = {},
-  records,
-}: NonNullable<ServerFile['telemetry']>): ServerSettings['telemetry'] {
+function compileTelemetry({ log = {}, metrics = {}, records }: NonNullable<ServerFile['telemetry']>) {
   return {
+    // Undefined: records are in no files.
     records: records && {
       dir: records.dir,
       maxFileBytes: parseBytes(records.max_file_bytes ?? '64MiB'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayKey, KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
 import { callerOf } from './key-ring.ts';
-import { metadataOf, teamsOfKey } from './teams.ts';
+import { metadataOf, teamsOfKey } from './key-record.ts';
 import { Tenants } from './tenants.ts';
 
 const DIGEST = `sha256:${'b'.repeat(64)}`;

@@ -1,11 +1,9 @@
-import type { GatewayKey, TeamsFile } from '../../../../schemas/types.generated.ts';
+import type { GatewayKey, Team, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { NodePath, TreeNode } from '../../tenants/tree.ts';
 import { ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
 import { nameOf, type StoredChanges, type StoredObject } from '../source/stored-objects.ts';
-import { digestsOfFile, digestsOfStored } from './key-digests.ts';
-import { KeyRecord, type DigestEntry, type OuterNode } from './key-record.ts';
-import type { Attached } from './compile-node.ts';
-import { attachedTo, compileOwned } from './owned-nodes.ts';
+import { ringDigests, KeyRecord, type DigestEntry, type OuterNode } from './key-record.ts';
+import { type Attached, attachedTo, compileOwned } from './compile-node.ts';
 
 /** The part of the files, which is the same for every version of the tenants. */
 export interface TenantFiles {
@@ -16,7 +14,6 @@ export interface TenantFiles {
   readonly configIds: ReadonlySet<string> | undefined;
 }
 
-/** The tenants of one version, compiled. */
 export interface TenantParts {
   readonly known: boolean;
   readonly stored: ShardedMap<StoredObject>;
@@ -40,7 +37,6 @@ export const NO_TENANTS: TenantParts = {
   left: new Map(),
 };
 
-/** Paths of deleted keys that stay. */
 const MAX_LEFT = 1_000;
 
 /** Makes the next version of the tenants: the parts that change are copied once, the others are shared. */
@@ -54,9 +50,7 @@ export class TenantsDraft {
   #left: ReadonlyMap<string, NodePath>;
   #known: boolean;
   /** Ids of what is to be compiled. */
-  readonly organizations = new Set<string>();
-  readonly teams = new Set<string>();
-  readonly keys = new Set<string>();
+  readonly #marked = { organization: new Set<string>(), team: new Set<string>(), key: new Set<string>() };
   readonly changed: TreeNode[] = [];
   readonly before: TreeNode[] = [];
 
@@ -100,42 +94,39 @@ export class TenantsDraft {
 
   /** Marks what files have, or had. */
   addFiles({ organizations, teams, keys }: TenantFiles): void {
-    for (const id of Object.keys(organizations)) this.organizations.add(id);
-    for (const id of Object.keys(teams)) this.teams.add(id);
-    for (const id of keys.keys()) this.keys.add(id);
+    for (const id of Object.keys(organizations)) this.#marked.organization.add(id);
+    for (const id of Object.keys(teams)) this.#marked.team.add(id);
+    for (const id of keys.keys()) this.#marked.key.add(id);
   }
 
   /** Marks what an object is a part of. @param isThere false: it leaves */
   #touch(object: StoredObject | undefined, isThere: boolean): void {
-    if (!object) return;
-    if (object.kind === 'organizations') this.organizations.add(object.id);
-    else if (object.kind === 'teams') this.teams.add(object.id);
-    else if (object.kind === 'keys') this.keys.add(object.id);
-    else if (object.kind === 'budgets' || object.kind === 'limits') {
+    if (object?.kind === 'organizations') this.#marked.organization.add(object.id);
+    else if (object?.kind === 'teams') this.#marked.team.add(object.id);
+    else if (object?.kind === 'keys') this.#marked.key.add(object.id);
+    else if (object?.kind === 'budgets' || object?.kind === 'limits') {
       const { node } = object.value;
       const attached = attachedTo(this.#attached.get(node), object, isThere);
       if (attached) this.#attached.set(node, attached);
       else this.#attached.delete(node);
-      const [kind = '', id = ''] = node.split(/:(.*)/);
-      if (kind === 'organization') this.organizations.add(id);
-      else if (kind === 'team') this.teams.add(id);
-      else if (kind === 'key') this.keys.add(id);
+      const [kind, id = ''] = node.split(/:(.*)/);
+      if (kind === 'organization' || kind === 'team' || kind === 'key') this.#marked[kind].add(id);
     }
   }
 
   /** From the outer nodes in: those inside refer to them. */
   #compile(): void {
-    for (const id of this.organizations) this.#replaceOuter(`organization:${id}`, this.#organization(id));
-    if (this.organizations.size > 0) for (const id of this.#teamsOf(this.organizations)) this.teams.add(id);
-    for (const id of this.teams) this.#replaceOuter(`team:${id}`, this.#team(id));
+    const { organization: organizations, team: teams, key: keys } = this.#marked;
+    for (const id of organizations) this.#replaceOuter('organization', id);
+    if (organizations.size > 0) for (const id of this.#teamsOf(organizations)) teams.add(id);
+    for (const id of teams) this.#replaceOuter('team', id);
     // All before the first new one: a digest may have moved to another key.
-    for (const id of this.keys)
-      for (const digest of this.#keys.get(id)?.parts.digests ?? []) this.#digests.delete(digest);
-    for (const id of this.keys) this.#replaceKey(id);
-    if (this.teams.size === 0) return;
+    for (const id of keys) for (const digest of this.#keys.get(id)?.parts.digests ?? []) this.#digests.delete(digest);
+    for (const id of keys) this.#replaceKey(id);
+    if (teams.size === 0) return;
     for (const record of this.#keys.done().shards.flatMap((shard) => [...shard.values()])) {
       const { team } = record.parts.key;
-      if (team !== undefined && this.teams.has(team) && !this.keys.has(record.id)) this.#linkAgain(record);
+      if (team !== undefined && teams.has(team) && !keys.has(record.id)) this.#linkAgain(record);
     }
   }
 
@@ -146,21 +137,11 @@ export class TenantsDraft {
       if (object.kind === 'teams' && organizations.has(object.value.organization ?? '')) yield object.id;
   }
 
-  #organization(id: string): OuterNode | undefined {
-    const ref = `organization:${id}`;
-    const object = this.#stored.get(`organizations/${id}`);
-    const stored = object?.kind === 'organizations' ? object : undefined;
-    const owned = this.#compiled(ref, this.#files.organizations[id], stored);
-    if (!owned) return undefined;
-    const { file, node, problem } = owned;
-    return { node, metadata: file.metadata, organization: undefined, problem };
-  }
-
-  #team(id: string): OuterNode | undefined {
-    const ref = `team:${id}`;
-    const object = this.#stored.get(`teams/${id}`);
-    const stored = object?.kind === 'teams' ? object : undefined;
-    const owned = this.#compiled(ref, this.#files.teams[id], stored);
+  #outerNode(kind: 'organization' | 'team', id: string): OuterNode | undefined {
+    const ref = `${kind}:${id}`;
+    const object = this.#stored.get(`${kind}s/${id}`);
+    const stored = object?.kind === 'teams' || object?.kind === 'organizations' ? object : undefined;
+    const owned = compileOwned<Team>({ ...this.#own(ref), file: this.#files[`${kind}s`][id], stored });
     if (!owned) return undefined;
     const { file, node } = owned;
     const outer = file.organization === undefined ? undefined : this.#outer.get(`organization:${file.organization}`);
@@ -171,16 +152,11 @@ export class TenantsDraft {
     return { node, metadata: file.metadata, organization: outer, problem: owned.problem ?? missing ?? outer?.problem };
   }
 
-  #compiled<File extends object>(
-    ref: string,
-    file: File | undefined,
-    stored: (Extract<StoredObject, { kind: 'teams' | 'organizations' }> & { readonly value: File }) | undefined,
-  ) {
-    return compileOwned({ ref, file, stored, attached: this.#attached.get(ref), timeZone: this.#files.timeZone });
-  }
+  #own = (ref: string) => ({ ref, attached: this.#attached.get(ref), timeZone: this.#files.timeZone });
 
-  #replaceOuter(ref: string, now: OuterNode | undefined): void {
-    const before = this.#outer.get(ref);
+  #replaceOuter(kind: 'organization' | 'team', id: string): void {
+    const ref = `${kind}:${id}`;
+    const [before, now] = [this.#outer.get(ref), this.#outerNode(kind, id)];
     if (now) this.#outer.set(ref, now);
     else this.#outer.delete(ref);
     this.#note(before?.node, now?.node);
@@ -205,15 +181,12 @@ export class TenantsDraft {
   }
 
   #key(id: string): { readonly record: KeyRecord; readonly digests: ReadonlyMap<string, DigestEntry> } | undefined {
-    const ref = `key:${id}`;
     const object = this.#stored.get(`keys/${id}`);
     const stored = object?.kind === 'keys' ? object : undefined;
     const owned = compileOwned({
-      ref,
+      ...this.#own(`key:${id}`),
       file: this.#files.keys.get(id),
       stored: stored && { ...stored, value: stored.value.entry },
-      attached: this.#attached.get(ref),
-      timeZone: this.#files.timeZone,
     });
     if (!owned) return undefined;
     const { file: key, node } = owned;
@@ -221,7 +194,7 @@ export class TenantsDraft {
     const isStored = stored !== undefined && !this.#files.keys.has(id);
     const ownProblem = owned.problem;
     const problem = ownProblem ?? this.#danglingOf(key, team, isStored);
-    const digests = isStored ? digestsOfStored(id, stored.value, key) : digestsOfFile(key);
+    const digests = isStored ? ringDigests(key, stored.value.digests) : ringDigests(key);
     const expiresAt = [...digests.values()].find(({ previous }) => !previous)?.validTo ?? Infinity;
     const names = [...digests.keys()];
     const record = new KeyRecord({ key, isStored, node, team, ownProblem, problem, expiresAt, digests: names });

@@ -1,14 +1,11 @@
 import type { KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { AlertTree } from '../../tenants/tree.ts';
-import type { CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
+import type { AlertTree, CallerPlace, NodeChanges, NodePath, NodeTree, TreeNode } from '../../tenants/tree.ts';
 import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } from '../source/stored-objects.ts';
 import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
 export interface TenantsSetup {
-  /** The keys of the files. */
   readonly keys: KeysFile;
-  /** The teams and organizations of the files. */
   readonly teams: TeamsFile;
   readonly stored?: StoredObjects | undefined;
   /** Time zone of budgets that name none. */
@@ -26,10 +23,7 @@ export interface ChangedTenants extends NodeChanges {
   readonly tenants: Tenants;
 }
 
-/**
- * The organizations, teams and keys of the files and the state store at one moment: which keys are valid, and which nodes count what they
- * use. A version never changes; a change of the store makes the next one from the parts that it touches.
- */
+/** Organizations, teams and keys of the files and the store at one moment. A change makes the next version. */
 export class Tenants implements NodeTree, AlertTree, KnownKeys {
   readonly #files: TenantFiles;
   readonly #parts: TenantParts;
@@ -55,7 +49,6 @@ export class Tenants implements NodeTree, AlertTree, KnownKeys {
     return new Tenants(own, draft.parts());
   }
 
-  /** The version after changes of the store. */
   with(changes: StoredChanges): ChangedTenants {
     const draft = new TenantsDraft(this.#files, this.#parts);
     draft.apply(changes);

@@ -35,11 +35,5 @@ export const uploadGrants = (known: () => KnownKeys, clock: Pick<Clock, 'wall'>,
   },
 });
 
-interface Granted {
-  readonly end: string;
-  readonly keyId: string;
-  readonly uploadId: string;
-}
-
-const macOf = (digest: string, { end, keyId, uploadId }: Granted): Buffer =>
+const macOf = (digest: string, { end, keyId, uploadId }: Record<'end' | 'keyId' | 'uploadId', string>): Buffer =>
   createHmac('sha256', digest).update(`gatehouse upload\n${end}\n${keyId}\n${uploadId}`).digest();

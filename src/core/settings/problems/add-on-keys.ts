@@ -1,7 +1,6 @@
 import type { JsonPath } from '../schema/pointer.ts';
 import type { Schema, SchemaName } from '../schema/schema-files.ts';
 
-/** Which add-on brings a file of the settings. */
 export const ADD_ON_FILES: Readonly<Partial<Record<SchemaName, string>>> = {
   prices: 'budgets',
   prompt: 'prompts',

@@ -3,7 +3,6 @@ import { fromPointer, valueAt } from '../schema/pointer.ts';
 import { SECRET_SHAPE } from '../values/show.ts';
 import type { Values } from '../values/values.ts';
 
-/** Replaces secrets and referenced values in a message. */
 export type Conceal = (text: string) => string;
 
 /** Shorter values are not secrets, and replacing every `8` would garble a message. */
@@ -31,10 +30,7 @@ export function createConceal({ json, origins }: Pick<Values, 'json' | 'origins'
       .replaceAll(new RegExp(SECRET_SHAPE, 'g'), '[secret]');
 }
 
-/**
- * The secrets of a file in clear: values that its schema marks as secret, and the contents of references whose names sound like
- * a secret. Other references (a region, a model's name) are not secrets.
- */
+/** Values that the schema marks as secret, and contents of references whose names sound like a secret. */
 export function secretsIn({ json, origins }: Pick<Values, 'json' | 'origins'>): readonly string[] {
   const found = [...origins].flatMap(([pointer, { secret, sources, contents }]) => {
     const value = secret ? valueAt(json, fromPointer(pointer, json)) : undefined;

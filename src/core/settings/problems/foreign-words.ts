@@ -1,144 +1,86 @@
 // Keys and values of Portkey and other gateways that the schema does not have, with their equivalent here. A migrated config
 // is not misspelt, so the nearest key would be a wrong suggestion.
 
+type Advice = Readonly<Record<string, string>>;
+
+/** One advice for several keys, which mean the same. */
+const all = (advice: string, ...keys: readonly string[]): Advice =>
+  Object.fromEntries(keys.map((key) => [key, advice]));
+
 const CIRCUIT_BREAKER =
   'write `circuit_breaker: { failures, failure_rate, min_requests, cooldown, on_status_codes }`, at the top of the config or in a target';
 const GUARDRAIL = 'a gateway config has no guardrails; plugins check requests: list them in `plugins`';
 const TIMEOUT = 'write `request_timeout` for a target with its retries, `deadline` for the whole request';
 const ENTRY = 'of an entry of catalog.yaml, which targets name by `provider: "@slug"`';
 const NO_SWITCH = 'there is no switch: leave the whole block out to turn it off';
-const FIELDS = 'write `hash_fields`';
 const STICKY = 'write `sticky: { hash_fields: [ metadata.KEY ], ttl: 1h }`; a time without a unit counts milliseconds';
-
-const RETRIES = 'write `retry: { attempts: 3 }`';
 const LITELLM_MODELS =
   'LiteLLM’s list: write an entry under `providers` for each vendor, and each `model_name` under `aliases`, as in `aliases: { gpt: { target: "@openai/gpt-5" } }`';
 const LIMITS = 'write `limits: { requests: "600/min", tokens: "100000/min", concurrency: 20 }`, any of the three';
 const BUDGETS = 'write `budgets: [ { cap: "500 USD", period: month } ]`';
+const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
+const PRICES =
+  'write `usd`, per million tokens, as in `usd: { input: 1.25, output: 10 }`: the price of a token times 1,000,000';
+const OF_ONE_TOKEN = 'USD per million tokens: the price of a token times 1,000,000';
 
-const RATES: Readonly<Record<string, string>> = {
-  rpm: 'write `requests: "600/min"`',
-  rpm_limit: 'write `requests: "600/min"`',
+const RATES: Advice = {
+  ...all('write `requests: "600/min"`', 'rpm', 'rpm_limit'),
   rps: 'write `requests: "10/s"`',
-  tpm: 'write `tokens: "100000/min"`',
-  tpm_limit: 'write `tokens: "100000/min"`',
+  ...all('write `tokens: "100000/min"`', 'tpm', 'tpm_limit'),
   max_parallel_requests: 'write `concurrency: 20`',
 };
 
-const CERTIFICATE = 'write `cert`, the path of the file';
-const PRIVATE_KEY = 'write `key`, the path of the file';
-const TLS: Readonly<Record<string, string>> = {
-  cert_file: CERTIFICATE,
-  cert_path: CERTIFICATE,
-  certificate: CERTIFICATE,
-  key_file: PRIVATE_KEY,
-  key_path: PRIVATE_KEY,
-  private_key: PRIVATE_KEY,
+const TLS: Advice = {
+  ...all('write `cert`, the path of the file', 'cert_file', 'cert_path', 'certificate'),
+  ...all('write `key`, the path of the file', 'key_file', 'key_path', 'private_key'),
   ca: 'write `client_ca` for the authorities of client certificates; those of upstreams are `egress.ca`',
   enabled: NO_SWITCH,
   min_version: 'there is no setting: TLS 1.2 is the lowest version',
 };
 
-const OTLP_VARIABLES = 'set the variable OTEL_EXPORTER_OTLP_HEADERS, as in `authorization=Bearer TOKEN`';
-
-const INPUT = 'write `input`, USD per million tokens: the price of a token times 1,000,000';
-const OUTPUT = 'write `output`, USD per million tokens: the price of a token times 1,000,000';
-const CACHED = 'write `cached`, USD per million tokens';
-const ALIAS_TARGET = 'write `target: "@openai/gpt-5"`';
-
-const REGION = 'write `region`';
-const PROJECT = 'write `project_id`';
-const SERVICE_ACCOUNT = 'write `service_account`';
-const BASE_URL = 'write `base_url`';
 /** Keys of entries at vendors in LiteLLM and Portkey. */
-const ENTRY_KEYS: Readonly<Record<string, string>> = {
-  api_base: BASE_URL,
-  endpoint: BASE_URL,
-  url: BASE_URL,
-  custom_host: BASE_URL,
+const ENTRY_KEYS: Advice = {
+  ...all('write `base_url`', 'api_base', 'endpoint', 'url', 'custom_host'),
   key: 'write `api_key`',
   name: 'write `slug`',
 };
-const VERTEX: Readonly<Record<string, string>> = {
+const VERTEX: Advice = {
   ...ENTRY_KEYS,
-  location: REGION,
-  vertex_location: REGION,
-  vertex_region: REGION,
-  vertex_ai_location: REGION,
-  project: PROJECT,
-  vertex_project: PROJECT,
-  vertex_project_id: PROJECT,
-  vertex_ai_project: PROJECT,
-  vertex_credentials: SERVICE_ACCOUNT,
-  vertex_service_account_json: SERVICE_ACCOUNT,
+  ...all('write `region`', 'location', 'vertex_location', 'vertex_region', 'vertex_ai_location'),
+  ...all('write `project_id`', 'project', 'vertex_project', 'vertex_project_id', 'vertex_ai_project'),
+  ...all('write `service_account`', 'vertex_credentials', 'vertex_service_account_json'),
 };
-/** LiteLLM's prices are of one token. */
-const USD =
-  'write `usd`, per million tokens, as in `usd: { input: 1.25, output: 10 }`: the price of a token times 1,000,000';
-const CAP = 'write `cap: "500 USD"`';
-const PERIOD = 'write `period: month`';
-const PROXY = 'write `proxy: "http://proxy.example.com:3128"`, for all upstreams';
-const PROXY_LOGIN = 'write `proxy_credentials: "${env:PROXY_CREDENTIALS}"`, as USER:PASSWORD';
 
 /** Keys that other gateways have on keys, teams and organizations. */
-const SPENDING: Readonly<Record<string, string>> = {
-  rate_limit: LIMITS,
-  rate_limits: LIMITS,
-  ratelimit: LIMITS,
-  rpm: LIMITS,
-  rpm_limit: LIMITS,
-  tpm: LIMITS,
-  tpm_limit: LIMITS,
-  max_parallel_requests: LIMITS,
-  usage_limits: BUDGETS,
-  budget: BUDGETS,
-  max_budget: BUDGETS,
-  budget_duration: BUDGETS,
-  budget_limit: BUDGETS,
-  credit_limit: BUDGETS,
+const SPENDING: Advice = {
+  ...all(LIMITS, 'rate_limit', 'rate_limits', 'ratelimit', 'max_parallel_requests'),
+  ...all(LIMITS, 'rpm', 'rpm_limit', 'tpm', 'tpm_limit'),
+  ...all(BUDGETS, 'usage_limits', 'budget', 'max_budget', 'budget_duration', 'budget_limit', 'credit_limit'),
 };
 
-const TARGET: Readonly<Record<string, string>> = {
+const TARGET: Advice = {
   cb_config: CIRCUIT_BREAKER,
   custom_host: `write \`base_url\` ${ENTRY}`,
   vertex_project_id: `write \`project_id\` ${ENTRY}`,
   vertex_region: `write \`region\` ${ENTRY}`,
   vertex_service_account_json: `write \`service_account\` ${ENTRY}`,
   timeout: TIMEOUT,
-  retries: RETRIES,
-  num_retries: RETRIES,
-  max_retries: RETRIES,
-  before_request_hooks: GUARDRAIL,
-  after_request_hooks: GUARDRAIL,
-  input_guardrails: GUARDRAIL,
-  output_guardrails: GUARDRAIL,
+  ...all('write `retry: { attempts: 3 }`', 'retries', 'num_retries', 'max_retries'),
+  ...all(GUARDRAIL, 'before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails'),
 };
 
-/** Advice by the `title` of the schema and by key. */
-const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** By the `title` of the schema. */
+const KEYS: Readonly<Record<string, Advice>> = {
   GatewayFile: TARGET,
   Target: TARGET,
   CatalogFile: { model_list: LITELLM_MODELS, litellm_settings: 'write `server.yaml` for what it sets' },
-  GatewayKey: {
-    ...SPENDING,
-    enabled: 'write `disabled: true` to refuse the key',
-    active: 'write `disabled: true` to refuse the key',
-  },
-  Team: {
-    ...SPENDING,
-    members: 'keys name their team: write `team: NAME` in keys.yaml',
-    keys: 'keys name their team: write `team: NAME` in keys.yaml',
-  },
+  GatewayKey: { ...SPENDING, ...all('write `disabled: true` to refuse the key', 'enabled', 'active') },
+  Team: { ...SPENDING, ...all('keys name their team: write `team: NAME` in keys.yaml', 'members', 'keys') },
   RateLimits: RATES,
   ModelRateLimits: RATES,
   Budget: {
-    limit: CAP,
-    amount: CAP,
-    max_budget: CAP,
-    usd: CAP,
-    reset: PERIOD,
-    interval: PERIOD,
-    duration: PERIOD,
+    ...all('write `cap: "500 USD"`', 'limit', 'amount', 'max_budget', 'usd'),
+    ...all('write `period: month`', 'reset', 'interval', 'duration'),
     soft_limit: 'write `alerts: [80]`, percentages of the cap',
   },
   AnthropicEntry: ENTRY_KEYS,
@@ -146,52 +88,37 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GoogleAiStudioEntry: ENTRY_KEYS,
   OpenAiEntry: ENTRY_KEYS,
   VertexEntry: VERTEX,
+  // LiteLLM's prices are of one token.
   PriceRule: {
-    input_cost_per_token: USD,
-    output_cost_per_token: USD,
-    cache_read_input_token_cost: USD,
-    cache_creation_input_token_cost: USD,
-    prompt: USD,
-    completion: USD,
+    ...all(PRICES, 'input_cost_per_token', 'output_cost_per_token', 'prompt', 'completion'),
+    ...all(PRICES, 'cache_read_input_token_cost', 'cache_creation_input_token_cost'),
   },
-  ModelAlias: { model: ALIAS_TARGET, to: ALIAS_TARGET, name: ALIAS_TARGET, provider: ALIAS_TARGET },
+  ModelAlias: all('write `target: "@openai/gpt-5"`', 'model', 'to', 'name', 'provider'),
   UsdPrices: {
-    prompt: INPUT,
-    input_cost_per_token: INPUT,
-    completion: OUTPUT,
-    output_cost_per_token: OUTPUT,
-    cache_read: CACHED,
-    cached_input: CACHED,
-    cache_read_input_token_cost: CACHED,
+    ...all(`write \`input\`, ${OF_ONE_TOKEN}`, 'prompt', 'input_cost_per_token'),
+    ...all(`write \`output\`, ${OF_ONE_TOKEN}`, 'completion', 'output_cost_per_token'),
+    ...all('write `cached`, USD per million tokens', 'cache_read', 'cached_input', 'cache_read_input_token_cost'),
     cache_write: 'write `write_5m`, USD per million tokens',
   },
-  Traces: { headers: OTLP_VARIABLES, timeout: 'set the variable OTEL_EXPORTER_OTLP_TIMEOUT, in milliseconds' },
+  Traces: {
+    headers: 'set the variable OTEL_EXPORTER_OTLP_HEADERS, as in `authorization=Bearer TOKEN`',
+    timeout: 'set the variable OTEL_EXPORTER_OTLP_TIMEOUT, in milliseconds',
+  },
   ServerFile: { cors: 'list the plugin `cors` in `chains.entry`, before `errors`' },
   Tls: TLS,
   AdminTls: { ...TLS, ca: 'the admin listener reads no client certificates' },
   Egress: {
-    http_proxy: PROXY,
-    https_proxy: PROXY,
-    proxy_url: PROXY,
-    username: PROXY_LOGIN,
-    password: PROXY_LOGIN,
-    ca_file: 'write `ca`',
-    ca_bundle: 'write `ca`',
+    ...all(PROXY, 'http_proxy', 'https_proxy', 'proxy_url'),
+    ...all('write `proxy_credentials: "${env:PROXY_CREDENTIALS}"`, as USER:PASSWORD', 'username', 'password'),
+    ...all('write `ca`', 'ca_file', 'ca_bundle'),
   },
-  StateStoreSettings: {
-    path: 'write `dir`',
-    folder: 'write `dir`',
-    file: 'write `dir`',
-    url: 'the store is a folder: write `dir`',
-  },
+  StateStoreSettings: { ...all('write `dir`', 'path', 'folder', 'file'), url: 'the store is a folder: write `dir`' },
   AlertWebhook: { events: 'write `kinds`', teams: 'write `nodes: ["team:search"]`', token: 'write `secret`' },
   Organization: SPENDING,
   Strategy: {
     cb_config: CIRCUIT_BREAKER,
-    sticky_session: STICKY,
-    sticky_sessions: STICKY,
-    else: 'write `default`',
-    otherwise: 'write `default`',
+    ...all(STICKY, 'sticky_session', 'sticky_sessions'),
+    ...all('write `default`', 'else', 'otherwise'),
     weights: 'write `weight` in each target',
   },
   CircuitBreaker: {
@@ -202,19 +129,14 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     minimum_requests: 'write `min_requests`',
     enabled: NO_SWITCH,
   },
-  Sticky: { enabled: NO_SWITCH, fields: FIELDS, keys: FIELDS },
+  Sticky: { enabled: NO_SWITCH, ...all('write `hash_fields`', 'fields', 'keys') },
   Condition: {
-    if: 'write `query`',
-    when: 'write `query`',
-    match: 'write `query`',
-    target: 'write `then`, the `name` of the target',
-    use: 'write `then`, the `name` of the target',
+    ...all('write `query`', 'if', 'when', 'match'),
+    ...all('write `then`, the `name` of the target', 'target', 'use'),
   },
   Retry: {
-    count: 'write `attempts`',
+    ...all('write `attempts`', 'count', 'max_retries', 'num_retries'),
     max_attempts: 'write `attempts`, the tries after the first',
-    max_retries: 'write `attempts`',
-    num_retries: 'write `attempts`',
     delay: 'write `min_delay` for the first wait, `max_delay` for the longest',
     backoff: 'delays always grow, from `min_delay` to `max_delay`',
     retry_after: 'the upstream’s retry-after is always honoured, up to `max_delay`',
@@ -228,50 +150,34 @@ export function adviceOnKey(title: unknown, key: string): string | undefined {
   return keys && Object.hasOwn(keys, key) ? keys[key] : undefined;
 }
 
-const VALUES: Readonly<Record<string, string>> = {
+/** Words of other gateways, by the value that means the same. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
   // Modes.
-  ab: 'loadbalance',
-  canary: 'loadbalance',
-  random: 'loadbalance',
-  round_robin: 'loadbalance',
-  roundrobin: 'loadbalance',
-  weighted: 'loadbalance',
-  failover: 'fallback',
-  priority: 'fallback',
-  router: 'conditional',
-  // Values of budgets
-  hourly: 'hour',
-  daily: 'day',
-  weekly: 'week',
-  monthly: 'month',
-  lifetime: 'total',
-  never: 'total',
-  block: 'refuse',
-  deny: 'refuse',
-  hard: 'refuse',
-  reject: 'refuse',
-  soft: 'warn',
+  loadbalance: ['ab', 'canary', 'random', 'round_robin', 'roundrobin', 'weighted'],
+  fallback: ['failover', 'priority'],
+  conditional: ['router'],
+  // Values of budgets.
+  hour: ['hourly'],
+  day: ['daily'],
+  week: ['weekly'],
+  month: ['monthly'],
+  total: ['lifetime', 'never'],
+  refuse: ['block', 'deny', 'hard', 'reject'],
+  warn: ['soft'],
   // Kinds of failure.
-  '401': 'auth',
-  '403': 'auth',
-  '404': 'not_found',
-  '409': 'conflict',
-  '429': 'rate_limit',
-  '500': 'server_error',
-  '502': 'connection',
-  '503': 'overloaded',
-  '504': 'timeout_first_byte',
-  '529': 'overloaded',
-  '5xx': 'server_error',
-  moderation: 'content_filter',
-  network: 'connection',
-  safety: 'content_filter',
-  timeout: 'timeout_first_byte',
+  auth: ['401', '403'],
+  not_found: ['404'],
+  conflict: ['409'],
+  rate_limit: ['429'],
+  server_error: ['500', '5xx'],
+  connection: ['502', 'network'],
+  overloaded: ['503', '529'],
+  timeout_first_byte: ['504', 'timeout'],
+  content_filter: ['moderation', 'safety'],
 };
 
 /** The allowed value that is equivalent to another gateway's word. */
 export function meantBy(word: string, allowed: readonly string[]): string | undefined {
   const name = word.toLowerCase().replaceAll('-', '_');
-  const meant = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;
-  return meant !== undefined && allowed.includes(meant) ? meant : undefined;
+  return allowed.find((value) => Object.hasOwn(WORDS, value) && WORDS[value]!.includes(name));
 }

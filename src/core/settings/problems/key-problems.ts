@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
-import { nearest, type Problem } from '../../../plugin/index.ts';
+import { isObject, nearest, type Problem } from '../../../plugin/index.ts';
 import { absentAddOn } from './add-on-keys.ts';
 import { adviceOnKey } from './foreign-words.ts';
 import { toPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
-import { type Schema, isSchema, propertiesOf, type SchemaTree } from '../schema/schema-files.ts';
+import { type Schema, propertiesOf, type SchemaTree } from '../schema/schema-files.ts';
 import { packageSchemas } from '../schema/schemas.ts';
 import { eitherKey, firstSentenceOf, shortList, showName } from '../values/show.ts';
 import type { Values } from '../values/values.ts';
@@ -21,7 +21,6 @@ export interface SchemaProblem extends Problem {
   readonly unknown?: string;
   /** The advice in the message on what to write instead. */
   readonly advice?: string;
-  /** Keys of which one is missing. */
   readonly missing?: readonly string[];
 }
 
@@ -53,7 +52,7 @@ export function unknownKey(error: ErrorObject, place: ProblemContext): SchemaPro
 function homeInside(key: string, properties: Schema, { tree }: ProblemContext): string | undefined {
   const inside = Object.entries(properties).filter(
     ([, property]) =>
-      isSchema(property) && tree.alternatives(property).some((schema) => Object.hasOwn(propertiesOf(schema), key)),
+      isObject(property) && tree.alternatives(property).some((schema) => Object.hasOwn(propertiesOf(schema), key)),
   );
   return inside.length === 0 ? undefined : `under ${eitherKey(inside.map(([name]) => `${name}:`))}`;
 }
@@ -136,7 +135,6 @@ export function missingKey(error: ErrorObject, { path, tree }: ProblemContext): 
   return { path, message: `\`${missing}\` is missing (${shortList(tags)})`, missing: [missing] };
 }
 
-/** The tag values of the branches of a union. */
 export function tagsOf(branches: readonly Schema[], tag: string): string[] {
   return branches
     .map((branch) => valueAt(branch, ['properties', tag, 'const']))

@@ -231,10 +231,7 @@ function wrongType(error: ErrorObject, place: ProblemContext): SchemaProblem {
   const isEither = types.length > 1 && types.every((type) => SCALARS.has(type));
   const example = isEither || isOtherText(types, error) ? examplesOf(error.parentSchema) : undefined;
   if (example !== undefined)
-    return {
-      path,
-      message: `${name} must look like ${example}, not ${shownOf(error, place)}`,
-    };
+    return { path, message: `${name} must look like ${example}, not ${shownOf(error, place)}` };
   const wanted = `must be ${alternatives(types.map((type) => TYPES[type] ?? type))}${containerExample(types, error)}`;
   const hint = percentHint(error) ?? quotesHint(types, error.data);
   return { path, message: `${name} ${wanted}, not ${shownOf(error, place)}${hint}` };

@@ -1,11 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import { isSchema } from '../schema/schema-files.ts';
 import { isObject } from '../../../plugin/index.ts';
 
-/**
- * `oneOf` and `anyOf` report the errors of every failed branch and then their own, for one mistake. Keeps the errors of the
- * intended branch, or merges all branches into one error.
- */
+/** One error for a union, in place of those of each failed branch and its own: that of the branch that is meant. */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const settled = errors
     .filter(isUnion)
@@ -36,7 +32,7 @@ const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'oneOf' || ke
 function requiredNames(union: ErrorObject): string[] | undefined {
   const branches: unknown[] = Array.isArray(union.schema) ? union.schema : [];
   const names = branches.map((branch) =>
-    isSchema(branch) && Object.keys(branch).join() === 'required' ? branch['required'] : undefined,
+    isObject(branch) && Object.keys(branch).join() === 'required' ? branch['required'] : undefined,
   );
   return names.every((name) => Array.isArray(name)) ? names.flat() : undefined;
 }

@@ -6,7 +6,6 @@ import type { Field } from './fields.ts';
 
 /** One comparison of a query with a request, or several under `$and`, `$or`, `$not`. */
 export interface ComparisonAnswer {
-  /** The path within the query. */
   readonly path: JsonPath;
   /** `metadata.tier`, or `$and`. */
   readonly field: string;
@@ -16,14 +15,12 @@ export interface ComparisonAnswer {
   readonly found: unknown;
   /** Undefined: the text is too long for the pattern; a request that reaches this comparison is refused. */
   readonly holds: boolean | undefined;
-  /** The comparisons under `$and`, `$or`, `$not`. */
   readonly inner: readonly ComparisonAnswer[] | undefined;
 }
 
 /** The comparisons of a query, which holds when all of them do. */
 type ComparisonAnswers = (request: ConditionInput) => readonly ComparisonAnswer[];
 
-/** Evaluates the same query comparison by comparison. */
 export const explainQuery = (query: Query): ComparisonAnswers => readQuery(query, unchecked(), ANSWERS);
 
 /** Evaluates a query for explain, including comparisons that short-circuit evaluation would skip. */
@@ -55,7 +52,6 @@ function compare({ name }: Field, { operator, wanted, test, path }: Comparison, 
   }
 }
 
-/** Merges the answers of one query in a list into one. */
 function together(answers: readonly ComparisonAnswer[], path: JsonPath): ComparisonAnswer {
   const [first, ...others] = answers;
   return first && others.length === 0 ? first : logical('$and', path, answers);

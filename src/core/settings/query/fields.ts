@@ -4,7 +4,6 @@ import { showName } from '../values/show.ts';
 
 /** A field of a request that a query compares. */
 export interface Field {
-  /** The name in the query. */
   readonly name: string;
   /** json: any JSON value of a body. text: text of a header or of metadata, which may be a number. word: a name, never a number. */
   readonly kind: 'json' | 'text' | 'word';
@@ -26,7 +25,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['url.pathname', 'path'],
 ]);
 
-/** JSONPath's index into a list. */
 const IN_BRACKETS = /\[(\d+)\]/g;
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;

@@ -1,13 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../operations/index.ts';
 import { nearest } from '../../../plugin/index.ts';
 import { showValue, shortList } from '../values/show.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';
 
-/**
- * Tests the value of a field; undefined where the request does not have it.
- * @param account the object under which the cost of patterns is added up: the exchange
- */
+/** `value`: undefined without the field. @param account the exchange, under which patterns add up their cost */
 export type Test = (value: unknown, account: object) => boolean;
 
 /** A mistake in an operand, with its path inside the operand. */
@@ -99,11 +97,8 @@ const regex: Operator = {
 };
 
 const exists: Operator = {
-  mistake(operand) {
-    return typeof operand === 'boolean'
-      ? undefined
-      : here(`must be true or false, not ${showValue(operand, undefined)}`);
-  },
+  mistake: (operand) =>
+    typeof operand === 'boolean' ? undefined : here(`must be true or false, not ${showValue(operand, undefined)}`),
   test: (operand) => (value) => (value !== undefined) === operand,
 };
 
@@ -146,7 +141,6 @@ function scalarMistake(operand: unknown, { name, kind }: Field): OperandMistake 
   return sentence(`\`${name}\` is text, and ${showValue(operand, undefined)} is not${quotes}`);
 }
 
-/** Refuses an unknown operation, which would never match. */
 function operationMistake(id: string): OperandMistake | undefined {
   const ids = operationIds();
   if (ids.includes(id)) return undefined;
@@ -155,15 +149,5 @@ function operationMistake(id: string): OperandMistake | undefined {
   return { ...sentence(message), suggestion };
 }
 
-/** Deep equality of two JSON values: lists in order, objects in any order. The smaller value bounds the work. */
-function isEqual(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  if (Array.isArray(one) || Array.isArray(other)) {
-    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
-    return one.every((item, index) => isEqual(item, other[index]));
-  }
-  const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
-  return keys.every((key) => Object.hasOwn(other, key) && isEqual(Reflect.get(one, key), Reflect.get(other, key)));
-}
+/** Deep equality of two JSON values: lists in order, objects in any order. */
+const isEqual = (one: unknown, other: unknown): boolean => one === other || isDeepStrictEqual(one, other);

@@ -28,10 +28,7 @@ export class Pattern {
     this.#field = field;
   }
 
-  /**
-   * Throws GatewayError where the text is too long: matching only a part of it could send the request to the wrong target.
-   * @param account the object under which the cost of patterns is added up: the exchange
-   */
+  /** Throws GatewayError for a text that is too long. @param account the exchange, which adds up the cost */
   isIn(text: string, account: object): boolean {
     const set = (this.#compiled ??= compile(this.#source));
     const steps = (spent.get(account) ?? 0) + text.length * set.prog.numInst();

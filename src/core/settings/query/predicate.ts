@@ -7,7 +7,6 @@ type Predicate = (request: ConditionInput) => boolean;
 /** Compiles a query of a conditional strategy to a predicate. A query with mistakes does not throw: the checks report them. */
 export const compileQuery = (query: Query): Predicate => readQuery(query, unchecked(), PREDICATE);
 
-/** The predicate that requests run. */
 export const PREDICATE: QueryShape<Predicate> = {
   level: all,
   list: (key, queries) => (key === '$and' ? all(queries) : any(queries)),

@@ -12,14 +12,12 @@ export interface QueryShape<T> {
   not(query: T, path: JsonPath): T;
   /** @param comparisons the comparisons of one field, which must all hold */
   compare(field: Field, comparisons: readonly Comparison[]): T;
-  /** The result for a mistake. */
   never(path: JsonPath): T;
 }
 
 export interface Comparison {
   /** `$eq` for a bare value. */
   readonly operator: string;
-  /** The operand in the query. */
   readonly wanted: unknown;
   readonly test: Test;
   readonly path: JsonPath;
@@ -94,11 +92,10 @@ function readEntry<T>(key: string, value: unknown, level: Level<T>): T {
 }
 
 function readList<T>(key: '$and' | '$or', value: unknown, level: Level<T>): T {
-  if (!Array.isArray(value) || value.length === 0)
-    return mistake(
-      level,
-      `\`${key}\` must be a list of queries, not ${Array.isArray(value) ? 'an empty one' : showValue(value, undefined)}`,
-    );
+  if (!Array.isArray(value) || value.length === 0) {
+    const given = Array.isArray(value) ? 'an empty one' : showValue(value, undefined);
+    return mistake(level, `\`${key}\` must be a list of queries, not ${given}`);
+  }
   const queries = value.map((query, index) => readLevel(query, { ...within(level, index), depth: level.depth + 1 }));
   return level.shape.list(key, queries, level.path);
 }
@@ -113,49 +110,39 @@ function misplaced<T>(key: string, level: Level<T>): T {
 /** Reads a bare value, or operators that must all hold. */
 function readTests(value: unknown, field: Field, level: QueryPlace): readonly Comparison[] {
   const keys = isObject(value) ? Object.keys(value) : [];
-  if (!isObject(value) || !keys.some((key) => key.startsWith('$'))) {
-    const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
-    if (forgotten !== undefined && field.kind !== 'json') {
-      reportAt(within(level, forgotten), `${showName(forgotten)} is not an operator`, 'key', `$${forgotten}`);
-      return [{ operator: '$eq', wanted: value, test: noTest, path: level.path }];
-    }
-    if (forgotten !== undefined) adviseOnObject(forgotten, level);
-    const test = readOperator('$eq', value, { field, level, bare: true });
-    return [{ operator: '$eq', wanted: value, test, path: level.path }];
+  if (isObject(value) && keys.some((key) => key.startsWith('$')))
+    return Object.entries(value).map(([operator, wanted]) => {
+      const at = within(level, operator);
+      const test = readOperator(operator, wanted, { field, level: at, label: operator });
+      return { operator, wanted, test, path: at.path };
+    });
+  const bare = { operator: '$eq', wanted: value, path: level.path };
+  const forgotten = keys.find((key) => OPERATORS.has(`$${key}`));
+  if (forgotten !== undefined && field.kind !== 'json') {
+    reportAt(within(level, forgotten), `${showName(forgotten)} is not an operator`, 'key', `$${forgotten}`);
+    return [{ ...bare, test: noTest }];
   }
-  return Object.entries(value).map(([operator, wanted]) => {
-    const here = within(level, operator);
-    return {
-      operator,
-      wanted,
-      test: readOperator(operator, wanted, { field, level: here, bare: false }),
-      path: here.path,
-    };
-  });
+  if (forgotten !== undefined) adviseOnObject(forgotten, level);
+  return [{ ...bare, test: readOperator('$eq', value, { field, level, label: field.name }) }];
 }
 
 /** Warns that an object without operators is compared as a whole. */
-function adviseOnObject(forgotten: string, level: QueryPlace): void {
+function adviseOnObject(forgotten: string, { path, report }: QueryPlace): void {
   const message = `an object with the key \`${forgotten}\` is compared as a whole; if that is intended, write it under \`$eq\``;
-  level.report?.({
-    path: [...level.path, forgotten],
-    on: 'key',
-    severity: 'warning',
-    message,
-    suggestion: `$${forgotten}`,
-  });
+  const place = { path: [...path, forgotten], on: 'key', severity: 'warning' } as const;
+  report?.({ ...place, message, suggestion: `$${forgotten}` });
 }
 
 interface OperatorPlace {
   readonly field: Field;
   readonly level: QueryPlace;
-  /** No operator is written, so a mistake is reported for the field. */
-  readonly bare: boolean;
+  /** The operator, or the field where none is written. */
+  readonly label: string;
 }
 
 const noTest: Test = () => false;
 
-function readOperator(name: string, operand: unknown, { field, level, bare }: OperatorPlace): Test {
+function readOperator(name: string, operand: unknown, { field, level, label }: OperatorPlace): Test {
   const operator = OPERATORS.get(name);
   if (!operator) {
     notAnOperator(name, field, level);
@@ -168,8 +155,8 @@ function readOperator(name: string, operand: unknown, { field, level, bare }: Op
     if (name === '$regex' && field.name !== 'path') adviseOnSlashes(operand, level);
     return operator.test(operand, field);
   }
-  const label = `\`${bare ? field.name : name}${wrong.path.map((index) => `[${index}]`).join('')}\``;
-  const message = wrong.sentence ? wrong.message : `${label} ${wrong.message}`;
+  const place = `\`${label}${wrong.path.map((index) => `[${index}]`).join('')}\``;
+  const message = wrong.sentence ? wrong.message : `${place} ${wrong.message}`;
   reportAt(within(level, ...wrong.path), message, 'value', wrong.suggestion);
   return noTest;
 }
@@ -185,19 +172,18 @@ function adviseOnSlashes(pattern: unknown, { path, report }: QueryPlace): void {
 }
 
 function notAnOperator(name: string, { name: field }: Field, level: QueryPlace): void {
-  if (LOGICAL.includes(name)) {
+  const [open, close] = name === '$not' ? ['', ''] : ['[', ']'];
+  const example = `\`${name}: ${open}{ ${field}: … }${close}\``;
+  if (LOGICAL.includes(name)) reportAt(level, `\`${name}\` applies to whole queries: ${example}`, 'key');
+  else if (name.startsWith('$'))
+    reportAt(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
+  else
     reportAt(
       level,
-      `\`${name}\` applies to whole queries: \`${name}: ${name === '$not' ? '' : '['}{ ${field}: … }${name === '$not' ? '' : ']'}\``,
+      `${showName(name)} is beside operators and is not one`,
       'key',
+      nearest(`$${name}`, OPERATORS.keys()),
     );
-    return;
-  }
-  if (name.startsWith('$')) {
-    reportAt(level, `unknown operator ${showName(name)}`, 'key', nearest(name, OPERATORS.keys()));
-    return;
-  }
-  reportAt(level, `${showName(name)} is beside operators and is not one`, 'key', nearest(`$${name}`, OPERATORS.keys()));
 }
 
 const MAX_OPERATORS = 256;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { GatewayFile, ServerFile } from '../../../../schemas/types.generated.ts';
 import { GatewayError, type GatewayConfig, type Report } from '../../../plugin/index.ts';
 import { checkInlineConfig } from '../checks/index.ts';
-import { describe, sortDiagnostics, type Diagnostic } from '../source/diagnostic.ts';
+import { aboutFile, describe, sortDiagnostics, type Diagnostic } from '../source/diagnostic.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig, type NamedChains } from '../compile/gateway-config.ts';
 import type { ReferenceLookup } from '../values/references.ts';
@@ -15,21 +15,12 @@ import { YamlFile } from '../source/yaml-file.ts';
 const NAME = 'x-gateway-config';
 /** Enough for the deepest stored config with a nested value in its override_params. */
 const MAX_DEPTH = 32;
-/** The number of mistakes in one error message. */
 const MAX_REPORTED = 5;
 /** Each mistake searches all schemas for a suggestion, which takes 0.7 ms (measured), and a caller can make thousands. */
 const MAX_EXPLAINED = 50;
 const KEPT = { configs: 500, bytes: 32 * 1024 * 1024 };
 /** The memory that a pattern may take once it is matched (query/patterns.ts). */
 const PATTERN_BYTES = 256 * 1024;
-
-/** For a key without `inline_plugins`. */
-const NOTHING_ELSE: InlinePermissions = { plugins: false };
-
-/** Parts of an inline config that a key allows or not. */
-interface InlinePermissions {
-  readonly plugins: boolean;
-}
 
 interface Mistaken {
   readonly mistakes: readonly Diagnostic[];
@@ -77,26 +68,28 @@ export class InlineConfigs {
   }
 
   /** @param header name of the request header. Throws GatewayError `invalid_config` with each mistake and its position. */
-  get(json: string, header: string, may = NOTHING_ELSE): GatewayConfig {
+  get(json: string, header: string, { plugins } = { plugins: false }): GatewayConfig {
     if (Buffer.byteLength(json) > this.#setup.limit)
       throw new GatewayError('invalid_config', `${header} exceeds ${this.#setup.limit} bytes (limits.inline_config).`);
     // No JSON object begins with a letter, so the two outcomes of a text have different keys.
-    const key = may.plugins ? `p${json}` : json;
+    const key = plugins ? `p${json}` : json;
     let outcome = this.#known.get(key);
-    if (!outcome) this.#known.set(key, (outcome = this.#read(json, may)));
+    if (!outcome) this.#known.set(key, (outcome = this.#read(json, plugins)));
     if ('config' in outcome) return outcome.config;
-    throw new GatewayError(
-      'invalid_config',
-      reported(outcome).replaceAll(NAME, () => header),
-    );
+    const message = reported(outcome).replaceAll(NAME, () => header);
+    throw new GatewayError('invalid_config', message);
   }
 
-  #read(json: string, may: InlinePermissions): Outcome {
+  #read(json: string, plugins: boolean): Outcome {
     const broken = jsonMistake(json);
     if (broken !== undefined) return { mistakes: [broken] };
     const file = YamlFile.parse(NAME, json);
     if (file.syntaxErrors.length > 0) return { mistakes: file.syntaxErrors };
-    const { diagnostics, config, isCut } = readConfig(file, { ...this.#setup, credentials: this.#credentials, may });
+    const { diagnostics, config, isCut } = readConfig(file, {
+      ...this.#setup,
+      credentials: this.#credentials,
+      plugins,
+    });
     const mistakes = diagnostics.filter(({ severity }) => severity === 'error');
     if (mistakes.length > 0 || !config) return { mistakes, isCut };
     if (diagnostics.length > 0) this.#setup.onWarnings(diagnostics);
@@ -109,12 +102,10 @@ function jsonMistake(text: string): Diagnostic | undefined {
   try {
     JSON.parse(text);
   } catch (error) {
-    return mistake(`not valid JSON: ${error instanceof Error ? error.message : ''}`);
+    return aboutFile(NAME, `not valid JSON: ${error instanceof Error ? error.message : ''}`);
   }
-  return depthOf(text) > MAX_DEPTH ? mistake(`nests deeper than ${MAX_DEPTH} levels`) : undefined;
+  return depthOf(text) > MAX_DEPTH ? aboutFile(NAME, `nests deeper than ${MAX_DEPTH} levels`) : undefined;
 }
-
-const mistake = (message: string): Diagnostic => ({ file: NAME, line: 1, column: 1, severity: 'error', message });
 
 /** The nesting depth of valid JSON, in which quotes inside strings are escaped. */
 function depthOf(json: string): number {
@@ -134,12 +125,13 @@ const NO_REFERENCES: ReferenceLookup = {
 
 interface ReadOptions extends Pick<InlineConfigsSetup, 'server' | 'chains' | 'hasBudgets' | 'aliases'> {
   readonly credentials: ReadonlyMap<string, string>;
-  readonly may: InlinePermissions;
+  /** Whether the key has `inline_plugins`. */
+  readonly plugins: boolean;
 }
 
 function readConfig(
   file: YamlFile,
-  { server, credentials, may, chains, hasBudgets = false, aliases }: ReadOptions,
+  { server, credentials, plugins, chains, hasBudgets = false, aliases }: ReadOptions,
 ): { diagnostics: readonly Diagnostic[]; config: GatewayConfig | undefined; isCut?: boolean } {
   const schemas = packageSchemas();
   const { tree } = schemas;
@@ -155,8 +147,8 @@ function readConfig(
   if (misfits.length > 0 || values.diagnostics.some(({ severity }) => severity === 'error'))
     return { diagnostics: sortDiagnostics(diagnostics), config: undefined, isCut };
   const config = inOurSpelling(values.json, report);
-  checkInlineConfig(config, server, { credentials, plugins: may.plugins, hasBudgets, aliases }, report);
-  const named = may.plugins ? chains?.(config, report) : undefined;
+  checkInlineConfig(config, server, { credentials, plugins, hasBudgets, aliases }, report);
+  const named = plugins ? chains?.(config, report) : undefined;
   return {
     diagnostics: sortDiagnostics(diagnostics),
     config: compileGatewayConfig('inline', config, { chains: named, aliases }),

@@ -17,17 +17,13 @@ interface SettledOptions {
   readonly files?: SettingsFiles;
   /** The load of the current settings. One of its files counts as removed only if it stays missing longer than a rename takes. */
   readonly before?: RecordedFiles;
-  /** Pause before the files are read again. */
   readonly pauseMs: number;
 }
 
 /** How often files are read that keep changing meanwhile. */
 const MAX_TRIES = 5;
 
-/**
- * Loads one consistent state of the files: never half of a deployment, and never the gap in which an editor or Kubernetes has
- * removed the old file and not yet put the new one in its place.
- */
+/** Never half of a deployment, nor the gap in which an editor or Kubernetes replaces a file. */
 export async function loadSettled(folder: string, options: SettledOptions): Promise<SettledLoad> {
   const { env, clock, before, pauseMs } = options;
   let missed = false;

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { CatalogFile, GatewayFile, KeysFile, ServerFile, TeamsFile } from '../../../../schemas/types.generated.ts';
+import type {
+  CatalogFile,
+  GatewayFile,
+  KeysFile,
+  ServerFile,
+  TeamsFile,
+  CatalogEntry,
+} from '../../../../schemas/types.generated.ts';
 import type { Problem, Report } from '../../../plugin/index.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
@@ -16,7 +23,6 @@ import { packageSchemas, type Schemas } from '../schema/schemas.ts';
 import { withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
 import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
-import { fillCatalog } from './fill-catalog.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
 import type { TlsFiles } from './tls-files.ts';
 
@@ -34,7 +40,6 @@ export interface Settings {
   readonly stored: StoredObjects | undefined;
   /** By id: the file's name without `.yaml`. */
   readonly gateway: ReadonlyMap<string, GatewayFile>;
-  /** The content of files that only add-ons read. */
   readonly extras: Extras;
   /** The content of the files that `tls`, `admin.tls` and `egress.ca` name. */
   readonly tls: TlsFiles;
@@ -55,10 +60,7 @@ export interface LoadOptions {
   readonly files?: SettingsFiles;
   /** Milliseconds since 1970, to find expired keys. Default: the system's clock. */
   readonly now?: number;
-  /**
-   * Replaces secrets whose reference cannot be resolved with fakes and lists them in `fakedNames`; for commands that send
-   * nothing. Default: false, they are errors.
-   */
+  /** Fakes secrets that cannot be resolved (`fakedNames`), for commands that send nothing. Default: false. */
   readonly fakeMissing?: boolean;
   /** Default: those of the package. */
   readonly schemas?: Schemas;
@@ -157,7 +159,13 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     found.files.map((file) => readSettingsFile(file, { env, files, schemas, fakeMissing })),
   );
   const extra = await readExtras({ found, read, files });
-  const { pieces, notes } = gather(read, env);
+  // Problems of files, reported once the result is there to report to.
+  const notes: { readonly file: string; readonly problem: Problem }[] = [];
+  const noteIn =
+    (file: string): Report =>
+    (problem) =>
+      void notes.push({ file, problem });
+  const pieces = gather(read, env, noteIn);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
@@ -165,20 +173,16 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     extra.complete;
   const stored = pieces.server && storeSettings(pieces.server) && files.stored?.();
   // Commands that send nothing run where the certificates are not.
-  const secured = fakeMissing ? NO_TLS : await readTls(pieces.server, { folder, files, now });
-  const { tls } = secured;
-  const egressProblems: Problem[] = [];
-  const egress = fakeMissing ? undefined : pieces.server?.egress;
-  const outbound = compileOutbound(egress, env, (problem) => egressProblems.push(problem));
-  const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...secured.paths];
+  const sent = fakeMissing ? undefined : pieces.server;
+  const { tls, paths: ofTls } = await readTls(sent, { folder, files, now }, noteIn('server.yaml'));
+  const outbound = compileOutbound(sent?.egress, env, within(noteIn('server.yaml'), 'egress'));
+  const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...ofTls];
   const { extras } = extra;
   const hash = hashOf(read, extra.hashed, tls);
   const settings = complete ? joined(pieces, stored, { extras, tls, outbound, hash, files: paths }) : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
   result.add(extra.diagnostics);
   for (const { file, problem } of notes) result.reporter(file)(problem);
-  for (const problem of secured.problems) result.reporter('server.yaml')(problem);
-  for (const problem of egressProblems) within(result.reporter('server.yaml'), 'egress')(problem);
   const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
   checkMeaning(
     { ...pieces, extras, stored, configIds, now },
@@ -188,16 +192,15 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   return result;
 }
 
-const NO_TLS = { tls: {}, paths: [], problems: [] };
-
 async function readTls(
   server: ServerFile | undefined,
   reading: { readonly folder: string; readonly files: SettingsFiles; readonly now: number },
-): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[]; readonly problems: readonly Problem[] }> {
-  if (!server?.tls && !(server && adminSettings(server).tls) && server?.egress?.ca === undefined) return NO_TLS;
-  const problems: Problem[] = [];
+  report: Report,
+): Promise<{ readonly tls: TlsFiles; readonly paths: readonly string[] }> {
+  if (!server || (!server.tls && !adminSettings(server).tls && server.egress?.ca === undefined))
+    return { tls: {}, paths: [] };
   const { readTlsFiles } = await import('./tls-files.ts');
-  return { ...(await readTlsFiles(server, reading, (problem) => problems.push(problem))), problems };
+  return readTlsFiles(server, reading, report);
 }
 
 const isWarning = ({ severity }: Diagnostic): boolean => severity === 'warning';
@@ -211,36 +214,28 @@ interface Pieces {
   readonly gateway: ReadonlyMap<string, GatewayFile>;
 }
 
-function gather(
-  read: readonly ReadFile[],
-  env: Environment,
-): { pieces: Pieces; notes: { file: string; problem: Problem }[] } {
-  const notes: { file: string; problem: Problem }[] = [];
+function gather(read: readonly ReadFile[], env: Environment, noteIn: (file: string) => Report): Pieces {
   const one = (kind: ReadFile['found']['kind']) => read.find((file) => file.found.kind === kind);
   const server = one('server');
   // ajv has just validated each value against the schema these types are generated from.
   const file = (server ? server.value : {}) as ServerFile | undefined;
   const teams = one('teams');
   const catalog = one('catalog')?.value as CatalogFile | undefined;
-  const pieces = {
+  return {
     server: file && withHost(file, env),
     catalog: catalog && fillCatalog(catalog),
     keys: one('keys')?.value as KeysFile | undefined,
     teams: (teams ? teams.value : {}) as TeamsFile | undefined,
     gateway: new Map(
       read.flatMap(({ found, value }) =>
-        found.kind === 'gateway' && value
-          ? [[found.id, inOurSpelling(value, (problem) => notes.push({ file: found.name, problem }))] as const]
-          : [],
+        found.kind === 'gateway' && value ? [[found.id, inOurSpelling(value, noteIn(found.name))] as const] : [],
       ),
     ),
   };
-  return { pieces, notes };
 }
 
 type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name]> };
 
-/** The files with the objects of the store. */
 function joined(
   { keys, teams, ...pieces }: CompletePieces,
   stored: StoredObjects | undefined,
@@ -276,4 +271,16 @@ function hashOf(read: readonly ReadFile[], extra: readonly unknown[], tls: TlsFi
   for (const one of extra) hash.update(JSON.stringify(one));
   if (tls.data || tls.admin || tls.upstreams !== undefined) hash.update(JSON.stringify(['tls', tls]));
   return hash.digest('hex').slice(0, 16);
+}
+
+/** catalog.yaml as it was validated, in which entries may lack their slug. */
+interface WrittenCatalog {
+  readonly providers: readonly (Omit<CatalogEntry, 'slug'> & { readonly slug?: string })[];
+}
+
+/** Names each entry without a slug after its provider. The catalog reports a slug that two entries have. */
+export function fillCatalog(file: WrittenCatalog): CatalogFile {
+  // The schema marks `slug` as filled in, so the types have it.
+  const providers = file.providers.map((entry) => ({ slug: entry.provider, ...entry }) as CatalogEntry);
+  return { ...file, providers };
 }

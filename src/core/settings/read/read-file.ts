@@ -1,7 +1,7 @@
-import { Secret } from '../../../plugin/index.ts';
+import { isObject, Secret } from '../../../plugin/index.ts';
 import { ADD_ON_FILES, withoutAddOn } from '../problems/add-on-keys.ts';
 import { createConceal, secretsIn, type Conceal } from '../problems/conceal.ts';
-import type { Diagnostic } from '../source/diagnostic.ts';
+import { aboutFile, type Diagnostic } from '../source/diagnostic.ts';
 import type { SettingsFiles } from '../source/files.ts';
 import type { FoundFile } from '../source/find-files.ts';
 import { toPointer, type JsonPath } from '../schema/pointer.ts';
@@ -40,13 +40,12 @@ interface Setup {
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
 export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<ReadFile> {
   if (!setup.schemas.has(found.kind)) {
-    const message = withoutAddOn(ADD_ON_FILES[found.kind] ?? found.kind);
-    return unread(found, [{ file: found.path, line: 1, column: 1, severity: 'error', message }]);
+    return unread(found, [aboutFile(found.path, withoutAddOn(ADD_ON_FILES[found.kind] ?? found.kind))]);
   }
   const content = await setup.files.read(found.path);
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
-    return unread(found, [{ file: found.path, line: 1, column: 1, severity: 'error', message }]);
+    return unread(found, [aboutFile(found.path, message)]);
   }
   const yaml = YamlFile.parse(found.path, content.text);
   if (yaml.syntaxErrors.length > 0) return unread(found, yaml.syntaxErrors, yaml);
@@ -59,7 +58,9 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
   const { tree } = setup.schemas;
   const fakeMissing = setup.fakeMissing ? new Fakes() : undefined;
   const root = setup.schemas.root(found.kind);
-  const read = emptyIsObject(readValues(yaml, root, { tree, lookup, fakeMissing }));
+  const written = readValues(yaml, root, { tree, lookup, fakeMissing });
+  // An empty file, or one with comments only, is an object without keys.
+  const read = written.json === null ? { ...written, json: {} } : written;
   const shared = found.kind === 'catalog' ? shareCredentials(read, root, tree) : { values: read, problems: [] };
   const { values } = shared;
   const problems = [
@@ -94,18 +95,12 @@ const unread = (found: FoundFile, diagnostics: readonly Diagnostic[], yaml?: Yam
 
 const concealShapes: Conceal = createConceal({ json: null, origins: new Map() });
 
-/** An empty file, or one with comments only, counts as an object without keys. */
-function emptyIsObject(values: Values): Values {
-  return values.json === null ? { ...values, json: {} } : values;
-}
-
 /** The values with every secret wrapped, so that none can be printed by mistake. */
 function seal({ json, origins }: Values): unknown {
   const sealAt = (value: unknown, path: JsonPath): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => sealAt(item, [...path, index]));
-    if (typeof value === 'object' && value !== null) {
+    if (isObject(value))
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sealAt(inner, [...path, key])]));
-    }
     const origin = origins.get(toPointer(path));
     return origin?.secret && typeof value === 'string'
       ? new Secret(value, origin.sources.join(', ') || undefined)

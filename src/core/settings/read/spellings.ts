@@ -1,5 +1,5 @@
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import { isObject, type Report } from '../../../plugin/index.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 
 // Portkey's gateway configs use other spellings for some keys. schemas/gateway.json has them, marked `deprecated`. Only this
@@ -22,17 +22,14 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['use_retry_after_header', '
 /** Keys whose value has keys of the schema; the content of other objects (override_params) is the operator's own. */
 const NESTED: ReadonlySet<string> = new Set(['strategy', 'retry', 'cache']);
 
-/**
- * Translates a gateway config to the schema's own spellings, with a warning for every Portkey spelling. The config has been
- * validated. A setting in both spellings is an error.
- */
+/** A validated config in the schema's spellings; a warning for each of Portkey's, an error for both of one key. */
 export function inOurSpelling(file: unknown, report: Report): GatewayFile {
   // The schema has both spellings of each key, the type only ours.
   return respell(file, [], report) as GatewayFile;
 }
 
 function respell(value: unknown, path: JsonPath, report: Report): unknown {
-  if (!isPlainObject(value)) return value;
+  if (!isObject(value)) return value;
   const respelt = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     const at = [...path, key];
     const ours = RENAMED.get(key);
@@ -55,7 +52,7 @@ function inside(key: string, value: unknown, path: JsonPath, report: Report): un
   if (key === 'targets' && Array.isArray(value))
     return value.map((target, index) => respell(target, [...path, index], report));
   if (!NESTED.has(key)) return value;
-  if (key === 'cache' && isPlainObject(value) && value['mode'] === 'simple') {
+  if (key === 'cache' && isObject(value) && value['mode'] === 'simple') {
     const at = [...path, 'mode'];
     report({ path: at, severity: 'warning', message: "`simple` is Portkey's word: write `exact` here" });
     return respell({ ...value, mode: 'exact' }, path, report);
@@ -66,17 +63,14 @@ function inside(key: string, value: unknown, path: JsonPath, report: Report): un
 const note = (report: Report, path: JsonPath, message: string): void =>
   report({ path, on: 'key', severity: 'warning', message });
 
-/**
- * The path in the file's own spellings, to locate a respelt key.
- * @param written the file's values before they were respelt
- */
+/** The path in the spellings of the file. @param written its values before they were respelt */
 export function asWritten(path: JsonPath, written: unknown): JsonPath {
   const found: (string | number)[] = [];
   let at = written;
   for (const segment of path) {
-    const key = isPlainObject(at) && typeof segment === 'string' ? keyIn(at, segment) : segment;
+    const key = isObject(at) && typeof segment === 'string' ? keyIn(at, segment) : segment;
     found.push(key);
-    at = isPlainObject(at) || Array.isArray(at) ? Reflect.get(at, key) : undefined;
+    at = isObject(at) || Array.isArray(at) ? Reflect.get(at, key) : undefined;
   }
   return found;
 }
@@ -85,13 +79,4 @@ function keyIn(object: object, ours: string): string {
   if (Object.hasOwn(object, ours)) return ours;
   const theirs = [...RENAMED].find(([key, name]) => name === ours && Object.hasOwn(object, key));
   return theirs?.[0] ?? ours;
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.getPrototypeOf(value) === Object.prototype
-  );
 }

@@ -2,7 +2,7 @@ import { adminSettings } from '../compile/server-settings.ts';
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { ServerFile } from '../../../../schemas/types.generated.ts';
+import type { ServerFile, Tls } from '../../../../schemas/types.generated.ts';
 import { Secret, type Report } from '../../../plugin/index.ts';
 import { within } from '../checks/check.ts';
 import type { SettingsFiles } from '../source/files.ts';
@@ -18,11 +18,8 @@ export interface TlsIdentity {
   readonly expiresAt: number;
 }
 
-/** The files of server.yaml that hold certificates. */
 export interface TlsFiles {
-  /** TLS of the listener for applications. */
   readonly data?: TlsIdentity | undefined;
-  /** TLS of the listener for operators. */
   readonly admin?: TlsIdentity | undefined;
   /** Authorities of upstreams besides the public ones (`egress.ca`), PEM. */
   readonly upstreams?: string | undefined;
@@ -37,15 +34,24 @@ interface Reading {
   readonly now: number;
 }
 
-interface ReadTls {
-  readonly tls: TlsFiles;
-  /** Every path that was read. */
-  readonly paths: readonly string[];
+/** A reading with every path that was read. */
+interface Recorded extends Reading {
+  readonly paths: string[];
+}
+
+/** Reports what is wrong with a file. */
+function refuse(report: Report, message: string): undefined {
+  report({ path: [], message });
 }
 
 /** Reads the certificates that server.yaml names. What is wrong with a file is reported where server.yaml names it. */
-export async function readTlsFiles(server: ServerFile | undefined, reading: Reading, report: Report): Promise<ReadTls> {
+export async function readTlsFiles(
+  server: ServerFile | undefined,
+  reading: Reading,
+  report: Report,
+): Promise<Pick<Recorded, 'paths'> & { readonly tls: TlsFiles }> {
   const paths: string[] = [];
+  const recorded = { ...reading, paths };
   const places = [
     ['data', server?.tls, ['tls']],
     ['admin', server && adminSettings(server).tls, ['admin', 'tls']],
@@ -53,80 +59,56 @@ export async function readTlsFiles(server: ServerFile | undefined, reading: Read
   const tls: { data?: TlsIdentity; admin?: TlsIdentity; upstreams?: string } = {};
   for (const [name, names, path] of places) {
     if (!names) continue;
-    const identity = await readIdentity(names, { ...reading, paths }, within(report, ...path));
+    const identity = await readIdentity(names, recorded, within(report, ...path));
     if (identity) tls[name] = identity;
   }
   const ca = server?.egress?.ca;
   if (ca !== undefined) {
-    const upstreams = await readAuthorities(ca, { ...reading, paths }, within(report, 'egress', 'ca'));
+    const upstreams = await readAuthorities(ca, recorded, within(report, 'egress', 'ca'));
     if (upstreams !== undefined) tls.upstreams = upstreams;
   }
   return { tls, paths };
 }
 
-async function readAuthorities(
-  name: string,
-  reading: Reading & { readonly paths: string[] },
-  report: Report,
-): Promise<string | undefined> {
+async function readAuthorities(name: string, reading: Recorded, report: Report): Promise<string | undefined> {
   const pem = await readFile(name, reading, report);
   const authorities = pem === undefined ? undefined : readCertificates(pem, report);
   if (authorities) checkAuthorities(authorities, reading.now, report);
   return authorities && pem;
 }
 
-interface IdentityNames {
-  readonly cert: string;
-  readonly key: string;
-  readonly client_ca?: string;
-}
-
 async function readIdentity(
-  names: IdentityNames,
-  reading: Reading & { readonly paths: string[] },
+  { cert: certFile, key: keyFile, client_ca: caFile }: Pick<Tls, 'cert' | 'key' | 'client_ca'>,
+  reading: Recorded,
   report: Report,
 ): Promise<TlsIdentity | undefined> {
-  const read = (key: 'cert' | 'key' | 'client_ca') => readFile(names[key] ?? '', reading, within(report, key));
-  const [cert, key] = [await read('cert'), await read('key')];
-  const clientCa = names.client_ca === undefined ? undefined : await read('client_ca');
-  const { now } = reading;
-  const [certificate] = (cert === undefined ? undefined : readCertificates(cert, within(report, 'cert'))) ?? [];
-  const privateKey = key === undefined ? undefined : readPrivateKey(key, within(report, 'key'));
-  const authorities = clientCa === undefined ? undefined : readCertificates(clientCa, within(report, 'client_ca'));
-  if (authorities) checkAuthorities(authorities, now, within(report, 'client_ca'));
-  if (!certificate || !checkCertificate(certificate, now, within(report, 'cert'))) return undefined;
+  const [ofCert, ofKey] = [within(report, 'cert'), within(report, 'key')];
+  const [cert, key] = [await readFile(certFile, reading, ofCert), await readFile(keyFile, reading, ofKey)];
+  const [certificate] = (cert === undefined ? undefined : readCertificates(cert, ofCert)) ?? [];
+  const privateKey = key === undefined ? undefined : readPrivateKey(key, ofKey);
+  const clientCa =
+    caFile === undefined ? undefined : await readAuthorities(caFile, reading, within(report, 'client_ca'));
+  if (!certificate || !checkCertificate(certificate, reading.now, ofCert)) return undefined;
   if (cert === undefined || key === undefined || !privateKey) return undefined;
-  if (names.client_ca !== undefined && !authorities) return undefined;
-  if (!certificate.checkPrivateKey(privateKey)) {
-    const message = 'this private key is not that of the certificate in `cert`: was only one of the two renewed?';
-    report({ path: ['key'], message });
-    return undefined;
-  }
+  if (caFile !== undefined && clientCa === undefined) return undefined;
+  if (!certificate.checkPrivateKey(privateKey))
+    return refuse(ofKey, 'this private key is not that of the certificate in `cert`: was only one of the two renewed?');
   const identity = { cert, key: new Secret(key), clientCa, expiresAt: endOf(certificate) };
-  return isUsable(identity, within(report, 'cert')) ? identity : undefined;
+  return isUsable(identity, ofCert) ? identity : undefined;
 }
 
-async function readFile(
-  name: string,
-  { folder, files, paths }: Pick<Reading, 'folder' | 'files'> & { readonly paths: string[] },
-  report: Report,
-): Promise<string | undefined> {
-  if (name.includes('-----BEGIN')) {
-    report({
-      path: [],
-      message:
-        'this is the text of a file: write its path alone, without `${file:…}`, as in `tls/cert.pem`, which is read from the settings folder',
-    });
-    return undefined;
-  }
+async function readFile(name: string, reading: Recorded, report: Report): Promise<string | undefined> {
+  const { folder, files, paths } = reading;
+  if (name.includes('-----BEGIN')) return refuse(report, TEXT_OF_FILE);
   const path = isAbsolute(name) ? name : join(folder, name);
   paths.push(path);
   const content = await files.read(path);
   if ('text' in content) return content.text;
-  const message = 'missing' in content ? `there is no file ${path}` : `the file ${path} ${content.problem}`;
-  report({ path: [], message });
-  return undefined;
+  return refuse(report, 'missing' in content ? `there is no file ${path}` : `the file ${path} ${content.problem}`);
 }
+
+const TEXT_OF_FILE =
+  'this is the text of a file: write its path alone, without `${file:…}`, as in `tls/cert.pem`, which is read from the settings folder';
 
 /** Without the dashes of the line: messages show nothing that looks like a pasted key (conceal.ts). */
 const NO_CERTIFICATE = 'this file has no certificate in PEM form: the lines from BEGIN CERTIFICATE to END CERTIFICATE';
@@ -134,40 +116,30 @@ const NO_CERTIFICATE = 'this file has no certificate in PEM form: the lines from
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** The certificates of a file, in order. Undefined, and reported: there are none, or one cannot be read. */
-export function readCertificates(pem: string, report: Report): readonly X509Certificate[] | undefined {
+function readCertificates(pem: string, report: Report): readonly X509Certificate[] | undefined {
   const blocks = pem.match(CERTIFICATES) ?? [];
-  if (blocks.length === 0) {
-    report({
-      path: [],
-      message: NO_CERTIFICATE,
-    });
-    return undefined;
-  }
+  if (blocks.length === 0) return refuse(report, NO_CERTIFICATE);
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch {
-    report({ path: [], message: 'a certificate of this file is damaged' });
-    return undefined;
+    return refuse(report, 'a certificate of this file is damaged');
   }
 }
 
 /** Messages quote nothing of the file. */
 function readPrivateKey(pem: string, report: Report): KeyObject | undefined {
-  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4,ENCRYPTED/m.test(pem)) {
-    const message =
-      'this private key is encrypted, and the gateway cannot ask for its passphrase: decrypt it (openssl pkey -in FILE -out NEW), and let only the gateway read the file';
-    report({ path: [], message });
-    return undefined;
-  }
+  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4,ENCRYPTED/m.test(pem)) return refuse(report, ENCRYPTED);
   try {
     return createPrivateKey(pem);
   } catch {
-    const message =
-      'this file has no private key in PEM form (the lines from BEGIN PRIVATE KEY to END PRIVATE KEY), or a damaged one';
-    report({ path: [], message });
-    return undefined;
+    return refuse(report, NO_PRIVATE_KEY);
   }
 }
+
+const ENCRYPTED =
+  'this private key is encrypted, and the gateway cannot ask for its passphrase: decrypt it (openssl pkey -in FILE -out NEW), and let only the gateway read the file';
+const NO_PRIVATE_KEY =
+  'this file has no private key in PEM form (the lines from BEGIN PRIVATE KEY to END PRIVATE KEY), or a damaged one';
 
 const endOf = (certificate: X509Certificate): number => Date.parse(certificate.validTo);
 const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { packageFile } from '../../kernel/package-root.ts';
+import { isObject } from '../../../plugin/index.ts';
 import { valueAt } from './pointer.ts';
 
 export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'prices' | 'teams' | 'test';
@@ -10,20 +11,15 @@ const schemaFile = (name: SchemaName): string => packageFile(`schemas/${name}.js
 /** The schemas of this build: those of files that one add-on reads may be absent. */
 export const SCHEMA_NAMES: readonly SchemaName[] = ALL_NAMES.filter((name) => existsSync(schemaFile(name)));
 
-/** A JSON Schema as data. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A schema of the package with absolute `$ref`s, so that a part of it can be read alone. */
 export function readSchema(name: SchemaName): Schema {
-  const id = `https://gatehouse.dev/schemas/${name}.json`;
-  const isLocalRef = (key: string, value: unknown): boolean => key === '$ref' && String(value).startsWith('#');
   // Bytes become types here: the files are the package's own, and ajv refuses an invalid schema.
-  return JSON.parse(readFileSync(schemaFile(name), 'utf8'), (key, value: unknown) =>
-    isLocalRef(key, value) ? `${id}${String(value)}` : value,
-  ) as Schema;
+  const schema = JSON.parse(readFileSync(schemaFile(name), 'utf8')) as Schema;
+  return absoluteRefs(schema, `https://gatehouse.dev/schemas/${name}.json`);
 }
 
-/** A schema whose local `$ref`s name its id, so that a part of it can be read alone. */
 export function absoluteRefs(schema: Schema, id: string): Schema {
   // The copy keeps the schema's shape.
   return absolute(schema, id) as Schema;
@@ -31,7 +27,7 @@ export function absoluteRefs(schema: Schema, id: string): Schema {
 
 function absolute(value: unknown, id: string): unknown {
   if (Array.isArray(value)) return value.map((item) => absolute(item, id));
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const isLocalRef = key === '$ref' && typeof inner === 'string' && inner.startsWith('#');
@@ -55,13 +51,13 @@ export class SchemaTree {
   child(containers: readonly Schema[], key: string | number, tagOf?: TagOf): readonly Schema[] {
     const fitting = containers.filter((schema) => fitsTag(schema, tagOf));
     // A tag that fits no branch is a typo: all branches are used then, or a secret would not be recognized as one.
-    const typo = !fitting.some((schema) => isSchema(schema['properties']));
+    const typo = !fitting.some((schema) => isObject(schema['properties']));
     return (typo ? containers : fitting).flatMap((schema) => {
       const member =
         typeof key === 'number'
           ? schema['items']
           : (valueAt(schema['properties'], [key]) ?? schema['additionalProperties']);
-      return isSchema(member) ? this.alternatives(member) : [];
+      return isObject(member) ? this.alternatives(member) : [];
     });
   }
 
@@ -70,21 +66,21 @@ export class SchemaTree {
     if (typeof schema['$ref'] === 'string')
       return this.#resolve(schema['$ref']).flatMap((one) => this.alternatives(one));
     const branches = [schema['oneOf'], schema['anyOf']].flatMap((list) => (Array.isArray(list) ? list : []));
-    return [schema, ...branches.filter(isSchema).flatMap((branch) => this.alternatives(branch))];
+    return [schema, ...branches.filter(isObject).flatMap((branch) => this.alternatives(branch))];
   }
 
   /** Empty for an unresolvable reference: ajv has refused such a schema, or a plugin's schema names an unknown one. */
   #resolve(ref: string): readonly Schema[] {
     const [id = '', fragment = ''] = ref.split('#');
     const found = valueAt(this.#byId.get(id), fragment.split('/').slice(1));
-    return isSchema(found) ? [found] : [];
+    return isObject(found) ? [found] : [];
   }
 }
 
 /** False for a branch of a tagged union whose constant differs from the file's value. */
 function fitsTag(schema: Schema, tagOf: TagOf | undefined): boolean {
   const properties = schema['properties'];
-  if (!tagOf || !isSchema(properties)) return true;
+  if (!tagOf || !isObject(properties)) return true;
   return Object.entries(properties).every(([name, property]) => {
     const constant = valueAt(property, ['const']);
     const given = tagOf(name);
@@ -92,12 +88,7 @@ function fitsTag(schema: Schema, tagOf: TagOf | undefined): boolean {
   });
 }
 
-export function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The keys a schema describes. */
 export function propertiesOf(schema: unknown): Schema {
   const properties = valueAt(schema, ['properties']);
-  return isSchema(properties) ? properties : {};
+  return isObject(properties) ? properties : {};
 }

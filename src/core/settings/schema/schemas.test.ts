@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readSchema, SCHEMA_NAMES, type Schema } from './schema-files.ts';
-import { Schemas } from './schemas.ts';
-import { createAjv } from './settings-ajv.ts';
+import { Schemas, createAjv } from './schemas.ts';
 
 /** The schemas compiled whole and checked against draft-07, which production skips. */
 function whole() {

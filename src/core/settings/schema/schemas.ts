@@ -1,7 +1,70 @@
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, Ajv, CodeKeywordDefinition, Options, ValidateFunction } from 'ajv';
 import { compiledAhead } from '../../kernel/compiled-ahead.ts';
 import { readSchema, SCHEMA_NAMES, type Schema, type SchemaName, SchemaTree } from './schema-files.ts';
-import { createAjv } from './settings-ajv.ts';
+import { loadAjv, loadFormats, loadRef } from '../../kernel/on-demand.ts';
+
+/** How settings and options are checked: every error is reported, for diagnostics. */
+export const SETTINGS_CHECK = {
+  allErrors: true,
+  verbose: true,
+  strict: true,
+  allowUnionTypes: true,
+  // `required` inside anyOf branches names properties that their parent defines.
+  strictRequired: false,
+  discriminator: true,
+} as const satisfies Options;
+
+/** Keywords of the package's own schemas that check nothing. */
+export const OWN_KEYWORDS = ['x-secret', 'x-filled', 'x-login', 'tsType'];
+
+/**
+ * A compiler of schemas for settings.
+ * @param trusted the schemas are the package's own, with absolute `$ref`s. Tests check them against draft-07 and compile them
+ * whole, so here each part is compiled when a file first has a value there: both steps took a third of a command's time.
+ */
+export function createAjv({ trusted = false } = {}): Ajv {
+  const ajv = new (loadAjv().Ajv)({
+    ...SETTINGS_CHECK,
+    // A process reads settings a few times: optimizing takes longer than all the validations (75 of 200 ms, measured).
+    code: { optimize: false },
+    // With this the discriminator keyword reads its branches, of any length, instead of compiling them.
+    ...(trusted && { validateSchema: false, meta: false, inlineRefs: Infinity }),
+  });
+  if (trusted) ajv.removeKeyword('$ref').addKeyword(lazyRef(ajv));
+  loadFormats().default(ajv);
+  ajv.addVocabulary(OWN_KEYWORDS);
+  return ajv;
+}
+
+interface Validator {
+  (data: unknown, context?: Parameters<ValidateFunction>[1]): unknown;
+  errors?: null | ErrorObject[] | undefined;
+}
+
+/** A `$ref` that compiles its target when first followed: one folder uses a small part of the schemas. */
+function lazyRef(ajv: Ajv): CodeKeywordDefinition {
+  const followed = new Map<string, Validator>();
+  const follow = (ref: string): Validator => {
+    let target: Validator | undefined;
+    const validate: Validator = (data, context) => {
+      target ??= ajv.getSchema(ref);
+      if (!target) throw new Error(`a schema refers to ${ref}, which does not exist`);
+      const valid = target(data, context);
+      validate.errors = target.errors;
+      return valid;
+    };
+    followed.set(ref, validate);
+    return validate;
+  };
+  return {
+    keyword: '$ref',
+    schemaType: 'string',
+    code(cxt) {
+      const ref = String(cxt.schema);
+      loadRef().callRef(cxt, cxt.gen.scopeValue('validate', { ref: followed.get(ref) ?? follow(ref) }));
+    },
+  };
+}
 
 /** The settings schemas: compiled for validation, and as a tree to look up the schema of a path. */
 export class Schemas {

@@ -6,12 +6,20 @@ export interface FilePlace {
   readonly column: number;
 }
 
-/** An error or warning about the settings, with its position. */
 export interface Diagnostic extends FilePlace {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly suggestion?: string;
 }
+
+/** A diagnostic about a file or a folder as a whole. */
+export const aboutFile = (file: string, message: string, severity: Diagnostic['severity'] = 'error'): Diagnostic => ({
+  file,
+  line: 1,
+  column: 1,
+  severity,
+  message,
+});
 
 export type DiagnosticFormat = 'pretty' | 'json' | 'github';
 

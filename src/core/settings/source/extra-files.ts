@@ -51,7 +51,6 @@ const READERS: ExtraReader[] = [];
 /** Called while an add-on is registered, before any settings are read. */
 export const addExtraReaders = (readers: readonly ExtraReader[]): void => void READERS.push(...readers);
 
-/** Reads the files of all add-ons. */
 export async function readExtras(reading: ExtraReading): Promise<ExtraRead & { readonly extras: Extras }> {
   const extras = {};
   const read = await Promise.all(READERS.map((reader) => reader(reading, extras)));

@@ -37,7 +37,6 @@ export const diskFiles: SettingsFiles = {
   },
 };
 
-/** Shows the objects of a store beside the files. */
 export const withStoredObjects = (files: SettingsFiles, stored: () => StoredObjects): SettingsFiles => ({
   read: (path) => files.read(path),
   list: (folder) => files.list(folder),

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { nearest } from '../../../plugin/index.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import { aboutFile, type Diagnostic } from './diagnostic.ts';
 import type { FolderRead, SettingsFiles } from './files.ts';
 import type { SchemaName } from '../schema/schema-files.ts';
 
-/** A file of the settings folder to read. */
 export interface FoundFile {
   readonly kind: SchemaName;
   /** Name inside the folder: `catalog.yaml`, `gateway/prod.yaml`. */
@@ -22,7 +21,9 @@ export interface FoundPartial {
 
 /** Rows of a newer table of prices, which `gatehouse prices update` writes. */
 export const PRICE_TABLE_FILE = 'price-table.json';
-const TOP_LEVEL = ['server.yaml', 'catalog.yaml', 'keys.yaml', 'prices.yaml', 'teams.yaml'];
+const TOP_LEVEL: ReadonlyMap<string, SchemaName> = new Map(
+  (['server', 'catalog', 'keys', 'prices', 'teams'] as const).map((kind) => [`${kind}.yaml`, kind]),
+);
 /** Everything in server.yaml, prices.yaml and teams.yaml has defaults; the keys and the providers have none. */
 const REQUIRED = ['catalog.yaml', 'keys.yaml'];
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -31,11 +32,8 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export async function findTestFiles(folder: string, files: SettingsFiles): Promise<readonly FoundFile[]> {
   const inside = async (where: string, prefix: string): Promise<readonly FoundFile[]> => {
     const listed = await files.list(where);
-    const names = 'names' in listed ? listed.names : [];
-    return names
-      .filter(isTests)
-      .sort()
-      .map((name) => found(folder, `${prefix}${name}`, 'test'));
+    const tests = 'names' in listed ? listed.names.filter(isTests) : [];
+    return yamlFiles(tests, (name) => found(folder, `${prefix}${name}`, 'test'));
   };
   return [...(await inside(folder, '')), ...(await inside(join(folder, 'gateway'), 'gateway/'))];
 }
@@ -47,7 +45,6 @@ export interface FoundFiles {
   readonly folderExists: boolean;
   readonly files: readonly FoundFile[];
   readonly partials: readonly FoundPartial[];
-  /** Path of a newer table of prices. */
   readonly priceTable?: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -62,11 +59,8 @@ export async function findSettingsFiles(folder: string, files: SettingsFiles): P
   const gatewayNames = 'names' in gateway ? gateway.names.filter((name) => !isTests(name)) : [];
   const prompts = await findPrompts(folder, files);
   const below = await yamlBelow(gatewayFolder, gateway, files);
-  const top = TOP_LEVEL.filter((name) => names.includes(name)).map((name) => found(folder, name, kindOf(name)));
-  const configs = gatewayNames
-    .filter(isYaml)
-    .sort()
-    .map((name) => found(folder, `gateway/${name}`, 'gateway'));
+  const top = [...TOP_LEVEL].flatMap(([name, kind]) => (names.includes(name) ? [found(folder, name, kind)] : []));
+  const configs = yamlFiles(gatewayNames, (name) => found(folder, `gateway/${name}`, 'gateway'));
   return {
     folderExists: true,
     files: [...top, ...configs.filter(({ id }) => isId(id)), ...prompts.files],
@@ -74,14 +68,16 @@ export async function findSettingsFiles(folder: string, files: SettingsFiles): P
     priceTable: names.includes(PRICE_TABLE_FILE) ? join(folder, PRICE_TABLE_FILE) : undefined,
     diagnostics: [
       ...REQUIRED.filter((name) => !names.includes(name)).map((name) =>
-        about(join(folder, name), 'this file is missing'),
+        aboutFile(join(folder, name), 'this file is missing'),
       ),
-      ...names.filter((name) => looksYaml(name) && !TOP_LEVEL.includes(name)).map((name) => ignored(folder, name)),
+      ...names.filter((name) => looksYaml(name) && !TOP_LEVEL.has(name)).map((name) => ignored(folder, name)),
       ...('problem' in gateway ? [notListed(gatewayFolder, gateway)] : []),
-      ...configs.filter(({ id }) => !isId(id)).map(({ id, path }) => about(path, ID.test(id) ? TEST_ID : BAD_ID)),
+      ...configs.filter(({ id }) => !isId(id)).map(({ id, path }) => aboutFile(path, ID.test(id) ? TEST_ID : BAD_ID)),
       ...gatewayNames
         .filter((name) => looksYaml(name) && !isYaml(name))
-        .map((name) => about(join(gatewayFolder, name), /\.test\./i.test(name) ? NOT_TESTS : renamed(name), 'warning')),
+        .map((name) =>
+          aboutFile(join(gatewayFolder, name), /\.test\./i.test(name) ? NOT_TESTS : renamed(name), 'warning'),
+        ),
       ...below,
       ...listed.folders.flatMap((name) => misnamedFolder(folder, name)),
       ...prompts.diagnostics,
@@ -101,22 +97,20 @@ async function findPrompts(folder: string, files: SettingsFiles): Promise<Omit<F
   const partials = listed.names.includes('partials') ? await files.list(partialFolder) : { names: [], folders: [] };
   const below = await yamlBelow(own, listed, files);
   const texts = 'names' in partials ? partials.names.filter((name) => !name.startsWith('.')) : [];
-  const prompts = listed.names
-    .filter((name) => isYaml(name) && !isTests(name))
-    .sort()
-    .map((name) => found(folder, `prompts/${name}`, 'prompt'));
+  const names = listed.names.filter((name) => !isTests(name));
+  const prompts = yamlFiles(names, (name) => found(folder, `prompts/${name}`, 'prompt'));
   const named = texts.filter(isPartial).sort();
   return {
     files: prompts.filter(({ id }) => ID.test(id)),
     partials: named.map((name) => ({ name: name.replace(/\.txt$/, ''), path: join(partialFolder, name) })),
     diagnostics: [
-      ...prompts.filter(({ id }) => !ID.test(id)).map(({ path }) => about(path, BAD_ID)),
+      ...prompts.filter(({ id }) => !ID.test(id)).map(({ path }) => aboutFile(path, BAD_ID)),
       ...listed.names
         .filter((name) => looksYaml(name) && !isYaml(name))
-        .map((name) => about(join(own, name), renamed(name), 'warning')),
+        .map((name) => aboutFile(join(own, name), renamed(name), 'warning')),
       ...texts
         .filter((name) => !isPartial(name))
-        .map((name) => about(join(partialFolder, name), NOT_PARTIAL, 'warning')),
+        .map((name) => aboutFile(join(partialFolder, name), NOT_PARTIAL, 'warning')),
       ...below,
       ...('problem' in partials ? [notListed(partialFolder, partials)] : []),
     ],
@@ -140,6 +134,9 @@ const TESTS = '.test.yaml';
 const isYaml = (name: string): boolean => name.endsWith('.yaml') && !name.startsWith('.');
 const looksYaml = (name: string): boolean => /\.ya?ml$/i.test(name) && !name.startsWith('.');
 
+const yamlFiles = (names: readonly string[], find: (name: string) => FoundFile): readonly FoundFile[] =>
+  names.filter(isYaml).sort().map(find);
+
 function found(folder: string, name: string, kind: SchemaName): FoundFile {
   return {
     kind,
@@ -149,17 +146,10 @@ function found(folder: string, name: string, kind: SchemaName): FoundFile {
   };
 }
 
-function kindOf(name: string): SchemaName {
-  if (name === 'server.yaml') return 'server';
-  if (name === 'prices.yaml') return 'prices';
-  if (name === 'teams.yaml') return 'teams';
-  return name === 'catalog.yaml' ? 'catalog' : 'keys';
-}
-
 function ignored(folder: string, name: string): Diagnostic {
-  const suggestion = nearest(name, TOP_LEVEL);
+  const suggestion = nearest(name, TOP_LEVEL.keys());
   const moved = `this file is ignored: a gateway config belongs in gateway/${name.replace(/\.ya?ml$/i, '.yaml')}`;
-  const diagnostic = about(join(folder, name), moved, 'warning');
+  const diagnostic = aboutFile(join(folder, name), moved, 'warning');
   return suggestion === undefined ? diagnostic : { ...diagnostic, message: 'this file is ignored', suggestion };
 }
 
@@ -177,7 +167,7 @@ async function yamlBelow(
     const inside = await files.list(join(folder, name));
     const names = 'names' in inside ? inside.names.filter(looksYaml).sort() : [];
     return [
-      ...names.map((file) => about(join(folder, name, file), NOT_IN_FOLDERS, 'warning')),
+      ...names.map((file) => aboutFile(join(folder, name, file), NOT_IN_FOLDERS, 'warning')),
       ...(await yamlBelow(join(folder, name), inside, files, depth - 1)),
     ];
   });
@@ -189,20 +179,16 @@ const NOT_IN_FOLDERS = 'this file is ignored: files in folders of gateway/ and p
 function misnamedFolder(folder: string, name: string): readonly Diagnostic[] {
   const suggestion = READ_FOLDERS.includes(name) ? undefined : nearest(name, READ_FOLDERS);
   if (suggestion === undefined) return [];
-  return [{ ...about(join(folder, name), 'this folder is ignored', 'warning'), suggestion }];
+  return [{ ...aboutFile(join(folder, name), 'this folder is ignored', 'warning'), suggestion }];
 }
 
 const READ_FOLDERS = ['gateway', 'prompts'];
 
 function notListed(folder: string, read: Exclude<FolderRead, { names: unknown }>): Diagnostic {
-  return about(
+  return aboutFile(
     folder,
     'problem' in read
       ? `this ${read.problem}`
       : 'there is no such folder; `gatehouse init DIR` writes one, --configs DIR selects another',
   );
-}
-
-function about(file: string, message: string, severity: Diagnostic['severity'] = 'error'): Diagnostic {
-  return { file, line: 1, column: 1, severity, message };
 }

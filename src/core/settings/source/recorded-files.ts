@@ -10,10 +10,7 @@ interface Seen {
   readonly missing: boolean;
 }
 
-/**
- * Records every read and its result. From the record follow whether a load saw one consistent state of the files, which paths
- * a watcher must watch, which files have changed since, and the contents that another process needs for the same load.
- */
+/** Records what a load has read: was it one state of the files, what to watch, what has changed, what to send on. */
 export class RecordedFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
   /** Selects the names in a folder that are relevant; other names may come and go. */

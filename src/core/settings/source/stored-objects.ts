@@ -1,16 +1,7 @@
-import type {
-  GatewayKey,
-  KeysFile,
-  Organization,
-  SchemaDocuments,
-  ServerFile,
-  Team,
-  TeamsFile,
-} from '../../../../schemas/types.generated.ts';
-
+import type * as File from '../../../../schemas/types.generated.ts';
 import type { Secret } from '../../../plugin/index.ts';
 import { valueAt } from '../schema/pointer.ts';
-import type { ReadableMap } from '../../tenants/sharded-map.ts';
+import { type ReadableMap, ShardedChanges, ShardedMap } from '../../tenants/sharded-map.ts';
 
 // Objects of the state store join those of the files. This room does not import the store: the process that has it passes its objects
 // beside the files.
@@ -20,12 +11,12 @@ export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'key
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 /** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
-export type Under<File, Key extends string> = File extends { readonly [K in Key]?: infer Value }
+export type Under<Doc, Key extends string> = Doc extends { readonly [K in Key]?: infer Value }
   ? NonNullable<Value>
   : unknown;
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
-type PriceRule = ItemOf<Under<Under<SchemaDocuments, 'prices'>, 'prices'>>;
-export type AlertWebhook = ItemOf<Under<Under<ServerFile, 'alerts'>, 'webhooks'>>;
+type PriceRule = ItemOf<Under<Under<File.SchemaDocuments, 'prices'>, 'prices'>>;
+export type AlertWebhook = ItemOf<Under<Under<File.ServerFile, 'alerts'>, 'webhooks'>>;
 
 interface Stored<Kind extends StoredKind, Value> {
   readonly kind: Kind;
@@ -41,13 +32,13 @@ interface Stored<Kind extends StoredKind, Value> {
 }
 
 export type StoredKey = Stored<'keys', KeyValue>;
-export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<Team, 'budgets'>>>;
-export type StoredLimits = Stored<'limits', OfNode & Under<Team, 'limits'>>;
+export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<File.Team, 'budgets'>>>;
+export type StoredLimits = Stored<'limits', OfNode & Under<File.Team, 'limits'>>;
 export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
 export type StoredAlert = Stored<'alerts', StoredWebhook>;
 export type StoredObject =
-  | Stored<'organizations', Organization>
-  | Stored<'teams', Team>
+  | Stored<'organizations', File.Organization>
+  | Stored<'teams', File.Team>
   | StoredKey
   | StoredBudget
   | StoredLimits
@@ -66,7 +57,7 @@ export interface OfNode {
 
 export interface KeyValue {
   /** As an entry of keys.yaml without a digest. */
-  readonly entry: Omit<GatewayKey, 'digest' | 'key' | 'previous'>;
+  readonly entry: Omit<File.GatewayKey, 'digest' | 'key' | 'previous'>;
   readonly digests: readonly StoredDigest[];
 }
 
@@ -91,7 +82,6 @@ export interface StoredObjects {
 export interface StoredChanges {
   readonly known: boolean;
   readonly changed: readonly StoredObject[];
-  /** Names of the deleted ones. */
   readonly gone: readonly string[];
 }
 
@@ -105,12 +95,11 @@ export interface StoreSettings {
   readonly folder: string | undefined;
   /** Time zone of budgets that name none. */
   readonly timeZone: string;
-  /** Secrets of digests of keys. */
   readonly peppers: Secret | undefined;
 }
 
 /** Undefined: the settings have no store. */
-export type ReadStoreSettings = (server: ServerFile) => StoreSettings | undefined;
+export type ReadStoreSettings = (server: File.ServerFile) => StoreSettings | undefined;
 
 let ofStore: ReadStoreSettings = () => undefined;
 export const storeSettings: ReadStoreSettings = (server) => ofStore(server);
@@ -121,7 +110,6 @@ export const setStoreSettings = (read: ReadStoreSettings): void => void (ofStore
 /** The objects of an empty store, also for the load that finds out which store to open. */
 export const NO_OBJECTS: StoredObjects = { known: true, objects: new Map() };
 
-/** The changes that make `now` of `before`. */
 export function changesBetween(before: StoredObjects, now: StoredObjects): StoredChanges {
   const changed: StoredObject[] = [];
   const gone: string[] = [];
@@ -132,7 +120,7 @@ export function changesBetween(before: StoredObjects, now: StoredObjects): Store
 }
 
 /** The entry of keys.yaml that a key of the store stands for. */
-export function entryOf({ entry, digests }: KeyValue): GatewayKey {
+export function entryOf({ entry, digests }: KeyValue): File.GatewayKey {
   const [own, previous] = [0, 1].map((slot) => digests.find((digest) => digest.slot === slot));
   return {
     ...entry,
@@ -145,8 +133,8 @@ export function entryOf({ entry, digests }: KeyValue): GatewayKey {
 }
 
 interface Files {
-  readonly keys: KeysFile;
-  readonly teams: TeamsFile;
+  readonly keys: File.KeysFile;
+  readonly teams: File.TeamsFile;
 }
 
 /** The files with the store's objects among their own, for readers that ask for neither owner. */
@@ -154,7 +142,7 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
   if (!stored || stored.objects.size === 0) return { keys, teams };
   const of = Object.groupBy(stored.objects.values(), ({ kind }) => kind);
   const nodes = (kind: 'organizations' | 'teams') =>
-    Object.fromEntries((of[kind] ?? []).map((one) => [one.id, one.value as Team]));
+    Object.fromEntries((of[kind] ?? []).map((one) => [one.id, one.value as File.Team]));
   const ownKeys = stored.known ? (of.keys ?? []) : [];
   const budgets = Map.groupBy((of.budgets ?? []) as StoredBudget[], ({ value }) => value.node);
   const limits = new Map(((of.limits ?? []) as StoredLimits[]).map(({ value }) => [value.node, value]));
@@ -167,7 +155,7 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
     const all = [...(Array.isArray(written) ? written : []), ...(own ?? [])];
     return { ...node, ...(own && { budgets: all }), ...(hasRates && { limits: rates }) };
   };
-  const attached = <Node extends Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
+  const attached = <Node extends File.Team>(kind: string, all: Readonly<Record<string, Node>>): Record<string, Node> =>
     Object.fromEntries(Object.entries(all).map(([id, node]) => [id, attach(`${kind}:${id}`, node)]));
   return {
     keys: {
@@ -181,4 +169,40 @@ export function withStored({ keys, teams }: Files, stored: StoredObjects | undef
       teams: attached('team', { ...teams.teams, ...nodes('teams') }),
     },
   };
+}
+
+/** The objects of the state store as a process knows them. Each version of them is immutable. */
+export class ObjectReplica {
+  #objects = new ShardedMap<StoredObject>();
+  #now: StoredObjects;
+  readonly #listeners = new Set<(changes: StoredChanges) => void>();
+
+  /** @param known false: nothing is known yet */
+  constructor(known = true) {
+    this.#now = { known, objects: this.#objects };
+  }
+
+  get now(): StoredObjects {
+    return this.#now;
+  }
+
+  onChange(listener: (changes: StoredChanges) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  apply(changes: StoredChanges): void {
+    const { known, changed, gone } = changes;
+    if (known === this.#now.known && changed.length === 0 && gone.length === 0) return;
+    const objects = new ShardedChanges(this.#objects);
+    for (const name of gone) objects.delete(name);
+    for (const object of changed) objects.set(nameOf(object), object);
+    this.#objects = objects.done();
+    this.#now = { known, objects: this.#objects };
+    for (const listener of this.#listeners) listener(changes);
+  }
+
+  /** All objects as changes, for a process that has none yet. */
+  all(): StoredChanges {
+    return { known: this.#now.known, changed: [...this.#now.objects.values()], gone: [] };
+  }
 }

@@ -27,7 +27,6 @@ const START: Position = { line: 1, column: 1 };
 
 /** A settings file with its syntax tree, which gives the position of every node. */
 export class YamlFile {
-  /** The path in diagnostics. */
   readonly name: string;
   readonly text: string;
   readonly document: Document;
@@ -170,10 +169,7 @@ function startOf(node: unknown): number | undefined {
 
 type Code = YAMLError['code'];
 
-/**
- * Messages for the parser's error codes. The parser's own messages quote the source, which may contain a secret, so they are
- * never shown.
- */
+/** By the parser's codes. Its own messages quote the source, which may contain a secret. */
 const MESSAGES: Partial<Record<Code, string>> = {
   ALIAS_PROPS: 'an alias cannot have an anchor or tag of its own',
   BAD_ALIAS: 'this alias has no name',
@@ -208,10 +204,7 @@ function syntaxMessage({ code, pos }: YAMLError, text: string): string {
   return MESSAGES[code] ?? 'this is not YAML';
 }
 
-/**
- * A key behind a value, in a line that is indented deeper: the parser takes both lines as one key, and reports two errors where the
- * value begins.
- */
+/** A key in a line that is indented deeper than the value above: the parser takes both lines as one key. */
 function deeperLine({ code, pos: [from] }: YAMLError, errors: readonly YAMLError[], text: string): number | undefined {
   const both = errors.filter(({ pos }) => pos[0] === from);
   const key = both.find((one) => one.code === 'MULTILINE_IMPLICIT_KEY');

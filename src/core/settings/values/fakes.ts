@@ -1,10 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { ReferenceLookup, Reference } from './references.ts';
 
-/**
- * Fakes for secrets that this machine does not have, for commands that read settings and send nothing: CI has no credentials.
- * A fake passes every check that its secret would, and is the same each time the same reference is read.
- */
+/** Fakes pass every check that their secrets would, for commands that send nothing: CI has no credentials. */
 export class Fakes {
   readonly #names = new Set<string>();
 

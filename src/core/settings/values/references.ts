@@ -7,10 +7,8 @@ import type { YamlFile } from '../source/yaml-file.ts';
 
 export interface Reference {
   readonly kind: 'env' | 'file';
-  /** Variable or path. */
   readonly name: string;
   readonly fallback: string | undefined;
-  /** As written in the text. */
   readonly raw: string;
 }
 
@@ -23,7 +21,6 @@ interface BadReference {
 
 type Piece = string | Reference | BadReference;
 
-const ESCAPE = '$${';
 const ENV = /^env:([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 const FILE = /^file:(.*\S.*)$/;
 
@@ -31,22 +28,14 @@ export function parseReferences(text: string): Piece[] {
   const pieces: Piece[] = [];
   let literal = '';
   let at = 0;
-  while (at < text.length) {
-    const next = text.indexOf('$', at);
-    if (next === -1) break;
-    literal += text.slice(at, next);
-    if (text.startsWith(ESCAPE, next)) {
-      literal += '${';
-      at = next + ESCAPE.length;
-    } else if (text.startsWith('${', next)) {
+  for (const { 0: raw, index } of text.matchAll(/\$\$\{|\$\{[^}]*\}?/g)) {
+    literal += text.slice(at, index);
+    at = index + raw.length;
+    if (raw === '$${') literal += '${';
+    else {
       if (literal !== '') pieces.push(literal);
       literal = '';
-      const piece = parseReference(text, next);
-      pieces.push(piece);
-      at = next + piece.raw.length;
-    } else {
-      literal += '$';
-      at = next + 1;
+      pieces.push(parseReference(raw));
     }
   }
   literal += text.slice(at);
@@ -54,10 +43,8 @@ export function parseReferences(text: string): Piece[] {
   return pieces;
 }
 
-function parseReference(text: string, start: number): Reference | BadReference {
-  const end = text.indexOf('}', start);
-  if (end === -1) return bad(text.slice(start), 'this `${` is never closed; write `$${` for a plain `${`');
-  const raw = text.slice(start, end + 1);
+function parseReference(raw: string): Reference | BadReference {
+  if (!raw.endsWith('}')) return bad(raw, 'this `${` is never closed; write `$${` for a plain `${`');
   const inner = raw.slice(2, -1);
   if (inner.includes('${')) return bad(raw, 'references do not nest');
   const [, variable, fallback] = ENV.exec(inner) ?? [];
@@ -66,13 +53,12 @@ function parseReference(text: string, start: number): Reference | BadReference {
   if (variable !== undefined) return { kind: 'env', name: variable, fallback, raw };
   const path = FILE.exec(inner)?.[1];
   if (path !== undefined) return { kind: 'file', name: path.trim(), fallback: undefined, raw };
-  if (/^[A-Z][A-Z0-9_]*$/.test(inner))
-    return bad(raw, `not a reference: write \`\${env:${inner}}\` for the variable, \`$\${\` for a plain \`\${\``);
-  return bad(
-    raw,
-    'not a reference: use `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`; write `$${` for a plain `${`',
-  );
+  const isVariable = /^[A-Z][A-Z0-9_]*$/.test(inner);
+  const meant = isVariable ? `write \`\${env:${inner}}\` for the variable, \`$\${\`` : NOT_A_REFERENCE;
+  return bad(raw, `not a reference: ${meant} for a plain \`\${\``);
 }
+
+const NOT_A_REFERENCE = 'use `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`; write `$${`';
 
 const bad = (raw: string, message: string): BadReference => ({ kind: 'bad', raw, message });
 
@@ -91,6 +77,16 @@ export interface ReferenceLookup {
 
 export const PLAIN_TEXT: ReferenceLookup = { plain: true, paths: [], find: () => ({ problem: 'not a reference' }) };
 
+export function referencesIn({ document }: YamlFile): readonly Reference[] {
+  const found: Reference[] = [];
+  visit(document, {
+    Scalar: (_key, { value }) => {
+      if (typeof value === 'string') found.push(...parseReferences(value).filter(isReference));
+    },
+  });
+  return found;
+}
+
 /** Reads all files that a settings file refers to. Paths are relative to the file that names them. */
 export async function prepareReferences(
   file: YamlFile,
@@ -99,13 +95,7 @@ export async function prepareReferences(
 ): Promise<ReferenceLookup> {
   const resolvePath = (path: string) => (isAbsolute(path) ? path : join(dirname(file.name), path));
   const paths = new Set<string>();
-  visit(file.document, {
-    Scalar: (_key, { value }) => {
-      if (typeof value !== 'string') return;
-      const references = parseReferences(value).filter(isReference);
-      for (const { kind, name } of references) if (kind === 'file') paths.add(resolvePath(name));
-    },
-  });
+  for (const { kind, name } of referencesIn(file)) if (kind === 'file') paths.add(resolvePath(name));
   const contents = new Map<string, FileRead>();
   for (const path of paths) contents.set(path, await files.read(path));
   return {
@@ -132,19 +122,8 @@ function fromFile(path: string, contents: ReadonlyMap<string, FileRead>): { text
   return { text: content.text.replace(/\r?\n$/, '') };
 }
 
-interface Resolved {
-  readonly text: string;
-  readonly sources: readonly string[];
-  /** The text behind each source, in the same order. */
-  readonly contents: readonly string[];
-  /** All defaults in the text, used or not. */
-  readonly fallbacks: readonly string[];
-  /** The scalar consists of exactly one reference. */
-  readonly whole: boolean;
-  readonly problems: readonly { readonly raw: string; readonly nth: number; readonly message: string }[];
-}
-
-export function resolveText(value: string, lookup: ReferenceLookup): Resolved {
+/** `contents`: the text behind each source; `fallbacks`: all defaults; `whole`: one reference and nothing else. */
+export function resolveText(value: string, lookup: ReferenceLookup) {
   const pieces = lookup.plain ? [value] : parseReferences(value);
   const problems: { raw: string; nth: number; message: string }[] = [];
   const seen = new Map<string, number>();

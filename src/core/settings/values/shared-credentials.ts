@@ -9,17 +9,16 @@ const GOOGLES_OWN = ['application-default', 'metadata-server'];
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-interface Shared {
-  readonly values: Values;
-  readonly problems: readonly Problem[];
-}
-
 /**
  * Replaces `credentials: NAME` of each entry of catalog.yaml by the field of these credentials, before the file is
  * validated: an entry is valid with shared credentials if it is valid with the same ones of its own. The origins are copied
  * too, so that each copy is a secret.
  */
-export function shareCredentials(values: Values, root: readonly Schema[], tree: SchemaTree): Shared {
+export function shareCredentials(
+  values: Values,
+  root: readonly Schema[],
+  tree: SchemaTree,
+): { values: Values; problems: readonly Problem[] } {
   const { json } = values;
   if (!isObject(json) || !Array.isArray(json['providers'])) return { values, problems: [] };
   const shared = isObject(json['credentials']) ? json['credentials'] : {};
@@ -47,10 +46,8 @@ export function shareCredentials(values: Values, root: readonly Schema[], tree: 
     // Validation reports both: shared credentials of another form, and an entry that has credentials of its own.
     if (!isObject(found) || field === undefined || others.length > 0 || hasOwn(rest)) return entry;
     if (!takes(provider, field)) {
-      problems.push({
-        path,
-        message: `\`${name}\` is a \`${field}\`, which an entry of ${String(provider)} does not take`,
-      });
+      const message = `\`${name}\` is a \`${field}\`, which an entry of ${String(provider)} does not take`;
+      problems.push({ path, message });
       return entry;
     }
     copyOrigins(origins, toPointer(['credentials', name, field]), toPointer(['providers', index, field]));

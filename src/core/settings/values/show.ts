@@ -1,6 +1,5 @@
 import { nameOf, valueAt } from '../schema/pointer.ts';
 
-/** The origin of a scalar value. */
 export interface ValueOrigin {
   readonly secret: boolean;
   /** `env:NAME`, `file:path`; empty for text written in the YAML. */
@@ -47,7 +46,6 @@ export function alternatives(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** Alternatives as keys in backticks. */
 export const eitherKey = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
 
 const MOST_LISTED = 8;
@@ -67,11 +65,7 @@ export function examplesOf(schema: unknown): string | undefined {
 
 const LONGEST_EXAMPLE = 120;
 
-/**
- * The first example of a schema, or of a branch of its union, on one line of YAML; undefined: it has none, or a long one.
- *
- * @param fits only an example that it accepts
- */
+/** The first fitting example of a schema, or of a branch of its union, as one line of YAML. Undefined: none short. */
 export function exampleInYaml(schema: unknown, fits: (example: unknown) => boolean = () => true): string | undefined {
   const example = [schema, ...listAt(schema, 'oneOf'), ...listAt(schema, 'anyOf')]
     .flatMap((one) => listAt(one, 'examples'))

@@ -33,19 +33,15 @@ const MAX_ALIAS_COPIES = 50;
 
 class ValueReader {
   readonly #file: YamlFile;
-  readonly #tree: SchemaTree;
-  readonly #lookup: ReferenceLookup;
-  readonly #fakeMissing: Fakes | undefined;
+  readonly #tools: ReadTools;
   readonly #origins = new Map<string, ValueOrigin>();
   readonly #diagnostics: Diagnostic[] = [];
   /** Nodes being read, to detect an anchor that contains an alias of itself. */
   readonly #open = new Set<Node>();
 
-  constructor(file: YamlFile, { tree, lookup, fakeMissing }: ReadTools) {
+  constructor(file: YamlFile, tools: ReadTools) {
     this.#file = file;
-    this.#tree = tree;
-    this.#lookup = lookup;
-    this.#fakeMissing = fakeMissing;
+    this.#tools = tools;
   }
 
   read(root: readonly Schema[]): Values {
@@ -61,10 +57,8 @@ class ValueReader {
     } catch (error) {
       // #node reports an alias without an anchor, at its position.
       if (error instanceof ReferenceError && error.message.startsWith('Unresolved')) return true;
-      this.#report(
-        firstAlias(this.#file),
-        'too many aliases: the values of their anchors would be copied more than 50 times',
-      );
+      const message = 'too many aliases: the values of their anchors would be copied more than 50 times';
+      this.#report(firstAlias(this.#file), message);
       return false;
     }
   }
@@ -73,12 +67,8 @@ class ValueReader {
     if (isAlias(node)) {
       const target = node.resolve(this.#file.document);
       if (target && !this.#open.has(target)) return this.#node(target, schemas, path);
-      this.#report(
-        node.range?.[0],
-        target
-          ? 'this alias is inside the value of its own anchor'
-          : `no anchor \`&${node.source}\` comes before this alias`,
-      );
+      const unknown = `no anchor \`&${node.source}\` comes before this alias`;
+      this.#report(node.range?.[0], target ? 'this alias is inside the value of its own anchor' : unknown);
       return this.#hole(path);
     }
     if (isScalar(node)) return this.#scalar(node, schemas, path);
@@ -86,7 +76,7 @@ class ValueReader {
     this.#open.add(node);
     const value = isMap(node)
       ? this.#map(node, schemas, path)
-      : node.items.map((item, index) => this.#node(item, this.#tree.child(schemas, index), [...path, index]));
+      : node.items.map((item, index) => this.#node(item, this.#tools.tree.child(schemas, index), [...path, index]));
     this.#open.delete(node);
     return value;
   }
@@ -103,14 +93,14 @@ class ValueReader {
         return [];
       }
       const offset = isScalar(pair.key) ? pair.key.range?.[0] : undefined;
-      if (key.includes('${') && !this.#lookup.plain)
+      if (key.includes('${') && !this.#tools.lookup.plain)
         this.#report(offset, 'references are allowed in values only, not in keys');
       if (looksSecret(key)) this.#report(offset, 'this key looks like a secret in clear text', 'warning');
       if (key === '<<') {
         this.#report(offset, 'merge keys (`<<`) are not supported');
         return [];
       }
-      return [[key, this.#node(pair.value, this.#tree.child(schemas, key, tagOf), [...path, key])]];
+      return [[key, this.#node(pair.value, this.#tools.tree.child(schemas, key, tagOf), [...path, key])]];
     });
     return Object.fromEntries(entries);
   }
@@ -125,8 +115,8 @@ class ValueReader {
       this.#report(node.range?.[0], problem);
       return this.#hole(path);
     }
-    const lookup = (secret && this.#fakeMissing?.around(this.#lookup, path.at(-1))) || this.#lookup;
-    const resolved = resolveText(value, lookup);
+    const { lookup, fakeMissing } = this.#tools;
+    const resolved = resolveText(value, (secret && fakeMissing?.around(lookup, path.at(-1))) || lookup);
     for (const problem of resolved.problems) this.#report(offsetOf(this.#file, node, problem), problem.message);
     const unresolved = resolved.problems.length > 0;
     const { sources, contents } = resolved;
@@ -145,7 +135,7 @@ class ValueReader {
     // A variable in shell notation. Capitals only: any other text may be the secret itself, which must not be repeated.
     const given = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1];
     const name = path.at(-1);
-    const instead = this.#lookup.plain
+    const instead = this.#tools.lookup.plain
       ? 'a test does not need a real one'
       : secret && typeof name === 'string'
         ? lineFor(name, given ?? this.#variableFor(path))
@@ -205,10 +195,7 @@ function jsonProblem({ value, source = '' }: Scalar): string | undefined {
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-/**
- * Converts the text of a reference to the number or boolean that the schema expects. Without a schema (override_params) the text
- * becomes what YAML would make of it, unless the reference is in quotes.
- */
+/** The number or boolean that the schema expects of a reference. Without a schema, what YAML makes of plain text. */
 function coerce(text: string, schemas: readonly Schema[], plain: boolean): unknown {
   const types = new Set(schemas.flatMap((schema) => schema['type'] ?? []));
   const accepts = (type: string) => (types.size === 0 ? plain : types.has(type));
