@@ -1,7 +1,6 @@
-import { SimulatorRefusal } from './chat-request.ts';
+import { readModel, SimulatorRefusal } from './chat-request.ts';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { createHash } from 'node:crypto';
-import { endianness } from 'node:os';
 
 /** The fields of an embedding request that the simulator reads. Other fields are accepted and ignored. */
 interface EmbeddingRequest {
@@ -18,35 +17,26 @@ const MAX_DIMENSIONS = 4_096;
 const MAX_INPUTS = 2_048;
 
 /** Throws SimulatorRefusal. */
-export function readEmbeddingRequest(body: unknown): EmbeddingRequest {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new SimulatorRefusal('The body is not a JSON object.', null);
-  const { model, input, dimensions, encoding_format: encoding } = body as Readonly<Record<string, unknown>>;
-  if (typeof model !== 'string' || model === '') throw new SimulatorRefusal('`model` must be a string.', 'model');
-  const base64 = encoding === 'base64';
-  if (!base64 && encoding !== undefined && encoding !== null && encoding !== 'float')
+export function readEmbeddingRequest(json: unknown): EmbeddingRequest {
+  const body = readModel(json);
+  const encoding = body['encoding_format'] ?? 'float';
+  if (encoding !== 'base64' && encoding !== 'float')
     throw new SimulatorRefusal('`encoding_format` must be float or base64.', 'encoding_format');
-  return { model, texts: readInput(input), dimensions: readDimensions(dimensions), base64 };
-}
-
-function readDimensions(value: unknown): number {
-  if (value === undefined || value === null) return DEFAULT_DIMENSIONS;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_DIMENSIONS) return value;
-  throw new SimulatorRefusal(`\`dimensions\` must be a whole number from 1 to ${MAX_DIMENSIONS}.`, 'dimensions');
+  const dimensions = Number(body['dimensions'] ?? DEFAULT_DIMENSIONS);
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > MAX_DIMENSIONS)
+    throw new SimulatorRefusal(`\`dimensions\` must be a whole number from 1 to ${MAX_DIMENSIONS}.`, 'dimensions');
+  return { model: body.model, texts: readInput(body['input']), dimensions, base64: encoding === 'base64' };
 }
 
 /** A text, a list of texts, a list of tokens, or a list of such lists. */
 function readInput(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) && !isTokens(value) ? value : [value];
-  if (list.length > MAX_INPUTS) throw new SimulatorRefusal(`\`input\` must have at most ${MAX_INPUTS} items.`, 'input');
-  if (list.length === 0) throw new SimulatorRefusal('`input` must not be empty.', 'input');
+  if (list.length === 0 || list.length > MAX_INPUTS)
+    throw new SimulatorRefusal(`\`input\` must have 1 to ${MAX_INPUTS} items.`, 'input');
   return list.map((item) => {
     if (typeof item === 'string' && item !== '') return item;
     if (isTokens(item)) return item.join(' ');
-    throw new SimulatorRefusal(
-      '`input` must be a text that is not empty, a list of such texts, or of tokens.',
-      'input',
-    );
+    throw new SimulatorRefusal('`input` must be a text, tokens, or a list of texts or of tokens.', 'input');
   });
 }
 
@@ -60,7 +50,8 @@ export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRe
     object: 'list',
     data: texts.map((text, index) => {
       const vector = vectorOf(text, dimensions);
-      return { object: 'embedding', index, embedding: base64 ? toBase64(vector) : [...vector] };
+      const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : [...vector];
+      return { object: 'embedding', index, embedding };
     }),
     model,
     usage: { prompt_tokens: tokens, total_tokens: tokens },
@@ -76,8 +67,8 @@ function vectorOf(text: string, dimensions: number): Float32Array {
     const next = noise(word);
     for (let at = 0; at < dimensions; at += 1) sum[at]! += next();
   }
+  // Unit length, as OpenAI's vectors have.
   const length = Math.hypot(...sum);
-  // Normalized to unit length, as OpenAI's vectors are.
   return sum.map((value) => value / length);
 }
 
@@ -91,10 +82,4 @@ function noise(word: string): () => number {
     state ^= state << 5;
     return state / 2 ** 31;
   };
-}
-
-/** Little-endian floats of 32 bits. */
-function toBase64(vector: Float32Array): string {
-  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-  return (endianness() === 'LE' ? bytes : bytes.swap32()).toString('base64');
 }
