@@ -64,7 +64,8 @@ const SYNONYMS = new Map([
   ['application/x-pdf', 'application/pdf'],
 ]);
 
-interface NamedFile {
+/** The claims about a file. */
+export interface NamedFile {
   readonly filename: string;
   readonly declared: string;
   readonly purpose: FilePurpose;

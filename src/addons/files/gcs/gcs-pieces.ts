@@ -1,6 +1,6 @@
 import { isObject, type StoredFile } from '../../../plugin/index.ts';
+import { isOver } from '../file-ids.ts';
 import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
-import { isOver } from '../upload-life.ts';
 import { failed, type GcsApi } from './gcs-api.ts';
 import { GcsUpload, receivedIn } from './gcs-upload.ts';
 
