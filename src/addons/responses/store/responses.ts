@@ -77,15 +77,15 @@ export class MemoryResponses implements ResponseStore {
   readonly #order = new Queue<Entry>();
   /** Of the pages. */
   readonly #free: Buffer[] = [];
-  #entries = 0;
   #bytes = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  get size(): { readonly entries: number; readonly bytes: number } {
-    return { entries: this.#entries, bytes: this.#bytes };
+  /** Bytes of all responses, with an estimate of what they take besides. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   apply(limits: ResponseLimits): void {
@@ -146,7 +146,6 @@ export class MemoryResponses implements ResponseStore {
     part.responses.set(id, entry);
     if (!items) part.families.set(familyIn(id), entry);
     for (const item of items ?? []) part.items.set(item.id, { ...item, entry });
-    this.#entries += 1;
     part.overhead += overheadOf(items?.length ?? 0);
     this.#changed(part, before);
     this.#evict();
@@ -195,7 +194,6 @@ export class MemoryResponses implements ResponseStore {
     part.responses.delete(id);
     if (part.families.get(familyIn(id)) === entry) part.families.delete(familyIn(id));
     for (const item of items ?? []) if (part.items.get(item.id)?.entry === entry) part.items.delete(item.id);
-    this.#entries -= 1;
     part.overhead -= overheadOf(items?.length ?? 0);
     part.pages.drop(page);
     this.#changed(part, before);

@@ -35,20 +35,12 @@ export class OpenSockets {
   /** Handshakes that wait for their answer, with the key whose place they have taken. */
   readonly #handshakes = new WeakMap<ServerResponse, string | undefined>();
   #limits: SocketLimits = { perKey: Infinity, heldBytes: Infinity };
+  /** Bytes that sockets hold besides their running turns. */
   #held = 0;
   #draining = false;
 
   constructor(count: CountSockets = () => {}) {
     this.#count = count;
-  }
-
-  get size(): number {
-    return this.#open.size;
-  }
-
-  /** Bytes that sockets hold besides their running turns. */
-  get held(): number {
-    return this.#held;
   }
 
   apply(limits: SocketLimits): void {
@@ -114,10 +106,7 @@ export class OpenSockets {
     return this.#handshakes.get(res) ?? '';
   }
 
-  /**
-   * Counts the bytes that a socket holds, for the key of its handshake. False: they do not fit, or the key has used up its
-   * share, and they are not counted.
-   */
+  /** Counts bytes for the key of a handshake. False: they do not fit, or not the key's share, and do not count. */
   holdFor(res: ServerResponse): HoldBytes {
     const key = this.keyOf(res);
     return (bytes) => {

@@ -133,7 +133,7 @@ export class ResponsesSocket implements OpenSocket {
     if (this.#waiting.length < READ_AHEAD && this.#ws.isPaused) this.#ws.resume();
     if (!message) return this.#startIdleTimer();
     this.#setBusy(true);
-    this.#turns.answer(message, () => this.#setup.hold(-message.length));
+    void this.#turns.answer(message, () => this.#setup.hold(-message.length));
   }
 
   #setBusy(busy: boolean): void {
@@ -167,10 +167,7 @@ export class ResponsesSocket implements OpenSocket {
     tcp.uncork();
   };
 
-  /**
-   * Sends what is no event of a running response, whose deadline it would have. It is counted until it has left, and the
-   * socket rests meanwhile: a client that reads nothing loses it.
-   */
+  /** Sends what is no event of a response. It counts until it has left: a client that reads nothing loses the socket. */
   readonly #say = (text: string, sent: () => void): void => {
     if (this.#ws.readyState !== this.#ws.OPEN) return sent();
     const bytes = Buffer.byteLength(text);
