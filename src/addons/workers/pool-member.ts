@@ -13,10 +13,7 @@ export const TICK_MS = 500;
 /** A worker reports its metrics about once a second. The primary pings a worker that has not. */
 const ASK_AFTER_MS = 1_000;
 
-/**
- * The time since a worker's last message, counted in ticks of the primary. A clock would be wrong: a primary that was
- * paused itself (as a container) has received nothing either, and must not kill live workers.
- */
+/** Counted in ticks of the primary: one that was paused itself has received nothing and must not kill live workers. */
 export class Silence {
   #limitMs: number;
   #silentMs = 0;
@@ -109,10 +106,7 @@ interface StopTools {
   readonly kill: (member: Member, reason: 'drain' | 'start') => void;
 }
 
-/**
- * Drains one worker and waits for its exit. Returns the number of cut requests. For a worker that had to be killed this
- * is its last report, but at least 1: something kept it from ending.
- */
+/** Drains one worker and waits for its exit. Returns the number of cut requests, of a killed one at least 1. */
 export async function stopMember(member: Member, times: DrainTimes, { clock, kill }: StopTools): Promise<number> {
   const { worker, channel, exited, silence } = member;
   if (member.servingSince === undefined) {

@@ -84,10 +84,7 @@ interface EndedFamily {
   readonly series: Map<string, Ended>;
 }
 
-/**
- * Series that no worker reports any more but that still belong to the sum: counters and histograms of dead workers, and
- * series that one worker has dropped. Another worker may still use the latter, and a sum must not decrease.
- */
+/** Series of dead workers, and those that one has dropped and another may still use: no sum may decrease. */
 class EndedSeries {
   readonly #families = new Map<string, EndedFamily>();
 
@@ -111,10 +108,7 @@ class EndedSeries {
     ended.usedAt = Math.max(ended.usedAt, usedAt);
   }
 
-  /**
-   * Forgets series that were not used since `then` and that no worker reports. A series is in the sum completely or not
-   * at all.
-   */
+  /** Forgets series that were not used since `then` and that no worker reports. */
   forget(then: number, living: readonly FamilySnapshot[]): void {
     const reported = new Map<string, Set<string>>();
     const reportOf = (name: string): Set<string> => {
