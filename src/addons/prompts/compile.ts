@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import type { PromptFile, PromptMessage, PromptVariable, PromptVersion } from '../../../schemas/types.generated.ts';
-import { versionDigest } from './digest.ts';
 import type { ChatPart } from './media.ts';
 import { onlyVariable, parseTemplate, type Template, type Token } from './template.ts';
 
@@ -109,6 +109,22 @@ function reachable(messages: readonly CompiledMessage[], partials: Partials): Pa
   return found;
 }
 
-/** The digest that `gatehouse prompts release` writes. */
-export const digestOfVersion = ({ file, partials }: CompiledVersion): string =>
-  versionDigest(file, new Map([...partials].map(([name, { text }]) => [name, text])));
+/**
+ * The digest that `gatehouse prompts release` writes: of a version with the text of every partial that it uses. The order of keys and the
+ * layout of the file do not matter; `digest` itself and `note`, which is never sent, do not count.
+ */
+export function digestOfVersion({ file: { digest: _, note: __, ...content }, partials }: CompiledVersion): string {
+  const texts = Object.fromEntries([...partials].map(([name, { text }]) => [name, text]));
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify(ordered({ content, partials: texts })))
+    .digest('hex')}`;
+}
+
+/** The value with the keys of every object sorted. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, ordered(inner)]);
+}

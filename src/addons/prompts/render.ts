@@ -10,10 +10,7 @@ export interface RenderInput {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Renders templates within one budget. Tokens and characters cost units, so sections over long lists and
- * partials inside partials cannot take more time than text of the same length.
- */
+/** Tokens and characters cost units of one budget, so that lists and nested partials take no more time than text. */
 export class Renderer {
   readonly #partials: ReadonlyMap<string, Template>;
   readonly #variables: Readonly<Record<string, unknown>>;
@@ -83,10 +80,7 @@ interface Target {
   readonly depth: number;
 }
 
-/**
- * The innermost scope that has the first key decides. Own properties only: `constructor` and `__proto__` are keys like
- * any other.
- */
+/** The innermost scope that has the first key decides. Own properties only: `constructor` is a key like any. */
 function lookUp(scopes: readonly unknown[], [first, ...rest]: ValuePath): unknown {
   if (first === undefined) return scopes.at(-1);
   const scope = scopes.findLast((one) => isObject(one) && Object.hasOwn(one, first));

@@ -36,10 +36,7 @@ interface Open {
   readonly tokens: Token[];
 }
 
-/**
- * Parses a template: Mustache (https://mustache.github.io/mustache.5.html) without HTML escaping, lambdas and other
- * delimiters, so that a template runs no code and a value is only ever inserted as text.
- */
+/** Mustache (https://mustache.github.io/mustache.5.html) without HTML escaping, lambdas and other delimiters. */
 export function parseTemplate(text: string): Template {
   const mistakes: TemplateMistake[] = [];
   const open: Open[] = [{ tag: undefined, tokens: [] }];

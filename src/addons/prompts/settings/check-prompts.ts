@@ -4,8 +4,7 @@ import { nearest, type Report } from '../../../plugin/index.ts';
 import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
-import { partialDiagnostic } from './partials.ts';
-import { partialTexts, promptFilesOf } from '../prompt-files.ts';
+import { partialDiagnostic, partialTexts, promptFilesOf } from '../prompt-files.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkProviderName, slugOf, withSuggestion } from '../../../core/settings/checks/names.ts';
 
