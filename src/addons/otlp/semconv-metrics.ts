@@ -204,10 +204,7 @@ const HTTP_DURATION: SemconvSpec = {
 
 type SemconvFamily = CounterFamily<string> | HistogramFamily<string>;
 
-/**
- * The metrics of OpenTelemetry's conventions, counted of records like all others. They are exported by OTLP only, and
- * beside Gatehouse's own.
- */
+/** The metrics of OpenTelemetry's conventions, for OTLP only, beside Gatehouse's own. */
 export class SemconvMetrics {
   readonly #http: SemconvFamily;
   readonly #byName = new Map<string, SemconvFamily>();
