@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SemanticStore } from '../../../schemas/types.generated.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
-import type { TextStoreLimits } from '../../core/memory/ports.ts';
 import { embeddings } from '../../core/operations/embeddings.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import { parseBytes } from '../../plugin/index.ts';
 import { createSemanticCache } from './semantic-cache.ts';
-import { MemoryTextStore } from './store/text-store.ts';
+import { MemoryTextStore, type TextStoreLimits } from './store/text-store.ts';
 
 /** `cache.semantic` of server.yaml with its defaults. */
 const compileTexts = ({ max_bytes, scope_bytes, scope_entries }: SemanticStore = {}): TextStoreLimits => ({

@@ -1,6 +1,14 @@
 import type { KeptText, TextFacts, TextPlace } from '../../../plugin/index.ts';
-import type { ReplyStoreSize, StoredText, TextStore, TextStoreLimits } from '../../../core/memory/ports.ts';
+import type { ReplyStoreSize } from '../../../core/memory/ports.ts';
 import { VectorBlock } from './vector-block.ts';
+
+export interface TextStoreLimits {
+  readonly maxBytes: number;
+  readonly scopeBytes: number;
+  readonly scopeEntries: number;
+}
+
+type StoredText = Pick<KeptText, 'key' | 'facts'> & { readonly text: string };
 
 /** The memory of a text besides its characters, and of a group besides its vectors. */
 const TEXT_OVERHEAD = 512;
@@ -62,7 +70,7 @@ class Scope {
  * Texts and vectors in memory. A scope that is full evicts its own least recently used text, so that no key displaces the
  * texts of another; only when all scopes together are full, the least recently used text of all goes.
  */
-export class MemoryTextStore implements TextStore {
+export class MemoryTextStore {
   readonly #limits: TextStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #scopes = new Map<string, Scope>();
@@ -79,10 +87,12 @@ export class MemoryTextStore implements TextStore {
     return { entries: this.#used.size, bytes: this.#bytes };
   }
 
+  /** Texts of a group, the least recently used first. Does not count as a use. */
   texts({ scope, group }: TextPlace): readonly KeptText[] {
     return [...(this.#scopes.get(scope)?.groups.get(group)?.entries.values() ?? [])];
   }
 
+  /** Stores a text, instead of an earlier one with the same key in its group. */
   add(place: TextPlace, text: StoredText, vector?: Float32Array): void {
     const scope = this.#scopeOf(place.scope);
     const group = this.#groupIn(scope, place.group);
