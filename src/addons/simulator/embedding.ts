@@ -1,31 +1,32 @@
-import { readModel, SimulatorRefusal } from './chat-request.ts';
+import { SimulatorRefusal } from './chat-request.ts';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { createHash } from 'node:crypto';
-
-/** The fields of an embedding request that the simulator reads. Other fields are accepted and ignored. */
-interface EmbeddingRequest {
-  readonly model: string;
-  /** The input texts; a list of tokens becomes the text of its numbers. */
-  readonly texts: readonly string[];
-  readonly dimensions: number;
-  readonly base64: boolean;
-}
 
 const DEFAULT_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
 /** OpenAI's limit (docs/protocols/embeddings.md#openai-request). */
 const MAX_INPUTS = 2_048;
 
-/** Throws SimulatorRefusal. */
-export function readEmbeddingRequest(json: unknown): EmbeddingRequest {
-  const body = readModel(json);
+/** A reply with vectors (docs/protocols/embeddings.md#openai-request). Throws SimulatorRefusal. */
+export function embeddingReply(body: JsonObject): JsonObject {
   const encoding = body['encoding_format'] ?? 'float';
   if (encoding !== 'base64' && encoding !== 'float')
     throw new SimulatorRefusal('`encoding_format` must be float or base64.', 'encoding_format');
   const dimensions = Number(body['dimensions'] ?? DEFAULT_DIMENSIONS);
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > MAX_DIMENSIONS)
     throw new SimulatorRefusal(`\`dimensions\` must be a whole number from 1 to ${MAX_DIMENSIONS}.`, 'dimensions');
-  return { model: body.model, texts: readInput(body['input']), dimensions, base64: encoding === 'base64' };
+  const texts = readInput(body['input']);
+  const tokens = texts.reduce((sum, text) => sum + wordsOf(text).length, 0);
+  return {
+    object: 'list',
+    data: texts.map((text, index) => {
+      const vector = vectorOf(text, dimensions);
+      const embedding = encoding === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];
+      return { object: 'embedding', index, embedding };
+    }),
+    model: body['model'],
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
 }
 
 /** A text, a list of texts, a list of tokens, or a list of such lists. */
@@ -42,21 +43,6 @@ function readInput(value: unknown): readonly string[] {
 
 const isTokens = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.length > 0 && value.every((token) => Number.isInteger(token));
-
-/** A reply with vectors (docs/protocols/embeddings.md#openai-request). */
-export function embeddingReply({ model, texts, dimensions, base64 }: EmbeddingRequest): JsonObject {
-  const tokens = texts.reduce((sum, text) => sum + wordsOf(text).length, 0);
-  return {
-    object: 'list',
-    data: texts.map((text, index) => {
-      const vector = vectorOf(text, dimensions);
-      const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : [...vector];
-      return { object: 'embedding', index, embedding };
-    }),
-    model,
-    usage: { prompt_tokens: tokens, total_tokens: tokens },
-  };
-}
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text];
 

@@ -22,31 +22,20 @@ export function sampleFor(schema: unknown): unknown {
 
 function sample(given: unknown, root: JsonObject, depth: number): unknown {
   if (!isObject(given) || depth > MAX_DEPTH) return given === undefined || given === true ? 'sample' : null;
-  const schema = flatten(given, root, depth);
-  if (schema['const'] !== undefined) return schema['const'];
-  for (const list of [schema['enum'], schema['examples']]) if (Array.isArray(list) && list.length > 0) return list[0];
-  if (schema['default'] !== undefined) return schema['default'];
-  const choices = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(choices) && choices.length > 0) {
-    const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
-    return sample(merge(rest, choices[0]), root, depth + 1);
-  }
-  return sampleOfType(schema, root, depth);
+  const { $ref: reference, allOf, anyOf, oneOf, ...own } = given;
+  const parts = [
+    typeof reference === 'string' ? resolve(reference, root) : undefined,
+    ...(Array.isArray(allOf) ? allOf : []),
+    Array.isArray(anyOf ?? oneOf) ? [anyOf ?? oneOf].flat()[0] : undefined,
+  ].filter(isObject);
+  if (parts.length > 0) return sample(parts.reduce(merge, own), root, depth + 1);
+  if (own['const'] !== undefined) return own['const'];
+  for (const list of [own['enum'], own['examples']]) if (Array.isArray(list) && list.length > 0) return list[0];
+  return own['default'] === undefined ? sampleOfType(own, root, depth) : own['default'];
 }
 
-/** The schema with references resolved and `allOf` merged. */
-function flatten(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
-  if (depth > MAX_DEPTH) return {};
-  const { $ref: reference, allOf, ...own } = schema;
-  let flat: JsonObject = own;
-  if (typeof reference === 'string') flat = merge(flat, resolve(reference, root));
-  if (Array.isArray(allOf))
-    for (const part of allOf) flat = merge(flat, isObject(part) ? flatten(part, root, depth + 1) : {});
-  return flat['$ref'] === undefined && flat['allOf'] === undefined ? flat : flatten(flat, root, depth + 1);
-}
-
-function merge(base: JsonObject, more: unknown): JsonObject {
-  if (!isObject(more)) return base;
+/** The base wins where both have a key. */
+function merge(base: JsonObject, more: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...more, ...base };
   if (isObject(base['properties']) && isObject(more['properties'])) {
     merged['properties'] = { ...more['properties'], ...base['properties'] };

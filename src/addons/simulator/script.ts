@@ -1,23 +1,3 @@
-/** The behaviour that a model name selects. */
-export interface Behaviour {
-  readonly kind:
-    | 'answer'
-    | 'fast'
-    | 'fast-each'
-    | 'error'
-    | 'error-midstream'
-    | 'flaky'
-    | 'slow'
-    | 'slow-content'
-    | 'drip'
-    | 'cut'
-    | 'stall';
-  /** The status, the failures, the milliseconds or the events of the name; 0 where it has none. */
-  readonly number: number;
-  /** Of an error only. */
-  readonly retryAfterMs?: number;
-}
-
 /** The kind of a name in the table of docs/providers/simulator.md; every other name answers normally. */
 export const NAMES = {
   'sim-fast': 'fast',
@@ -32,7 +12,16 @@ export const NAMES = {
   'sim-cut': 'cut',
   'sim-cut-<n>': 'cut',
   'sim-stall-<n>': 'stall',
-} as const satisfies Readonly<Record<string, Behaviour['kind']>>;
+} as const;
+
+/** The behaviour that a model name selects. */
+export interface Behaviour {
+  readonly kind: (typeof NAMES)[keyof typeof NAMES] | 'answer';
+  /** The status, the failures, the milliseconds or the events of the name; 0 where it has none. */
+  readonly number: number;
+  /** Of an error only. */
+  readonly retryAfterMs?: number;
+}
 
 /** Numbers are short, so that no delay exceeds 1,000 s. */
 const NUMBERS = { '<status>': '([45][0-9]{2})', '<ms>': '([0-9]{1,6})', '<n>': '([0-9]{1,4})' } as const;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { errorBody } from '../../core/dry-run/openai-error.ts';
 import { answer } from './answer.ts';
-import { readChatRequest, SimulatorRefusal, type ChatRequest } from './chat-request.ts';
-import { embeddingReply, readEmbeddingRequest } from './embedding.ts';
+import { readChatRequest, readModel, SimulatorRefusal, type ChatRequest } from './chat-request.ts';
+import { embeddingReply } from './embedding.ts';
 import { plainScript, readBehaviour, replyScript, streamScript, type Behaviour, type ScriptStep } from './script.ts';
 import { plainReply, streamEvents, type ReplyHead, type SimulatedReply } from './wire.ts';
 
@@ -28,7 +28,7 @@ export class Simulation {
   /** Handles a request for embeddings. */
   embed(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => {
-      const request = readEmbeddingRequest(parse(body));
+      const request = readModel(parse(body));
       const behaviour = readBehaviour(request.model);
       return this.#failure(behaviour, body, false) ?? replyScript(embeddingReply(request), behaviour);
     });
