@@ -19,7 +19,6 @@ export class ArrivingFile {
     this.#headBytes = begun?.head.copy(this.#head) ?? 0;
   }
 
-  /** The first bytes of the file. */
   get head(): Buffer {
     return this.#head.subarray(0, this.#headBytes);
   }

@@ -4,7 +4,6 @@ import { createdAt, isFileId } from './file-ids.ts';
 import { sourceOfPieces } from './store-failure.ts';
 import type { FilesSettings } from './settings/files.ts';
 
-/** One white pixel. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',

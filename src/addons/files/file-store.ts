@@ -76,7 +76,6 @@ export interface FileStore {
 export interface SweptStore {
   readonly removed: number;
   readonly files: number;
-  /** Bytes of all files together. */
   readonly bytes: number;
 }
 

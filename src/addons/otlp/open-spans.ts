@@ -10,12 +10,10 @@ import { SpanBatches, type SpanSender } from './span-batches.ts';
 
 interface SpanSource {
   readonly resource: Resource;
-  /** The instrumentation scope. */
   readonly name: string;
   readonly version: string;
 }
 
-/** How spans are made and exported. */
 export interface Spans {
   /** The spans as OpenTelemetry's SDK needs them; undefined where it makes none. */
   readonly processor: SpanProcessor | undefined;

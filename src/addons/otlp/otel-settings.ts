@@ -1,7 +1,6 @@
 import type { Telemetry as TelemetryFile } from '../../../schemas/types.generated.ts';
 import { StartFailed } from '../../core/process/start-failed.ts';
 
-/** The encodings and transports of OTLP. */
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 

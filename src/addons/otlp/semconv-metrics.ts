@@ -11,7 +11,6 @@ type SemconvLabels = Readonly<Record<string, string>>;
 type AddValue = (labels: SemconvLabels, value: number) => void;
 type SemconvSpec = MetricSpec & { readonly type: 'counter' | 'histogram'; readonly unit: string };
 
-/** A metric and what it counts. */
 interface Row {
   /** Undefined: the conventions have only `earlier`. */
   readonly latest?: SemconvSpec;

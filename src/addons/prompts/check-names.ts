@@ -79,7 +79,6 @@ export class NameCheck {
     this.#scopeOf(path, at, place);
   }
 
-  /** Reports an unknown name. */
   #scopeOf(path: ValuePath, at: number, place: Place): Scope {
     const [first, ...rest] = path;
     if (first === undefined) {

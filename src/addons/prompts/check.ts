@@ -94,7 +94,6 @@ function countingErrors(report: Report): { readonly report: Report; errors(): nu
   };
 }
 
-/** The path of a message's content in its version. */
 const contentPath = (version: CompiledVersion, index: number, path: readonly number[]): (string | number)[] =>
   version.file.text === undefined ? ['messages', index, 'content', ...path] : ['text'];
 

@@ -3,7 +3,6 @@ import type { PromptFile, PromptMessage, PromptVariable, PromptVersion } from '.
 import type { ChatPart } from './media.ts';
 import { onlyVariable, parseTemplate, type Template, type Token } from './template.ts';
 
-/** A part of a message. */
 export type CompiledPart =
   | { readonly kind: 'template'; readonly template: Template; readonly fields: ChatPart }
   | { readonly kind: 'media'; readonly variable: string }
@@ -34,7 +33,6 @@ export interface CompiledPrompt {
   readonly labels: ReadonlyMap<string, number>;
 }
 
-/** All partials by name. */
 export type Partials = ReadonlyMap<string, Template>;
 
 export const compilePartials = (texts: ReadonlyMap<string, string>): Partials =>

@@ -38,7 +38,6 @@ export const readPromptFiles: ExtraReader = async ({ found, read, files }, extra
   };
 };
 
-/** A partial of prompts: a text file. */
 interface PartialFile {
   readonly path: string;
   readonly text: string;

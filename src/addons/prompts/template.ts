@@ -18,7 +18,6 @@ export interface SectionToken {
   readonly at: number;
 }
 
-/** A mistake in a template. */
 export interface TemplateMistake {
   /** Offset in the text. */
   readonly at: number;

@@ -28,7 +28,6 @@ export function createSemanticCache(store: MemoryTextStore, setup: EmbedderSetup
   };
 }
 
-/** Events of a reply that is text alone. */
 const TEXT_EVENTS: ReadonlySet<GenerationEvent['type']> = new Set([
   'start',
   'text',

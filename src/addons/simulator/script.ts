@@ -31,7 +31,6 @@ const RULES = Object.entries(NAMES).map(([name, kind]) => {
   return { pattern: new RegExp(`^${pattern}$`), kind };
 });
 
-/** The events of `sim-cut`. */
 const DEFAULT_CUT = 2;
 
 export function readBehaviour(model: string): Behaviour {
@@ -73,7 +72,6 @@ function jsonHead(status: number, body: string, more: Readonly<Record<string, st
   return { kind: 'head', status, headers: { 'content-type': 'application/json', 'content-length': length, ...more } };
 }
 
-/** A plain JSON reply. */
 export function plainScript(status: number, json: object, headers?: Readonly<Record<string, string>>): ScriptStep[] {
   const body = JSON.stringify(json);
   return [jsonHead(status, body, headers), send(body), END];

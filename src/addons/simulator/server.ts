@@ -21,7 +21,6 @@ interface SimulatorOptions {
 
 export interface Simulator {
   readonly url: string;
-  /** Closes the server and breaks running replies. */
   close(): Promise<void>;
 }
 

@@ -7,14 +7,12 @@ import { embeddingReply } from './embedding.ts';
 import { plainScript, readBehaviour, replyScript, streamScript, type Behaviour, type ScriptStep } from './script.ts';
 import { plainReply, streamEvents, type ReplyHead, type SimulatedReply } from './wire.ts';
 
-/** Maximum number of bodies whose failures are counted. */
 const MAX_FLAKY = 1_000;
 
 /** Turns a request body into a script for the socket. Its only state is the counts of `sim-flaky-<n>`. */
 export class Simulation {
   readonly #failures = new LRUCache<string, number>({ max: MAX_FLAKY });
 
-  /** Handles a request for chat completions. */
   run(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => {
       const request = readChatRequest(parse(body));
@@ -25,7 +23,6 @@ export class Simulation {
     });
   }
 
-  /** Handles a request for embeddings. */
   embed(body: Buffer): readonly ScriptStep[] {
     return withRefusals(() => {
       const request = readModel(parse(body));

@@ -24,7 +24,6 @@ export interface SentSettings {
   readonly files: ReadPlaces;
 }
 
-/** The reason why a worker did not start. */
 export type StartFailure =
   | { readonly kind: 'settings'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'listen'; readonly message: string; readonly unknownHost: string | undefined }
@@ -85,7 +84,6 @@ export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read'
   Pick<Entities, 'seen'>;
 export type SharedCall = keyof SharedCalls;
 
-/** One of them, and what it returned or why it failed. */
 export interface StateQuestion {
   readonly call: SharedCall;
   readonly args: readonly unknown[];
@@ -161,7 +159,6 @@ export class Channel {
     this.#questions.settle(message.id, message.type === 'answer' ? message : { error: new Error(message.message) });
   }
 
-  /** The process has exited. */
   end(): void {
     this.#questions.end();
   }

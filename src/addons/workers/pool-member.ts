@@ -8,7 +8,6 @@ import type { DrainTimes, Load } from '../../core/process/drain.ts';
 export const SILENCE_LIMIT_MS = 10_000;
 /** A worker that has sent no message for SUSPECT_AFTER_MS gets no new connections while others answer. */
 const SUSPECT_AFTER_MS = 2_000;
-/** How often the primary checks its workers. */
 export const TICK_MS = 500;
 /** A worker reports its metrics about once a second. The primary pings a worker that has not. */
 const ASK_AFTER_MS = 1_000;
@@ -39,7 +38,6 @@ export class Silence {
     this.#limitMs = Math.min(this.#limitMs, SUSPECT_AFTER_MS);
   }
 
-  /** Counts a tick. Returns the action that is due. */
   tick(): 'nothing' | 'ask' | 'end' {
     this.#silentMs += TICK_MS;
     if (this.#silentMs >= this.#limitMs) return 'end';
@@ -51,18 +49,15 @@ export class Silence {
 export const KILL_REASONS = ['blocked', 'drain', 'start'] as const;
 export type KillReason = (typeof KILL_REASONS)[number];
 
-/** A worker process as the primary sees it. */
 export interface Member {
   readonly worker: Worker;
   readonly channel: Channel;
   readonly exited: Promise<void>;
   readonly silence: Silence;
   readonly connections: WorkerConnections;
-  /** The moment since which it serves. */
   servingSince: number | undefined;
   /** The pause before it was started. */
   readonly pausedMs: number;
-  /** Its last load report. */
   load: Load;
   /** It has drained by itself. */
   drained: boolean;
@@ -85,7 +80,6 @@ export interface WorkerExit {
   readonly held: Load;
 }
 
-/** The fields of a log line about the end of a worker. */
 export const exitFields = ({ worker: { id, process } }: Member, { code, signal, held }: WorkerExit): object => ({
   worker: id,
   pid: process.pid,

@@ -18,7 +18,6 @@ export const receivedBy = (type: unknown): number => Number(/; received=(\d{1,15
 /** All that a later request, in any process, needs. The address of the session is a credential: callers never see it. */
 interface UploadState {
   readonly session: string;
-  /** Name of the object. */
   readonly name: string;
   readonly filename: string;
   readonly declared: string;

@@ -3,7 +3,6 @@ import type { RestartOnly } from '../../../core/process/restart-only.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import type { Report } from '../../../plugin/index.ts';
 
-/** Checks `telemetry.traces` of server.yaml. */
 export const checkTracesSettings: Check = () => ({
   server: (file, report) => checkTraces(file, within(report, 'telemetry', 'traces')),
 });

@@ -10,7 +10,6 @@ interface DiffOptions extends PromptsOptions {
   readonly to: string;
 }
 
-/** `gatehouse prompts diff` */
 export function diffPromptsCommand(options: DiffOptions): Promise<0 | 1 | 2> {
   const { id, from, to, out } = options;
   return withPrompts(options, (library) => {

@@ -13,7 +13,6 @@ interface ReferenceOptions extends PromptsOptions {
   readonly reference: string;
 }
 
-/** `gatehouse prompts release` */
 export function releasePromptCommand(options: ReferenceOptions): Promise<0 | 1 | 2> {
   const { reference, out } = options;
   return withPrompts(options, async (library) => {
@@ -27,7 +26,6 @@ export function releasePromptCommand(options: ReferenceOptions): Promise<0 | 1 |
   });
 }
 
-/** `gatehouse prompts promote` */
 export function promotePromptCommand(options: ReferenceOptions & { readonly label: string }): Promise<0 | 1 | 2> {
   const { reference, label, out } = options;
   return withPrompts(options, async (library) => {

@@ -1,7 +1,6 @@
 import type { CompiledPrompt } from '../compile.ts';
 import { withPrompts, type PromptsOptions } from './read.ts';
 
-/** `gatehouse prompts list` */
 export function listPromptsCommand(
   options: PromptsOptions & { readonly format: 'table' | 'json' },
 ): Promise<0 | 1 | 2> {

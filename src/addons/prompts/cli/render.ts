@@ -16,7 +16,6 @@ interface RenderOptions extends PromptsOptions {
 /** Text that a rendered prompt may have here. */
 const BUDGET = 16 * 1024 * 1024;
 
-/** `gatehouse prompts render` */
 export function renderPromptCommand(options: RenderOptions): Promise<0 | 1 | 2> {
   const { reference, variables, out } = options;
   return withPrompts(options, async (library) => {

@@ -38,7 +38,6 @@ const atModel =
   ({ suggestion, ...problem }) =>
     report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) });
 
-/** Checks the names of prompts in gateway configs and keys. */
 export const checkPromptNames: Check = (settings) => ({
   config({ file }, report) {
     // A config sent with a request is checked when the prompt is looked up.

@@ -1,4 +1,3 @@
-/** The place of a value in a queue. */
 export interface Link<T> {
   readonly value: T;
   older: Link<T>;

@@ -13,7 +13,6 @@ import { LargestFirst, type Sized } from './largest-first.ts';
 import { Pages, type Page } from './pages.ts';
 import { Queue, type Link } from './queue.ts';
 
-/** A response in the store. */
 interface Entry {
   readonly part: Part;
   readonly id: string;
@@ -29,7 +28,6 @@ interface Entry {
   inPart: Link<Entry> | undefined;
 }
 
-/** An item of a response. */
 interface Place extends KeptItem {
   readonly entry: Entry;
 }

@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { WebSocketSettings } from '../settings/websockets.ts';
 import { limitReached } from './answers.ts';
 import { MOST_FRAGMENTS } from './frame-limits.ts';
 import type { OpenSocket, OpenSockets } from './open-sockets.ts';
@@ -33,14 +32,11 @@ const PONG_ROOM = 16 * 1024;
 export class ResponsesSocket implements OpenSocket {
   readonly #ws: WebSocket;
   readonly #setup: SocketSetup;
-  /** The settings at the time when the socket opened. */
-  readonly #limits: WebSocketSettings;
   readonly #turns: SocketTurns;
   readonly #waiting: Buffer[] = [];
   readonly #stopLifetime: () => void;
   #stopIdle: (() => void) | undefined;
   #stopPing: (() => void) | undefined;
-  /** A message is being answered. */
   #busy = false;
   #alive = true;
   /** Bytes of the message that is arriving, and the memory that is counted for them. */
@@ -52,7 +48,6 @@ export class ResponsesSocket implements OpenSocket {
   constructor(ws: WebSocket, handshake: Handshake, setup: SocketSetup) {
     this.#ws = ws;
     this.#setup = setup;
-    this.#limits = setup.limits();
     const { sockets, clock } = setup;
     const connection = {
       send: this.#sendAll,
@@ -75,7 +70,7 @@ export class ResponsesSocket implements OpenSocket {
     // `ws` closes the socket after an error, with a code that shows it to the client.
     ws.on('error', () => {});
     ws.on('close', () => this.#closed());
-    this.#stopLifetime = clock.after(this.#limits.lifetimeMs, () =>
+    this.#stopLifetime = clock.after(setup.limits.lifetimeMs, () =>
       this.#endBy(limitReached('This WebSocket has reached its lifetime (websockets.lifetime).')),
     );
     this.#schedulePing();
@@ -148,9 +143,9 @@ export class ResponsesSocket implements OpenSocket {
   };
 
   #startIdleTimer(): void {
-    const { clock } = this.#setup;
+    const { clock, limits } = this.#setup;
     this.#stopIdle?.();
-    this.#stopIdle = clock.after(this.#limits.idleMs, () => this.#close(CLOSE.normal, 'no turn for too long'));
+    this.#stopIdle = clock.after(limits.idleMs, () => this.#close(CLOSE.normal, 'no turn for too long'));
   }
 
   readonly #send = (text: string, sent: () => void): void => {

@@ -30,7 +30,8 @@ export interface TurnsSetup {
   /** Counts bytes that the socket holds. */
   readonly hold: HoldBytes;
   readonly settings: () => Pick<ServerSettings, 'limits' | 'deadlineMs'>;
-  readonly limits: () => WebSocketSettings;
+  /** The settings at the time when the socket opened. */
+  readonly limits: WebSocketSettings;
   /** The operation of a turn, and that of the handshake. */
   readonly turn: Routed;
   readonly opening: Routed;
@@ -65,8 +66,6 @@ export class SocketTurns {
   readonly #connection: TurnsConnection;
   readonly #handshake: Handshake;
   readonly #setup: TurnsSetup;
-  /** The settings at the time when the socket opened. */
-  readonly #limits: WebSocketSettings;
   readonly #latest: LatestResponse;
   readonly #cancellation = new Cancellation();
   #running: Running | undefined;
@@ -76,7 +75,6 @@ export class SocketTurns {
     this.#connection = connection;
     this.#handshake = handshake;
     this.#setup = setup;
-    this.#limits = setup.limits();
     this.#latest = new LatestResponse(setup.hold);
   }
 
@@ -86,7 +84,6 @@ export class SocketTurns {
     this.#running?.abort();
   }
 
-  /** The socket is closed. */
   forget(): void {
     this.#latest.forget();
   }
@@ -127,7 +124,7 @@ export class SocketTurns {
       this.#count -= 1;
       return this.#readOther(frame, type);
     }
-    if (this.#count > this.#limits.turns) {
+    if (this.#count > this.#setup.limits.turns) {
       const last = limitReached('This WebSocket has had its turns (websockets.turns).');
       return () => (this.#connection.endBy(last), this.#done());
     }
@@ -176,7 +173,7 @@ export class SocketTurns {
   /** The next message waits, because it may continue the response. Without a turn the response is not kept. */
   async #keep(frame: Frame, continued: Continued, result: NonNullable<TurnEnd['result']>): Promise<void> {
     const bytes = frame.bytes.length + this.#latest.bytes + result.output.length;
-    const keep = (): void => this.#latest.keep(frame, continued, result, this.#limits.keptBytes);
+    const keep = (): void => this.#latest.keep(frame, continued, result, this.#setup.limits.keptBytes);
     await this.#inTurn(bytes, keep).catch(() => this.#latest.forget());
   }
 

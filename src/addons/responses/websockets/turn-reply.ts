@@ -21,7 +21,6 @@ export interface TurnResult {
   readonly output?: string;
 }
 
-/** How a turn ended. */
 export interface TurnEnd {
   readonly status: number;
   /** Undefined: the turn failed. */

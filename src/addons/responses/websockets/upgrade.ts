@@ -11,7 +11,7 @@ import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socke
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
 
-type UpgradeSetup = UpgradeTools & Pick<SocketSetup, 'sockets' | 'limits'>;
+type UpgradeSetup = UpgradeTools & Pick<SocketSetup, 'sockets'>;
 
 /** True for a request whose connection becomes a WebSocket, if the request path agrees. All others are ordinary requests. */
 export const opensWebSocket = (req: IncomingMessage): boolean =>
@@ -62,12 +62,12 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
           .resume();
       }
       const { WebSocketServer } = await import('ws');
-      const { frameBytes } = setup.limits();
+      const { limits } = setup.sockets;
       const [hold, key] = [setup.sockets.holdFor(res), setup.sockets.keyOf(res)];
-      const upgrader = new WebSocketServer(frameOptions(frameBytes));
+      const upgrader = new WebSocketServer(frameOptions(limits.frameBytes));
       upgrader.on('headers', (lines: string[]) => lines.push(...ownHeaders(reply)));
       upgrader.handleUpgrade(req, tcp, head, (ws) => {
-        const opened = new ResponsesSocket(ws, handshake, { ...setup, tcp, turn, opening, hold, key });
+        const opened = new ResponsesSocket(ws, handshake, { ...setup, tcp, turn, opening, hold, key, limits });
         tcp.prependListener('data', (bytes: Buffer) => opened.arrived(bytes.length));
       });
     });

@@ -43,7 +43,6 @@ class Group {
   readonly name: string;
   /** By key, the least recently used first. */
   readonly entries = new Map<string, StoredEntry>();
-  /** The entries of the block's rows. */
   readonly rows: StoredEntry[] = [];
   block: VectorBlock | undefined;
 
@@ -71,7 +70,7 @@ class Scope {
  * texts of another; only when all scopes together are full, the least recently used text of all goes.
  */
 export class MemoryTextStore {
-  readonly #limits: TextStoreLimits;
+  readonly limits: TextStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #scopes = new Map<string, Scope>();
   readonly #used = new Set<StoredEntry>();
@@ -79,7 +78,7 @@ export class MemoryTextStore {
 
   /** @param onChange called when the size of the store has changed */
   constructor(limits: TextStoreLimits = NOTHING, onChange: (size: ReplyStoreSize) => void = () => {}) {
-    this.#limits = limits;
+    this.limits = limits;
     this.#onChange = onChange;
   }
 
@@ -207,7 +206,7 @@ export class MemoryTextStore {
   }
 
   #evict(scope: Scope): void {
-    const { scopeEntries, scopeBytes, maxBytes } = this.#limits;
+    const { scopeEntries, scopeBytes, maxBytes } = this.limits;
     while (scope.used.size > scopeEntries || (scope.bytes > scopeBytes && scope.used.size > 0))
       this.#removeFirst(scope.used);
     while (this.#bytes > maxBytes && this.#used.size > 0) this.#removeFirst(this.#used);
