@@ -49,18 +49,18 @@ export interface WorkerQuestions {
   /** Explains a request of this worker; undefined: it keeps none under this id. */
   readonly explained: { readonly args: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
   /** A ping: any answer shows that the event loop runs. */
-  readonly alive: { readonly args: undefined; readonly answer: undefined };
+  readonly alive: { readonly args: undefined; readonly answer: void };
   readonly targets: { readonly args: undefined; readonly answer: readonly string[] };
   /** The model names that are metric labels from now on, in all workers. */
-  readonly labels: { readonly args: readonly string[]; readonly answer: undefined };
+  readonly labels: { readonly args: readonly string[]; readonly answer: void };
   /** The number of workers that serve now: each has an equal part of the limits of rates. */
-  readonly share: { readonly args: number; readonly answer: undefined };
+  readonly share: { readonly args: number; readonly answer: void };
   /** The metrics themselves arrive in a separate message before the answer, so that later messages are never older. */
-  readonly metrics: { readonly args: undefined; readonly answer: undefined };
+  readonly metrics: { readonly args: undefined; readonly answer: void };
   /** Answered when the last reply has ended. `cut`: the number of replies that had to be cut. */
   readonly drain: { readonly args: DrainTimes; readonly answer: { readonly cut: number } };
   /** A step at the end of a drain's delay; answered at once. */
-  readonly drainStep: { readonly args: DrainStep; readonly answer: undefined };
+  readonly drainStep: { readonly args: DrainStep; readonly answer: void };
 }
 export type WorkerQuestion = keyof WorkerQuestions;
 

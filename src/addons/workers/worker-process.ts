@@ -87,18 +87,18 @@ const answers: WorkerAnswers = {
     const result = await started().reload();
     return { hash: result.hash, refused: 'diagnostics' in result ? result.diagnostics : undefined };
   },
-  metrics: async () => void (await sendMetrics(started(), 'all')),
+  metrics: async () => sendMetrics(started(), 'all'),
   record: async ({ id }) => started().record(id),
   records: async (query) => started().recordPage(query),
   explain: async (args) => explained().explains.explain(args),
   keeps: async ({ id }) => explained().keeps(id),
   explained: async ({ id }) => explained().explains.explained(id),
-  alive: async () => undefined,
+  alive: async () => {},
   targets: async () => started().targets(),
-  labels: async (names) => void models.follow(names),
-  share: async (workers) => void started().shareLimits(workers),
+  labels: async (names) => models.follow(names),
+  share: async (workers) => started().shareLimits(workers),
   drain: (times) => started().shutDown(times),
-  drainStep: async (step) => void started().drainStep(step),
+  drainStep: async (step) => started().drainStep(step),
 };
 
 function started(): WorkerGateway {
