@@ -22,6 +22,7 @@ export interface TemplateMistake {
   /** Offset in the text. */
   readonly at: number;
   readonly message: string;
+  readonly suggestion?: string;
 }
 
 export interface Template {

@@ -110,17 +110,12 @@ class EndedSeries {
 
   /** Forgets series that were not used since `then` and that no worker reports. */
   forget(then: number, living: readonly FamilySnapshot[]): void {
-    const reported = new Map<string, Set<string>>();
-    const reportOf = (name: string): Set<string> => {
-      let keys = reported.get(name);
-      if (!keys) {
-        keys = new Set(living.filter((family) => family.name === name).flatMap(({ values }) => values.map(seriesOf)));
-        reported.set(name, keys);
-      }
-      return keys;
-    };
+    const reported = Map.groupBy(living, ({ name }) => name);
     for (const [name, { series }] of this.#families) {
-      for (const [key, { usedAt }] of series) if (usedAt <= then && !reportOf(name).has(key)) series.delete(key);
+      const old = [...series].filter(([, { usedAt }]) => usedAt <= then);
+      if (old.length === 0) continue;
+      const used = new Set(reported.get(name)?.flatMap(({ values }) => values.map(seriesOf)));
+      for (const [key] of old) if (!used.has(key)) series.delete(key);
     }
   }
 

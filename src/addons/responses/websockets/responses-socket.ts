@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { limitReached } from './answers.ts';
 import { MOST_FRAGMENTS } from './frame-limits.ts';
 import type { OpenSocket, OpenSockets } from './open-sockets.ts';
-import { SocketTurns, type TurnsSetup } from './socket-turns.ts';
+import { SocketTurns, type TurnsConnection, type TurnsSetup } from './socket-turns.ts';
 import type { Handshake } from './turn.ts';
 
 export interface SocketSetup extends TurnsSetup {
@@ -29,7 +29,7 @@ const LEAST_PIECE = 256;
 const PONG_ROOM = 16 * 1024;
 
 /** The connection of a WebSocket: its messages wait for their turns, its bytes are counted, and it ends once. */
-export class ResponsesSocket implements OpenSocket {
+export class ResponsesSocket implements OpenSocket, TurnsConnection {
   readonly #ws: WebSocket;
   readonly #setup: SocketSetup;
   readonly #turns: SocketTurns;
@@ -49,15 +49,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#ws = ws;
     this.#setup = setup;
     const { sockets, clock } = setup;
-    const connection = {
-      send: this.#sendAll,
-      say: this.#say,
-      done: this.#done,
-      begun: () => this.#stopIdle?.(),
-      close: (code: number, reason: string) => this.#close(code, reason),
-      endBy: (last: string) => this.#endBy(last),
-    };
-    this.#turns = new SocketTurns(connection, handshake, setup);
+    this.#turns = new SocketTurns(this, handshake, setup);
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#take(data, isBinary));
     ws.on('ping', (data: Buffer) => {
       this.#controlled(data.length);
@@ -71,7 +63,7 @@ export class ResponsesSocket implements OpenSocket {
     ws.on('error', () => {});
     ws.on('close', () => this.#closed());
     this.#stopLifetime = clock.after(setup.limits.lifetimeMs, () =>
-      this.#endBy(limitReached('This WebSocket has reached its lifetime (websockets.lifetime).')),
+      this.endBy(limitReached('This WebSocket has reached its lifetime (websockets.lifetime).')),
     );
     this.#schedulePing();
     this.#startIdleTimer();
@@ -81,7 +73,7 @@ export class ResponsesSocket implements OpenSocket {
   /** Counts a piece of a message that arrives. The socket closes when all sockets together, or those of its key, hold too much. */
   arrived(bytes: number): void {
     const held = Math.max(bytes, LEAST_PIECE);
-    if (!this.#setup.hold(held)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (!this.#setup.hold(held)) return this.close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#arriving += held;
     this.#bytes += bytes;
   }
@@ -101,8 +93,12 @@ export class ResponsesSocket implements OpenSocket {
     this.#arriving -= bytes;
   }
 
+  begun(): void {
+    this.#stopIdle?.();
+  }
+
   drain(): void {
-    this.#closeAfterTurn(() => this.#close(CLOSE.goingAway, 'the gateway is shutting down'));
+    this.#closeAfterTurn(() => this.close(CLOSE.goingAway, 'the gateway is shutting down'));
   }
 
   terminate(): void {
@@ -113,9 +109,9 @@ export class ResponsesSocket implements OpenSocket {
     this.#release(this.#arriving);
     this.#bytes = 0;
     if (this.#ws.readyState !== this.#ws.OPEN) return;
-    if (isBinary) return this.#close(CLOSE.unsupported, 'messages must be text');
-    if (this.#waiting.length >= MOST_WAITING) return this.#close(CLOSE.policy, 'too many messages wait');
-    if (!this.#setup.hold(data.length)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (isBinary) return this.close(CLOSE.unsupported, 'messages must be text');
+    if (this.#waiting.length >= MOST_WAITING) return this.close(CLOSE.policy, 'too many messages wait');
+    if (!this.#setup.hold(data.length)) return this.close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#waiting.push(data);
     if (this.#waiting.length >= READ_AHEAD) this.#ws.pause();
     this.#advance();
@@ -137,7 +133,7 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   /** The next message has its turn once everything before it has left. */
-  readonly #done = (): void => {
+  readonly done = (): void => {
     this.#setBusy(false);
     this.#advance();
   };
@@ -145,37 +141,37 @@ export class ResponsesSocket implements OpenSocket {
   #startIdleTimer(): void {
     const { clock, limits } = this.#setup;
     this.#stopIdle?.();
-    this.#stopIdle = clock.after(limits.idleMs, () => this.#close(CLOSE.normal, 'no turn for too long'));
+    this.#stopIdle = clock.after(limits.idleMs, () => this.close(CLOSE.normal, 'no turn for too long'));
   }
 
-  readonly #send = (text: string, sent: () => void): void => {
+  readonly #sendOne = (text: string, sent: () => void): void => {
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(text, { binary: false }, () => sent());
     else sent();
   };
 
   /** Frames that leave together are one write of the connection: a write of its own takes most of the time of a short event (measured). */
-  readonly #sendAll = (texts: readonly string[], sent: () => void): void => {
+  readonly send = (texts: readonly string[], sent: () => void): void => {
     const { tcp } = this.#setup;
     const last = texts.length - 1;
     tcp.cork();
-    texts.forEach((text, at) => this.#send(text, at === last ? sent : () => {}));
+    texts.forEach((text, at) => this.#sendOne(text, at === last ? sent : () => {}));
     tcp.uncork();
   };
 
   /** Sends what is no event of a response. It counts until it has left: a client that reads nothing loses the socket. */
-  readonly #say = (text: string, sent: () => void): void => {
+  readonly say = (text: string, sent: () => void): void => {
     if (this.#ws.readyState !== this.#ws.OPEN) return sent();
     const bytes = Buffer.byteLength(text);
-    if (!this.#setup.hold(bytes)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (!this.#setup.hold(bytes)) return this.close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#startIdleTimer();
-    this.#send(text, () => {
+    this.#sendOne(text, () => {
       this.#setup.hold(-bytes);
       sent();
     });
   };
 
-  #endBy(last: string): void {
-    this.#closeAfterTurn(() => this.#send(last, () => this.#close(CLOSE.normal, 'limit reached')));
+  endBy(last: string): void {
+    this.#closeAfterTurn(() => this.#sendOne(last, () => this.close(CLOSE.normal, 'limit reached')));
   }
 
   #closeAfterTurn(close: () => void): void {
@@ -190,7 +186,7 @@ export class ResponsesSocket implements OpenSocket {
     close?.();
   }
 
-  #close(code: number, reason: string): void {
+  close(code: number, reason: string): void {
     // Otherwise the client's answer to the close would not be read.
     if (this.#ws.isPaused) this.#ws.resume();
     this.#ws.close(code, reason);
