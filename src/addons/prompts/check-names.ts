@@ -145,11 +145,3 @@ function keyOf(scope: Scope, key: string): Scope | undefined {
   if (!scope.properties) return 'any';
   return Object.hasOwn(scope.properties, key) ? scopeOfSchema(scope.properties[key]) : undefined;
 }
-
-/** The partials that tokens name, with the offsets of the names. */
-export function* partialsIn(tokens: readonly Token[]): Iterable<{ readonly name: string; readonly at: number }> {
-  for (const token of tokens) {
-    if (token.kind === 'partial') yield token;
-    if (token.kind === 'section') yield* partialsIn(token.inner);
-  }
-}

@@ -2,11 +2,11 @@ import type { PromptFile, PromptValueSchema } from '../../../schemas/types.gener
 import { chatCompletions } from '../../core/operations/chat-completions.ts';
 import { withSuggestion } from '../../core/settings/checks/names.ts';
 import type { Report } from '../../plugin/index.ts';
-import { NameCheck, partialsIn } from './check-names.ts';
+import { NameCheck } from './check-names.ts';
 import { compilePrompt, digestOfVersion, templatesOf, type CompiledVersion, type Partials } from './compile.ts';
 import { LATEST } from './library.ts';
 import { NAME } from './tags.ts';
-import type { Template, TemplateMistake } from './template.ts';
+import { partialsIn, type Template, type TemplateMistake } from './template.ts';
 import { patternMistake, valueMistake } from './variables.ts';
 
 /** Reports a mistake in a partial's file. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PromptFile, PromptMessage, PromptVariable, PromptVersion } from '../../../schemas/types.generated.ts';
 import type { ChatPart } from './media.ts';
-import { onlyVariable, parseTemplate, type Template, type Token } from './template.ts';
+import { onlyVariable, parseTemplate, partialsIn, type Template } from './template.ts';
 
 export type CompiledPart =
   | { readonly kind: 'template'; readonly template: Template; readonly fields: ChatPart }
@@ -93,17 +93,15 @@ export function* templatesOf({ content }: CompiledMessage): Iterable<{ template:
 /** The partials that templates name, and those that these name. Missing ones are left out. */
 function reachable(messages: readonly CompiledMessage[], partials: Partials): Partials {
   const found = new Map<string, Template>();
-  const visit = (tokens: readonly Token[]): void => {
-    for (const token of tokens) {
-      if (token.kind === 'section') visit(token.inner);
-      if (token.kind !== 'partial' || found.has(token.name)) continue;
-      const partial = partials.get(token.name);
-      if (!partial) continue;
-      found.set(token.name, partial);
-      visit(partial.tokens);
+  const visit = ({ tokens }: Template): void => {
+    for (const { name } of partialsIn(tokens)) {
+      const partial = partials.get(name);
+      if (!partial || found.has(name)) continue;
+      found.set(name, partial);
+      visit(partial);
     }
   };
-  for (const message of messages) for (const { template } of templatesOf(message)) visit(template.tokens);
+  for (const message of messages) for (const { template } of templatesOf(message)) visit(template);
   return found;
 }
 

@@ -107,3 +107,11 @@ export function onlyVariable({ tokens }: Pick<Template, 'tokens'>): string | und
   const [only, ...others] = tokens.filter((token) => token.kind !== 'text' || token.text.trim() !== '');
   return only?.kind === 'variable' && others.length === 0 && only.path.length === 1 ? only.path[0] : undefined;
 }
+
+/** The partials that tokens name, with the offsets of the names. */
+export function* partialsIn(tokens: readonly Token[]): Iterable<{ readonly name: string; readonly at: number }> {
+  for (const token of tokens) {
+    if (token.kind === 'partial') yield token;
+    if (token.kind === 'section') yield* partialsIn(token.inner);
+  }
+}

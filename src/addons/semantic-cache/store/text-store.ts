@@ -38,31 +38,22 @@ class StoredEntry implements KeptText {
   }
 }
 
-class Group {
+interface Group {
   readonly scope: Scope;
   readonly name: string;
   /** By key, the least recently used first. */
-  readonly entries = new Map<string, StoredEntry>();
-  readonly rows: StoredEntry[] = [];
+  readonly entries: Map<string, StoredEntry>;
+  readonly rows: StoredEntry[];
   block: VectorBlock | undefined;
-
-  constructor(scope: Scope, name: string) {
-    this.scope = scope;
-    this.name = name;
-  }
 }
 
 /** The texts of one key or config. */
-class Scope {
+interface Scope {
   readonly name: string;
-  readonly groups = new Map<string, Group>();
+  readonly groups: Map<string, Group>;
   /** The least recently used first. */
-  readonly used = new Set<StoredEntry>();
-  bytes = 0;
-
-  constructor(name: string) {
-    this.name = name;
-  }
+  readonly used: Set<StoredEntry>;
+  bytes: number;
 }
 
 /**
@@ -93,18 +84,17 @@ export class MemoryTextStore {
 
   /** Stores a text, instead of an earlier one with the same key in its group. */
   add(place: TextPlace, text: StoredText, vector?: Float32Array): void {
+    const before = this.#scopes.get(place.scope)?.groups.get(place.group)?.entries.get(text.key);
+    // Removing the last entry drops its group.
+    if (before) this.remove(before);
     const scope = this.#scopeOf(place.scope);
     const group = this.#groupIn(scope, place.group);
-    const before = group.entries.get(text.key);
-    if (before) this.remove(before);
-    // Removing the last entry has dropped the group.
-    const home = before ? this.#groupIn(this.#scopeOf(place.scope), place.group) : group;
-    const entry = new StoredEntry(home, text);
-    home.entries.set(entry.key, entry);
-    this.#count(home.scope, entry.bytes);
+    const entry = new StoredEntry(group, text);
+    group.entries.set(entry.key, entry);
+    this.#count(scope, entry.bytes);
     this.#touch(entry);
     if (vector) this.keepVector(entry, vector);
-    this.#evict(home.scope);
+    this.#evict(scope);
     this.#onChange(this.size);
   }
 
@@ -172,14 +162,15 @@ export class MemoryTextStore {
 
   #scopeOf(name: string): Scope {
     let scope = this.#scopes.get(name);
-    if (!scope) this.#scopes.set(name, (scope = new Scope(name)));
+    if (!scope) this.#scopes.set(name, (scope = { name, groups: new Map(), used: new Set(), bytes: 0 }));
     return scope;
   }
 
   #groupIn(scope: Scope, name: string): Group {
     let group = scope.groups.get(name);
     if (!group) {
-      scope.groups.set(name, (group = new Group(scope, name)));
+      group = { scope, name, entries: new Map(), rows: [], block: undefined };
+      scope.groups.set(name, group);
       this.#count(scope, GROUP_OVERHEAD);
     }
     return group;
