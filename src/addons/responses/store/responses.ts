@@ -11,7 +11,7 @@ import {
 import type { ResponseLimits, ResponseStore } from '../../../core/memory/ports.ts';
 import { LargestFirst, type Sized } from './largest-first.ts';
 import { Pages, type Page } from './pages.ts';
-import { Queue, type Link } from './queue.ts';
+import { AgeQueue, type Link } from './age-queue.ts';
 
 interface Entry {
   readonly part: Part;
@@ -40,7 +40,7 @@ class Part implements Sized {
   readonly items = new Map<string, Place>();
   /** Responses whose items are in the family of their id, by the family. */
   readonly families = new Map<string, Entry>();
-  readonly order = new Queue<Entry>();
+  readonly order = new AgeQueue<Entry>();
   readonly pages: Pages;
   /** Upper estimate of the memory besides the pages. */
   overhead = 0;
@@ -72,7 +72,7 @@ export class MemoryResponses implements ResponseStore {
   #limits: ResponseLimits = { maxBytes: 0, ttlMs: 0 };
   readonly #parts = new Map<string, Part>();
   readonly #largest = new LargestFirst<Part>();
-  readonly #order = new Queue<Entry>();
+  readonly #order = new AgeQueue<Entry>();
   /** Of the pages. */
   readonly #free: Buffer[] = [];
   #bytes = 0;

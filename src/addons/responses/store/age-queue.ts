@@ -5,7 +5,7 @@ export interface Link<T> {
 }
 
 /** Values in order; each leaves in constant time. A Set finds its first behind all places of deleted ones. */
-export class Queue<T> {
+export class AgeQueue<T> {
   /** A ring: the newest is before the oldest. */
   #oldest: Link<T> | undefined;
 
