@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FileService, StoredFile } from '../../plugin/index.ts';
 import type { FileSource } from './file-store.ts';
 import { createdAt, isFileId } from './file-ids.ts';
@@ -45,12 +46,8 @@ export function fakeFiles({ url, inlineBytes, place }: FilesSettings): FileServi
     },
     list: () => Promise.resolve({ files: [], hasMore: false }),
     find: (_: unknown, id: string, media: string = 'document') => Promise.resolve(fileOf(id, media)),
-    content: (_, { mime }) => sourceOfPieces(onePiece(contentOf(mime))),
+    content: (_, { mime }) => sourceOfPieces(Readable.from([contentOf(mime)])),
     readWhole: (_, { mime }) => Promise.resolve(contentOf(mime)),
     remove: () => Promise.resolve(),
   };
-}
-
-async function* onePiece(piece: Buffer): AsyncIterable<Buffer> {
-  yield piece;
 }

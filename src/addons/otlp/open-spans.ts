@@ -1,17 +1,15 @@
 import { SpanKind, trace, type Context } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { Sampler, SpanProcessor } from '@opentelemetry/sdk-trace';
-import { exportRequest } from './spans/export-request.ts';
+import { exportRequest, type SpanOrigin } from './spans/export-request.ts';
 import { createSpanBytes } from './spans/span-bytes.ts';
 import { openServerSpan, type OpenSpan, type SpanOptions } from '../../core/record/traces/spans.ts';
 import { openSpanExporter, spanSenderOf } from './exporters.ts';
 import type { SamplerSettings, TracesSettings } from './otel-settings.ts';
 import { SpanBatches, type SpanSender } from './span-batches.ts';
 
-interface SpanSource {
+interface SpanSource extends SpanOrigin {
   readonly resource: Resource;
-  readonly name: string;
-  readonly version: string;
 }
 
 export interface Spans {

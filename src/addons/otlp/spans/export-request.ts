@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { attribute, RESOURCE_ATTRIBUTE } from './attribute-bytes.ts';
 import { delimited, utf8, varint, type Bytes } from './protobuf.ts';
 
-interface SpanOrigin {
+export interface SpanOrigin {
   readonly resource: { readonly attributes: Attributes; readonly schemaUrl?: string | undefined };
   readonly name: string;
   readonly version: string;
