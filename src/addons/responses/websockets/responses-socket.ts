@@ -124,7 +124,7 @@ export class ResponsesSocket implements OpenSocket, TurnsConnection {
     if (this.#waiting.length < READ_AHEAD && this.#ws.isPaused) this.#ws.resume();
     if (!message) return this.#startIdleTimer();
     this.#setBusy(true);
-    void this.#turns.answer(message, () => this.#setup.hold(-message.length));
+    this.#turns.answer(message, () => this.#setup.hold(-message.length));
   }
 
   #setBusy(busy: boolean): void {

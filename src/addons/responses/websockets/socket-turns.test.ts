@@ -50,7 +50,7 @@ describe('a large message of a socket', () => {
   it('waits for its turn, and its bytes are held until then', async () => {
     const { clock, sockets, handle } = await start();
     const taken = vi.fn<() => void>();
-    void sockets.answer(large, taken);
+    sockets.answer(large, taken);
     await Promise.resolve();
     expect([handle.mock.calls.length, taken.mock.calls.length]).toEqual([0, 0]);
     await clock.advance(10);
@@ -60,7 +60,7 @@ describe('a large message of a socket', () => {
   it('gives its bytes and its turn back when its socket closes', async () => {
     const { clock, turns, sockets, handle } = await start();
     const taken = vi.fn<() => void>();
-    void sockets.answer(large, taken);
+    sockets.answer(large, taken);
     await Promise.resolve();
     sockets.abort();
     await clock.advance(10);
@@ -75,7 +75,7 @@ describe('a large message of a socket', () => {
     };
     const waiting = turns.run({ ...other, deadline: 1e6 }, () => {});
     const taken = vi.fn<() => void>();
-    void sockets.answer(large, taken);
+    sockets.answer(large, taken);
     await vi.waitFor(() => expect(connection.done).toHaveBeenCalledOnce());
     expect(JSON.parse(said[0]!)).toMatchObject({ type: 'error', status: 503, error: { code: 'busy' } });
     expect(taken).toHaveBeenCalledOnce();
@@ -85,7 +85,7 @@ describe('a large message of a socket', () => {
 
   it('does not make a small one of another socket wait', async () => {
     const { sockets, handle } = await start();
-    await sockets.answer(create('hi'), () => {});
+    sockets.answer(create('hi'), () => {});
     expect(handle).toHaveBeenCalledOnce();
   });
 });

@@ -89,23 +89,30 @@ export class SocketTurns {
   }
 
   /** @param taken called when the bytes are no longer held, or are those of a request */
-  async answer(bytes: Buffer, taken: () => void): Promise<void> {
+  answer(bytes: Buffer, taken: () => void): void {
     this.#count += 1;
+    const go = (act: Act): void => {
+      taken();
+      act();
+    };
     const read = this.#inTurn(bytes.length + this.#latest.bytes, () => this.#read(bytes));
-    const act = await read.catch((error: unknown): Act => {
+    if (!(read instanceof Promise)) return go(read);
+    const refuse = (error: unknown): Act => {
       const refusal = refusalFrame(toGatewayError(error));
       return () => this.#connection.say(refusal, this.#done);
-    });
-    taken();
-    act();
+    };
+    void read.catch(refuse).then(go);
   }
 
-  /** Scanning, joining and writing of megabytes block the process as those of a body do. */
-  async #inTurn<T>(bytes: number, work: () => T): Promise<T> {
+  /** Scanning, joining and writing of megabytes block the process as those of a body do. A small message waits for nothing. */
+  #inTurn<T>(bytes: number, work: () => T): T | Promise<T> {
     const { turns, clock, key, settings } = this.#setup;
     if (!turns.isHeavy(bytes)) return work();
     const deadline = clock.now() + settings().deadlineMs;
-    return turns.run({ caller: { keyId: key }, cancellation: this.#cancellation, deadline }, work);
+    const taker = { caller: { keyId: key }, cancellation: this.#cancellation, deadline };
+    // It may throw at once.
+    const run = async (): Promise<T> => turns.run(taker, work);
+    return run();
   }
 
   readonly #done = (): void => {
@@ -174,7 +181,11 @@ export class SocketTurns {
   async #keep(frame: Frame, continued: Continued, result: NonNullable<TurnEnd['result']>): Promise<void> {
     const bytes = frame.bytes.length + this.#latest.bytes + result.output.length;
     const keep = (): void => this.#latest.keep(frame, continued, result, this.#setup.limits.keptBytes);
-    await this.#inTurn(bytes, keep).catch(() => this.#latest.forget());
+    try {
+      await this.#inTurn(bytes, keep);
+    } catch {
+      this.#latest.forget();
+    }
   }
 
   #ended({ status, whole }: TurnEnd): void {
