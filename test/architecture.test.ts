@@ -143,7 +143,6 @@ const ENTANGLED: readonly string[] = [
   'src/formats',
   'src/core/record',
   'src/core/settings/read',
-  'src/addons/prompts',
 ];
 
 /** A file that puts the files of a folder together stands above the folder. */

@@ -87,9 +87,9 @@ describe('a copy of the repository that has followed all checklists', () => {
 });
 
 const TRANSLATE = `
-import { formats } from '../../src/formats/index.ts';
-import { finish } from '../../src/formats/steps.ts';
-import { translateRequest } from '../../src/formats/translate.ts';
+import { formats } from './src/formats/index.ts';
+import { finish } from './src/formats/steps.ts';
+import { translateRequest } from './src/formats/translate.ts';
 
 const reply = { model: 'm', newCallId: () => 'call' };
 const target = { model: 'm', host: 'direct', strict: true };

@@ -141,7 +141,7 @@ const KEPT: readonly TaskReplyWork[] = SHAPES['openai-responses']
       const reads = readsOf(shape, bytes);
       return () => {
         const source = createSource();
-        const kept = new KeptStream(source, { exchange: createExchange(), keep: () => undefined, isWritten: false });
+        const kept = new KeptStream(source, createExchange(), () => undefined);
         kept.open({ push() {}, end() {}, fail() {} });
         for (const read of reads) kept.push(read);
         kept.end();

@@ -31,8 +31,8 @@ const response = (id: string, output: readonly string[]): string =>
 const INPUT = Buffer.from('[]');
 /** The store fills: each response evicts older ones. */
 const PART = 1 / 4;
-/** Bytes of a table entry, which are most of what a short response takes (state/memory/responses.ts). */
-const ENTRY = 200;
+/** Bytes of an entry, which are most of what a short response takes (core/memory/kept-size.ts). */
+const ENTRY = 300;
 
 function newResponses(bytes: number, make: (at: number) => string): readonly NewResponse[] {
   return fill(bytes, make).map((text) => {

@@ -85,7 +85,7 @@ export function openSocket(): Opened {
             return true;
           },
           settings: () => settings,
-          limits: () => compileWebSockets(),
+          limits: compileWebSockets(),
           turn: {} as never,
           opening: {} as never,
         },

@@ -1,21 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { Arrivals, type ArrivingUpload } from './arrivals.ts';
 
-const stored = (sizes: Record<string, number>) => () =>
-  Promise.resolve(Object.entries(sizes).map(([id, bytes]) => ({ id, bytes })));
+const stored = (sizes: Record<string, number>) => Object.entries(sizes).map(([id, bytes]) => ({ id, bytes }));
 
-const enter = async (arrivals: Arrivals, id: string, sizes: Record<string, number> = {}): Promise<ArrivingUpload> => {
+const enter = (arrivals: Arrivals, id: string, sizes: Record<string, number> = {}): ArrivingUpload => {
   const arrival = arrivals.enter('a', id)!;
-  await arrival.count(stored(sizes));
+  arrival.count(stored(sizes));
   return arrival;
 };
 
 describe('the uploads of an owner under way', () => {
-  it('count each other as their bytes arrive, and no file twice', async () => {
+  it('count each other as their bytes arrive, and no file twice', () => {
     const arrivals = new Arrivals();
-    const one = await enter(arrivals, 'one', { file: 100, one: 10 });
+    const one = enter(arrivals, 'one', { file: 100, one: 10 });
     one.bytes = 10;
-    const two = await enter(arrivals, 'two', { file: 100, one: 10 });
+    const two = enter(arrivals, 'two', { file: 100, one: 10 });
     expect([one.others, two.others]).toEqual([100, 110]);
     one.bytes = 25;
     expect(two.others).toBe(125);
@@ -24,7 +23,7 @@ describe('the uploads of an owner under way', () => {
     one.end();
     one.end();
     expect(two.others).toBe(120);
-    const again = await enter(arrivals, 'one', { file: 100, one: 20 });
+    const again = enter(arrivals, 'one', { file: 100, one: 20 });
     again.bytes = 30;
     expect(two.others).toBe(130);
     again.kept = 0;
@@ -39,29 +38,27 @@ describe('the uploads of an owner under way', () => {
     expect(two.others).toBe(0);
   });
 
-  it('see what ends while the store is read', async () => {
+  it('see what ends while the store is read', () => {
     const arrivals = new Arrivals();
-    const one = await enter(arrivals, 'one');
+    const one = enter(arrivals, 'one');
     one.bytes = 50;
     const two = arrivals.enter('a', 'two')!;
-    await two.count(async () => {
-      // This listing is older.
-      const listing = await stored({ one: 5 })();
-      one.kept = 50;
-      one.end();
-      return listing;
-    });
+    // This listing is older.
+    const listing = stored({ one: 5 });
+    one.kept = 50;
+    one.end();
+    two.count(listing);
     expect(two.others).toBe(50);
   });
 
-  it('are one request at a time for each file, and nothing remains of them', async () => {
+  it('are one request at a time for each file, and nothing remains of them', () => {
     const arrivals = new Arrivals();
-    const one = await enter(arrivals, 'one');
+    const one = enter(arrivals, 'one');
     expect(arrivals.enter('a', 'one')).toBeUndefined();
     const other = arrivals.enter('b', 'one')!;
     expect(other.others).toBe(0);
     one.end();
     other.end();
-    expect((await enter(arrivals, 'one')).others).toBe(0);
+    expect(enter(arrivals, 'one').others).toBe(0);
   });
 });

@@ -2,10 +2,7 @@ import type { FileEntry } from './file-store.ts';
 
 type Size = Pick<FileEntry, 'id' | 'bytes'>;
 
-/**
- * The uploads of this process under way, with the bytes that have arrived: the total of an owner counts them before their files are
- * visible. Outlives snapshots.
- */
+/** The uploads of this process under way. An owner's total counts their bytes before the files are visible. */
 export class Arrivals {
   readonly #byOwner = new Map<string, Map<string, ArrivingUpload>>();
 
@@ -49,9 +46,8 @@ export class ArrivingUpload {
     this.#leave = leave;
   }
 
-  /** Takes what the store has: `read` runs after the request has entered, so no file is missed that arrives meanwhile. */
-  async count(read: () => Promise<readonly Size[]>): Promise<void> {
-    const sizes = await read();
+  /** Takes what the store has, read after the request has entered: no file is missed that arrived meanwhile. */
+  count(sizes: readonly Size[]): void {
     this.#stored = new Map();
     for (const { id, bytes } of sizes) this.#set(id, bytes);
     for (const [id, bytes] of this.#changed) this.#set(id, bytes);

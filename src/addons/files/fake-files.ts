@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream';
 import type { FileService, StoredFile } from '../../plugin/index.ts';
 import type { FileSource } from './file-store.ts';
 import { createdAt, isFileId } from './file-ids.ts';
-import { PieceSource } from './piece-source.ts';
+import { sourceOfPieces } from './store-failure.ts';
+import type { FilesSettings } from './settings/files.ts';
 
-/** One white pixel. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
@@ -12,18 +13,9 @@ const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
 
 const NEW_ID = `file-gh${'0'.repeat(32)}`;
 
-interface StandInSetup {
-  readonly url: string | undefined;
-  readonly inlineBytes: number;
-  /** Start of the address of each file, for a store in a bucket. */
-  readonly uri: string | undefined;
-}
-
-/**
- * The files of a dry run, which reads no store: every id exists, as one white pixel where a part holds an image and as an empty PDF
- * elsewhere.
- */
-export function fakeFiles({ url, inlineBytes, uri }: StandInSetup): FileService & FileSource {
+/** The files of a dry run: every id exists, as one white pixel for an image and as an empty PDF elsewhere. */
+export function fakeFiles({ url, inlineBytes, place }: FilesSettings): FileService & FileSource {
+  const uri = typeof place === 'string' ? undefined : `gs://${place.bucket}/${place.prefix}`;
   const fileOf = (id: string, media: string): StoredFile => {
     const isImage = media === 'image';
     const filename = isImage ? 'pixel.png' : 'empty.pdf';
@@ -54,12 +46,8 @@ export function fakeFiles({ url, inlineBytes, uri }: StandInSetup): FileService 
     },
     list: () => Promise.resolve({ files: [], hasMore: false }),
     find: (_: unknown, id: string, media: string = 'document') => Promise.resolve(fileOf(id, media)),
-    content: (_, { mime }) => new PieceSource(onePiece(contentOf(mime))),
+    content: (_, { mime }) => sourceOfPieces(Readable.from([contentOf(mime)])),
     readWhole: (_, { mime }) => Promise.resolve(contentOf(mime)),
     remove: () => Promise.resolve(),
   };
-}
-
-async function* onePiece(piece: Buffer): AsyncIterable<Buffer> {
-  yield piece;
 }

@@ -21,10 +21,7 @@ export class FileQuota {
     this.take(announced - FORM_BYTES);
   }
 
-  /**
-   * Counts the bytes of the file so far, or those that it will have, or refuses them. Other uploads of the owner see them at once: one
-   * that has been admitted with its announced length is not refused later because of others.
-   */
+  /** Counts the bytes that the file has or will have, or refuses them. Other uploads see them at once. */
   take(bytes: number): void {
     this.check(bytes);
     this.#arrival.bytes = Math.max(this.#arrival.bytes, bytes);

@@ -2,10 +2,10 @@ import {
   announcedBytes,
   GatewayError,
   type Exchange,
-  type FileLimits,
   type FileQuery,
   type FileService,
   type GatewayContext,
+  type Source,
   type StoredFile,
   type UploadsInPieces,
 } from '../../plugin/index.ts';
@@ -13,9 +13,8 @@ import type { FileEntry, FileSource } from './file-store.ts';
 import { isFileId, ownerOf } from './file-ids.ts';
 import { PieceReceiver } from './piece-receiver.ts';
 import { receiveFile } from './receive-file.ts';
-import { PieceSource } from './piece-source.ts';
-import { storeFailure } from './store-failure.ts';
-import type { FileServiceSetup } from './setup.ts';
+import { sourceOfPieces, storeFailure } from './store-failure.ts';
+import type { FileServiceSetup, Owned } from './setup.ts';
 
 const notFound = (id: string): GatewayError =>
   new GatewayError('file_not_found', `There is no file ${JSON.stringify(id.slice(0, 100))}, or it has expired.`);
@@ -48,26 +47,18 @@ export class StoredFiles implements FileService, FileSource {
   }
 
   upload(ctx: GatewayContext): Promise<StoredFile> {
-    return this.#receive(ctx, async (owner) => {
-      const present = () => this.#live(owner);
-      const file = await receiveFile(ctx, { ...this.#setup, owner, limits: this.#limits(ctx.exchange), present });
+    return this.#receive(ctx, async (owned) => {
+      const file = await receiveFile(ctx, this.#setup, owned);
       this.#setup.changed(1, file.bytes);
       return file;
     });
   }
 
   readonly inPieces: UploadsInPieces = {
-    begin: (exchange, file) =>
-      guarded(async () => {
-        const owner = ownerOf(keyOf(exchange));
-        const present = () => this.#live(owner);
-        return this.#pieces.begin({ owner, limits: this.#limits(exchange), present }, file);
-      }),
+    begin: (exchange, file) => guarded(async () => this.#pieces.begin(this.#owned(exchange), file)),
     add: (ctx, id, piece) =>
-      this.#receive(ctx, async (owner) => {
-        const present = () => this.#live(owner);
-        const of = { owner, limits: this.#limits(ctx.exchange), present };
-        const added = isFileId(id) ? await this.#pieces.add(ctx, of, { ...piece, id }) : undefined;
+      this.#receive(ctx, async (owned) => {
+        const added = isFileId(id) ? await this.#pieces.add(ctx, owned, { ...piece, id }) : undefined;
         // Its client may have missed the reply to the last piece.
         if (added === undefined) return this.#finished(ctx.exchange, id);
         if (typeof added !== 'number') this.#setup.changed(1, added.bytes);
@@ -112,8 +103,8 @@ export class StoredFiles implements FileService, FileSource {
     return file;
   }
 
-  content(exchange: Exchange, file: StoredFile): PieceSource {
-    return new PieceSource(this.#setup.store.read(ownerOf(keyOf(exchange)), file));
+  content(exchange: Exchange, file: StoredFile): Source {
+    return sourceOfPieces(this.#setup.store.read(ownerOf(keyOf(exchange)), file));
   }
 
   async readWhole(keyId: string | undefined, file: StoredFile): Promise<Buffer> {
@@ -139,14 +130,14 @@ export class StoredFiles implements FileService, FileSource {
   }
 
   /** Runs while a request brings a file, or a piece of one. */
-  async #receive<T>(ctx: GatewayContext, work: (owner: string) => Promise<T>): Promise<T> {
+  async #receive<T>(ctx: GatewayContext, work: (owned: Owned) => Promise<T>): Promise<T> {
     const { uploads, settings } = this.#setup;
-    const owner = ownerOf(keyOf(ctx.exchange));
-    const end = uploads.begin(owner, settings.uploads);
+    const owned = this.#owned(ctx.exchange);
+    const end = uploads.begin(owned.owner, settings.uploads);
     try {
       const refusal = this.#reserveUpload(ctx);
       if (refusal) throw refusal;
-      return await work(owner);
+      return await work(owned);
     } catch (error) {
       throw storeFailure(error);
     } finally {
@@ -161,8 +152,10 @@ export class StoredFiles implements FileService, FileSource {
     });
   }
 
-  #limits({ caller }: Exchange): FileLimits {
-    return { ...this.#setup.settings.limits, ...caller?.files };
+  #owned(exchange: Exchange): Owned {
+    const owner = ownerOf(keyOf(exchange));
+    const limits = { ...this.#setup.settings.limits, ...exchange.caller?.files };
+    return { owner, limits, present: () => this.#live(owner) };
   }
 
   /** A form that is smaller than a piece fills only a part of its memory. */

@@ -36,10 +36,7 @@ export interface ContinuedUpload extends FileUpload {
   readonly received: number;
   /** The first bytes of the file, as far as they are stored and the last `suspend` has kept them. */
   readonly head: Buffer;
-  /**
-   * Ends the request's part of the upload, for a later `resume`. Returns the bytes that stay stored: a store may drop some of the last
-   * ones.
-   */
+  /** Ends the request's part, for a later `resume`. Returns the bytes that stay: a store may drop the last ones. */
   suspend(head: Buffer): Promise<number>;
 }
 
@@ -79,7 +76,6 @@ export interface FileStore {
 export interface SweptStore {
   readonly removed: number;
   readonly files: number;
-  /** Bytes of all files together. */
   readonly bytes: number;
 }
 

@@ -58,13 +58,12 @@ const TEXTS: ReadonlySet<string> = new Set(MORE_EXTENSIONS.values());
 /** The types that callers and their libraries declare for a file of unknown type. */
 const UNDECLARED: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
-/** Other names of a type. */
 const SYNONYMS = new Map([
   ['image/jpg', 'image/jpeg'],
   ['application/x-pdf', 'application/pdf'],
 ]);
 
-interface NamedFile {
+export interface NamedFile {
   readonly filename: string;
   readonly declared: string;
   readonly purpose: FilePurpose;

@@ -27,36 +27,19 @@ const ofAnthropic = (['anthropic-version', 'anthropic-beta'] as const).flatMap((
   ofOpenAi.map((operation): Operation => ({ ...operation, header, format: anthropicMessages })),
 );
 
-const OF_GOOGLE = { ...OF_FILES, format: gemini } as const;
-const VERSION = '{version:v1beta|v1|v1alpha}';
+const SERVED_BY_GOOGLE: ReadonlySet<string> = new Set(['files.list', 'files.retrieve', 'files.delete']);
 
 /**
  * Google's: https://ai.google.dev/api/files. Its clients upload in two steps to a path of their own (docs/protocols/files.md#google).
  * `/v1/files` is OpenAI's path too: Google's clients send their key, or their name.
  */
-const ofGoogle: readonly Operation[] = [
-  {
-    ...OF_GOOGLE,
-    id: 'files.create',
-    method: 'POST',
-    path: `/upload/${VERSION}/files`,
-    body: 'multipart',
-    semconvName: 'create_file',
-  },
-  ...(['x-goog-api-key', 'x-goog-api-client'] as const).flatMap((header) =>
-    ofOpenAi
-      .filter(({ id }) => ['files.list', 'files.retrieve', 'files.delete'].includes(id))
-      .map((operation): Operation => ({ ...operation, header, format: gemini })),
-  ),
-  { ...OF_GOOGLE, id: 'files.list', method: 'GET', path: '/{version:v1beta|v1alpha}/files', semconvName: 'list_files' },
-  ...(['GET', 'DELETE'] as const).map((method): Operation => ({
-    ...OF_GOOGLE,
-    id: method === 'GET' ? 'files.retrieve' : 'files.delete',
-    method,
-    path: '/{version:v1beta|v1alpha}/files/{id}',
-    semconvName: method === 'GET' ? 'retrieve_file' : 'delete_file',
-  })),
-];
+const ofGoogle = ofOpenAi.flatMap((operation): Operation[] => {
+  const own = { ...operation, format: gemini };
+  if (operation.id === 'files.create') return [{ ...own, path: '/upload/{version:v1beta|v1|v1alpha}/files' }];
+  if (!SERVED_BY_GOOGLE.has(operation.id)) return [];
+  const older = { ...own, path: own.path.replace('/v1/', '/{version:v1beta|v1alpha}/') };
+  return [{ ...own, header: 'x-goog-api-key' }, { ...own, header: 'x-goog-api-client' }, older];
+});
 
 /** Files that callers upload, to name them in later requests. The gateway answers these operations itself. */
 export const files: readonly Operation[] = [...ofOpenAi, ...ofAnthropic, ...ofGoogle];

@@ -1,30 +1,19 @@
 import {
   announcedBytes,
-  bodyPieces,
   GatewayError,
   PIECE_UNIT,
   type AnnouncedFile,
-  type FileLimits,
   type FilePiece,
   type GatewayContext,
   type StoredFile,
 } from '../../plugin/index.ts';
-import type { ContinuedUpload, FileEntry } from './file-store.ts';
+import { ArrivingFile, filePieces, quotaOf } from './arriving-file.ts';
 import type { ArrivingUpload } from './arrivals.ts';
-import { newFileId } from './file-ids.ts';
-import { cleanName } from './file-name.ts';
-import { admitFile, FileQuota } from './file-quota.ts';
-import { checkType, HEAD_BYTES } from './file-type.ts';
-import type { FileServiceSetup } from './setup.ts';
+import { cleanName, newFileId } from './file-ids.ts';
+import { FileQuota } from './file-quota.ts';
+import type { FileServiceSetup, Owned } from './setup.ts';
 
 const RETRY_AFTER_MS = 1000;
-
-interface Owned {
-  readonly owner: string;
-  readonly limits: FileLimits;
-  /** Reads the owner's files. */
-  readonly present: () => Promise<readonly FileEntry[]>;
-}
 
 /** Failures that a further request cannot mend. */
 const FINAL: ReadonlySet<string> = new Set([
@@ -64,7 +53,7 @@ export class PieceReceiver {
     try {
       const [files, unfinished] = [await present(), await store.unfinished(owner)];
       if (unfinished.length >= settings.unfinished) throw tooManyUnfinished(unfinished.length);
-      await arrival.count(() => Promise.resolve([...files, ...unfinished]));
+      arrival.count([...files, ...unfinished]);
       new FileQuota(limits, files.length, arrival).check(file.bytes ?? 0);
       await store.beginInPieces(owner, id, { filename: cleanName(file.filename), declared: file.declared });
       return id;
@@ -98,8 +87,8 @@ export class PieceReceiver {
     const upload = await store.resume(owned.owner, id, clock.wall());
     if (upload === undefined) return undefined;
     if (upload === 'busy') throw busy();
-    const piece = new Piece(upload);
-    const suspend = async (): Promise<number> => (arrival.kept = await piece.suspend());
+    const file = new ArrivingFile(upload, upload);
+    const suspend = async (): Promise<number> => (arrival.kept = await upload.suspend(file.head));
     const discard = async (): Promise<void> => {
       arrival.kept = 0;
       await upload.discard();
@@ -107,15 +96,16 @@ export class PieceReceiver {
     try {
       arrival.bytes = upload.received;
       if (offset !== upload.received) throw wrongOffset(offset, upload.received);
-      const present = await owned.present();
-      await arrival.count(async () => [...present, ...(await store.unfinished(owned.owner))]);
-      const quota = new FileQuota(owned.limits, present.length, arrival);
+      const quota = await quotaOf(this.#setup, owned, arrival);
       quota.take(upload.received + (announcedBytes(ctx.req) ?? 0));
-      await piece.receive(ctx, quota, this.#setup);
+      const read = filePieces(ctx, this.#setup);
+      for (let piece = await read(); piece; piece = await read()) await file.write(piece, quota);
       if (!last) return await suspend();
-      const file = await this.#publish(piece, owned);
-      arrival.kept = file.bytes;
-      return file;
+      const { filename, declared } = upload;
+      const named = { filename, declared, purpose: 'user_data' } as const;
+      const stored = await file.publish(named, owned, clock.wall() + owned.limits.ttlMs);
+      arrival.kept = stored.bytes;
+      return stored;
     } catch (error) {
       const isFinal = error instanceof GatewayError && FINAL.has(error.code) && error.param !== OFFSET;
       await (isFinal ? discard() : suspend().catch(discard));
@@ -131,15 +121,6 @@ export class PieceReceiver {
     await upload?.discard();
     if (upload) this.#setup.arrivals.removed(owner, id);
     return upload !== undefined;
-  }
-
-  #publish({ upload, head, bytes }: Piece, { limits }: Owned): Promise<StoredFile> {
-    if (bytes === 0) throw new GatewayError('invalid_value', 'The file is empty.', { param: 'file' });
-    const { filename, declared } = upload;
-    const mime = checkType(head, { filename, declared, purpose: 'user_data' });
-    const expiresAt = this.#setup.clock.wall() + limits.ttlMs;
-    const details = { filename, mime, purpose: 'user_data', expiresAt } as const;
-    return upload.publish(details, (sizes) => admitFile(limits, sizes));
   }
 }
 
@@ -169,39 +150,4 @@ function checkUnit({ req }: GatewayContext, last: boolean): void {
     `Every piece except the last must be a multiple of ${PIECE_UNIT} bytes, and this one has ${length}.`,
     { param: 'content-length' },
   );
-}
-
-/** The part of an upload that one request brings. */
-class Piece {
-  readonly upload: ContinuedUpload;
-  readonly #head = Buffer.alloc(HEAD_BYTES);
-  #headBytes: number;
-  /** Bytes of the file so far. */
-  bytes: number;
-
-  constructor(upload: ContinuedUpload) {
-    this.upload = upload;
-    this.bytes = upload.received;
-    this.#headBytes = upload.head.copy(this.#head);
-  }
-
-  get head(): Buffer {
-    return this.#head.subarray(0, this.#headBytes);
-  }
-
-  suspend(): Promise<number> {
-    return this.upload.suspend(this.head);
-  }
-
-  async receive(ctx: GatewayContext, quota: FileQuota, { clock, settings }: FileServiceSetup): Promise<void> {
-    const { idleMs } = settings;
-    const read = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
-    for (let piece = await read(); piece; piece = await read()) {
-      ctx.exchange.request.bodyBytes += piece.length;
-      this.bytes += piece.length;
-      quota.take(this.bytes);
-      if (this.#headBytes < HEAD_BYTES) this.#headBytes += piece.copy(this.#head, this.#headBytes);
-      await this.upload.write(piece);
-    }
-  }
 }

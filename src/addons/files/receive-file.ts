@@ -1,6 +1,5 @@
 import {
   announcedBytes,
-  bodyPieces,
   FILE_PURPOSES,
   GatewayError,
   type FileLimits,
@@ -8,33 +7,26 @@ import {
   type GatewayContext,
   type StoredFile,
 } from '../../plugin/index.ts';
-import type { FileEntry, FileUpload } from './file-store.ts';
+import { ArrivingFile, filePieces, quotaOf } from './arriving-file.ts';
+import type { FileUpload } from './file-store.ts';
 import type { ArrivingUpload } from './arrivals.ts';
-import { newFileId } from './file-ids.ts';
-import { cleanName } from './file-name.ts';
-import { admitFile, FileQuota } from './file-quota.ts';
-import type { FileServiceSetup } from './setup.ts';
-import { checkType, HEAD_BYTES } from './file-type.ts';
+import { cleanName, newFileId } from './file-ids.ts';
+import type { FileServiceSetup, Owned } from './setup.ts';
 import { readForm, type FilePart, type FormFields } from './multipart.ts';
-
-interface Receiving extends FileServiceSetup {
-  readonly owner: string;
-  readonly limits: FileLimits;
-  /** Reads the owner's files. */
-  readonly present: () => Promise<readonly FileEntry[]>;
-}
 
 const SECOND = 1000;
 /** Least and greatest lifetimes that the two APIs let callers choose (docs/protocols/files.md#expiry). */
 const LEAST_LIFETIME = 3600 * SECOND;
 
 /** Stores the file of a request as it arrives. Throws GatewayError, and then nothing remains. */
-export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Promise<StoredFile> {
-  const id = newFileId(receiving.clock.wall());
+export async function receiveFile(ctx: GatewayContext, setup: FileServiceSetup, owned: Owned): Promise<StoredFile> {
+  const id = newFileId(setup.clock.wall());
   // The id is new.
-  const arrival = receiving.arrivals.enter(receiving.owner, id)!;
+  const arrival = setup.arrivals.enter(owned.owner, id)!;
   try {
-    return await receive(ctx, receiving, { id, arrival });
+    const file = await receive(ctx, { ...setup, ...owned }, { id, arrival });
+    arrival.kept = file.bytes;
+    return file;
   } finally {
     arrival.end();
   }
@@ -42,79 +34,29 @@ export async function receiveFile(ctx: GatewayContext, receiving: Receiving): Pr
 
 async function receive(
   ctx: GatewayContext,
-  receiving: Receiving,
+  setup: FileServiceSetup & Owned,
   { id, arrival }: { readonly id: string; readonly arrival: ArrivingUpload },
 ): Promise<StoredFile> {
-  const { limits, clock, store, owner } = receiving;
-  const present = await receiving.present();
-  await arrival.count(async () => [...present, ...(await store.unfinished(owner))]);
-  const quota = new FileQuota(limits, present.length, arrival);
+  const { store, owner, limits, clock } = setup;
+  const quota = await quotaOf(setup, setup, arrival);
   quota.takeForm(announcedBytes(ctx.req) ?? 0);
-  const receiver = new Receiver(receiving, quota, id);
+  let begun: { readonly part: FilePart; readonly upload: FileUpload; readonly file: ArrivingFile } | undefined;
   try {
-    const { idleMs } = receiving.settings;
-    const next = bodyPieces(ctx, { clock, idleMs, setting: 'files.idle_time', what: 'file' });
-    const read = async (): Promise<Buffer | undefined> => {
-      const piece = await next();
-      ctx.exchange.request.bodyBytes += piece?.length ?? 0;
-      return piece;
-    };
     const fields = await readForm(ctx, {
-      read,
-      onFile: (part) => receiver.begin(part),
-      onBytes: (bytes) => receiver.write(bytes),
+      read: filePieces(ctx, setup),
+      async onFile({ filename, declared }) {
+        const part = { filename: cleanName(filename), declared };
+        const upload = await store.begin(owner, id, part.filename);
+        begun = { part, upload, file: new ArrivingFile(upload) };
+      },
+      onBytes: (bytes) => begun!.file.write(bytes, quota),
     });
-    const file = await receiver.publish(fields);
-    arrival.kept = file.bytes;
-    return file;
-  } catch (error) {
-    await receiver.discard();
-    throw error;
-  }
-}
-
-class Receiver {
-  readonly #receiving: Receiving;
-  readonly #quota: FileQuota;
-  readonly #id: string;
-  readonly #head = Buffer.alloc(HEAD_BYTES);
-  #headBytes = 0;
-  #bytes = 0;
-  #part: FilePart | undefined;
-  #upload: FileUpload | undefined;
-
-  constructor(receiving: Receiving, quota: FileQuota, id: string) {
-    this.#id = id;
-    this.#receiving = receiving;
-    this.#quota = quota;
-  }
-
-  async begin(part: FilePart): Promise<void> {
-    const { store, owner } = this.#receiving;
-    this.#part = { ...part, filename: cleanName(part.filename) };
-    this.#upload = await store.begin(owner, this.#id, this.#part.filename);
-  }
-
-  async write(bytes: Buffer): Promise<void> {
-    this.#bytes += bytes.length;
-    this.#quota.take(this.#bytes);
-    if (this.#headBytes < HEAD_BYTES) this.#headBytes += bytes.copy(this.#head, this.#headBytes);
-    await this.#upload!.write(bytes);
-  }
-
-  async publish(fields: FormFields): Promise<StoredFile> {
-    const { clock, limits } = this.#receiving;
-    const part = this.#part!;
-    const purpose = readPurpose(fields);
+    const named = { ...begun!.part, purpose: readPurpose(fields) };
     const lifetime = readLifetime(fields, limits);
-    if (this.#bytes === 0) throw new GatewayError('invalid_value', '`file` is empty.', { param: 'file' });
-    const mime = checkType(this.#head.subarray(0, this.#headBytes), { ...part, purpose });
-    const details = { filename: part.filename, mime, purpose, expiresAt: clock.wall() + lifetime };
-    return this.#upload!.publish(details, (sizes) => admitFile(limits, sizes));
-  }
-
-  async discard(): Promise<void> {
-    await this.#upload?.discard();
+    return await begun!.file.publish(named, setup, clock.wall() + lifetime);
+  } catch (error) {
+    await begun?.upload.discard();
+    throw error;
   }
 }
 

@@ -1,23 +1,12 @@
 import type { Clock, Exchange, FileLimits, GatewayError } from '../../plugin/index.ts';
-import type { FileStore } from './file-store.ts';
+import type { FileEntry, FileStore } from './file-store.ts';
 import type { Arrivals } from './arrivals.ts';
+import type { FilesSettings } from './settings/files.ts';
 import type { Uploads } from './uploads.ts';
-
-/** Limits and times of the service. The compiled `files` of server.yaml has them, and the place of the files. */
-export interface FileServiceLimits {
-  /** Limits of keys without their own. */
-  readonly limits: FileLimits;
-  readonly url: string | undefined;
-  readonly inlineBytes: number;
-  readonly idleMs: number;
-  readonly uploads: number;
-  /** Uploads of one key that have begun and not ended. */
-  readonly unfinished: number;
-}
 
 export interface FileServiceSetup {
   readonly store: FileStore;
-  readonly settings: FileServiceLimits;
+  readonly settings: FilesSettings;
   readonly uploads: Uploads;
   readonly arrivals: Arrivals;
   /** Counts bytes among those of the requests in flight, or returns the refusal. They are released with the exchange. */
@@ -25,4 +14,12 @@ export interface FileServiceSetup {
   /** Called after an upload (1) and after a removal (-1). */
   readonly changed: (files: 1 | -1, bytes: number) => void;
   readonly clock: Clock;
+}
+
+/** Whose files a request brings. */
+export interface Owned {
+  readonly owner: string;
+  readonly limits: FileLimits;
+  /** Reads the owner's files. */
+  readonly present: () => Promise<readonly FileEntry[]>;
 }

@@ -1,4 +1,6 @@
-import { GatewayError } from '../../plugin/index.ts';
+import { Readable } from 'node:stream';
+import { ReadableSource } from '../../core/http/gateway/koa-reply.ts';
+import { GatewayError, type Source } from '../../plugin/index.ts';
 
 /** Errors of a file system, by their code. */
 const DISK: ReadonlyMap<string, string> = new Map([
@@ -20,4 +22,16 @@ export function storeFailure(error: unknown): unknown {
   return new GatewayError('file_store_failed', `The store of files cannot be used: ${why ?? String(error.code)}.`, {
     cause: error,
   });
+}
+
+/** The body of a reply from pieces that are read one by one, as fast as the client takes them. */
+export function sourceOfPieces(pieces: AsyncIterable<Buffer>): Source {
+  const read = async function* (): AsyncIterable<Buffer> {
+    try {
+      yield* pieces;
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  };
+  return new ReadableSource(Readable.from(read(), { highWaterMark: 1 }));
 }

@@ -22,10 +22,7 @@ export interface StoredFilesSetup {
 /** All ids begin with it: a body without it names no stored file. */
 const ID_START = Buffer.from('file-gh');
 
-/**
- * Replaces the stored files that a request names by what its target takes: the file's own address in Cloud Storage for Gemini on Vertex
- * AI, else the bytes. Undefined when it names none.
- */
+/** Replaces stored files by their address in Cloud Storage or by their bytes. Undefined when it names none. */
 export function placeStoredFiles(
   exchange: Exchange,
   attempt: Attempt,

@@ -11,10 +11,6 @@ export class Uploads {
   readonly #byOwner = new Map<string, number>();
   #all = 0;
 
-  get size(): number {
-    return this.#all;
-  }
-
   /** Returns the function that ends the upload. Throws GatewayError `busy`. */
   begin(owner: string, limit: number): () => void {
     const own = this.#byOwner.get(owner) ?? 0;

@@ -71,10 +71,7 @@ async function batchSerializer(toRequest: ToRequest) {
   };
 }
 
-/**
- * Opens what sends spans that are bytes already. Address, headers, certificates, compression, retries and answers are
- * those of OpenTelemetry's exporters. Undefined for JSON.
- */
+/** Opens a sender of spans that are bytes, made as OpenTelemetry's exporters are. Undefined for JSON. */
 export function spanSenderOf({
   protocol,
   endpoint,

@@ -34,9 +34,7 @@ const UNITS: readonly (readonly [end: string, unit: string])[] = [
   ['_bytes_total', 'By'],
 ];
 
-/**
- * Gives OpenTelemetry's reader the values that requests were counted in, so that an export adds no work to a request.
- */
+/** Reads the values that requests were counted in, so that an export adds no work to a request. */
 export class FamilyProducer implements MetricProducer {
   readonly #options: FamilyProducerOptions;
   /** The start of each series: the collection before the first one that had it. */

@@ -26,7 +26,6 @@ import { SemconvMetrics } from './semconv-metrics.ts';
 /** The exporters retry an unavailable collector for 10 s; the end of the process waits less. */
 const SHUTDOWN_MS = 3_000;
 
-/** The name of the instrumentation scope. */
 const SCOPE = 'gatehouse';
 
 /**

@@ -1,22 +1,17 @@
-import { trace } from '@opentelemetry/api';
+import { SpanKind, trace, type Context } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { Sampler, SpanProcessor } from '@opentelemetry/sdk-trace';
-import { exportRequest } from './spans/export-request.ts';
+import { exportRequest, type SpanOrigin } from './spans/export-request.ts';
 import { createSpanBytes } from './spans/span-bytes.ts';
 import { openServerSpan, type OpenSpan, type SpanOptions } from '../../core/record/traces/spans.ts';
 import { openSpanExporter, spanSenderOf } from './exporters.ts';
-import type { TracesSettings } from './otel-settings.ts';
-import { createSampler, samplingOf } from './samplers.ts';
+import type { SamplerSettings, TracesSettings } from './otel-settings.ts';
 import { SpanBatches, type SpanSender } from './span-batches.ts';
 
-interface SpanSource {
+interface SpanSource extends SpanOrigin {
   readonly resource: Resource;
-  /** The instrumentation scope. */
-  readonly name: string;
-  readonly version: string;
 }
 
-/** How spans are made and exported. */
 export interface Spans {
   /** The spans as OpenTelemetry's SDK needs them; undefined where it makes none. */
   readonly processor: SpanProcessor | undefined;
@@ -27,10 +22,7 @@ export interface Spans {
   shutdown(): Promise<void>;
 }
 
-/**
- * The gateway writes the bytes of spans itself, which costs a third of the CPU time (measured). The SDK makes them for
- * JSON, and where the environment sets limits of attributes.
- */
+/** The gateway writes spans itself, for a third of the CPU time (measured), except JSON and spans with limits. */
 export async function openSpans(traces: TracesSettings, source: SpanSource): Promise<Spans> {
   const sdk = await import('@opentelemetry/sdk-trace');
   const made = { sdk, sampler: createSampler(sdk, traces.sampler) };
@@ -42,7 +34,7 @@ export async function openSpans(traces: TracesSettings, source: SpanSource): Pro
 }
 
 interface SdkParts {
-  readonly sdk: typeof import('@opentelemetry/sdk-trace');
+  readonly sdk: Sdk;
   readonly sampler: Sampler;
 }
 
@@ -74,4 +66,23 @@ async function spansOfSdk(
     forceFlush: () => processor.forceFlush(),
     shutdown: () => processor.shutdown(),
   };
+}
+
+type Sdk = typeof import('@opentelemetry/sdk-trace');
+
+/** The sampler of `OTEL_TRACES_SAMPLER`. */
+export function createSampler(sdk: Sdk, settings: SamplerSettings): Sampler {
+  const root = {
+    always_on: () => new sdk.AlwaysOnSampler(),
+    always_off: () => new sdk.AlwaysOffSampler(),
+    traceidratio: () => new sdk.TraceIdRatioBasedSampler(settings.ratio),
+  }[settings.root]();
+  return settings.isParentBased ? new sdk.ParentBasedSampler({ root }) : root;
+}
+
+/** A sampler as a question. Those of `createSampler` read neither name nor attributes. */
+export function samplingOf(sdk: Sdk, sampler: Sampler): (parent: Context, traceId: string) => boolean {
+  return (parent, traceId) =>
+    sampler.shouldSample(parent, traceId, '', SpanKind.SERVER, {}, []).decision ===
+    sdk.SamplingDecision.RECORD_AND_SAMPLED;
 }

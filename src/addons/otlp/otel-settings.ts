@@ -1,20 +1,12 @@
+import type { Telemetry as TelemetryFile } from '../../../schemas/types.generated.ts';
 import { StartFailed } from '../../core/process/start-failed.ts';
-/** The encodings and transports of OTLP. */
+
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** `telemetry.traces` of server.yaml. */
-interface TracesYaml {
-  readonly endpoint?: string | undefined;
-  readonly protocol?: Protocol | undefined;
-  readonly service_name?: string | undefined;
-}
-
 /** The part of `telemetry` in server.yaml that OpenTelemetry reads. */
-export interface OtelYaml {
-  readonly traces?: TracesYaml | undefined;
-  readonly semconv?: Semconv | undefined;
-}
+type OtelYaml = Pick<TelemetryFile, 'traces' | 'semconv'>;
+type TracesYaml = OtelYaml['traces'];
 
 /** Names of the GenAI conventions: the latest, or also those that they replaced. */
 export type Semconv = 'latest' | 'both';
@@ -69,10 +61,7 @@ const PARENT_BASED = 'parentbased_';
 const PROPAGATORS = ['tracecontext', 'baggage', 'b3', 'b3multi'] as const;
 type Propagator = (typeof PROPAGATORS)[number];
 
-/**
- * Detectors read the process, the host and the environment. Those of clouds ask a metadata server and are not part of
- * Gatehouse, so `all` asks none either.
- */
+/** Those of clouds ask a metadata server and are not part of Gatehouse, so `all` asks none either. */
 const DETECTORS = ['env', 'host', 'os', 'process', 'serviceinstance'] as const;
 export type Detector = (typeof DETECTORS)[number];
 
@@ -137,7 +126,7 @@ function isEnabled(signal: Signal, read: Read, yaml: OtelYaml): boolean {
   return signal === 'traces' && yaml.traces !== undefined;
 }
 
-function readSignal(signal: Signal, read: Read, yaml: TracesYaml | undefined): SignalSettings {
+function readSignal(signal: Signal, read: Read, yaml: TracesYaml): SignalSettings {
   const protocol = readProtocol(signal, read, yaml);
   const fromEnv = [endpointOf(signal), ENDPOINT].filter((name) => read(name) !== undefined);
   for (const name of fromEnv) checkUrl(name, read(name), protocol);
@@ -152,7 +141,7 @@ function checkUrl(name: string, value = '', protocol: Protocol): void {
   throw new OtelSettingsError(`${name} is not an http or https URL.`);
 }
 
-function readProtocol(signal: Signal, read: Read, yaml: TracesYaml | undefined): Protocol {
+function readProtocol(signal: Signal, read: Read, yaml: TracesYaml): Protocol {
   const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_PROTOCOL`;
   const name = read(own) === undefined ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : own;
   const value = read(name) ?? yaml?.protocol ?? 'http/protobuf';

@@ -1,6 +1,5 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
-import { checkTracesSettings } from './settings/check-traces.ts';
-import { TRACES_AT_START } from './settings/restart-only.ts';
+import { checkTracesSettings, TRACES_AT_START } from './settings/traces.ts';
 import { startOtel } from './start-otel.ts';
 
 export const parts: AddOnParts = {

@@ -11,7 +11,6 @@ type SemconvLabels = Readonly<Record<string, string>>;
 type AddValue = (labels: SemconvLabels, value: number) => void;
 type SemconvSpec = MetricSpec & { readonly type: 'counter' | 'histogram'; readonly unit: string };
 
-/** A metric and what it counts. */
 interface Row {
   /** Undefined: the conventions have only `earlier`. */
   readonly latest?: SemconvSpec;
@@ -86,17 +85,11 @@ const usageOf = ({ answered, usage }: RecordedAttempt): Usage | undefined =>
 
 /** Counts tokens by modality: what is no image and no sound is text. */
 const countModalities =
-  (
-    read: (usage: Usage) => {
-      readonly all?: number | undefined;
-      readonly image?: number | undefined;
-      readonly audio?: number | undefined;
-    },
-  ): Row['count'] =>
+  (type: 'input' | 'output'): Row['count'] =>
   (attempt, labels, note) => {
     const usage = usageOf(attempt);
     if (!usage) return;
-    const { all = 0, image = 0, audio = 0 } = read(usage);
+    const { [type]: all = 0, [`${type}Image` as const]: image = 0, [`${type}Audio` as const]: audio = 0 } = usage;
     const parts = { text: all - image - audio, image, audio };
     for (const [modality, value] of Object.entries(parts))
       if (value > 0) note({ ...labels, [METRIC_ATTRIBUTE.modality]: modality }, value);
@@ -104,10 +97,9 @@ const countModalities =
 
 /** Vendors do not say which modality cached tokens have. */
 const countUnknown =
-  (read: (usage: Usage) => number | undefined): Row['count'] =>
+  (type: 'cacheRead' | 'cacheWrite' | 'reasoning'): Row['count'] =>
   (attempt, labels, note) => {
-    const usage = usageOf(attempt);
-    const value = usage && read(usage);
+    const value = usageOf(attempt)?.[type];
     if (value) note({ ...labels, [METRIC_ATTRIBUTE.modality]: 'unknown' }, value);
   };
 
@@ -118,6 +110,8 @@ const countOfCall =
     const all = { ...labels, [SPAN.errorType]: attempt.errorType, [METRIC_ATTRIBUTE.tokenType]: type };
     if (value !== undefined) note(all, value);
   };
+
+const FIRST_HELP = 'Streams: from the start of the call until its first content.';
 
 /** Every metric of attempts. `time_per_output_chunk` is missing: the gateway does no work for each chunk. */
 const ROWS: readonly Row[] = [
@@ -130,18 +124,10 @@ const ROWS: readonly Row[] = [
   { of: 'others', latest: OPERATION_DURATION, earlier: [SERVER_DURATION], count: countDuration },
   {
     of: 'inference',
-    latest: seconds(SEMCONV_METRIC.firstChunk, 'Streams: from the start of the call until its first content.', SECONDS),
+    latest: seconds(SEMCONV_METRIC.firstChunk, FIRST_HELP, SECONDS),
     earlier: [
-      seconds(
-        SEMCONV_METRIC.earlierFirstChunk,
-        'Streams: from the start of the call until its first content.',
-        SECONDS,
-      ),
-      seconds(
-        SEMCONV_METRIC.serverFirstToken,
-        'Streams: from the start of the call until its first content.',
-        FIRST_TOKEN,
-      ),
+      seconds(SEMCONV_METRIC.earlierFirstChunk, FIRST_HELP, SECONDS),
+      seconds(SEMCONV_METRIC.serverFirstToken, FIRST_HELP, FIRST_TOKEN),
     ],
     count: countFirstChunk,
   },
@@ -154,31 +140,23 @@ const ROWS: readonly Row[] = [
   },
   {
     latest: tokens(SEMCONV_METRIC.inputTokens, 'Input tokens, cached ones included.'),
-    count: countModalities(({ input, inputImage, inputAudio }) => ({
-      all: input,
-      image: inputImage,
-      audio: inputAudio,
-    })),
+    count: countModalities('input'),
   },
   {
     latest: tokens(SEMCONV_METRIC.outputTokens, 'Output tokens, reasoning included.'),
-    count: countModalities(({ output, outputImage, outputAudio }) => ({
-      all: output,
-      image: outputImage,
-      audio: outputAudio,
-    })),
+    count: countModalities('output'),
   },
   {
     latest: tokens(SEMCONV_METRIC.cacheReadTokens, 'Input tokens that the provider read from its cache.'),
-    count: countUnknown(({ cacheRead }) => cacheRead),
+    count: countUnknown('cacheRead'),
   },
   {
     latest: tokens(SEMCONV_METRIC.cacheWriteTokens, 'Input tokens that the provider wrote to its cache.'),
-    count: countUnknown(({ cacheWrite }) => cacheWrite),
+    count: countUnknown('cacheWrite'),
   },
   {
     latest: tokens(SEMCONV_METRIC.reasoningTokens, 'Output tokens of reasoning.'),
-    count: countUnknown(({ reasoning }) => reasoning),
+    count: countUnknown('reasoning'),
   },
   {
     latest: tokensOfCall(SEMCONV_METRIC.operationInput, 'Input tokens of one call.'),
@@ -204,10 +182,7 @@ const HTTP_DURATION: SemconvSpec = {
 
 type SemconvFamily = CounterFamily<string> | HistogramFamily<string>;
 
-/**
- * The metrics of OpenTelemetry's conventions, counted of records like all others. They are exported by OTLP only, and
- * beside Gatehouse's own.
- */
+/** The metrics of OpenTelemetry's conventions, for OTLP only, beside Gatehouse's own. */
 export class SemconvMetrics {
   readonly #http: SemconvFamily;
   readonly #byName = new Map<string, SemconvFamily>();

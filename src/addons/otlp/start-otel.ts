@@ -1,10 +1,7 @@
 import type { Telemetry, TelemetryOptions } from '../../core/record/telemetry.ts';
 import { OtelSettingsError, readOtelSettings } from './otel-settings.ts';
 
-/**
- * Starts OpenTelemetry if the environment or server.yaml enables a signal; otherwise returns undefined without loading
- * the SDK. Throws OtelSettingsError.
- */
+/** Loads the SDK only if the environment or server.yaml enables a signal. Throws OtelSettingsError. */
 export async function startOtel(options: TelemetryOptions): Promise<Telemetry | undefined> {
   const settings = readOtelSettings(options.env, options.yaml);
   if (!settings) return undefined;

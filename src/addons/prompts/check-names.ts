@@ -1,17 +1,12 @@
 import type { PromptValueSchema, PromptVariable } from '../../../schemas/types.generated.ts';
-import { nearest } from '../../plugin/index.ts';
+import { withSuggestion } from '../../core/settings/checks/names.ts';
 import type { CompiledVersion } from './compile.ts';
 import { MAX_DEPTH } from './tags.ts';
-import type { SectionToken, Template, Token, ValuePath } from './template.ts';
+import type { SectionToken, Template, TemplateMistake, Token, ValuePath } from './template.ts';
 
-/** A mistake at an offset of a template: of a message's own, or of a partial's. */
-export interface NameMistake {
-  readonly template: Template;
+interface NameMistake extends TemplateMistake {
   /** Name of the partial; undefined: the message's own template. */
   readonly partial: string | undefined;
-  readonly at: number;
-  readonly message: string;
-  readonly suggestion?: string;
 }
 
 /** Knowledge about a value that a section opens: `any` may have every key, `none` has no keys. */
@@ -36,7 +31,7 @@ export class NameCheck {
   }
 
   check(template: Template): void {
-    this.#tokens(template.tokens, { template, partials: [], scopes: [] });
+    this.#tokens(template.tokens, { partials: [], scopes: [] });
   }
 
   #tokens(tokens: readonly Token[], place: Place): void {
@@ -61,7 +56,7 @@ export class NameCheck {
       this.#mistake(place, at, `the partial \`${name}\` contains itself: ${[...place.partials, name].join(' → ')}`);
     else if (place.partials.length >= MAX_DEPTH)
       this.#mistake(place, at, `partials nest more than ${MAX_DEPTH} levels deep`);
-    else this.#tokens(partial.tokens, { template: partial, partials: [...place.partials, name], scopes: place.scopes });
+    else this.#tokens(partial.tokens, { partials: [...place.partials, name], scopes: place.scopes });
   }
 
   #section({ path, inner, inverted, at }: SectionToken, place: Place): void {
@@ -79,7 +74,6 @@ export class NameCheck {
     this.#scopeOf(path, at, place);
   }
 
-  /** Reports an unknown name. */
   #scopeOf(path: ValuePath, at: number, place: Place): Scope {
     const [first, ...rest] = path;
     if (first === undefined) {
@@ -95,8 +89,7 @@ export class NameCheck {
     const variable = this.#declared(first);
     if (!variable) {
       const names = [...this.#version.variables.keys()];
-      const suggestion = nearest(first, names);
-      this.#mistake(place, at, `\`${first}\` is not declared in \`variables\``, suggestion);
+      this.#mistake(place, at, `\`${first}\` is not declared in \`variables\``, withSuggestion(first, names));
       return 'any';
     }
     if (rest.length > 0 && variable.schema?.type === 'array') {
@@ -119,9 +112,8 @@ export class NameCheck {
     return this.#version.variables.get(name);
   }
 
-  #mistake({ template, partials }: Place, at: number, message: string, suggestion?: string): void {
-    const partial = partials.at(-1);
-    this.#report({ template, partial, at, message, ...(suggestion !== undefined && { suggestion }) });
+  #mistake({ partials }: Place, at: number, message: string, more: { readonly suggestion?: string } = {}): void {
+    this.#report({ partial: partials.at(-1), at, message, ...more });
   }
 }
 
@@ -133,7 +125,6 @@ interface Walk {
 }
 
 interface Place {
-  readonly template: Template;
   /** The partials that lead here, outermost first. */
   readonly partials: readonly string[];
   readonly scopes: readonly Scope[];
@@ -153,12 +144,4 @@ function keyOf(scope: Scope, key: string): Scope | undefined {
   if (scope === 'none') return undefined;
   if (!scope.properties) return 'any';
   return Object.hasOwn(scope.properties, key) ? scopeOfSchema(scope.properties[key]) : undefined;
-}
-
-/** The partials that tokens name, with the offsets of the names. */
-export function* partialsIn(tokens: readonly Token[]): Iterable<{ readonly name: string; readonly at: number }> {
-  for (const token of tokens) {
-    if (token.kind === 'partial') yield token;
-    if (token.kind === 'section') yield* partialsIn(token.inner);
-  }
 }

@@ -1,15 +1,16 @@
 import type { PromptFile, PromptValueSchema } from '../../../schemas/types.generated.ts';
 import { chatCompletions } from '../../core/operations/openai.ts';
-import { nearest, type Report } from '../../plugin/index.ts';
-import { NameCheck, partialsIn } from './check-names.ts';
+import { withSuggestion } from '../../core/settings/checks/names.ts';
+import type { Report } from '../../plugin/index.ts';
+import { NameCheck } from './check-names.ts';
 import { compilePrompt, digestOfVersion, templatesOf, type CompiledVersion, type Partials } from './compile.ts';
 import { LATEST } from './library.ts';
 import { NAME } from './tags.ts';
-import type { Template } from './template.ts';
+import { partialsIn, type Template, type TemplateMistake } from './template.ts';
 import { patternMistake, valueMistake } from './variables.ts';
 
-/** Reports a mistake at an offset of a partial's file. */
-export type ReportPartial = (name: string, at: number, message: string, suggestion?: string) => void;
+/** Reports a mistake in a partial's file. */
+export type ReportPartial = (name: string, mistake: TemplateMistake) => void;
 
 export interface PromptReports {
   /** Paths in the prompt's file. */
@@ -19,14 +20,21 @@ export interface PromptReports {
 
 /** Checks the partials by themselves: their syntax, and the partials that they name. */
 export function checkPartials(partials: Partials, report: ReportPartial): void {
-  for (const [name, template] of partials) {
-    for (const { at, message } of template.mistakes) report(name, at, message);
-    for (const { name: other, at } of partialsIn(template.tokens))
-      if (!partials.has(other)) report(name, at, missing(other), nearest(other, [...partials.keys()]));
-  }
+  for (const [name, template] of partials) for (const mistake of mistakesIn(template, partials)) report(name, mistake);
 }
 
-const missing = (name: string): string => `there is no partial prompts/partials/${name}.txt`;
+/** Those of its syntax, and partials that do not exist. */
+function* mistakesIn(template: Template, partials: Partials): Iterable<TemplateMistake> {
+  yield* template.mistakes;
+  for (const { name, at } of partialsIn(template.tokens)) {
+    if (partials.has(name)) continue;
+    yield {
+      at,
+      message: `there is no partial prompts/partials/${name}.txt`,
+      ...withSuggestion(name, [...partials.keys()]),
+    };
+  }
+}
 
 /** Checks one prompt: what its schema cannot express. */
 export function checkPrompt(
@@ -94,7 +102,6 @@ function countingErrors(report: Report): { readonly report: Report; errors(): nu
   };
 }
 
-/** The path of a message's content in its version. */
 const contentPath = (version: CompiledVersion, index: number, path: readonly number[]): (string | number)[] =>
   version.file.text === undefined ? ['messages', index, 'content', ...path] : ['text'];
 
@@ -108,19 +115,12 @@ function checkTemplates(
   for (const [index, message] of version.messages.entries()) {
     for (const { template, path } of templatesOf(message)) {
       const place = contentPath(version, index, path);
-      const own = (at: number, text: string, suggestion?: string): void =>
-        report({
-          path: place,
-          message: text,
-          at: tagAt(template, at),
-          ...(suggestion !== undefined && { suggestion }),
-        });
-      for (const mistake of template.mistakes) own(mistake.at, mistake.message);
-      for (const { name, at } of partialsIn(template.tokens))
-        if (!partials.has(name)) own(at, missing(name), nearest(name, [...partials.keys()]));
-      const names = new NameCheck(version, (mistake) => {
-        if (mistake.partial === undefined) own(mistake.at, mistake.message, mistake.suggestion);
-        else partial(mistake.partial, mistake.at, `${mistake.message} of ${id}@${version.number}`, mistake.suggestion);
+      const own = ({ at, ...problem }: TemplateMistake): void =>
+        report({ path: place, at: tagAt(template, at), ...problem });
+      for (const mistake of mistakesIn(template, partials)) own(mistake);
+      const names = new NameCheck(version, ({ partial: name, ...mistake }) => {
+        if (name === undefined) own(mistake);
+        else partial(name, { ...mistake, message: `${mistake.message} of ${id}@${version.number}` });
       });
       names.check(template);
       for (const name of names.used) used.add(name);

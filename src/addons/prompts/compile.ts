@@ -1,9 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { PromptFile, PromptMessage, PromptVariable, PromptVersion } from '../../../schemas/types.generated.ts';
-import { versionDigest } from './digest.ts';
 import type { ChatPart } from './media.ts';
-import { onlyVariable, parseTemplate, type Template, type Token } from './template.ts';
+import { onlyVariable, parseTemplate, partialsIn, type Template } from './template.ts';
 
-/** A part of a message. */
 export type CompiledPart =
   | { readonly kind: 'template'; readonly template: Template; readonly fields: ChatPart }
   | { readonly kind: 'media'; readonly variable: string }
@@ -34,7 +33,6 @@ export interface CompiledPrompt {
   readonly labels: ReadonlyMap<string, number>;
 }
 
-/** All partials by name. */
 export type Partials = ReadonlyMap<string, Template>;
 
 export const compilePartials = (texts: ReadonlyMap<string, string>): Partials =>
@@ -95,20 +93,34 @@ export function* templatesOf({ content }: CompiledMessage): Iterable<{ template:
 /** The partials that templates name, and those that these name. Missing ones are left out. */
 function reachable(messages: readonly CompiledMessage[], partials: Partials): Partials {
   const found = new Map<string, Template>();
-  const visit = (tokens: readonly Token[]): void => {
-    for (const token of tokens) {
-      if (token.kind === 'section') visit(token.inner);
-      if (token.kind !== 'partial' || found.has(token.name)) continue;
-      const partial = partials.get(token.name);
-      if (!partial) continue;
-      found.set(token.name, partial);
-      visit(partial.tokens);
+  const visit = ({ tokens }: Template): void => {
+    for (const { name } of partialsIn(tokens)) {
+      const partial = partials.get(name);
+      if (!partial || found.has(name)) continue;
+      found.set(name, partial);
+      visit(partial);
     }
   };
-  for (const message of messages) for (const { template } of templatesOf(message)) visit(template.tokens);
+  for (const message of messages) for (const { template } of templatesOf(message)) visit(template);
   return found;
 }
 
-/** The digest that `gatehouse prompts release` writes. */
-export const digestOfVersion = ({ file, partials }: CompiledVersion): string =>
-  versionDigest(file, new Map([...partials].map(([name, { text }]) => [name, text])));
+/**
+ * The digest that `gatehouse prompts release` writes: of a version with the text of every partial that it uses. The order of keys and the
+ * layout of the file do not matter; `digest` itself and `note`, which is never sent, do not count.
+ */
+export function digestOfVersion({ file: { digest: _, note: __, ...content }, partials }: CompiledVersion): string {
+  const texts = Object.fromEntries([...partials].map(([name, { text }]) => [name, text]));
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify(ordered({ content, partials: texts })))
+    .digest('hex')}`;
+}
+
+/** The value with the keys of every object sorted. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, ordered(inner)]);
+}

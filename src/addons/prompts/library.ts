@@ -30,7 +30,6 @@ export function versionOf(
   return number === undefined ? undefined : versions.get(number);
 }
 
-/** The prompts of one settings snapshot. */
 export class PromptLibrary {
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
   readonly #renderers = new WeakMap<CompiledVersion, PromptRenderer>();

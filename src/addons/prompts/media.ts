@@ -9,10 +9,7 @@ const ADDRESS = /^(?:https?|gs):\/\/\S{1,8192}$/i;
 const DATA = /^data:([a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,128});base64,([A-Za-z0-9+/_=-]+)$/i;
 const FILE_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,255}$/;
 
-/**
- * The content part of a media value: a URL, a data URL or the id of a file. Undefined for any other text. The part's
- * type follows from the declaration of the variable, never from the value.
- */
+/** The part of a media value: an address, a data URL or a file id. The variable's declaration sets its type. */
 export function mediaPart(kind: PromptMedia, name: string, text: string): ChatPart | undefined {
   if (ADDRESS.test(text))
     return kind === 'file'

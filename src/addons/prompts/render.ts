@@ -1,6 +1,6 @@
 import { isObject } from '../../plugin/index.ts';
 import { MAX_DEPTH } from './tags.ts';
-import type { Template, Token, ValuePath } from './template.ts';
+import type { SectionToken, Template, Token, ValuePath } from './template.ts';
 
 /** The rendered text would exceed its limit. */
 export class TooLong extends Error {}
@@ -10,10 +10,7 @@ export interface RenderInput {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Renders templates within one budget. Tokens and characters cost units, so sections over long lists and
- * partials inside partials cannot take more time than text of the same length.
- */
+/** Tokens and characters cost units of one budget, so that lists and nested partials take no more time than text. */
 export class Renderer {
   readonly #partials: ReadonlyMap<string, Template>;
   readonly #variables: Readonly<Record<string, unknown>>;
@@ -27,48 +24,38 @@ export class Renderer {
 
   /** Throws TooLong. */
   render({ tokens }: Pick<Template, 'tokens'>): string {
-    const out: string[] = [];
-    this.#tokens(tokens, [this.#variables], { out, depth: 0 });
-    return out.join('');
+    return this.#tokens(tokens, [this.#variables], 0);
   }
 
-  #tokens(tokens: readonly Token[], scopes: readonly unknown[], to: Target): void {
-    for (const token of tokens) {
-      this.#spend(scopes.length);
-      if (token.kind === 'text') this.#write(token.text, to);
-      else if (token.kind === 'variable') this.#write(textOf(lookUp(scopes, token.path)), to);
-      else if (token.kind === 'partial') this.#partial(token.name, scopes, to);
-      else this.#section(token, scopes, to);
-    }
+  /** @param depth of partials inside partials */
+  #tokens(tokens: readonly Token[], scopes: readonly unknown[], depth: number): string {
+    return tokens.map((token) => this.#token(token, scopes, depth)).join('');
   }
 
-  #partial(name: string, scopes: readonly unknown[], { out, depth }: Target): void {
-    const partial = this.#partials.get(name);
+  #token(token: Token, scopes: readonly unknown[], depth: number): string {
+    this.#spend(scopes.length);
+    if (token.kind === 'text') return this.#write(token.text);
+    if (token.kind === 'variable') return this.#write(textOf(lookUp(scopes, token.path)));
+    if (token.kind === 'section') return this.#section(token, scopes, depth);
+    const partial = this.#partials.get(token.name);
     // Settings with a missing or recursive partial are refused when they are loaded.
-    if (partial && depth < MAX_DEPTH) this.#tokens(partial.tokens, scopes, { out, depth: depth + 1 });
+    return partial && depth < MAX_DEPTH ? this.#tokens(partial.tokens, scopes, depth + 1) : '';
   }
 
-  #section(
-    { path, inverted, inner }: Extract<Token, { kind: 'section' }>,
-    scopes: readonly unknown[],
-    to: Target,
-  ): void {
+  #section({ path, inverted, inner }: SectionToken, scopes: readonly unknown[], depth: number): string {
     const value = lookUp(scopes, path);
-    const isEmpty = Array.isArray(value) ? value.length === 0 : !value;
-    if (inverted) {
-      if (isEmpty) this.#tokens(inner, scopes, to);
-      return;
-    }
-    if (isEmpty) return;
-    for (const item of Array.isArray(value) ? value : [value]) {
+    const items: readonly unknown[] = Array.isArray(value) ? value : value ? [value] : [];
+    if (inverted) return items.length === 0 ? this.#tokens(inner, scopes, depth) : '';
+    const texts = items.map((item) => {
       this.#spend(scopes.length);
-      this.#tokens(inner, [...scopes, item], to);
-    }
+      return this.#tokens(inner, [...scopes, item], depth);
+    });
+    return texts.join('');
   }
 
-  #write(text: string, { out }: Target): void {
+  #write(text: string): string {
     this.#spend(text.length);
-    out.push(text);
+    return text;
   }
 
   #spend(units: number): void {
@@ -77,16 +64,7 @@ export class Renderer {
   }
 }
 
-interface Target {
-  readonly out: string[];
-  /** Depth of partials inside partials. */
-  readonly depth: number;
-}
-
-/**
- * The innermost scope that has the first key decides. Own properties only: `constructor` and `__proto__` are keys like
- * any other.
- */
+/** The innermost scope that has the first key decides. Own properties only: `constructor` is a key like any. */
 function lookUp(scopes: readonly unknown[], [first, ...rest]: ValuePath): unknown {
   if (first === undefined) return scopes.at(-1);
   const scope = scopes.findLast((one) => isObject(one) && Object.hasOwn(one, first));

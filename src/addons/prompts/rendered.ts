@@ -6,7 +6,6 @@ import { VariableCheck } from './variables.ts';
 
 /** A part of a message that a caller's value became. */
 export interface PlacedMedia {
-  /** Name of the variable. */
   readonly variable: string;
   readonly part: ChatPart;
 }
@@ -17,7 +16,6 @@ export interface RenderedPrompt {
   readonly media: readonly PlacedMedia[];
 }
 
-/** One version of a prompt, ready to render. */
 export class PromptRenderer {
   readonly #version: CompiledVersion;
   readonly #check: VariableCheck;

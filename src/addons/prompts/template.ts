@@ -18,11 +18,11 @@ export interface SectionToken {
   readonly at: number;
 }
 
-/** A mistake in a template. */
 export interface TemplateMistake {
   /** Offset in the text. */
   readonly at: number;
   readonly message: string;
+  readonly suggestion?: string;
 }
 
 export interface Template {
@@ -36,10 +36,7 @@ interface Open {
   readonly tokens: Token[];
 }
 
-/**
- * Parses a template: Mustache (https://mustache.github.io/mustache.5.html) without HTML escaping, lambdas and other
- * delimiters, so that a template runs no code and a value is only ever inserted as text.
- */
+/** Mustache (https://mustache.github.io/mustache.5.html) without HTML escaping, lambdas and other delimiters. */
 export function parseTemplate(text: string): Template {
   const mistakes: TemplateMistake[] = [];
   const open: Open[] = [{ tag: undefined, tokens: [] }];
@@ -109,4 +106,12 @@ function lineOf(text: string, { start, end, sign }: Tag): { readonly from: numbe
 export function onlyVariable({ tokens }: Pick<Template, 'tokens'>): string | undefined {
   const [only, ...others] = tokens.filter((token) => token.kind !== 'text' || token.text.trim() !== '');
   return only?.kind === 'variable' && others.length === 0 && only.path.length === 1 ? only.path[0] : undefined;
+}
+
+/** The partials that tokens name, with the offsets of the names. */
+export function* partialsIn(tokens: readonly Token[]): Iterable<{ readonly name: string; readonly at: number }> {
+  for (const token of tokens) {
+    if (token.kind === 'partial') yield token;
+    if (token.kind === 'section') yield* partialsIn(token.inner);
+  }
 }

@@ -27,10 +27,7 @@ export function valueMistake(variable: PromptVariable, value: unknown): string |
   return mistakeOf(validate.errors).message;
 }
 
-/**
- * Checks the values of requests and fills in defaults. The schemas compile on first use: that takes milliseconds, and
- * requests use few of the versions of a library.
- */
+/** Checks values and fills in defaults. Schemas take milliseconds to compile, so they do on first use. */
 export class VariableCheck {
   readonly #declared: Declared;
   readonly #defaults: Readonly<Record<string, unknown>>;

@@ -9,7 +9,6 @@ export function composeResponses(
   { maxBytes }: Pick<ResponseLimits, 'maxBytes'>,
   store: ResponseStore,
 ): ResponseService {
-  if (maxBytes === 0) return NONE;
   return {
     maxBytes: Math.floor(maxBytes * LARGEST_PART),
     measure: (exchange, names) => orUnavailable(() => store.measure(ownerOf(exchange), names)),
@@ -23,15 +22,6 @@ export function composeResponses(
     },
   };
 }
-
-const NONE: ResponseService = {
-  maxBytes: 0,
-  measure: () => 0,
-  find: () => undefined,
-  findItems: () => new Map(),
-  keep() {},
-  remove: () => false,
-};
 
 function ownerOf({ caller }: Exchange): string {
   if (!caller) throw new GatewayError('internal_error', 'Kept responses were asked for before the caller was known.');

@@ -11,18 +11,15 @@ import { answerHandshake } from './websockets/handshake.ts';
 import { OpenSockets } from './websockets/open-sockets.ts';
 import { opensWebSocket, serveWebSockets } from './websockets/upgrade.ts';
 
-/** The kept responses and the WebSockets of a process. */
 export function openResponses({ clock, metrics: { families }, shared }: PartTools): ProcessPart {
   const store = shared?.responses ?? new MemoryResponses(clock);
   const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
-  let limits = compileWebSockets();
-  const source = sourceOf(store, sockets, (settings) => (limits = settings));
   return {
-    ...source,
+    ...sourceOf(store, sockets),
     responses: store,
     upgrades: {
       opens: opensWebSocket,
-      serve: (server, tools) => serveWebSockets(server, { ...tools, sockets, limits: () => limits }),
+      serve: (server, tools) => serveWebSockets(server, { ...tools, sockets }),
       drain: () => sockets.drain(),
       terminate: () => sockets.terminate(),
     },
@@ -33,11 +30,7 @@ export function openResponses({ clock, metrics: { families }, shared }: PartTool
 /** For a dry run without a process: nothing is kept yet. */
 export const dryResponses = (clock: Clock): SnapshotSource => sourceOf(new MemoryResponses(clock), new OpenSockets());
 
-const sourceOf = (
-  store: ResponseStore,
-  sockets: OpenSockets,
-  onUse: (limits: ReturnType<typeof compileWebSockets>) => void = () => {},
-): SnapshotSource => ({
+const sourceOf = (store: ResponseStore, sockets: OpenSockets): SnapshotSource => ({
   compose({ settings: { server } }) {
     const kept = compileKept(server.responses);
     const limits = compileWebSockets(server.websockets);
@@ -47,8 +40,7 @@ const sourceOf = (
       answers: new Map([[responsesSocket, (ctx) => answerHandshake(ctx, limits, sockets)]]),
       use() {
         store.apply(kept);
-        sockets.apply(limits);
-        onUse(limits);
+        sockets.limits = limits;
       },
     };
   },

@@ -1,10 +1,7 @@
 import { openaiResponses } from '../../formats/openai-responses/index.ts';
 import type { Operation } from '../../plugin/index.ts';
 
-/**
- * The WebSocket form of OpenAI's Responses (docs/protocols/openai-responses.md#websocket). The request opens the socket.
- * Each turn on it is a request of the operation `responses`.
- */
+/** The WebSocket of Responses (docs/protocols/openai-responses.md#websocket). Each turn is a request of `responses`. */
 export const responsesSocket: Operation = {
   id: 'responses.socket',
   method: 'GET',

@@ -82,10 +82,7 @@ interface Span {
   readonly to: number;
 }
 
-/**
- * Finds the last string that is the last message's `content`, or the `text` of a part of it, with its quotes.
- * @param json a well-formed list of messages
- */
+/** The last string, with quotes, of `content` or of a part's `text` in the last message of a list of messages. */
 function lastTextSpan(json: string): Span | undefined {
   /** The key of each open object or list in its parent. */
   const keys: (string | undefined)[] = [];

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packageFile } from '../../core/kernel/package-root.ts';
-import { embeddingReply, readEmbeddingRequest } from '../simulator/embedding.ts';
+import { embeddingReply } from '../simulator/embedding.ts';
 import { DEFAULT_SEMANTIC } from './settings/compile-semantic.ts';
-import { NEAR_PAIRS, type NearPair } from './near-pairs.testkit.ts';
-import { differsIn, factsOf } from './text-facts.ts';
+import { differsIn, NEAR_PAIRS, type NearPair } from './near-pairs.testkit.ts';
+import { factsOf } from './text-facts.ts';
 
 /** The simulator's vectors: sums of one random direction per word. They see common words and nothing else. */
 function vectorOf(text: string): readonly number[] {
-  const { data } = embeddingReply(readEmbeddingRequest({ model: 'm', input: text, dimensions: 1536 })) as {
+  const { data } = embeddingReply({ model: 'm', input: text, dimensions: 1536 }) as {
     data: readonly { embedding: readonly number[] }[];
   };
   return data[0]!.embedding;

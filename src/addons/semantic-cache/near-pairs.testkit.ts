@@ -1,3 +1,6 @@
+import type { TextFacts } from '../../plugin/index.ts';
+import { inSameOrder, unequalFact } from './text-facts.ts';
+
 /** Two texts that are near in words. `same`: one answer serves both. */
 export interface NearPair {
   readonly kind: string;
@@ -252,3 +255,8 @@ Wie setze ich mein Passwort zurück? | Wie kann ich mein Passwort zurücksetzen?
 What does the warranty of my washing machine cover? | what does the warranty of my washing machine cover?`,
   ),
 ];
+
+/** Facts must be equal, and common words in one order: "euros to dollars" is not "dollars to euros". */
+export function differsIn(one: TextFacts, other: TextFacts): keyof TextFacts | undefined {
+  return unequalFact(one, other) ?? (inSameOrder(one, other) ? undefined : 'words');
+}

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SemanticStore } from '../../../schemas/types.generated.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
-import type { TextStoreLimits } from '../../core/memory/ports.ts';
 import { embeddings } from '../../core/operations/openai.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import { parseBytes } from '../../plugin/index.ts';
 import { createSemanticCache } from './semantic-cache.ts';
-import { MemoryTextStore } from './store/text-store.ts';
+import { MemoryTextStore, type TextStoreLimits } from './store/text-store.ts';
 
 /** `cache.semantic` of server.yaml with its defaults. */
 const compileTexts = ({ max_bytes, scope_bytes, scope_entries }: SemanticStore = {}): TextStoreLimits => ({
@@ -17,47 +16,41 @@ const compileTexts = ({ max_bytes, scope_bytes, scope_entries }: SemanticStore =
 
 /** The texts of requests whose replies are kept. They stay while the settings do not change their bounds. */
 export function openSemanticCache({ metrics: { families } }: PartTools): ProcessPart {
-  let current: { readonly limits: TextStoreLimits; readonly store: MemoryTextStore } | undefined;
+  let current: MemoryTextStore | undefined;
   const report = ({ entries, bytes }: MemoryTextStore['size']): void => {
     families.cacheTexts.set({}, entries);
     families.cacheTextsSize.set({}, bytes);
   };
-  const prepare = (limits: TextStoreLimits) => {
+  const prepare = (limits: TextStoreLimits): MemoryTextStore => {
     if (current && isDeepStrictEqual(current.limits, limits)) return current;
     // Requests with older settings may still write to the old store, whose size is no longer reported.
     const store: MemoryTextStore = new MemoryTextStore(limits, (size) => {
-      if (store === current?.store) report(size);
+      if (store === current) report(size);
     });
-    return { limits, store };
+    return store;
   };
   return {
     ...sourceOf(prepare, (used) => {
       current = used;
-      report(used.store.size);
+      report(used.size);
     }),
     dry: () => sourceOf(prepare),
   };
 }
 
-export const drySemanticCache = (): SnapshotSource =>
-  sourceOf((limits) => ({ limits, store: new MemoryTextStore(limits) }));
-
-interface Texts {
-  readonly limits: TextStoreLimits;
-  readonly store: MemoryTextStore;
-}
+export const drySemanticCache = (): SnapshotSource => sourceOf((limits) => new MemoryTextStore(limits));
 
 const sourceOf = (
-  prepare: (limits: TextStoreLimits) => Texts,
-  onUse: (texts: Texts) => void = () => {},
+  prepare: (limits: TextStoreLimits) => MemoryTextStore,
+  onUse: (store: MemoryTextStore) => void = () => {},
 ): SnapshotSource => ({
   compose({ settings: { server }, shared: { clock } }) {
-    const texts = prepare(compileTexts(server.cache?.semantic));
+    const store = prepare(compileTexts(server.cache?.semantic));
     return {
       grantToAttempts: ({ targets, translate, send }) => ({
-        semantic: createSemanticCache(texts.store, { targets, translate, send, operation: embeddings, clock }),
+        semantic: createSemanticCache(store, { targets, translate, send, operation: embeddings, clock }),
       }),
-      use: () => onUse(texts),
+      use: () => onUse(store),
     };
   },
 });

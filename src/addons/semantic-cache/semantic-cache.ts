@@ -3,13 +3,13 @@ import type { GenerationEvent } from '../../formats/events.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
 import type { CachedReply, SemanticCache } from '../../plugin/index.ts';
-import type { TextStore } from '../../core/memory/ports.ts';
 import { splitText } from './compared-text.ts';
 import { embed, problemOf, type EmbedderSetup } from './embedder.ts';
+import type { MemoryTextStore } from './store/text-store.ts';
 import { inSameOrder, unequalFact } from './text-facts.ts';
 
 /** The stored texts as the `cache` plugin sees them, which can also split requests and ask for vectors. */
-export function createSemanticCache(store: TextStore, setup: EmbedderSetup): SemanticCache {
+export function createSemanticCache(store: MemoryTextStore, setup: EmbedderSetup): SemanticCache {
   return {
     split: (exchange, { body }) => splitText(exchange, body),
     texts: (place) => store.texts(place),
@@ -28,7 +28,6 @@ export function createSemanticCache(store: TextStore, setup: EmbedderSetup): Sem
   };
 }
 
-/** Events of a reply that is text alone. */
 const TEXT_EVENTS: ReadonlySet<GenerationEvent['type']> = new Set([
   'start',
   'text',

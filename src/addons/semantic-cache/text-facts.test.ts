@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { differsIn, factsOf } from './text-facts.ts';
+import { differsIn } from './near-pairs.testkit.ts';
+import { factsOf } from './text-facts.ts';
 
 const between = (one: string, other: string) => differsIn(factsOf(one), factsOf(other));
 

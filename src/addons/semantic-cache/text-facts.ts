@@ -10,10 +10,7 @@ const WITH_DIGIT = /\p{N}/u;
 const CAPITAL = /\p{Lu}/u;
 const INNER_CAPITAL = /.\p{Lu}/u;
 
-/**
- * The facts of a text that decide whether the reply to another text may serve it. Every mistake of these lists must cost a hit
- * and never allow one, so a doubtful word counts as a fact.
- */
+/** The facts that decide whether a reply serves two texts. A doubtful word counts: mistakes may only cost hits. */
 export function factsOf(text: string): TextFacts {
   const numbers: string[] = [];
   const polarity: string[] = [];
@@ -30,8 +27,7 @@ export function factsOf(text: string): TextFacts {
       continue;
     }
     const plain = word.toLowerCase();
-    if (WITH_DIGIT.test(word)) numbers.push(plain);
-    else if (isNumberWord(plain)) numbers.push(plain);
+    if (WITH_DIGIT.test(word) || isNumberWord(plain)) numbers.push(plain);
     if (hasPolarity(plain)) polarity.push(plain);
     if (isName(word, plain, opens)) names.push(word);
     else if (!FUNCTION_WORDS.has(plain)) words.push(plain);
@@ -59,20 +55,9 @@ export const unequalFact = (one: TextFacts, other: TextFacts): keyof TextFacts |
   EQUAL.find((fact) => one[fact] !== other[fact]);
 
 /** Whether the words that both texts have come in the same order. Reads both texts, so it is for near ones only. */
-export const inSameOrder = (one: TextFacts, other: TextFacts): boolean =>
-  haveSameOrder(one.words.split(' '), other.words.split(' '));
-
-/**
- * Numbers, negations and names must be equal, and the words that both texts have must come in the same order: "euros to
- * dollars" asks for something else than "dollars to euros".
- */
-export function differsIn(one: TextFacts, other: TextFacts): keyof TextFacts | undefined {
-  return unequalFact(one, other) ?? (inSameOrder(one, other) ? undefined : 'words');
-}
-
-function haveSameOrder(one: readonly string[], other: readonly string[]): boolean {
-  const [inOne, inOther] = [new Set(one), new Set(other)];
-  const shared = (words: readonly string[], others: ReadonlySet<string>): string =>
-    [...new Set(words)].filter((word) => others.has(word)).join(' ');
-  return shared(one, inOther) === shared(other, inOne);
+export function inSameOrder(one: TextFacts, other: TextFacts): boolean {
+  const [words, others] = [new Set(one.words.split(' ')), new Set(other.words.split(' '))];
+  const shared = (of: ReadonlySet<string>, by: ReadonlySet<string>): string =>
+    [...of].filter((word) => by.has(word)).join(' ');
+  return shared(words, others) === shared(others, words);
 }

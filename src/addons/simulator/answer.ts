@@ -50,9 +50,8 @@ function textFor(request: ChatRequest, index: number): string {
 
 /** Cuts the text before the first stop sequence, as OpenAI does. */
 function stopAt(text: string, stops: readonly string[]): string {
-  const ends = stops.filter((stop) => stop !== '').map((stop) => text.indexOf(stop));
-  const first = Math.min(...ends.filter((end) => end >= 0), text.length);
-  return text.slice(0, first);
+  const ends = stops.filter((stop) => stop !== '' && text.includes(stop)).map((stop) => text.indexOf(stop));
+  return text.slice(0, Math.min(...ends, text.length));
 }
 
 /** Splits text into tokens: each word with the space before it. */
@@ -64,8 +63,7 @@ const tokensOf = (calls: readonly SimulatedCall[]): number =>
   calls.reduce((sum, { tool, input }) => sum + cut(tool.name).length + cut(input).length, 0);
 
 function callsFor(request: ChatRequest): readonly SimulatedCall[] {
-  const wanted = wantedTools(request);
-  const calls = wanted.map((tool) => ({ tool, input: inputFor(tool) }));
+  const calls = wantedTools(request).map((tool) => ({ tool, input: inputFor(tool) }));
   return request.parallel ? calls : calls.slice(0, 1);
 }
 
@@ -73,24 +71,17 @@ function inputFor(tool: SimulatedTool): string {
   return tool.kind === 'custom' ? 'sample input' : JSON.stringify(sampleFor(tool.schema ?? { type: 'object' }));
 }
 
-/**
- * The tools that the last user message names; the first tool when it only mentions tools or a call is forced; all of them (or
- * one twice) when it contains `parallel`.
- */
+/** The tools that the last user message names; else the first, if it mentions tools or a call is forced. */
 function wantedTools(request: ChatRequest): readonly SimulatedTool[] {
-  const { tools, toolChoice, lastRole, lastUserText } = request;
+  const { tools, forced, lastRole, lastUserText } = request;
   const first = tools[0];
-  if (!first || toolChoice === 'none') return [];
+  if (!first) return [];
   const prompt = lastRole === 'user' ? lastUserText.toLowerCase() : '';
   const named = tools.filter(({ name }) => mentions(prompt, name.toLowerCase()));
-  const requested = named.length > 0 || /\b(?:tools?|functions?)\b/.test(prompt);
-  if (!requested && toolChoice !== 'any') return [];
-  if (/\bparallel\b/.test(prompt)) {
-    const all = named.length > 0 ? named : tools;
-    const [only = first] = all;
-    return all.length > 1 ? all : [only, only];
-  }
-  return named.length > 0 ? named : [first];
+  if (named.length === 0 && !forced && !/\b(?:tools?|functions?)\b/.test(prompt)) return [];
+  if (!/\bparallel\b/.test(prompt)) return named.length > 0 ? named : [first];
+  const all = named.length > 0 ? named : tools;
+  return all.length > 1 ? all : [...all, ...all];
 }
 
 const mentions = (text: string, name: string): boolean =>

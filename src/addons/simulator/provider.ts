@@ -4,12 +4,11 @@ import { defineProvider, type OpenableEntry } from '../../core/providers/definit
 import { checkModelName, unsupportedTask } from '../../core/providers/model-name.ts';
 import { openAiEmbeddings } from '../../core/providers/openai/whole-replies.ts';
 import type { ModelCall } from '../../core/providers/provider.ts';
-import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
 import type { Simulator } from './server.ts';
 
 const PATHS: Readonly<Partial<Record<ModelCall['task'], string>>> = {
-  generate: CHAT_PATH,
-  embeddings: EMBEDDINGS_PATH,
+  generate: '/v1/chat/completions',
+  embeddings: '/v1/embeddings',
 };
 
 const NOTHING = Object.freeze({});
@@ -23,19 +22,14 @@ let starting: Promise<Simulator> | undefined;
 let inProcessUrl = 'http://127.0.0.1:0';
 
 async function openInProcess(): Promise<void> {
-  starting ??= startInProcess();
+  // Most settings have no simulator: its code is loaded with the first entry.
+  starting ??= import('./server.ts').then(({ startSimulator }) => startSimulator({ background: true }));
   try {
     inProcessUrl = (await starting).url;
   } catch (error) {
     starting = undefined;
     throw error;
   }
-}
-
-/** Most settings have no simulator: its code is loaded with the first entry. */
-async function startInProcess(): Promise<Simulator> {
-  const { startSimulator } = await import('./server.ts');
-  return startSimulator({ background: true });
 }
 
 /** @param base the base of a separate simulator; undefined for the one in this process */

@@ -15,44 +15,27 @@ const FORMATS: Readonly<Record<string, string>> = {
   ipv4: '192.0.2.1',
 };
 
-/**
- * A value that is valid for a tool's JSON Schema: required properties only, and the first of several choices. Ignores `pattern`,
- * `not`, `if` and `multipleOf`.
- */
+/** A valid value with the required properties. Ignores `pattern`, `not`, `if` and `multipleOf`. */
 export function sampleFor(schema: unknown): unknown {
   return sample(schema, isObject(schema) ? schema : {}, 0);
 }
 
 function sample(given: unknown, root: JsonObject, depth: number): unknown {
   if (!isObject(given) || depth > MAX_DEPTH) return given === undefined || given === true ? 'sample' : null;
-  const schema = flatten(given, root, depth);
-  if (schema['const'] !== undefined) return schema['const'];
-  for (const key of ['enum', 'examples']) {
-    const list = schema[key];
-    if (Array.isArray(list) && list.length > 0) return list[0];
-  }
-  if (schema['default'] !== undefined) return schema['default'];
-  const choices = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(choices) && choices.length > 0) {
-    const { anyOf: _anyOf, oneOf: _oneOf, ...rest } = schema;
-    return sample(merge(rest, choices[0]), root, depth + 1);
-  }
-  return sampleOfType(schema, root, depth);
+  const { $ref: reference, allOf, anyOf, oneOf, ...own } = given;
+  const parts = [
+    typeof reference === 'string' ? resolve(reference, root) : undefined,
+    ...(Array.isArray(allOf) ? allOf : []),
+    Array.isArray(anyOf ?? oneOf) ? [anyOf ?? oneOf].flat()[0] : undefined,
+  ].filter(isObject);
+  if (parts.length > 0) return sample(parts.reduce(merge, own), root, depth + 1);
+  if (own['const'] !== undefined) return own['const'];
+  for (const list of [own['enum'], own['examples']]) if (Array.isArray(list) && list.length > 0) return list[0];
+  return own['default'] === undefined ? sampleOfType(own, root, depth) : own['default'];
 }
 
-/** The schema with references resolved and `allOf` merged. */
-function flatten(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
-  if (depth > MAX_DEPTH) return {};
-  const { $ref: reference, allOf, ...own } = schema;
-  let flat: JsonObject = own;
-  if (typeof reference === 'string') flat = merge(flat, resolve(reference, root));
-  if (Array.isArray(allOf))
-    for (const part of allOf) flat = merge(flat, isObject(part) ? flatten(part, root, depth + 1) : {});
-  return flat['$ref'] === undefined && flat['allOf'] === undefined ? flat : flatten(flat, root, depth + 1);
-}
-
-function merge(base: JsonObject, more: unknown): JsonObject {
-  if (!isObject(more)) return base;
+/** The base wins where both have a key. */
+function merge(base: JsonObject, more: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...more, ...base };
   if (isObject(base['properties']) && isObject(more['properties'])) {
     merged['properties'] = { ...more['properties'], ...base['properties'] };
@@ -80,9 +63,9 @@ function sampleOfType(schema: JsonObject, root: JsonObject, depth: number): unkn
     case 'array':
       return sampleArray(schema, root, depth);
     case 'integer':
-      return sampleNumber(schema, 1);
+      return sampleNumber(schema, true);
     case 'number':
-      return sampleNumber(schema, 0.5);
+      return sampleNumber(schema, false);
     case 'boolean':
       return true;
     case 'null':
@@ -103,13 +86,9 @@ function typeOf(schema: JsonObject): unknown {
 function sampleObject(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const entries = required
-    .filter((key) => typeof key === 'string')
-    // `hasOwn`, because `constructor` is also an inherited member of the object.
-    .map(
-      (key) => [key, sample(Object.hasOwn(properties, key) ? properties[key] : undefined, root, depth + 1)] as const,
-    );
-  return Object.fromEntries(entries);
+  // `hasOwn`, because `constructor` is also an inherited member of the object.
+  const schemaOf = (key: string): unknown => (Object.hasOwn(properties, key) ? properties[key] : undefined);
+  return Object.fromEntries(required.map((key) => [key, sample(schemaOf(String(key)), root, depth + 1)]));
 }
 
 const MAX_ITEMS = 100;
@@ -122,20 +101,20 @@ function sampleArray(schema: JsonObject, root: JsonObject, depth: number): unkno
   return Array.from({ length }, (_, index) => sample(tuple[index] ?? items, root, depth + 1));
 }
 
-function sampleNumber(schema: JsonObject, step: number): number {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
-  if (typeof minimum === 'number') return step === 1 ? Math.ceil(minimum) : minimum;
-  if (typeof exclusiveMinimum === 'number') return middle(exclusiveMinimum, exclusiveMaximum ?? maximum, step);
-  if (typeof maximum === 'number') return step === 1 ? Math.floor(Math.min(1, maximum)) : Math.min(1, maximum);
-  if (typeof exclusiveMaximum === 'number')
-    return Math.min(1, step === 1 ? Math.ceil(exclusiveMaximum) - 1 : exclusiveMaximum - 1);
-  return 1;
-}
-
-/** A value above `low`: the next integer, or halfway to an upper bound. */
-function middle(low: number, high: unknown, step: number): number {
-  if (step === 1) return Math.floor(low) + 1;
-  return typeof high === 'number' ? (low + high) / 2 : low + step;
+/** The first value within all bounds; 1 where none of them is. */
+function sampleNumber(schema: JsonObject, whole: boolean): number {
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
+  const low = Math.max(Number(minimum), Number(exclusiveMinimum));
+  const high = Math.min(Number(maximum), Number(exclusiveMaximum));
+  const candidates = whole
+    ? [1, Math.ceil(low), Math.floor(low) + 1, Math.floor(high), Math.ceil(high) - 1]
+    : [1, low, high, (low + high) / 2, low + 0.5, high - 0.5];
+  const fits = (value: number): boolean =>
+    value >= Number(minimum) &&
+    value <= Number(maximum) &&
+    value > Number(exclusiveMinimum) &&
+    value < Number(exclusiveMaximum);
+  return candidates.find(fits) ?? 1;
 }
 
 const MAX_PADDING = 10_000;

@@ -1,76 +1,53 @@
-import { event } from './wire.ts';
+/** The kind of a name in the table of docs/providers/simulator.md; every other name answers normally. */
+export const NAMES = {
+  'sim-fast': 'fast',
+  'sim-fast-each': 'fast-each',
+  'sim-error-midstream': 'error-midstream',
+  'sim-error-<status>': 'error',
+  'sim-error-<status>-<ms>': 'error',
+  'sim-flaky-<n>': 'flaky',
+  'sim-slow-<ms>': 'slow',
+  'sim-slow-content-<ms>': 'slow-content',
+  'sim-drip-<ms>': 'drip',
+  'sim-cut': 'cut',
+  'sim-cut-<n>': 'cut',
+  'sim-stall-<n>': 'stall',
+} as const;
 
 /** The behaviour that a model name selects. */
-export type Behaviour =
-  | { readonly kind: 'answer' }
-  | { readonly kind: 'fast'; readonly writes: 'one' | 'each' }
-  | { readonly kind: 'error'; readonly status: number; readonly retryAfterMs: number | undefined }
-  | { readonly kind: 'flaky'; readonly failures: number }
-  | { readonly kind: 'slow'; readonly ms: number }
-  | { readonly kind: 'slow-content'; readonly ms: number }
-  | { readonly kind: 'drip'; readonly ms: number }
-  | { readonly kind: 'cut'; readonly after: number }
-  | { readonly kind: 'stall'; readonly after: number }
-  | { readonly kind: 'error-midstream' };
-
-interface Rule {
-  /** The notation in the README's table. */
-  readonly name: string;
-  readonly pattern: RegExp;
-  readonly read: (numbers: readonly (number | undefined)[]) => Behaviour;
+export interface Behaviour {
+  readonly kind: (typeof NAMES)[keyof typeof NAMES] | 'answer';
+  /** The status, the failures, the milliseconds or the events of the name; 0 where it has none. */
+  readonly number: number;
+  /** Of an error only. */
+  readonly retryAfterMs?: number;
 }
 
-const DEFAULT_RETRY_AFTER_MS: Readonly<Record<number, number>> = { 429: 1_000 };
+/** Numbers are short, so that no delay exceeds 1,000 s. */
+const NUMBERS = { '<status>': '([45][0-9]{2})', '<ms>': '([0-9]{1,6})', '<n>': '([0-9]{1,4})' } as const;
+
+const RULES = Object.entries(NAMES).map(([name, kind]) => {
+  const pattern = Object.entries(NUMBERS).reduce((text, [notation, digits]) => text.replace(notation, digits), name);
+  return { pattern: new RegExp(`^${pattern}$`), kind };
+});
+
 const DEFAULT_CUT = 2;
 
-/** All names with a special behaviour; every other name answers normally. Numbers are short, so no delay exceeds 1,000 s. */
-export const RULES: readonly Rule[] = [
-  { name: 'sim-fast', pattern: /^sim-fast$/, read: () => ({ kind: 'fast', writes: 'one' }) },
-  { name: 'sim-fast-each', pattern: /^sim-fast-each$/, read: () => ({ kind: 'fast', writes: 'each' }) },
-  { name: 'sim-error-midstream', pattern: /^sim-error-midstream$/, read: () => ({ kind: 'error-midstream' }) },
-  {
-    name: 'sim-error-<status>',
-    pattern: /^sim-error-([45][0-9]{2})$/,
-    read: ([status = 500]) => ({ kind: 'error', status, retryAfterMs: DEFAULT_RETRY_AFTER_MS[status] }),
-  },
-  {
-    name: 'sim-error-<status>-<ms>',
-    pattern: /^sim-error-([45][0-9]{2})-([0-9]{1,6})$/,
-    read: ([status = 500, retryAfterMs]) => ({ kind: 'error', status, retryAfterMs }),
-  },
-  {
-    name: 'sim-flaky-<n>',
-    pattern: /^sim-flaky-([0-9]{1,3})$/,
-    read: ([failures = 0]) => ({ kind: 'flaky', failures }),
-  },
-  { name: 'sim-slow-<ms>', pattern: /^sim-slow-([0-9]{1,6})$/, read: ([ms = 0]) => ({ kind: 'slow', ms }) },
-  {
-    name: 'sim-slow-content-<ms>',
-    pattern: /^sim-slow-content-([0-9]{1,6})$/,
-    read: ([ms = 0]) => ({ kind: 'slow-content', ms }),
-  },
-  { name: 'sim-drip-<ms>', pattern: /^sim-drip-([0-9]{1,6})$/, read: ([ms = 0]) => ({ kind: 'drip', ms }) },
-  { name: 'sim-cut', pattern: /^sim-cut$/, read: () => ({ kind: 'cut', after: DEFAULT_CUT }) },
-  { name: 'sim-cut-<n>', pattern: /^sim-cut-([0-9]{1,4})$/, read: ([after = 0]) => ({ kind: 'cut', after }) },
-  { name: 'sim-stall-<n>', pattern: /^sim-stall-([0-9]{1,4})$/, read: ([after = 0]) => ({ kind: 'stall', after }) },
-];
-
-const ANSWER: Behaviour = { kind: 'answer' };
-
 export function readBehaviour(model: string): Behaviour {
-  if (!model.startsWith('sim-')) return ANSWER;
-  for (const { pattern, read } of RULES) {
+  for (const { pattern, kind } of RULES) {
     const match = pattern.exec(model);
-    if (match) return read(match.slice(1).map(Number));
+    if (!match) continue;
+    const [number = kind === 'cut' ? DEFAULT_CUT : 0, ms] = match.slice(1).map(Number);
+    const retryAfterMs = ms ?? (kind === 'error' && number === 429 ? 1_000 : undefined);
+    return { kind, number, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
-  return ANSWER;
+  return { kind: 'answer', number: 0 };
 }
 
 /** One action of the server on the socket. Every reply ends with `end`, `cut` or `hold`. */
 export type ScriptStep =
-  | { readonly kind: 'wait'; readonly ms: number }
-  /** Waits and sends comment lines meanwhile. */
-  | { readonly kind: 'ping'; readonly ms: number }
+  /** With `pings`, it sends comment lines meanwhile. 0 is one turn of the event loop. */
+  | { readonly kind: 'wait'; readonly ms: number; readonly pings?: boolean }
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'send'; readonly bytes: string | Buffer }
   | { readonly kind: 'end' }
@@ -79,91 +56,88 @@ export type ScriptStep =
   /** Stays silent until the client disconnects. */
   | { readonly kind: 'hold' };
 
-export const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } as const;
+const END: ScriptStep = { kind: 'end' };
+const CUT: ScriptStep = { kind: 'cut' };
+const HOLD: ScriptStep = { kind: 'hold' };
+const STREAM_HEAD: ScriptStep = {
+  kind: 'head',
+  status: 200,
+  headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+};
 
-const jsonHeaders = (body: string): Record<string, string> => ({
-  'content-type': 'application/json',
-  'content-length': String(Buffer.byteLength(body)),
-});
+const send = (bytes: string | Buffer): ScriptStep => ({ kind: 'send', bytes });
 
-/** A plain JSON reply, in one write. */
-export function plainScript(
-  status: number,
-  json: object,
-  headers: Readonly<Record<string, string>> = {},
-): ScriptStep[] {
+function jsonHead(status: number, body: string, more: Readonly<Record<string, string>> = {}): ScriptStep {
+  const length = String(Buffer.byteLength(body));
+  return { kind: 'head', status, headers: { 'content-type': 'application/json', 'content-length': length, ...more } };
+}
+
+export function plainScript(status: number, json: object, headers?: Readonly<Record<string, string>>): ScriptStep[] {
   const body = JSON.stringify(json);
-  const head: ScriptStep = { kind: 'head', status, headers: { ...jsonHeaders(body), ...headers } };
-  return [head, { kind: 'send', bytes: body }, { kind: 'end' }];
+  return [jsonHead(status, body, headers), send(body), END];
 }
 
 /** A plain reply, changed by the behaviour. */
 export function replyScript(json: object, behaviour: Behaviour): ScriptStep[] {
-  const whole = plainScript(200, json);
-  const [head] = whole;
   const body = JSON.stringify(json);
-  if (!head) return whole;
-  switch (behaviour.kind) {
-    case 'slow':
-      return [{ kind: 'wait', ms: behaviour.ms }, ...whole];
+  const head = jsonHead(200, body);
+  const { kind, number } = behaviour;
+  switch (kind) {
     case 'slow-content':
     case 'drip':
-      return [head, { kind: 'wait', ms: behaviour.ms }, ...whole.slice(1)];
-    case 'cut':
-      return behaviour.after === 0 ? [{ kind: 'cut' }] : [head, half(body), { kind: 'cut' }];
+      return [head, { kind: 'wait', ms: number }, send(body), END];
     case 'stall':
-      return behaviour.after === 0 ? [head, { kind: 'hold' }] : [head, half(body), { kind: 'hold' }];
+      return number === 0 ? [head, HOLD] : [head, send(half(body)), HOLD];
     default:
-      return whole;
+      return wholeScript(head, [body], behaviour);
   }
 }
 
 /** A stream, changed by the behaviour. Each event is a separate write. */
 export function streamScript(events: readonly string[], behaviour: Behaviour): ScriptStep[] {
-  const head: ScriptStep = { kind: 'head', status: 200, headers: STREAM_HEADERS };
-  const sends = events.map((bytes): ScriptStep => ({ kind: 'send', bytes }));
-  const end: ScriptStep = { kind: 'end' };
-  switch (behaviour.kind) {
-    case 'slow':
-      return [{ kind: 'wait', ms: behaviour.ms }, head, ...sends, end];
+  const sends = events.map(send);
+  const { kind, number } = behaviour;
+  const wait: ScriptStep = { kind: 'wait', ms: number };
+  const [first, ...rest] = sends;
+  switch (kind) {
+    case 'fast':
+      return [STREAM_HEAD, send(Buffer.from(events.join(''))), END];
+    case 'fast-each':
+      return [STREAM_HEAD, ...sends.flatMap((each) => [each, wait]), END];
     case 'slow-content':
       // The role chunk is not content, so it may precede the delay.
-      return [head, ...sends.slice(0, 1), { kind: 'ping', ms: behaviour.ms }, ...sends.slice(1), end];
+      return [STREAM_HEAD, first!, { ...wait, pings: true }, ...rest, END];
     case 'drip':
-      return [
-        head,
-        ...sends.flatMap((send, at): ScriptStep[] => (at === 0 ? [send] : [{ kind: 'wait', ms: behaviour.ms }, send])),
-        end,
-      ];
-    case 'cut':
-      return cutStream(head, events, behaviour.after);
+      return [STREAM_HEAD, first!, ...rest.flatMap((each) => [wait, each]), END];
     case 'stall':
-      return [head, ...sends.slice(0, behaviour.after), { kind: 'hold' }];
+      return [STREAM_HEAD, ...sends.slice(0, number), HOLD];
     case 'error-midstream':
-      return [head, ...sends.slice(0, 3), { kind: 'send', bytes: MIDSTREAM_ERROR }, end];
+      return [STREAM_HEAD, ...sends.slice(0, 3), send(MIDSTREAM_ERROR), END];
     default:
-      return [head, ...sends, end];
+      return wholeScript(STREAM_HEAD, events, behaviour);
   }
 }
 
-const MIDSTREAM_ERROR = event({
+const MIDSTREAM_ERROR = `data: ${JSON.stringify({
   error: {
     message: 'Simulated error in the middle of a stream.',
     type: 'server_error',
     param: null,
     code: 'overloaded',
   },
-});
+})}\n\n`;
 
-/** `after` complete events and half of the next one; for a shorter stream, everything except half of `[DONE]`. */
-function cutStream(head: ScriptStep, events: readonly string[], after: number): ScriptStep[] {
-  if (after === 0) return [{ kind: 'cut' }];
-  const whole = Math.min(after, events.length - 1);
-  const sends = events.slice(0, whole).map((bytes): ScriptStep => ({ kind: 'send', bytes }));
-  return [head, ...sends, half(events[whole] ?? ''), { kind: 'cut' }];
+/** The behaviours that streams and plain replies share. A cut comes after `number` parts, in the middle of the next, or of the last. */
+function wholeScript(head: ScriptStep, parts: readonly string[], { kind, number }: Behaviour): ScriptStep[] {
+  const whole = [head, ...parts.map(send), END];
+  if (kind === 'slow') return [{ kind: 'wait', ms: number }, ...whole];
+  if (kind !== 'cut') return whole;
+  if (number === 0) return [CUT];
+  const last = Math.min(number, parts.length - 1);
+  return [...whole.slice(0, 1 + last), send(half(parts[last]!)), CUT];
 }
 
-function half(text: string): ScriptStep {
+function half(text: string): Buffer {
   const bytes = Buffer.from(text);
-  return { kind: 'send', bytes: bytes.subarray(0, Math.ceil(bytes.length / 2)) };
+  return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }

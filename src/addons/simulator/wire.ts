@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../formats/conversation.ts';
-import type { SimulatedChoice, Completion, SimulatedCall } from './answer.ts';
+import type { Completion, SimulatedCall, SimulatedChoice } from './answer.ts';
 import type { ChatRequest } from './chat-request.ts';
 
 /** The values that all parts of one reply share. */
@@ -11,18 +11,17 @@ export interface ReplyHead {
   readonly callId: (choice: number, call: number) => string;
 }
 
-export const event = (data: JsonObject): string => `data: ${JSON.stringify(data)}\n\n`;
-const DONE = 'data: [DONE]\n\n';
+export type SimulatedReply = Completion & ReplyHead;
 
 /** A plain reply (docs/protocols/openai-chat.md#reply). */
-export function plainReply({ model }: Pick<ChatRequest, 'model'>, completion: Completion, head: ReplyHead): JsonObject {
+export function plainReply({ model }: ChatRequest, reply: SimulatedReply): JsonObject {
   return {
-    id: head.id,
+    id: reply.id,
     object: 'chat.completion',
-    created: head.created,
+    created: reply.created,
     model,
-    choices: completion.choices.map((choice, index) => plainChoice(choice, index, head)),
-    usage: usageOf(completion),
+    choices: reply.choices.map((choice, index) => plainChoice(choice, index, reply)),
+    usage: usageOf(reply),
   };
 }
 
@@ -49,54 +48,30 @@ function usageOf({ promptTokens, completionTokens }: Completion): JsonObject {
 }
 
 /** The events of a stream, in order (docs/protocols/openai-chat.md#stream): one element for each event, `[DONE]` last. */
-export function streamEvents(
-  { model, includeUsage }: Pick<ChatRequest, 'model' | 'includeUsage'>,
-  completion: Completion,
-  head: ReplyHead,
-): string[] {
-  const chunk = (choices: readonly JsonObject[], usage: JsonObject | null): string =>
-    event({
-      id: head.id,
-      object: 'chat.completion.chunk',
-      created: head.created,
-      model,
-      choices,
-      ...(includeUsage && { usage }),
-    });
-  const events = completion.choices.flatMap((choice, index) =>
-    deltasOf(choice, index, head).map(({ delta, finish }) => chunk([{ index, delta, finish_reason: finish }], null)),
-  );
-  if (includeUsage) events.push(chunk([], usageOf(completion)));
-  return [...events, DONE];
+export function streamEvents({ model, includeUsage }: ChatRequest, reply: SimulatedReply): string[] {
+  const { id, created } = reply;
+  const base = { id, object: 'chat.completion.chunk', created, model, ...(includeUsage && { usage: null }) };
+  const choices = reply.choices.flatMap((choice, index) => choiceDeltas(choice, index, reply));
+  const chunks: JsonObject[] = choices.map((choice) => ({ ...base, choices: [choice] }));
+  if (includeUsage) chunks.push({ ...base, choices: [], usage: usageOf(reply) });
+  return [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'];
 }
 
-interface Delta {
-  readonly delta: JsonObject;
-  readonly finish: string | null;
-}
-
-function deltasOf(choice: SimulatedChoice, index: number, head: ReplyHead): Delta[] {
+function choiceDeltas(choice: SimulatedChoice, index: number, head: ReplyHead): JsonObject[] {
   const content = choice.calls.length > 0 ? null : '';
   const parts: JsonObject[] = [{ role: 'assistant', content, refusal: null }];
   for (const piece of choice.pieces) parts.push({ content: piece });
   for (const [at, call] of choice.calls.entries()) {
     for (const part of callDeltas(call, head.callId(index, at))) parts.push({ tool_calls: [{ index: at, ...part }] });
   }
-  return [...parts.map((delta) => ({ delta, finish: null })), { delta: {}, finish: choice.finish }];
+  const deltas = parts.map((delta): JsonObject => ({ index, delta, finish_reason: null }));
+  return [...deltas, { index, delta: {}, finish_reason: choice.finish }];
 }
 
 /** The name first, then the input split at arbitrary points, as OpenAI sends it. */
 function callDeltas({ tool, input }: SimulatedCall, id: string): JsonObject[] {
   const key = tool.kind === 'custom' ? 'input' : 'arguments';
   const start = { id, type: tool.kind, [tool.kind]: { name: tool.name, [key]: '' } };
-  return [start, ...inPieces(input).map((piece) => ({ [tool.kind]: { [key]: piece } }))];
-}
-
-const PIECE = 12;
-
-function inPieces(text: string): string[] {
-  const characters = [...text];
-  const pieces: string[] = [];
-  for (let at = 0; at < characters.length; at += PIECE) pieces.push(characters.slice(at, at + PIECE).join(''));
-  return pieces;
+  const pieces = input.match(/.{1,12}/gsu) ?? [];
+  return [start, ...pieces.map((piece) => ({ [tool.kind]: { [key]: piece } }))];
 }

@@ -24,10 +24,7 @@ interface InTransit {
   ticks: number;
 }
 
-/**
- * Delay before a suspended worker's connection returns to the rotation. Without it the primary would spin while all
- * others are busy.
- */
+/** The primary would spin without this delay while all other workers are busy. */
 const HOLD_MS = 5;
 /** In ticks of 500 ms: five of them take at least 2 s, twice STALE_MS. */
 const MOVE_AFTER_TICKS = 5;
@@ -46,33 +43,33 @@ const MAX_MOVES = 2;
 export class Connections {
   readonly #followed = new Set<WorkerConnections>();
   /** Refused connections that have not been handed to another worker yet. */
-  readonly #unassigned = new Set<Connection>();
-  readonly #moves = new WeakMap<Connection, number>();
+  readonly unassigned = new Set<Connection>();
+  readonly moves = new WeakMap<Connection, number>();
   #stopped = false;
 
   follow(worker: Worker): WorkerConnections {
-    const followed: WorkerConnections = new WorkerConnections(worker, {
-      unassigned: this.#unassigned,
-      moves: this.#moves,
-      others: (which) => [...this.#followed].some((other) => other !== followed && other[which]),
-      refused: () => {
-        if (this.#stopped) setImmediate(() => this.stop());
-      },
-      gone: () => {
-        this.#followed.delete(followed);
-        if (![...this.#followed].some(({ listens }) => listens)) this.#closeUnassigned();
-      },
-    });
+    const followed = new WorkerConnections(worker, this);
     this.#followed.add(followed);
     return followed;
   }
 
-  /**
-   * True if no connection is in transit or unassigned. A connection waits for a free worker only while others are in
-   * transit to all workers.
-   */
+  /** Another worker listens, or is ready for connections. */
+  others(one: WorkerConnections, which: 'listens' | 'isReady'): boolean {
+    return [...this.#followed].some((other) => other !== one && other[which]);
+  }
+
+  /** No connection is in transit or unassigned. One waits only while others are in transit to all workers. */
   get areHandedOut(): boolean {
-    return this.#unassigned.size === 0 && ![...this.#followed].some(({ isHandingOut }) => isHandingOut);
+    return this.unassigned.size === 0 && ![...this.#followed].some(({ isHandingOut }) => isHandingOut);
+  }
+
+  refused(): void {
+    if (this.#stopped) setImmediate(() => this.stop());
+  }
+
+  gone(one: WorkerConnections): void {
+    this.#followed.delete(one);
+    if (!this.others(one, 'listens')) this.#closeUnassigned();
   }
 
   /** Closes unassigned connections, now and later: no worker listens any more. */
@@ -82,23 +79,15 @@ export class Connections {
   }
 
   #closeUnassigned(): void {
-    for (const connection of this.#unassigned) connection.close();
-    this.#unassigned.clear();
+    for (const connection of this.unassigned) connection.close();
+    this.unassigned.clear();
   }
-}
-
-interface PoolConnections {
-  readonly unassigned: Set<Connection>;
-  readonly moves: WeakMap<Connection, number>;
-  others(which: 'listens' | 'isReady'): boolean;
-  refused(): void;
-  gone(): void;
 }
 
 /** The connections of one worker until it has accepted them. */
 export class WorkerConnections {
   readonly #worker: Worker;
-  readonly #pool: PoolConnections;
+  readonly #pool: Connections;
   readonly #moved = new Set<unknown>();
   #inTransit: InTransit | undefined;
   #listening = false;
@@ -106,7 +95,7 @@ export class WorkerConnections {
   /** The worker does not respond, and gets no connection while another does. */
   isSuspended = false;
 
-  constructor(worker: Worker, pool: PoolConnections) {
+  constructor(worker: Worker, pool: Connections) {
     this.#worker = worker;
     this.#pool = pool;
     worker.once('listening', () => (this.#listening = true));
@@ -138,16 +127,13 @@ export class WorkerConnections {
     return accepted;
   }
 
-  /**
-   * Counts a tick of the primary. Ticks are used instead of a clock: between two of them the primary has read the
-   * worker's messages, even if the primary itself was paused.
-   */
+  /** Counts a tick. Unlike a clock: between two ticks the primary has read the worker's messages. */
   tick(): void {
     const waiting = this.#inTransit;
     if (!waiting || waiting.isHeld) return;
     waiting.ticks += 1;
     if (!this.isSuspended || !waiting.mayMove || waiting.ticks < MOVE_AFTER_TICKS) return;
-    if (!this.#pool.others('isReady')) return;
+    if (!this.#pool.others(this, 'isReady')) return;
     this.#moved.add(waiting.seq);
     const { moves } = this.#pool;
     moves.set(waiting.connection, (moves.get(waiting.connection) ?? 0) + 1);
@@ -161,10 +147,10 @@ export class WorkerConnections {
     process.send = (...args: readonly unknown[]): boolean => {
       const [message, connection] = args as [ClusterMessage, Connection];
       if (message.act !== 'newconn') return send(...args);
-      const { unassigned, moves, others } = this.#pool;
-      unassigned.delete(connection);
-      const isHeld = this.isSuspended && others('isReady');
-      const mayMove = (moves.get(connection) ?? 0) < MAX_MOVES;
+      const pool = this.#pool;
+      pool.unassigned.delete(connection);
+      const isHeld = this.isSuspended && pool.others(this, 'isReady');
+      const mayMove = (pool.moves.get(connection) ?? 0) < MAX_MOVES;
       const waiting: InTransit = { seq: message.seq, connection, mayMove, isHeld, ticks: 0 };
       this.#inTransit = waiting;
       if (!isHeld) return send(mayMove ? { ...message, sentAt: sharedClock() } : message, ...args.slice(1));
@@ -196,10 +182,10 @@ export class WorkerConnections {
 
   #gone(): void {
     const waiting = this.#inTransit;
-    if (waiting && this.#pool.others('listens')) this.#refuse(waiting);
+    if (waiting && this.#pool.others(this, 'listens')) this.#refuse(waiting);
     else waiting?.connection.close();
     this.#inTransit = undefined;
-    this.#pool.gone();
+    this.#pool.gone(this);
   }
 }
 

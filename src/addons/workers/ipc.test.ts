@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { answer, Channel, NoAnswer, type WorkerAnswers, type ToPrimary, type Ask } from './ipc.ts';
+import { answer, Channel, type WorkerAnswers, type ToPrimary, type Ask } from './ipc.ts';
+import { NoAnswer } from './open-questions.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));
 const ANSWERS: WorkerAnswers = {

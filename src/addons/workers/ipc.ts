@@ -2,7 +2,8 @@ import type { ExplainOutcome, QuestionBody } from '../../core/process/explain-po
 import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { LabelUse } from '../../core/catalog/model-labels.ts';
 import type { Alert } from '../../core/ports/alert.ts';
-import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
+import type { ResponseStore } from '../../core/memory/ports.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
@@ -15,6 +16,7 @@ import type { Ledger } from '../../core/ports/ledger.ts';
 import type { DrainTimes, DrainStep, Load } from '../../core/process/drain.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
 import { messageOf } from '../../plugin/thrown.ts';
+import { OpenQuestions } from './open-questions.ts';
 
 /** The files from which a worker reads the primary's settings. */
 export interface SentSettings {
@@ -22,7 +24,6 @@ export interface SentSettings {
   readonly files: ReadPlaces;
 }
 
-/** The reason why a worker did not start. */
 export type StartFailure =
   | { readonly kind: 'settings'; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: 'listen'; readonly message: string; readonly unknownHost: string | undefined }
@@ -48,18 +49,18 @@ export interface WorkerQuestions {
   /** Explains a request of this worker; undefined: it keeps none under this id. */
   readonly explained: { readonly args: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
   /** A ping: any answer shows that the event loop runs. */
-  readonly alive: { readonly args: undefined; readonly answer: undefined };
+  readonly alive: { readonly args: undefined; readonly answer: void };
   readonly targets: { readonly args: undefined; readonly answer: readonly string[] };
   /** The model names that are metric labels from now on, in all workers. */
-  readonly labels: { readonly args: readonly string[]; readonly answer: undefined };
+  readonly labels: { readonly args: readonly string[]; readonly answer: void };
   /** The number of workers that serve now: each has an equal part of the limits of rates. */
-  readonly share: { readonly args: number; readonly answer: undefined };
+  readonly share: { readonly args: number; readonly answer: void };
   /** The metrics themselves arrive in a separate message before the answer, so that later messages are never older. */
-  readonly metrics: { readonly args: undefined; readonly answer: undefined };
+  readonly metrics: { readonly args: undefined; readonly answer: void };
   /** Answered when the last reply has ended. `cut`: the number of replies that had to be cut. */
   readonly drain: { readonly args: DrainTimes; readonly answer: { readonly cut: number } };
   /** A step at the end of a drain's delay; answered at once. */
-  readonly drainStep: { readonly args: DrainStep; readonly answer: undefined };
+  readonly drainStep: { readonly args: DrainStep; readonly answer: void };
 }
 export type WorkerQuestion = keyof WorkerQuestions;
 
@@ -71,13 +72,11 @@ interface Asking<Q extends WorkerQuestion> {
 }
 
 /** The questions of a worker about the responses that the primary keeps. */
-export type ResponseQuestion = { readonly owner: string } & (
-  | { readonly act: 'find' | 'remove'; readonly id: string }
-  | { readonly act: 'findItems'; readonly ids: readonly string[] }
-  | { readonly act: 'measure'; readonly names: KeptNames }
-  | { readonly act: 'keep'; readonly kept: NewResponse }
-);
-export type ResponseAnswer = KeptResponse | undefined | ReadonlyMap<string, string> | number | boolean | void;
+export type ResponseCalls = Pick<ResponseStore, 'measure' | 'find' | 'findItems' | 'keep' | 'remove'>;
+export type ResponseCall = keyof ResponseCalls;
+type AskedResponse<Call extends ResponseCall> = { readonly call: Call; readonly args: Parameters<ResponseCalls[Call]> };
+export type ResponseQuestion = { [Call in ResponseCall]: AskedResponse<Call> }[ResponseCall];
+export type ResponseAnswer = Awaited<ReturnType<ResponseCalls[ResponseCall]>>;
 
 /** The calls of the state store that a worker may make. */
 export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read' | 'notify'> &
@@ -85,7 +84,6 @@ export type SharedCalls = Pick<Counters, 'take' | 'report' | 'giveBack' | 'read'
   Pick<Entities, 'seen'>;
 export type SharedCall = keyof SharedCalls;
 
-/** One of them, and what it returned or why it failed. */
 export interface StateQuestion {
   readonly call: SharedCall;
   readonly args: readonly unknown[];
@@ -112,7 +110,7 @@ export type ToWorker =
     };
 
 export type ToPrimary =
-  | { readonly type: 'answer'; readonly id: number; readonly answer: WorkerQuestions[WorkerQuestion]['answer'] }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: AnyAnswer }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   /** Answered with a message of the same type and id. */
   | { readonly type: 'responses'; readonly id: number; readonly question: ResponseQuestion }
@@ -136,28 +134,17 @@ export type ToPrimary =
   /** Unsolicited, when it has changed, a few times a second. */
   | { readonly type: 'load'; readonly load: Load };
 
-/** Thrown if an answer did not come in time or the process is gone. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
-}
+type AnyAnswer = WorkerQuestions[WorkerQuestion]['answer'];
 
-interface Waiting {
-  resolve(answer: WorkerQuestions[WorkerQuestion]['answer']): void;
-  reject(error: Error): void;
-}
-
-/** The primary's side of the channel to one worker. Every question is answered, fails or times out. */
+/** The primary's side of the channel to one worker. */
 export class Channel {
   readonly #send: (message: Ask) => void;
-  readonly #clock: Clock;
-  readonly #waiting = new Map<number, Waiting>();
-  #last = 0;
-  #gone = false;
+  readonly #questions: OpenQuestions<AnyAnswer>;
 
   /** @param send may throw: the worker of a closed channel is gone */
   constructor(send: (message: Ask) => void, clock: Clock) {
     this.#send = send;
-    this.#clock = clock;
+    this.#questions = new OpenQuestions(clock);
   }
 
   ask<Q extends WorkerQuestion>(
@@ -165,40 +152,15 @@ export class Channel {
     args: WorkerQuestions[Q]['args'],
     limitMs: number,
   ): Promise<WorkerQuestions[Q]['answer']> {
-    return new Promise((resolve, reject) => {
-      if (this.#gone) return reject(new NoAnswer(`the worker has exited: no answer to "${question}"`));
-      const id = (this.#last += 1);
-      const settle = (): void => {
-        this.#waiting.delete(id);
-        giveUp();
-      };
-      const giveUp = this.#clock.after(limitMs, () => {
-        this.#waiting.delete(id);
-        reject(new NoAnswer(`no answer to "${question}" within ${limitMs} ms`));
-      });
-      this.#waiting.set(id, {
-        resolve: (answer) => (settle(), resolve(answer)),
-        reject: (error) => (settle(), reject(error)),
-      });
-      try {
-        this.#send({ type: 'ask', id, question, args } as Ask);
-      } catch {
-        this.#waiting.get(id)?.reject(new NoAnswer(`the question "${question}" cannot be sent to the worker`));
-      }
-    });
+    return this.#questions.ask(question, limitMs, (id) => this.#send({ type: 'ask', id, question, args } as Ask));
   }
 
-  /** Settles the question of an answer. An answer after the time limit is dropped. */
   receive(message: Extract<ToPrimary, { readonly type: 'answer' | 'failed' }>): void {
-    const waiting = this.#waiting.get(message.id);
-    if (message.type === 'answer') waiting?.resolve(message.answer);
-    else waiting?.reject(new Error(message.message));
+    this.#questions.settle(message.id, message.type === 'answer' ? message : { error: new Error(message.message) });
   }
 
-  /** Fails all pending and later questions: the process has exited. */
   end(): void {
-    this.#gone = true;
-    for (const { reject } of this.#waiting.values()) reject(new NoAnswer('the worker has ended'));
+    this.#questions.end();
   }
 }
 
@@ -211,7 +173,7 @@ export async function answer(message: Ask, answers: WorkerAnswers, send: (messag
   const { id, question, args } = message;
   try {
     // Question and arguments are a pair of the union; TypeScript does not keep that through the lookup.
-    const act = answers[question] as (args: unknown) => Promise<WorkerQuestions[WorkerQuestion]['answer']>;
+    const act = answers[question] as (args: unknown) => Promise<AnyAnswer>;
     send({ type: 'answer', id, answer: await act(args) });
   } catch (error) {
     send({ type: 'failed', id, message: messageOf(error) });

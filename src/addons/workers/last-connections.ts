@@ -51,10 +51,7 @@ export class PoolListener {
     return () => this.#accepted;
   }
 
-  /**
-   * Closes the port. Accepted connections are still handed out. node:cluster closes the socket again, which has no
-   * effect.
-   */
+  /** Closes the port. Accepted connections are still handed out; node:cluster's own close has no effect. */
   close(): void {
     for (const handle of this.#handles()) handle.close();
   }

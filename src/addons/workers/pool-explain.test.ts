@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../explain/explanation/explanation.ts';
 import { explainedBy } from './pool-explain.ts';
-import { NoAnswer } from './ipc.ts';
+import { NoAnswer } from './open-questions.ts';
 import type { QuestionBody } from '../../core/process/explain-port.ts';
 import type { ExplainOutcome } from '../../core/process/explain-port.ts';
 

@@ -1,10 +1,8 @@
-import { NoAnswer, type Channel } from './ipc.ts';
+import type { Channel } from './ipc.ts';
+import { NoAnswer } from './open-questions.ts';
 import type { ExplainOutcome, ExplainSource } from '../../core/process/explain-port.ts';
 
-/**
- * A worker compiles its settings again for its first explanation, and a large request takes seconds. Less than the
- * listener's limit (30 s).
- */
+/** Compiling settings and a large request take seconds. Less than the listener's limit (30 s). */
 const EXPLAIN_LIMIT_MS = 25_000;
 /** Each worker that is not busy knows at once whether it keeps the request. */
 const LOOK_UP_LIMIT_MS = 1_000;
@@ -16,10 +14,7 @@ interface ExplainWorker {
 
 const busy = (message: string): ExplainOutcome => ({ refused: { code: 'busy', message } });
 
-/**
- * Explains through the workers: a hypothetical request by any worker, a served request by the worker that served it.
- * The explanation names the worker.
- */
+/** A hypothetical request is explained by any worker, a served one by its worker, which the explanation names. */
 export function explainedBy(serving: () => readonly ExplainWorker[]): ExplainSource {
   let turn = 0;
   return {
@@ -38,10 +33,7 @@ export function explainedBy(serving: () => readonly ExplainWorker[]): ExplainSou
   };
 }
 
-/**
- * Undefined only if all workers answered that they do not keep the request. Rejects with NoAnswer if one did not
- * answer.
- */
+/** Undefined only if all workers answered that they keep none. Rejects with NoAnswer if one did not answer. */
 async function keeperOf(id: string, members: readonly ExplainWorker[]): Promise<ExplainWorker | undefined> {
   try {
     return await Promise.any(members.map((member) => ifKept(member, id)));
@@ -59,10 +51,7 @@ async function ifKept(member: ExplainWorker, id: string): Promise<ExplainWorker>
   throw new NotKept();
 }
 
-/**
- * Turns a missing answer into 503: a worker that hangs or exits is soon replaced, so the question is not at fault and
- * nothing needs logging.
- */
+/** Turns a missing answer into 503: the worker is soon replaced, so nothing needs logging. */
 async function orBusy<O>(ask: () => Promise<O>): Promise<O | ExplainOutcome> {
   try {
     return await ask();

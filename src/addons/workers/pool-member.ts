@@ -8,15 +8,11 @@ import type { DrainTimes, Load } from '../../core/process/drain.ts';
 export const SILENCE_LIMIT_MS = 10_000;
 /** A worker that has sent no message for SUSPECT_AFTER_MS gets no new connections while others answer. */
 const SUSPECT_AFTER_MS = 2_000;
-/** How often the primary checks its workers. */
 export const TICK_MS = 500;
 /** A worker reports its metrics about once a second. The primary pings a worker that has not. */
 const ASK_AFTER_MS = 1_000;
 
-/**
- * The time since a worker's last message, counted in ticks of the primary. A clock would be wrong: a primary that was
- * paused itself (as a container) has received nothing either, and must not kill live workers.
- */
+/** Counted in ticks of the primary: one that was paused itself has received nothing and must not kill live workers. */
 export class Silence {
   #limitMs: number;
   #silentMs = 0;
@@ -42,7 +38,6 @@ export class Silence {
     this.#limitMs = Math.min(this.#limitMs, SUSPECT_AFTER_MS);
   }
 
-  /** Counts a tick. Returns the action that is due. */
   tick(): 'nothing' | 'ask' | 'end' {
     this.#silentMs += TICK_MS;
     if (this.#silentMs >= this.#limitMs) return 'end';
@@ -54,18 +49,15 @@ export class Silence {
 export const KILL_REASONS = ['blocked', 'drain', 'start'] as const;
 export type KillReason = (typeof KILL_REASONS)[number];
 
-/** A worker process as the primary sees it. */
 export interface Member {
   readonly worker: Worker;
   readonly channel: Channel;
   readonly exited: Promise<void>;
   readonly silence: Silence;
   readonly connections: WorkerConnections;
-  /** The moment since which it serves. */
   servingSince: number | undefined;
   /** The pause before it was started. */
   readonly pausedMs: number;
-  /** Its last load report. */
   load: Load;
   /** It has drained by itself. */
   drained: boolean;
@@ -88,7 +80,6 @@ export interface WorkerExit {
   readonly held: Load;
 }
 
-/** The fields of a log line about the end of a worker. */
 export const exitFields = ({ worker: { id, process } }: Member, { code, signal, held }: WorkerExit): object => ({
   worker: id,
   pid: process.pid,
@@ -109,10 +100,7 @@ interface StopTools {
   readonly kill: (member: Member, reason: 'drain' | 'start') => void;
 }
 
-/**
- * Drains one worker and waits for its exit. Returns the number of cut requests. For a worker that had to be killed this
- * is its last report, but at least 1: something kept it from ending.
- */
+/** Drains one worker and waits for its exit. Returns the number of cut requests, of a killed one at least 1. */
 export async function stopMember(member: Member, times: DrainTimes, { clock, kill }: StopTools): Promise<number> {
   const { worker, channel, exited, silence } = member;
   if (member.servingSince === undefined) {

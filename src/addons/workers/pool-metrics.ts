@@ -84,10 +84,7 @@ interface EndedFamily {
   readonly series: Map<string, Ended>;
 }
 
-/**
- * Series that no worker reports any more but that still belong to the sum: counters and histograms of dead workers, and
- * series that one worker has dropped. Another worker may still use the latter, and a sum must not decrease.
- */
+/** Series of dead workers, and those that one has dropped and another may still use: no sum may decrease. */
 class EndedSeries {
   readonly #families = new Map<string, EndedFamily>();
 
@@ -111,22 +108,14 @@ class EndedSeries {
     ended.usedAt = Math.max(ended.usedAt, usedAt);
   }
 
-  /**
-   * Forgets series that were not used since `then` and that no worker reports. A series is in the sum completely or not
-   * at all.
-   */
+  /** Forgets series that were not used since `then` and that no worker reports. */
   forget(then: number, living: readonly FamilySnapshot[]): void {
-    const reported = new Map<string, Set<string>>();
-    const reportOf = (name: string): Set<string> => {
-      let keys = reported.get(name);
-      if (!keys) {
-        keys = new Set(living.filter((family) => family.name === name).flatMap(({ values }) => values.map(seriesOf)));
-        reported.set(name, keys);
-      }
-      return keys;
-    };
+    const reported = Map.groupBy(living, ({ name }) => name);
     for (const [name, { series }] of this.#families) {
-      for (const [key, { usedAt }] of series) if (usedAt <= then && !reportOf(name).has(key)) series.delete(key);
+      const old = [...series].filter(([, { usedAt }]) => usedAt <= then);
+      if (old.length === 0) continue;
+      const used = new Set(reported.get(name)?.flatMap(({ values }) => values.map(seriesOf)));
+      for (const [key] of old) if (!used.has(key)) series.delete(key);
     }
   }
 

@@ -45,13 +45,13 @@ describe('the responses of a worker', () => {
     expect(await answered(worker.find('b', 'r1'))).toBeUndefined();
     expect(await answered(worker.findItems('a', ['msg_r1']))).toEqual(new Map([['msg_r1', '{"id":"msg_r1"}']]));
     expect(await answered(worker.remove('a', 'r1'))).toBe(true);
-    expect(store.size.entries).toBe(0);
+    expect(store.bytes).toBe(0);
     expect(clock.pending).toEqual([]);
   });
 
   it('are given up after a second, and when the primary fails', async () => {
     const { asked, worker, clock } = start();
-    const silent = expect(worker.find('a', 'r1')).rejects.toThrow('no answer of the primary to "find" within 1000 ms');
+    const silent = expect(worker.find('a', 'r1')).rejects.toThrow('no answer to "find" within 1000 ms');
     await clock.advance(1000);
     await silent;
     const failed = expect(worker.find('a', 'r1')).rejects.toThrow('broken');
@@ -91,7 +91,7 @@ describe('the responses of a worker', () => {
     const waiting: (() => void)[] = [];
     const ask = async (owner: string): Promise<Answered> => {
       const { promise, resolve } = Promise.withResolvers<Answered>();
-      const question = { act: 'find', owner, id: 'r1' } as const;
+      const question = { call: 'find', args: [owner, 'r1'] } as const satisfies Asked['question'];
       await answers.answer({ type: 'responses', id: 1, question }, (answered, left) => {
         if (answered.failed === undefined) waiting.push(left);
         resolve(answered);

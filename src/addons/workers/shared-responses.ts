@@ -1,19 +1,18 @@
-import { GatewayError, type Clock, type KeptNames, type KeptResponse, type NewResponse } from '../../plugin/index.ts';
+import { GatewayError, type Clock, type KeptResponse } from '../../plugin/index.ts';
 import { sizeOf } from '../../core/memory/kept-size.ts';
 import type { ResponseLimits, ResponseStore } from '../../core/memory/ports.ts';
-import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
+import type { ResponseAnswer, ResponseCall, ResponseCalls, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { UnderWay } from './under-way.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
 const MIB = 1024 * 1024;
+/** Limit of an answer. */
+const LIMIT_MS = 1000;
 /** Bounds of what one worker may have under way: a primary that does not read its channel must not fill the memory of workers. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 32 * MIB;
-/**
- * Bounds of the answers that the primary has written and that workers have not read: each is a copy of a whole conversation. A key has
- * at most a quarter, or one answer of any size.
- */
+/** Bytes of answers that workers have not read yet. A key has at most a quarter, or one answer of any size. */
 const MAX_ANSWER_BYTES = 64 * MIB;
 const RETRY_AFTER_MS = 1000;
 
@@ -42,24 +41,24 @@ export class SharedResponses implements ResponseStore {
   /** The primary reads the same settings. */
   apply(_limits: ResponseLimits): void {}
 
-  async measure(owner: string, names: KeptNames): Promise<number> {
-    return (await this.#ask({ act: 'measure', owner, names }, sizeOfIds(names.items))) as number;
+  measure(...args: Parameters<ResponseCalls['measure']>): Promise<number> {
+    return this.#ask('measure', args, sizeOfIds(args[1].items));
   }
 
-  async find(owner: string, id: string): Promise<KeptResponse | undefined> {
-    return (await this.#ask({ act: 'find', owner, id })) as KeptResponse | undefined;
+  find(...args: Parameters<ResponseCalls['find']>): Promise<KeptResponse | undefined> {
+    return this.#ask('find', args);
   }
 
-  async findItems(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return (await this.#ask({ act: 'findItems', owner, ids }, sizeOfIds(ids))) as ReadonlyMap<string, string>;
+  findItems(...args: Parameters<ResponseCalls['findItems']>): Promise<ReadonlyMap<string, string>> {
+    return this.#ask('findItems', args, sizeOfIds(args[1]));
   }
 
-  async keep(owner: string, kept: NewResponse): Promise<void> {
-    await this.#ask({ act: 'keep', owner, kept }, sizeOf(kept));
+  keep(...args: Parameters<ResponseCalls['keep']>): Promise<void> {
+    return this.#ask('keep', args, sizeOf(args[1]));
   }
 
-  async remove(owner: string, id: string): Promise<boolean> {
-    return (await this.#ask({ act: 'remove', owner, id })) as boolean;
+  remove(...args: Parameters<ResponseCalls['remove']>): Promise<boolean> {
+    return this.#ask('remove', args);
   }
 
   receive(answered: ResponsesReply): void {
@@ -67,21 +66,24 @@ export class SharedResponses implements ResponseStore {
   }
 
   /** A reply that is kept waits for the answer with its last bytes. */
-  #ask(question: ResponseQuestion, bytes = 0): Promise<ResponseAnswer> {
-    const { owner } = question;
+  async #ask<Call extends ResponseCall>(
+    call: Call,
+    args: Parameters<ResponseCalls[Call]>,
+    bytes = 0,
+  ): Promise<Awaited<ReturnType<ResponseCalls[Call]>>> {
+    const [owner] = args;
     const answered = this.#asked.enter(owner, 1);
     const taken = answered && this.#askedBytes.enter(owner, bytes);
-    if (!answered || !taken) {
+    try {
+      if (!taken)
+        throw busy('Too many questions about kept responses wait for their answers, of all keys or of this one.');
+      const question = { call, args } as ResponseQuestion;
+      const answer = await this.#questions.ask(call, LIMIT_MS, (id) => this.#send({ type: 'responses', id, question }));
+      return answer as Awaited<ReturnType<ResponseCalls[Call]>>;
+    } finally {
       answered?.();
-      return Promise.reject(
-        busy('Too many questions about kept responses wait for their answers, of all keys or of this one.'),
-      );
+      taken?.();
     }
-    const asked = this.#questions.ask(question.act, (id) => this.#send({ type: 'responses', id, question }));
-    return asked.finally(() => {
-      answered();
-      taken();
-    });
   }
 }
 
@@ -102,7 +104,7 @@ export class ResponseAnswers {
       send({ type: 'responses', id, failed, ...more }, () => {});
     try {
       // Before the read: the bytes of refused questions would fill the memory too.
-      const left = this.#underWay.enter(question.owner, await bytesOf(question, this.#store));
+      const left = this.#underWay.enter(question.args[0], await bytesOf(question, this.#store));
       if (!left)
         return fail('Too many bytes of kept responses are being read, with all keys or with this one.', { busy: true });
       let answer: ResponseAnswer;
@@ -122,30 +124,13 @@ export class ResponseAnswers {
 const sizeOfIds = (ids: readonly string[]): number => ids.reduce((sum, id) => sum + 2 * id.length, 0);
 
 /** The most bytes that the answer has. Texts of items take two bytes a character. */
-async function bytesOf(question: ResponseQuestion, store: ResponseStore): Promise<number> {
-  const { owner } = question;
-  switch (question.act) {
-    case 'find':
-      return store.measure(owner, { response: question.id, items: [] });
-    case 'findItems':
-      return sizeOfIds(question.ids) + 2 * (await store.measure(owner, { items: question.ids }));
-    default:
-      return 0;
-  }
+async function bytesOf({ call, args }: ResponseQuestion, store: ResponseStore): Promise<number> {
+  if (call === 'find') return store.measure(args[0], { response: args[1], items: [] });
+  return call === 'findItems' ? sizeOfIds(args[1]) + 2 * (await store.measure(args[0], { items: args[1] })) : 0;
 }
 
-function act(question: ResponseQuestion, store: ResponseStore): ResponseAnswer | Promise<ResponseAnswer> {
-  const { owner } = question;
-  switch (question.act) {
-    case 'measure':
-      return store.measure(owner, question.names);
-    case 'find':
-      return store.find(owner, question.id);
-    case 'findItems':
-      return store.findItems(owner, question.ids);
-    case 'keep':
-      return store.keep(owner, question.kept);
-    case 'remove':
-      return store.remove(owner, question.id);
-  }
+function act({ call, args }: ResponseQuestion, store: ResponseStore): ResponseAnswer | Promise<ResponseAnswer> {
+  // Call and arguments are a pair of the union; TypeScript does not keep that through the look-up.
+  const calls = store as unknown as Record<ResponseCall, (...values: readonly unknown[]) => Promise<ResponseAnswer>>;
+  return calls[call](...args);
 }

@@ -3,25 +3,17 @@ import type { Boot } from '../../core/ports/counters.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import { storeUnavailable } from '../../core/ports/store-handle.ts';
 import type { CounterPorts, SharedUsage } from '../../core/ports/store.ts';
-import {
-  NoAnswer,
-  type SharedCall,
-  type SharedCalls,
-  type StateAnswer,
-  type StateQuestion,
-  type ToPrimary,
-  type ToWorker,
-} from './ipc.ts';
-import { OpenQuestions } from './open-questions.ts';
+import type { SharedCall, SharedCalls, StateAnswer, StateQuestion, ToPrimary, ToWorker } from './ipc.ts';
+import { NoAnswer, OpenQuestions } from './open-questions.ts';
 import { messageOf } from '../../plugin/thrown.ts';
+
+/** Limit of an answer. */
+const LIMIT_MS = 1000;
 
 type StateRequest = Extract<ToPrimary, { readonly type: 'state' }>;
 type StateReply = Extract<ToWorker, { readonly type: 'state' }>;
 
-/**
- * The worker's side: the primary has the state store. A call without an answer is `unavailable`; as every call of these ports, it may be
- * repeated.
- */
+/** The worker's side of the primary's store. A call without an answer is `unavailable`; it may be repeated. */
 export class SharedState implements SharedCalls {
   readonly #send: (message: StateRequest) => void;
   readonly #questions: OpenQuestions<StateAnswer>;
@@ -49,7 +41,7 @@ export class SharedState implements SharedCalls {
   ): Promise<Awaited<ReturnType<SharedCalls[Call]>>> {
     const question: StateQuestion = { call, args };
     const answer = await this.#questions
-      .ask(call, (id) => this.#send({ type: 'state', id, question }))
+      .ask(call, LIMIT_MS, (id) => this.#send({ type: 'state', id, question }))
       .catch((error: unknown) => {
         throw error instanceof NoAnswer ? new StateFailure('unavailable', error.message, { cause: error }) : error;
       });

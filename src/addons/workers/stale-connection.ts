@@ -1,14 +1,9 @@
 import type { EventEmitter } from 'node:events';
 
-/**
- * A worker refuses a connection that waited this long in its channel. The primary may hand it to another worker after
- * twice this time (MOVE_AFTER_TICKS in connections.ts), and two processes must not read the same connection.
- */
+/** A connection that waited this long is refused: after twice this time another worker may have it. */
 const STALE_MS = 1000;
 
-/**
- * The field that the primary adds to a connection that it may move, on a clock that all processes of the machine share.
- */
+/** When the primary sent a connection that it may move, on a clock that all processes share. */
 export interface Stamped {
   readonly sentAt?: number;
 }

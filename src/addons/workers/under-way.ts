@@ -1,10 +1,7 @@
 /** The part of the bound that one owner may have. */
 const SHARE = 1 / 4;
 
-/**
- * A bound of amounts that are under way, in all and for each owner: one owner cannot take the room of the others. A first amount enters
- * even if it is larger than the bound, because it would otherwise never enter.
- */
+/** A bound in all and for each owner. A first amount enters even if it is larger, or it never would. */
 export class UnderWay {
   readonly #most: number;
   readonly #byOwner = new Map<string, number>();
@@ -12,10 +9,6 @@ export class UnderWay {
 
   constructor(most: number) {
     this.#most = most;
-  }
-
-  get size(): number {
-    return this.#all;
   }
 
   /** Returns the function that ends it, once; undefined where it has no room. */

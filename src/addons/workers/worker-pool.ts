@@ -271,7 +271,6 @@ export class WorkerProcessPool implements WorkerPool {
     });
   }
 
-  /** Kills a worker that still runs, and counts the kill. */
   #kill(member: Member, reason: KillReason): void {
     if (!this.#members.has(member)) return;
     if (!member.killed) this.#tools.metrics.families.workersKilled.add({ reason });

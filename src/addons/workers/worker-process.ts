@@ -87,30 +87,18 @@ const answers: WorkerAnswers = {
     const result = await started().reload();
     return { hash: result.hash, refused: 'diagnostics' in result ? result.diagnostics : undefined };
   },
-  async metrics() {
-    await sendMetrics(started(), 'all');
-    return undefined;
-  },
+  metrics: async () => sendMetrics(started(), 'all'),
   record: async ({ id }) => started().record(id),
   records: async (query) => started().recordPage(query),
   explain: async (args) => explained().explains.explain(args),
   keeps: async ({ id }) => explained().keeps(id),
   explained: async ({ id }) => explained().explains.explained(id),
-  alive: () => Promise.resolve(undefined),
+  alive: async () => {},
   targets: async () => started().targets(),
-  async labels(names) {
-    models.follow(names);
-    return undefined;
-  },
-  async share(workers) {
-    started().shareLimits(workers);
-    return undefined;
-  },
+  labels: async (names) => models.follow(names),
+  share: async (workers) => started().shareLimits(workers),
   drain: (times) => started().shutDown(times),
-  async drainStep(step) {
-    started().drainStep(step);
-    return undefined;
-  },
+  drainStep: async (step) => started().drainStep(step),
 };
 
 function started(): WorkerGateway {

@@ -1,9 +1,10 @@
 import type { NewResponse } from '../../plugin/index.ts';
 
-/** An upper estimate of the memory of an entry: two arrays of 64 bytes and more for it while the table grows. */
-const ENTRY_BYTES = 192;
+/** Upper estimates of the memory of an entry besides its bytes, and of each of its items. */
+const ENTRY_BYTES = 512;
+const ITEM_BYTES = 256;
 
-export const overheadOf = (items: number): number => ENTRY_BYTES * (1 + items);
+export const overheadOf = (items: number): number => ENTRY_BYTES + ITEM_BYTES * items;
 
 /** The memory that a kept response takes, in bytes. */
 export const sizeOf = ({ response, input, items }: Omit<NewResponse, 'id'>): number =>

@@ -5,13 +5,11 @@ import type {
   HealthDirectory,
   KeptNames,
   KeptResponse,
-  KeptText,
   MaybePromise,
   NewResponse,
   Route,
   Target,
   TargetHealth,
-  TextPlace,
 } from '../../plugin/index.ts';
 
 // The parts of the state that other rooms use. `memory/` implements it in the memory of one process.
@@ -39,28 +37,6 @@ export interface ReplyStoreLimits {
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
 }
-
-export interface TextStoreLimits {
-  readonly maxBytes: number;
-  readonly scopeBytes: number;
-  readonly scopeEntries: number;
-}
-
-/** Texts of requests with cached replies, and their vectors, within bounds. */
-export interface TextStore {
-  readonly size: ReplyStoreSize;
-  /** Texts of a group, the least recently used first. Does not count as a use. */
-  texts(place: TextPlace): readonly KeptText[];
-  /** Stores a text, instead of an earlier one with the same key in its group. */
-  add(place: TextPlace, text: StoredText, vector?: Float32Array): void;
-  similarity(kept: KeptText, vector: Float32Array): number | undefined;
-  vectorOf(kept: KeptText): Float32Array | undefined;
-  keepVector(kept: KeptText, vector: Float32Array): void;
-  use(kept: KeptText): void;
-  remove(kept: KeptText): void;
-}
-
-export type StoredText = Pick<KeptText, 'key' | 'facts'> & { readonly text: string };
 
 export interface ReplyStoreSize {
   readonly entries: number;

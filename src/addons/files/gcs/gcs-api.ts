@@ -17,13 +17,8 @@ export interface GcsSetup {
   readonly forget: (refused: Headers) => boolean;
 }
 
-interface Call {
-  readonly method: SmallRequest['method'];
-  readonly url: string;
+interface Call extends Pick<SmallRequest, 'method' | 'url' | 'body' | 'bodyBytes' | 'maxBytes'> {
   readonly headers?: Headers;
-  readonly body?: string;
-  readonly bodyBytes?: Buffer;
-  readonly maxBytes?: number;
 }
 
 /** Calls are pieces of a few MiB at most. */
@@ -67,18 +62,9 @@ export class GcsApi {
   /** One call. Any status is returned. */
   async once(call: Call): Promise<SmallReply> {
     const { upstream, allowInsecure, authorize, forget } = this.#setup;
-    const send = async (credentials: Headers): Promise<SmallReply> =>
-      upstream.exchange({
-        method: call.method,
-        url: call.url,
-        headers: { ...credentials, ...call.headers },
-        ...(call.body !== undefined && { body: call.body }),
-        ...(call.bodyBytes && { bodyBytes: call.bodyBytes }),
-        ...(call.maxBytes !== undefined && { maxBytes: call.maxBytes }),
-        allowInsecure,
-        connections: CONNECTIONS,
-        timeoutMs: TIMEOUT_MS,
-      });
+    const limits = { allowInsecure, connections: CONNECTIONS, timeoutMs: TIMEOUT_MS };
+    const send = (credentials: Headers): Promise<SmallReply> =>
+      upstream.exchange({ ...call, ...limits, headers: { ...credentials, ...call.headers } });
     const credentials = await authorize();
     const reply = await send(credentials);
     return reply.status === 401 && forget(credentials) ? send(await authorize()) : reply;

@@ -1,6 +1,6 @@
 import { isObject, type StoredFile } from '../../../plugin/index.ts';
+import { isOver } from '../file-ids.ts';
 import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
-import { isOver } from '../upload-life.ts';
 import { failed, type GcsApi } from './gcs-api.ts';
 import { GcsUpload, receivedIn } from './gcs-upload.ts';
 
@@ -18,7 +18,6 @@ export const receivedBy = (type: unknown): number => Number(/; received=(\d{1,15
 /** All that a later request, in any process, needs. The address of the session is a credential: callers never see it. */
 interface UploadState {
   readonly session: string;
-  /** Name of the object. */
   readonly name: string;
   readonly filename: string;
   readonly declared: string;

@@ -27,10 +27,7 @@ interface StoredObject {
   readonly details: FileDetails | undefined;
 }
 
-/**
- * Files in a bucket of Cloud Storage: `PREFIX OWNER/ID.EXTENSION`, with their details as metadata. The extension is for Gemini, which
- * infers the type of some addresses from it.
- */
+/** Files in a bucket: `PREFIX OWNER/ID.EXTENSION`. Gemini infers the type of some addresses from the extension. */
 export class GcsFileStore implements FileStore {
   readonly uploadBytes = CHUNK;
   readonly #setup: GcsSetup;

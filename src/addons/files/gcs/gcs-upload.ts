@@ -96,7 +96,6 @@ export class GcsUpload implements FileUpload {
     return api.once({ method: 'PUT', url: session, headers: { 'content-range': range }, bodyBytes });
   }
 
-  /** Asks how much has arrived. */
   async #ask(end: number): Promise<{ readonly at: number; readonly complete: boolean }> {
     const { api, session } = this.#setup;
     const reply = await askSession(api, session);

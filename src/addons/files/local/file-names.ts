@@ -4,10 +4,7 @@ import { FILE_PURPOSES, type FilePurpose } from '../../../plugin/index.ts';
 import type { FileEntry } from '../file-store.ts';
 import { isFileId } from '../file-ids.ts';
 
-/**
- * `ID.SIZE.EXPIRY.PURPOSE`, numbers in base 36, expiry in seconds: one reading of the folder gives all sizes and expiries, whichever
- * process has stored the files.
- */
+/** `ID.SIZE.EXPIRY.PURPOSE`, in base 36 and seconds: a listing of the folder gives all sizes and expiries. */
 export const nameOf = ({ id, bytes, expiresAt, purpose }: FileEntry): string =>
   `${id}.${bytes.toString(36)}.${Math.floor(expiresAt / 1000).toString(36)}.${purpose}`;
 

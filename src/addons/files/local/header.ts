@@ -1,10 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { isObject } from '../../../plugin/index.ts';
 
-/**
- * Length of the header before a file's bytes: JSON, padded with spaces. A whole block, so that the bytes stay aligned; the longest
- * file name in JSON fits.
- */
+/** JSON before a file's bytes, padded with spaces to a whole block, so that the bytes stay aligned. */
 export const HEADER_BYTES = 4096;
 
 export interface Header {

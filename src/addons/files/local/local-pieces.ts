@@ -1,8 +1,8 @@
 import { mkdir, open, rename, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOver } from '../file-ids.ts';
 import type { ContinuedUpload, FileStore, UnfinishedUpload } from '../file-store.ts';
 import { HEAD_BYTES } from '../file-type.ts';
-import { isOver } from '../upload-life.ts';
 import { isAbandoned, isPartialOf, partialName, unfinishedId, uploadName } from './file-names.ts';
 import { ifThere, namesIn, removeIfThere } from './folder.ts';
 import { HEADER_BYTES, readHeader, writeHeader, type Header } from './header.ts';

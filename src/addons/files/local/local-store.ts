@@ -2,13 +2,12 @@ import { open, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredFile } from '../../../plugin/index.ts';
 import type { ContinuedUpload, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
-import { createdAt } from '../file-ids.ts';
+import { createdAt, isOver } from '../file-ids.ts';
 import { isAbandoned, isUnfinished, nameOf, partialName, readName, uploadId } from './file-names.ts';
 import { namesIn, openIfThere, removeIfThere } from './folder.ts';
 import { HEADER_BYTES, readHeader } from './header.ts';
 import { LocalPieces } from './local-pieces.ts';
 import { LocalUpload } from './local-upload.ts';
-import { isOver } from '../upload-life.ts';
 
 /** Bytes that a reader holds at a time. */
 const PIECE = 256 * 1024;

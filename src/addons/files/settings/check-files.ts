@@ -4,7 +4,6 @@ import { within, type Check, type CheckedSettings } from '../../../core/settings
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
 import type { Report } from '../../../plugin/index.ts';
 
-/** Checks `files` of server.yaml. */
 export const checkFilesSettings: Check = (settings) => ({
   server: (file, report) => checkFiles(file, settings, report),
 });

@@ -1,4 +1,4 @@
-import type { Files } from '../../../../schemas/types.generated.ts';
+import type { Files, GatewayKey } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration, type FileLimits } from '../../../plugin/index.ts';
 
 /** Where the gateway stores the files of callers, and how much of them. */
@@ -23,17 +23,27 @@ export interface BucketSettings {
   readonly allowInsecure: boolean;
 }
 
+const DEFAULT_LIMITS: FileLimits = {
+  maxFileBytes: 512 * 1024 ** 2,
+  maxTotalBytes: 4 * 1024 ** 3,
+  maxFiles: 1000,
+  ttlMs: 720 * 3_600_000,
+};
+
+/** The limits that a key has in place of those of server.yaml, or server.yaml in place of the defaults. */
+export const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({
+  ...(files.max_file_bytes !== undefined && { maxFileBytes: parseBytes(files.max_file_bytes) }),
+  ...(files.max_total_bytes !== undefined && { maxTotalBytes: parseBytes(files.max_total_bytes) }),
+  ...(files.max_files !== undefined && { maxFiles: files.max_files }),
+  ...(files.ttl !== undefined && { ttlMs: parseDuration(files.ttl) }),
+});
+
 /** `files` of server.yaml with its defaults: times in milliseconds, sizes in bytes. */
 export function compileFiles({ dir, gcs, ...file }: Files): FilesSettings {
   return {
     // The schema ensures one of the two.
     place: gcs ? compileBucket(gcs) : (dir ?? ''),
-    limits: {
-      maxFileBytes: parseBytes(file.max_file_bytes ?? '512MiB'),
-      maxTotalBytes: parseBytes(file.max_total_bytes ?? '4GiB'),
-      maxFiles: file.max_files ?? 1000,
-      ttlMs: parseDuration(file.ttl ?? '720h'),
-    },
+    limits: { ...DEFAULT_LIMITS, ...compileFileLimits(file) },
     url: file.url,
     inlineBytes: parseBytes(file.inline_bytes ?? '20MiB'),
     idleMs: parseDuration(file.idle_time ?? '30s'),

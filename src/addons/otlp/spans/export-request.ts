@@ -2,11 +2,8 @@ import type { Attributes } from '@opentelemetry/api';
 import { attribute, RESOURCE_ATTRIBUTE } from './attribute-bytes.ts';
 import { delimited, utf8, varint, type Bytes } from './protobuf.ts';
 
-/** Where spans come from. */
-interface SpanOrigin {
-  /** The resource of the process. */
+export interface SpanOrigin {
   readonly resource: { readonly attributes: Attributes; readonly schemaUrl?: string | undefined };
-  /** The instrumentation scope. */
   readonly name: string;
   readonly version: string;
 }

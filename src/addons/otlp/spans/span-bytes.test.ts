@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exchangeOf } from '../../../core/record/exchange.testkit.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
-import { createSampler, samplingOf } from '../samplers.ts';
+import { createSampler, samplingOf } from '../open-spans.ts';
 import { anyRecord } from '../../../core/record/records.testkit.ts';
 import { exportRequest } from './export-request.ts';
 import type { Bytes } from './protobuf.ts';

@@ -126,7 +126,6 @@ export function createSpanBytes(options: SpanBytesOptions): OpenSpan {
   };
 }
 
-/** The parts that the spans of one request share. */
 interface TraceWriter {
   readonly add: (span: Bytes) => void;
   readonly newId: () => Bytes;

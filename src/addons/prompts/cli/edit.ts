@@ -4,80 +4,57 @@ import { isMap, isNode, isScalar, type Node, type YAMLMap } from 'yaml';
 import { digestOfVersion } from '../compile.ts';
 import { diskFiles } from '../../../core/settings/source/files.ts';
 import { YamlFile } from '../../../core/settings/source/yaml-file.ts';
+import { BY_HAND } from '../../../core/commands/keys/edit-keys.ts';
 import { CannotReplace, replaceFile } from '../../../core/commands/keys/keys-file.ts';
-import { findReference, readPrompts, type PromptsOptions } from './read.ts';
+import { CommandEnd, findReference, withPrompts, type PromptsOptions } from './read.ts';
 
-export interface ReferenceOptions extends PromptsOptions {
+interface ReferenceOptions extends PromptsOptions {
   /** `summary@3` */
   readonly reference: string;
 }
 
-/** `gatehouse prompts release`. Exit code 0: written, or there before; 1: nothing was changed; 2: no such folder. */
-export async function releasePromptCommand(options: ReferenceOptions): Promise<0 | 1 | 2> {
-  const { out } = options;
-  const found = await readVersion(options);
-  if (typeof found === 'number') return found;
-  const { prompt, version, name } = found;
-  if (version.file.digest !== undefined) {
-    out(`${name} has been released before (${version.file.digest}).\n`);
-    return 0;
-  }
-  const digest = digestOfVersion(version);
-  if (!(await edit(prompt.id, ['versions', String(version.number)], ['digest', digest], options))) return 1;
-  out(`Released ${name} as ${digest}.\n`);
-  return 0;
+export function releasePromptCommand(options: ReferenceOptions): Promise<0 | 1 | 2> {
+  const { reference, out } = options;
+  return withPrompts(options, async (library) => {
+    const { prompt, version } = findReference(library, reference);
+    const name = `${prompt.id}@${version.number}`;
+    const before = version.file.digest;
+    if (before !== undefined) return out(`${name} has been released before (${before}).\n`);
+    const digest = digestOfVersion(version);
+    await edit(prompt.id, ['versions', String(version.number)], ['digest', digest], options);
+    out(`Released ${name} as ${digest}.\n`);
+  });
 }
 
-/** `gatehouse prompts promote`. Exit code 0: written; 1: nothing was changed; 2: no such folder. */
-export async function promotePromptCommand(options: ReferenceOptions & { readonly label: string }): Promise<0 | 1 | 2> {
-  const { label, out, err } = options;
-  const found = await readVersion(options);
-  if (typeof found === 'number') return found;
-  const { prompt, version, name } = found;
-  if (!/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(label) || label === 'latest') {
-    err(
-      `${JSON.stringify(label)} cannot be a label: a letter, then letters, digits, \`.\`, \`_\` and \`-\`; not latest\n`,
-    );
-    return 1;
-  }
-  if (version.file.digest === undefined) {
-    err(`${name} is a draft, which may still change; first: gatehouse prompts release ${name}\n`);
-    return 1;
-  }
-  const before = prompt.labels.get(label);
-  if (!(await edit(prompt.id, ['labels'], [label, version.number], options))) return 1;
-  out(`${prompt.id}@${label} is ${name} now${before === undefined ? '' : `, before ${prompt.id}@${before}`}.\n`);
-  return 0;
-}
-
-/** The version that a reference names; the exit code if there is none, or the prompts cannot be read. */
-async function readVersion(options: ReferenceOptions) {
-  const read = await readPrompts(options);
-  if (typeof read === 'number') return read;
-  const found = findReference(read, options.reference, options);
-  return found ? { ...found, name: `${found.prompt.id}@${found.version.number}` } : 1;
+export function promotePromptCommand(options: ReferenceOptions & { readonly label: string }): Promise<0 | 1 | 2> {
+  const { reference, label, out } = options;
+  return withPrompts(options, async (library) => {
+    const { prompt, version } = findReference(library, reference);
+    const name = `${prompt.id}@${version.number}`;
+    if (!/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(label) || label === 'latest')
+      throw new CommandEnd(
+        `${JSON.stringify(label)} cannot be a label: a letter, then letters, digits, \`.\`, \`_\` and \`-\`; not latest\n`,
+      );
+    if (version.file.digest === undefined)
+      throw new CommandEnd(`${name} is a draft, which may still change; first: gatehouse prompts release ${name}\n`);
+    const before = prompt.labels.get(label);
+    await edit(prompt.id, ['labels'], [label, version.number], options);
+    out(`${prompt.id}@${label} is ${name} now${before === undefined ? '' : `, before ${prompt.id}@${before}`}.\n`);
+  });
 }
 
 type Entry = readonly [key: string, value: string | number];
 
-/** Sets one key of a map in a prompt's file. False: nothing was changed, and the reason is printed. */
-async function edit(id: string, path: readonly string[], entry: Entry, { dir, err }: PromptsOptions): Promise<boolean> {
+/** Sets one key of a map in a prompt's file. Throws CommandEnd: nothing was changed. */
+async function edit(id: string, path: readonly string[], entry: Entry, { dir }: PromptsOptions): Promise<void> {
   const file = join(dir, 'prompts', `${id}.yaml`);
   const content = await diskFiles.read(file);
   const text = 'text' in content ? content.text : '';
   const edited = withEntry(text, path, entry);
-  if (edited === undefined) {
-    err(`${file} was not changed: the layout of the file does not allow a safe edit: edit it by hand\n`);
-    return false;
-  }
-  try {
-    await replaceFile(file, edited, text);
-    return true;
-  } catch (error) {
-    if (!(error instanceof CannotReplace)) throw error;
-    err(`${file} was not changed: ${error.message}\n`);
-    return false;
-  }
+  if (edited === undefined) throw new CommandEnd(`${file} was not changed: ${BY_HAND}\n`);
+  await replaceFile(file, edited, text).catch((error: unknown) => {
+    throw error instanceof CannotReplace ? new CommandEnd(`${file} was not changed: ${error.message}\n`) : error;
+  });
 }
 
 /**

@@ -1,18 +1,16 @@
 import type { CompiledPrompt } from '../compile.ts';
-import { readPrompts, type PromptsOptions } from './read.ts';
+import { withPrompts, type PromptsOptions } from './read.ts';
 
-/** `gatehouse prompts list`. Exit code 0: listed; 1: errors in the prompts; 2: the folder does not exist. */
-export async function listPromptsCommand(
+export function listPromptsCommand(
   options: PromptsOptions & { readonly format: 'table' | 'json' },
 ): Promise<0 | 1 | 2> {
   const { dir, format, out } = options;
-  const read = await readPrompts(options);
-  if (typeof read === 'number') return read;
-  const rows = [...read.library.prompts.values()].flatMap(rowsOf);
-  if (format === 'json') out(`${JSON.stringify(rows, null, 2)}\n`);
-  else if (rows.length === 0) out(`${dir}/prompts has no prompts\n`);
-  else out(table([['PROMPT', 'STATE', 'LABELS', 'MODEL', 'VARIABLES'], ...rows.map(cellsOf)]));
-  return 0;
+  return withPrompts(options, ({ prompts }) => {
+    const rows = [...prompts.values()].flatMap(rowsOf);
+    if (format === 'json') out(`${JSON.stringify(rows, null, 2)}\n`);
+    else if (rows.length === 0) out(`${dir}/prompts has no prompts\n`);
+    else out(table([['PROMPT', 'STATE', 'LABELS', 'MODEL', 'VARIABLES'], ...rows.map(cellsOf)]));
+  });
 }
 
 interface ShownVersion {

@@ -4,7 +4,7 @@ import { partialTexts, promptFilesOf } from '../prompt-files.ts';
 import type { CompiledPrompt, CompiledVersion } from '../compile.ts';
 import { PromptLibrary, readReference, versionOf } from '../library.ts';
 import { formatDiagnostics } from '../../../core/settings/source/diagnostic.ts';
-import { loadSettings, type Settings } from '../../../core/settings/read/load.ts';
+import { loadSettings } from '../../../core/settings/read/load.ts';
 import type { Environment } from '../../../core/settings/values/references.ts';
 import type { Output } from '../../../core/commands/terminal/output.ts';
 
@@ -13,53 +13,62 @@ export interface PromptsOptions extends Output {
   readonly env: Environment;
 }
 
-export interface ReadPrompts {
-  readonly settings: Settings;
-  readonly library: PromptLibrary;
+/** A command of prompts ends for this reason, which is printed. */
+export class CommandEnd extends Error {
+  readonly code: 1 | 2;
+  constructor(message: string, code: 1 | 2 = 1) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /**
- * Reads the prompts of a folder with the checks of `gatehouse validate`. Prints the errors in prompts, or in files that
- * cannot be read at all, and returns the exit code.
+ * Runs a command on the prompts of a folder, read with the checks of `gatehouse validate`. Exit code 0: done; 1: errors in the prompts or
+ * the call; 2: the folder does not exist.
  */
-export async function readPrompts({ dir, env, err }: PromptsOptions): Promise<ReadPrompts | 1 | 2> {
-  const loaded = await loadSettings(dir, { env, fakeMissing: true });
-  const { settings } = loaded;
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
-  const own = settings ? errors.filter(({ file }) => file.startsWith(join(dir, 'prompts', '/'))) : errors;
-  if (!settings || own.length > 0) {
-    err(formatDiagnostics(own, 'pretty'));
-    return loaded.folderExists ? 1 : 2;
+export async function withPrompts(
+  options: PromptsOptions,
+  act: (library: PromptLibrary) => void | Promise<void>,
+): Promise<0 | 1 | 2> {
+  try {
+    await act(await readPrompts(options));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CommandEnd)) throw error;
+    options.err(error.message);
+    return error.code;
   }
+}
+
+async function readPrompts({ dir, env }: PromptsOptions): Promise<PromptLibrary> {
+  const { settings, diagnostics, folderExists } = await loadSettings(dir, { env, fakeMissing: true });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const own = settings ? errors.filter(({ file }) => file.startsWith(join(dir, 'prompts', '/'))) : errors;
+  if (!settings || own.length > 0) throw new CommandEnd(formatDiagnostics(own, 'pretty'), folderExists ? 1 : 2);
   const files = promptFilesOf(settings);
-  return { settings, library: new PromptLibrary(files.prompts, partialTexts(files)) };
+  return new PromptLibrary(files.prompts, partialTexts(files));
 }
 
-/** The prompt; undefined for an unknown one, which is printed. */
-export function findPrompt({ library }: ReadPrompts, id: string, { err }: Output): CompiledPrompt | undefined {
-  const prompt = library.prompts.get(id);
-  if (prompt) return prompt;
-  const suggestion = nearest(id, [...library.prompts.keys()]);
-  const hint = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
-  err(`there is no prompt ${JSON.stringify(id)}${hint}\n`);
-  return undefined;
-}
-
-/** The version; undefined for an unknown one, which is printed. */
-export function findVersion(prompt: CompiledPrompt, selector: string, { err }: Output): CompiledVersion | undefined {
+/** Throws CommandEnd. */
+export function findVersion({ prompts }: PromptLibrary, id: string, selector: string): FoundVersion {
+  const prompt = prompts.get(id);
+  if (!prompt) {
+    const suggestion = nearest(id, [...prompts.keys()]);
+    const hint = suggestion === undefined ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
+    throw new CommandEnd(`there is no prompt ${JSON.stringify(id)}${hint}\n`);
+  }
   const version = versionOf(prompt, selector);
-  if (!version) err(`the prompt ${prompt.id} has no version or label ${JSON.stringify(selector)}\n`);
-  return version;
+  if (version) return { prompt, version };
+  throw new CommandEnd(`the prompt ${id} has no version or label ${JSON.stringify(selector)}\n`);
 }
 
-/** `summary@3`. Undefined for an unknown prompt or version, which is printed. */
-export function findReference(
-  read: ReadPrompts,
-  text: string,
-  output: Output,
-): { readonly prompt: CompiledPrompt; readonly version: CompiledVersion; readonly selector: string } | undefined {
+interface FoundVersion {
+  readonly prompt: CompiledPrompt;
+  readonly version: CompiledVersion;
+}
+
+/** `summary@3`. Throws CommandEnd. */
+export function findReference(library: PromptLibrary, text: string): FoundVersion {
   const { id, selector = 'latest' } = readReference(text) ?? { id: text };
-  const prompt = findPrompt(read, id, output);
-  const version = prompt && findVersion(prompt, selector, output);
-  return prompt && version && { prompt, version, selector };
+  return findVersion(library, id, selector);
 }

@@ -1,11 +1,9 @@
-import type { PromptFile } from '../../../../schemas/types.generated.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
-import { nearest, type Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../plugin/index.ts';
 import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';
-import { partialDiagnostic } from './partials.ts';
-import { partialTexts, promptFilesOf } from '../prompt-files.ts';
+import { partialDiagnostic, partialTexts, promptFilesOf } from '../prompt-files.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkProviderName, slugOf, withSuggestion } from '../../../core/settings/checks/names.ts';
 
@@ -15,9 +13,9 @@ export const checkPrompts: Check = (settings) => ({
     const files = promptFilesOf(settings);
     const { prompts } = files;
     if (prompts.size === 0 && files.partials.size === 0) return;
-    const partial: ReportPartial = (name, at, message, suggestion) => {
+    const partial: ReportPartial = (name, mistake) => {
       const file = files.partials.get(name);
-      if (file) add([partialDiagnostic(file, { at, message, ...(suggestion !== undefined && { suggestion }) })]);
+      if (file) add([partialDiagnostic(file, mistake)]);
     };
     const partials = compilePartials(partialTexts(files));
     checkPartials(partials, partial);
@@ -39,7 +37,6 @@ const atModel =
   ({ suggestion, ...problem }) =>
     report({ ...problem, ...(suggestion !== undefined && { suggestion: suggestion + model.slice(slug.length) }) });
 
-/** Checks the names of prompts in gateway configs and keys. */
 export const checkPromptNames: Check = (settings) => ({
   config({ file }, report) {
     // A config sent with a request is checked when the prompt is looked up.
@@ -50,14 +47,11 @@ export const checkPromptNames: Check = (settings) => ({
       const path = ['prompts', id];
       if (!ids.includes(id))
         report({ path, on: 'key', message: `there is no prompts/${id}.yaml`, ...withSuggestion(id, ids) });
-      else if (prompt && !hasVersion(prompt, version)) {
-        const labels = Object.keys(prompt.labels ?? {});
-        const suggestion = typeof version === 'string' ? nearest(version, [...labels, LATEST]) : undefined;
-        report({
-          path,
-          message: `prompts/${id}.yaml has no version or label \`${version}\``,
-          ...(suggestion !== undefined && { suggestion }),
-        });
+      else if (prompt) {
+        const labels = [...Object.keys(prompt.labels ?? {}), LATEST];
+        if ([...Object.keys(prompt.versions), ...labels].includes(String(version))) continue;
+        const message = `prompts/${id}.yaml has no version or label \`${version}\``;
+        report({ path, message, ...(typeof version === 'string' && withSuggestion(version, labels)) });
       }
     }
   },
@@ -72,8 +66,3 @@ export const checkPromptNames: Check = (settings) => ({
     }
   },
 });
-
-function hasVersion({ versions, labels = {} }: PromptFile, version: number | string): boolean {
-  if (version === LATEST || Object.hasOwn(versions, String(version))) return true;
-  return Object.hasOwn(labels, String(version));
-}

@@ -25,7 +25,6 @@ export class LargestFirst<T extends Sized> {
     this.changed(last);
   }
 
-  /** The size of one of them has changed. */
   changed(one: T): void {
     let at = one.place;
     for (let above = (at - 1) >> 1; at > 0 && this.#heap[above]!.bytes < one.bytes; above = (at - 1) >> 1) {

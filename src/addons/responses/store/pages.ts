@@ -6,52 +6,25 @@ const PART = 1 / 8;
 const MOST_FREE = 2;
 
 export interface Page {
-  readonly number: number;
-  readonly owner: string;
   readonly bytes: Buffer;
   used: number;
   /** Number of entries that are not dropped. */
   live: number;
 }
 
-/**
- * The pages of all owners, by their numbers. Pages are used again: V8 frees a buffer that has become old only when it collects the whole
- * heap, and collects it for 64 MB of new buffers.
- */
-export class PageTable {
-  readonly #pages: (Page | undefined)[] = [];
-  readonly #numbers: number[] = [];
-  readonly #free: Buffer[] = [];
-
-  /** The number must be that of a page that is not given back. */
-  page(number: number): Page {
-    return this.#pages[number]!;
-  }
-
-  take(owner: string, size: number): Page {
-    const bytes = (size === LARGEST ? this.#free.pop() : undefined) ?? Buffer.allocUnsafeSlow(size);
-    const number = this.#numbers.pop() ?? this.#pages.length;
-    return (this.#pages[number] = { number, owner, bytes, used: 0, live: 0 });
-  }
-
-  give({ number, bytes }: Page): void {
-    this.#pages[number] = undefined;
-    this.#numbers.push(number);
-    if (bytes.length === LARGEST && this.#free.length < MOST_FREE) this.#free.push(bytes);
-  }
-}
-
 /** Bytes of one owner that are dropped about in the order in which they came, in few large buffers. */
 export class Pages {
-  readonly #table: PageTable;
-  readonly #owner: string;
+  readonly #free: Buffer[];
   /** Bytes of all pages, their unused parts included. */
   size = 0;
   #last: Page | undefined;
 
-  constructor(table: PageTable, owner: string) {
-    this.#table = table;
-    this.#owner = owner;
+  /**
+   * @param free buffers of all owners that wait for their next use: V8 frees a buffer that has become old only when it collects the whole
+   * heap, and collects it for 64 MB of new buffers
+   */
+  constructor(free: Buffer[]) {
+    this.#free = free;
   }
 
   /** Adds the pieces, one behind the other. Returns their page, at whose end they are. */
@@ -68,16 +41,18 @@ export class Pages {
   drop(page: Page): void {
     page.live -= 1;
     if (page.live > 0) return;
-    this.size -= page.bytes.length;
+    const { bytes } = page;
+    this.size -= bytes.length;
     if (this.#last === page) this.#last = undefined;
-    this.#table.give(page);
+    if (bytes.length === LARGEST && this.#free.length < MOST_FREE) this.#free.push(bytes);
   }
 
   #pageFor(length: number): Page {
     const last = this.#last;
     if (last && last.bytes.length - last.used >= length) return last;
     const size = Math.max(length, Math.min(LARGEST, Math.floor(this.size * PART)));
+    const bytes = (size === LARGEST ? this.#free.pop() : undefined) ?? Buffer.allocUnsafeSlow(size);
     this.size += size;
-    return (this.#last = this.#table.take(this.#owner, size));
+    return (this.#last = { bytes, used: 0, live: 0 });
   }
 }

@@ -9,10 +9,7 @@ export const MOST_FRAGMENTS = 1024;
 const MOST_READS = 16 * 1024;
 const CLOSE_MS = 5000;
 
-/**
- * How `ws` reads the frames of a client.
- * @param frameBytes the largest message
- */
+/** How `ws` reads the frames of a client, which have at most so many bytes. */
 export const frameOptions = (frameBytes: number): ServerOptions & { readonly closeTimeout: number } => ({
   noServer: true,
   clientTracking: false,

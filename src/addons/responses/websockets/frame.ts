@@ -24,7 +24,6 @@ export function jsonOf({ bytes, topLevel }: Frame, name: string): string | undef
   return span && bytes.toString('utf8', span.from, span.to);
 }
 
-/** A top-level string. */
 export function textOf(frame: Frame, name: string): string | undefined {
   const span = frame.topLevel.get(name);
   return span?.kind === 'string' ? (JSON.parse(jsonOf(frame, name)!) as string) : undefined;
@@ -45,5 +44,4 @@ export function itemsOf(frame: Frame): string | undefined {
   return span.kind === 'array' ? json.slice(1, -1).trim() : undefined;
 }
 
-/** Lists of items, one after the other. */
 export const joinItems = (...lists: readonly string[]): string => lists.filter((list) => list !== '').join(',');

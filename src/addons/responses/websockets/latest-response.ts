@@ -33,7 +33,6 @@ export class LatestResponse {
     this.#hold = hold;
   }
 
-  /** Bytes that it holds. */
   get bytes(): number {
     return this.#latest?.bytes ?? 0;
   }

@@ -1,15 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, type Exchange } from '../../../plugin/index.ts';
-import type { WebSocketSettings } from '../settings/websockets.ts';
+import { compileWebSockets, type WebSocketSettings } from '../settings/websockets.ts';
 
-/** An open socket, as the process sees it. */
 export interface OpenSocket {
   /** Closes it once its running turn has ended. */
   drain(): void;
   terminate(): void;
 }
-
-type SocketLimits = Pick<WebSocketSettings, 'perKey' | 'heldBytes'>;
 
 /** Holds bytes for a key, or returns false; negative to release them. */
 export type HoldBytes = (bytes: number) => boolean;
@@ -34,25 +31,14 @@ export class OpenSockets {
   readonly #heldBy = new Map<string, number>();
   /** Handshakes that wait for their answer, with the key whose place they have taken. */
   readonly #handshakes = new WeakMap<ServerResponse, string | undefined>();
-  #limits: SocketLimits = { perKey: Infinity, heldBytes: Infinity };
+  /** Those of the settings in use. */
+  limits: WebSocketSettings = compileWebSockets();
+  /** Bytes that sockets hold besides their running turns. */
   #held = 0;
   #draining = false;
 
   constructor(count: CountSockets = () => {}) {
     this.#count = count;
-  }
-
-  get size(): number {
-    return this.#open.size;
-  }
-
-  /** Bytes that sockets hold besides their running turns. */
-  get held(): number {
-    return this.#held;
-  }
-
-  apply(limits: SocketLimits): void {
-    this.#limits = limits;
   }
 
   /** A response that opens a socket takes a place for it, and no other. */
@@ -66,10 +52,10 @@ export class OpenSockets {
     if (this.#draining) return new GatewayError('shutting_down', 'The gateway is shutting down. Connect again.');
     const key = caller?.keyId ?? '';
     const count = this.#places.get(key) ?? 0;
-    if (count >= this.#limits.perKey)
+    if (count >= this.limits.perKey)
       return new GatewayError(
         'busy',
-        `This key has ${this.#limits.perKey} WebSockets open (websockets.per_key). Close one, or send requests over HTTP.`,
+        `This key has ${this.limits.perKey} WebSockets open (websockets.per_key). Close one, or send requests over HTTP.`,
         { retryAfterMs: RETRY_AFTER_MS },
       );
     this.#places.set(key, count + 1);
@@ -114,10 +100,7 @@ export class OpenSockets {
     return this.#handshakes.get(res) ?? '';
   }
 
-  /**
-   * Counts the bytes that a socket holds, for the key of its handshake. False: they do not fit, or the key has used up its
-   * share, and they are not counted.
-   */
+  /** Counts bytes for the key of a handshake. False: they do not fit, or not the key's share, and do not count. */
   holdFor(res: ServerResponse): HoldBytes {
     const key = this.keyOf(res);
     return (bytes) => {
@@ -131,7 +114,7 @@ export class OpenSockets {
   }
 
   #hasRoom(bytes: number, ofKey: number): boolean {
-    const { heldBytes } = this.#limits;
+    const { heldBytes } = this.limits;
     const held = this.#held + bytes;
     return held <= heldBytes && (held <= heldBytes * UNSHARED || ofKey <= heldBytes * (1 - UNSHARED));
   }

@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 
-/** The head of a response. */
 export interface SocketReplyHead {
   readonly status: number;
   /** Lower-case names. */

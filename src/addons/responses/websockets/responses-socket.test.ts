@@ -50,7 +50,7 @@ function start(most: number, handle: Handle = () => Promise.resolve()) {
         return true;
       },
       settings: () => settings,
-      limits: () => compileWebSockets(),
+      limits: compileWebSockets(),
       turn: {} as never,
       opening: {} as never,
     },

@@ -1,10 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { WebSocketSettings } from '../settings/websockets.ts';
 import { limitReached } from './answers.ts';
 import { MOST_FRAGMENTS } from './frame-limits.ts';
 import type { OpenSocket, OpenSockets } from './open-sockets.ts';
-import { SocketTurns, type TurnsSetup } from './socket-turns.ts';
+import { SocketTurns, type TurnsConnection, type TurnsSetup } from './socket-turns.ts';
 import type { Handshake } from './turn.ts';
 
 export interface SocketSetup extends TurnsSetup {
@@ -30,17 +29,14 @@ const LEAST_PIECE = 256;
 const PONG_ROOM = 16 * 1024;
 
 /** The connection of a WebSocket: its messages wait for their turns, its bytes are counted, and it ends once. */
-export class ResponsesSocket implements OpenSocket {
+export class ResponsesSocket implements OpenSocket, TurnsConnection {
   readonly #ws: WebSocket;
   readonly #setup: SocketSetup;
-  /** The settings at the time when the socket opened. */
-  readonly #limits: WebSocketSettings;
   readonly #turns: SocketTurns;
   readonly #waiting: Buffer[] = [];
   readonly #stopLifetime: () => void;
   #stopIdle: (() => void) | undefined;
   #stopPing: (() => void) | undefined;
-  /** A message is being answered. */
   #busy = false;
   #alive = true;
   /** Bytes of the message that is arriving, and the memory that is counted for them. */
@@ -52,17 +48,8 @@ export class ResponsesSocket implements OpenSocket {
   constructor(ws: WebSocket, handshake: Handshake, setup: SocketSetup) {
     this.#ws = ws;
     this.#setup = setup;
-    this.#limits = setup.limits();
     const { sockets, clock } = setup;
-    const connection = {
-      send: this.#sendAll,
-      say: this.#say,
-      done: this.#done,
-      begun: () => this.#stopIdle?.(),
-      close: (code: number, reason: string) => this.#close(code, reason),
-      endBy: (last: string) => this.#endBy(last),
-    };
-    this.#turns = new SocketTurns(connection, handshake, setup);
+    this.#turns = new SocketTurns(this, handshake, setup);
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#take(data, isBinary));
     ws.on('ping', (data: Buffer) => {
       this.#controlled(data.length);
@@ -75,8 +62,8 @@ export class ResponsesSocket implements OpenSocket {
     // `ws` closes the socket after an error, with a code that shows it to the client.
     ws.on('error', () => {});
     ws.on('close', () => this.#closed());
-    this.#stopLifetime = clock.after(this.#limits.lifetimeMs, () =>
-      this.#endBy(limitReached('This WebSocket has reached its lifetime (websockets.lifetime).')),
+    this.#stopLifetime = clock.after(setup.limits.lifetimeMs, () =>
+      this.endBy(limitReached('This WebSocket has reached its lifetime (websockets.lifetime).')),
     );
     this.#schedulePing();
     this.#startIdleTimer();
@@ -86,7 +73,7 @@ export class ResponsesSocket implements OpenSocket {
   /** Counts a piece of a message that arrives. The socket closes when all sockets together, or those of its key, hold too much. */
   arrived(bytes: number): void {
     const held = Math.max(bytes, LEAST_PIECE);
-    if (!this.#setup.hold(held)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (!this.#setup.hold(held)) return this.close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#arriving += held;
     this.#bytes += bytes;
   }
@@ -106,8 +93,12 @@ export class ResponsesSocket implements OpenSocket {
     this.#arriving -= bytes;
   }
 
+  begun(): void {
+    this.#stopIdle?.();
+  }
+
   drain(): void {
-    this.#closeAfterTurn(() => this.#close(CLOSE.goingAway, 'the gateway is shutting down'));
+    this.#closeAfterTurn(() => this.close(CLOSE.goingAway, 'the gateway is shutting down'));
   }
 
   terminate(): void {
@@ -118,9 +109,9 @@ export class ResponsesSocket implements OpenSocket {
     this.#release(this.#arriving);
     this.#bytes = 0;
     if (this.#ws.readyState !== this.#ws.OPEN) return;
-    if (isBinary) return this.#close(CLOSE.unsupported, 'messages must be text');
-    if (this.#waiting.length >= MOST_WAITING) return this.#close(CLOSE.policy, 'too many messages wait');
-    if (!this.#setup.hold(data.length)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (isBinary) return this.close(CLOSE.unsupported, 'messages must be text');
+    if (this.#waiting.length >= MOST_WAITING) return this.close(CLOSE.policy, 'too many messages wait');
+    if (!this.#setup.hold(data.length)) return this.close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#waiting.push(data);
     if (this.#waiting.length >= READ_AHEAD) this.#ws.pause();
     this.#advance();
@@ -142,48 +133,45 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   /** The next message has its turn once everything before it has left. */
-  readonly #done = (): void => {
+  readonly done = (): void => {
     this.#setBusy(false);
     this.#advance();
   };
 
   #startIdleTimer(): void {
-    const { clock } = this.#setup;
+    const { clock, limits } = this.#setup;
     this.#stopIdle?.();
-    this.#stopIdle = clock.after(this.#limits.idleMs, () => this.#close(CLOSE.normal, 'no turn for too long'));
+    this.#stopIdle = clock.after(limits.idleMs, () => this.close(CLOSE.normal, 'no turn for too long'));
   }
 
-  readonly #send = (text: string, sent: () => void): void => {
+  readonly #sendOne = (text: string, sent: () => void): void => {
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(text, { binary: false }, () => sent());
     else sent();
   };
 
   /** Frames that leave together are one write of the connection: a write of its own takes most of the time of a short event (measured). */
-  readonly #sendAll = (texts: readonly string[], sent: () => void): void => {
+  readonly send = (texts: readonly string[], sent: () => void): void => {
     const { tcp } = this.#setup;
     const last = texts.length - 1;
     tcp.cork();
-    texts.forEach((text, at) => this.#send(text, at === last ? sent : () => {}));
+    texts.forEach((text, at) => this.#sendOne(text, at === last ? sent : () => {}));
     tcp.uncork();
   };
 
-  /**
-   * Sends what is no event of a running response, whose deadline it would have. It is counted until it has left, and the
-   * socket rests meanwhile: a client that reads nothing loses it.
-   */
-  readonly #say = (text: string, sent: () => void): void => {
+  /** Sends what is no event of a response. It counts until it has left: a client that reads nothing loses the socket. */
+  readonly say = (text: string, sent: () => void): void => {
     if (this.#ws.readyState !== this.#ws.OPEN) return sent();
     const bytes = Buffer.byteLength(text);
-    if (!this.#setup.hold(bytes)) return this.#close(CLOSE.tryLater, 'the gateway holds too many messages');
+    if (!this.#setup.hold(bytes)) return this.close(CLOSE.tryLater, 'the gateway holds too many messages');
     this.#startIdleTimer();
-    this.#send(text, () => {
+    this.#sendOne(text, () => {
       this.#setup.hold(-bytes);
       sent();
     });
   };
 
-  #endBy(last: string): void {
-    this.#closeAfterTurn(() => this.#send(last, () => this.#close(CLOSE.normal, 'limit reached')));
+  endBy(last: string): void {
+    this.#closeAfterTurn(() => this.#sendOne(last, () => this.close(CLOSE.normal, 'limit reached')));
   }
 
   #closeAfterTurn(close: () => void): void {
@@ -198,7 +186,7 @@ export class ResponsesSocket implements OpenSocket {
     close?.();
   }
 
-  #close(code: number, reason: string): void {
+  close(code: number, reason: string): void {
     // Otherwise the client's answer to the close would not be read.
     if (this.#ws.isPaused) this.#ws.resume();
     this.#ws.close(code, reason);

@@ -33,7 +33,7 @@ async function start({ largeBodies = 8 } = {}) {
       key: 'k0',
       hold: () => true,
       settings: () => settings,
-      limits: () => compileWebSockets(),
+      limits: compileWebSockets(),
       turn: {} as never,
       opening: {} as never,
     },

@@ -30,7 +30,8 @@ export interface TurnsSetup {
   /** Counts bytes that the socket holds. */
   readonly hold: HoldBytes;
   readonly settings: () => Pick<ServerSettings, 'limits' | 'deadlineMs'>;
-  readonly limits: () => WebSocketSettings;
+  /** The settings at the time when the socket opened. */
+  readonly limits: WebSocketSettings;
   /** The operation of a turn, and that of the handshake. */
   readonly turn: Routed;
   readonly opening: Routed;
@@ -54,10 +55,7 @@ export interface TurnsConnection {
 /** RFC 6455, section 7.4.1, and the registry of https://www.iana.org/assignments/websocket. */
 const CLOSE = { policy: 1008, fault: 1011 } as const;
 
-/**
- * Bytes of the name of a turn as JSON: each event of the turn repeats it, and events of a few bytes are many. Clients send ids of a few
- * dozen bytes.
- */
+/** Each event of the turn repeats its name, and events are many. Clients send a few dozen bytes. */
 const MOST_STREAM_ID = 1024;
 
 /** Sends what a message asks for; its work on the bytes is done. */
@@ -68,8 +66,6 @@ export class SocketTurns {
   readonly #connection: TurnsConnection;
   readonly #handshake: Handshake;
   readonly #setup: TurnsSetup;
-  /** The settings at the time when the socket opened. */
-  readonly #limits: WebSocketSettings;
   readonly #latest: LatestResponse;
   readonly #cancellation = new Cancellation();
   #running: Running | undefined;
@@ -79,7 +75,6 @@ export class SocketTurns {
     this.#connection = connection;
     this.#handshake = handshake;
     this.#setup = setup;
-    this.#limits = setup.limits();
     this.#latest = new LatestResponse(setup.hold);
   }
 
@@ -89,7 +84,6 @@ export class SocketTurns {
     this.#running?.abort();
   }
 
-  /** The socket is closed. */
   forget(): void {
     this.#latest.forget();
   }
@@ -97,31 +91,28 @@ export class SocketTurns {
   /** @param taken called when the bytes are no longer held, or are those of a request */
   answer(bytes: Buffer, taken: () => void): void {
     this.#count += 1;
-    const refuse = (error: GatewayError): void => {
+    const go = (act: Act): void => {
       taken();
-      this.#connection.say(refusalFrame(error), this.#done);
+      act();
     };
-    this.#inTurn(bytes.length + this.#latest.bytes, () => this.#read(bytes), {
-      onDone: (act) => {
-        taken();
-        act();
-      },
-      onRefused: refuse,
-    });
+    const read = this.#inTurn(bytes.length + this.#latest.bytes, () => this.#read(bytes));
+    if (!(read instanceof Promise)) return go(read);
+    const refuse = (error: unknown): Act => {
+      const refusal = refusalFrame(toGatewayError(error));
+      return () => this.#connection.say(refusal, this.#done);
+    };
+    void read.catch(refuse).then(go);
   }
 
-  /** Scanning, joining and writing of megabytes block the process as those of a body do. */
-  #inTurn<T>(
-    bytes: number,
-    work: () => T,
-    { onDone, onRefused }: { readonly onDone: (value: T) => void; readonly onRefused: (error: GatewayError) => void },
-  ): void {
+  /** Scanning, joining and writing of megabytes block the process as those of a body do. A small message waits for nothing. */
+  #inTurn<T>(bytes: number, work: () => T): T | Promise<T> {
     const { turns, clock, key, settings } = this.#setup;
-    if (!turns.isHeavy(bytes)) return onDone(work());
+    if (!turns.isHeavy(bytes)) return work();
     const deadline = clock.now() + settings().deadlineMs;
     const taker = { caller: { keyId: key }, cancellation: this.#cancellation, deadline };
+    // It may throw at once.
     const run = async (): Promise<T> => turns.run(taker, work);
-    void run().then(onDone, (error: unknown) => onRefused(toGatewayError(error)));
+    return run();
   }
 
   readonly #done = (): void => {
@@ -140,7 +131,7 @@ export class SocketTurns {
       this.#count -= 1;
       return this.#readOther(frame, type);
     }
-    if (this.#count > this.#limits.turns) {
+    if (this.#count > this.#setup.limits.turns) {
       const last = limitReached('This WebSocket has had its turns (websockets.turns).');
       return () => (this.#connection.endBy(last), this.#done());
     }
@@ -176,12 +167,10 @@ export class SocketTurns {
     };
     const sink = new TurnReply({ send, say }, names, (end) => {
       const { result } = end;
-      const over = (): void => this.#ended(end);
-      if (of && result && end.whole) this.#keep(of.frame, of.continued, { result, kept: over });
-      else {
-        if (of) this.#latest.evict(of.frame);
-        over();
-      }
+      if (of && result && end.whole)
+        return void this.#keep(of.frame, of.continued, result).then(() => this.#ended(end));
+      if (of) this.#latest.evict(of.frame);
+      this.#ended(end);
     });
     const headers = turnHeaders(this.#handshake, body.length);
     this.#connection.begun();
@@ -189,20 +178,14 @@ export class SocketTurns {
   }
 
   /** The next message waits, because it may continue the response. Without a turn the response is not kept. */
-  #keep(
-    frame: Frame,
-    continued: Continued,
-    { result, kept }: { readonly result: NonNullable<TurnEnd['result']>; readonly kept: () => void },
-  ): void {
+  async #keep(frame: Frame, continued: Continued, result: NonNullable<TurnEnd['result']>): Promise<void> {
     const bytes = frame.bytes.length + this.#latest.bytes + result.output.length;
-    const keep = (): void => this.#latest.keep(frame, continued, result, this.#limits.keptBytes);
-    this.#inTurn(bytes, keep, {
-      onDone: kept,
-      onRefused: () => {
-        this.#latest.forget();
-        kept();
-      },
-    });
+    const keep = (): void => this.#latest.keep(frame, continued, result, this.#setup.limits.keptBytes);
+    try {
+      await this.#inTurn(bytes, keep);
+    } catch {
+      this.#latest.forget();
+    }
   }
 
   #ended({ status, whole }: TurnEnd): void {
@@ -213,10 +196,7 @@ export class SocketTurns {
     this.#done();
   }
 
-  /**
-   * A turn that asks no model. Its caller is checked as that of the handshake, and its input begins a conversation
-   * (docs/protocols/openai-responses.md#websocket).
-   */
+  /** A turn that asks no model (docs/protocols/openai-responses.md#websocket). Its input begins a conversation. */
   #readWarmUp(frame: Frame): Act {
     const { opening: routed, turn, handle, koa, clock } = this.#setup;
     const { send, say } = this.#connection;
@@ -227,9 +207,9 @@ export class SocketTurns {
     const succeed = (): void => {
       const id = `resp_${uuidv7(clock.wall()).replaceAll('-', '')}`;
       const [created, completed] = warmUpFrames(id, Math.floor(clock.wall() / 1000), body);
-      const shown = (): void =>
-        say(withStreamId(created!, streamId), () => say(withStreamId(completed!, streamId), this.#done));
-      this.#keep(frame, continued, { result: { id, output: '' }, kept: shown });
+      void this.#keep(frame, continued, { id, output: '' }).then(() =>
+        say(withStreamId(created!, streamId), () => say(withStreamId(completed!, streamId), this.#done)),
+      );
     };
     const refuse = ({ message, param, missing }: NonNullable<typeof fault>): void => {
       const code = missing ? 'missing_required_parameter' : 'invalid_request';

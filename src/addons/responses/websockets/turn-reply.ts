@@ -21,7 +21,6 @@ export interface TurnResult {
   readonly output?: string;
 }
 
-/** How a turn ended. */
 export interface TurnEnd {
   readonly status: number;
   /** Undefined: the turn failed. */
@@ -51,10 +50,7 @@ const ENDED_WELL: ReadonlySet<string | undefined> = new Set(['response.completed
 /** The gateway reads an upstream's events only to keep its response: a nested one is not kept. */
 const LIMITS: JsonLimits = { depth: 256, keys: Infinity, items: Infinity };
 
-/**
- * Bytes of events that are sent in one turn of the event loop. One event of an upstream may become hundreds of thousands, and each
- * message takes some microseconds: 2 MB of short parts blocked the process for two seconds (measured).
- */
+/** Bytes of events in one turn of the event loop: 2 MB of short ones blocked the process for 2 s (measured). */
 const AT_ONCE = 64 * 1024;
 
 /** Turns the reply of a turn into messages: each event is one. */
@@ -116,10 +112,7 @@ export class TurnReply implements ReplySink {
     return this.#head.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   }
 
-  /**
-   * Comments and the line `[DONE]` are of the stream and not of the API. On a socket a message of the type `error` refuses a turn, so
-   * `response.failed` alone ends one that has begun.
-   */
+  /** `error` refuses a turn on a socket, so `response.failed` alone ends one that has begun. */
   #message({ event, data }: SseEvent): readonly string[] {
     if (!data.startsWith('{') || event === 'error') return [];
     const type = event ?? typeOf(data);

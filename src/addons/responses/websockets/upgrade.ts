@@ -11,16 +11,13 @@ import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socke
 import { ResponsesSocket, type SocketSetup } from './responses-socket.ts';
 import { respond } from './turn.ts';
 
-type UpgradeSetup = UpgradeTools & Pick<SocketSetup, 'sockets' | 'limits'>;
+type UpgradeSetup = UpgradeTools & Pick<SocketSetup, 'sockets'>;
 
 /** True for a request whose connection becomes a WebSocket, if the request path agrees. All others are ordinary requests. */
 export const opensWebSocket = (req: IncomingMessage): boolean =>
   asksForWebSocket(req) && targetOf(req) === responsesSocket.path;
 
-/**
- * Removes a key from the query without reading it: servers between client and gateway log addresses, and only browsers cannot send a
- * header instead.
- */
+/** Without a key in the query: servers log addresses, and only browsers cannot send a header instead. */
 function targetOf({ url, method }: IncomingMessage): string {
   const target = { url, method, headers: {} };
   normaliseTarget(target);
@@ -46,7 +43,7 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
     req.url = targetOf(req);
     const { remoteAddress } = tcp;
     const handshake = { url: req.url, headers, remoteAddress, certificate: clientCertificateOf(tcp) };
-    const answer = new HandshakeAnswer(async (reply, body) => {
+    const answer = handshakeSink(async (reply, body) => {
       const isOpen = reply?.status === 101;
       if (isOpen) tcp.once('close', () => setup.sockets.leave(res));
       else setup.sockets.leave(res);
@@ -65,12 +62,12 @@ export function serveWebSockets(server: Server, { replies, ...setup }: UpgradeSe
           .resume();
       }
       const { WebSocketServer } = await import('ws');
-      const { frameBytes } = setup.limits();
+      const { limits } = setup.sockets;
       const [hold, key] = [setup.sockets.holdFor(res), setup.sockets.keyOf(res)];
-      const upgrader = new WebSocketServer(frameOptions(frameBytes));
+      const upgrader = new WebSocketServer(frameOptions(limits.frameBytes));
       upgrader.on('headers', (lines: string[]) => lines.push(...ownHeaders(reply)));
       upgrader.handleUpgrade(req, tcp, head, (ws) => {
-        const opened = new ResponsesSocket(ws, handshake, { ...setup, tcp, turn, opening, hold, key });
+        const opened = new ResponsesSocket(ws, handshake, { ...setup, tcp, turn, opening, hold, key, limits });
         tcp.prependListener('data', (bytes: Buffer) => opened.arrived(bytes.length));
       });
     });
@@ -91,28 +88,18 @@ function routeOf(method: 'GET' | 'POST') {
   return route.read({ path, headers: {} });
 }
 
-/** Receives the reply to a handshake. */
-class HandshakeAnswer implements ReplySink {
-  readonly #onEnd: (head: SocketReplyHead | undefined, body: Buffer) => Promise<void>;
-  readonly #pieces: Buffer[] = [];
-  #head: SocketReplyHead | undefined;
-
-  constructor(onEnd: (head: SocketReplyHead | undefined, body: Buffer) => Promise<void>) {
-    this.#onEnd = onEnd;
-  }
-
-  head(head: SocketReplyHead): void {
-    this.#head = head;
-  }
-
-  body(bytes: Buffer, taken: () => void): void {
-    this.#pieces.push(bytes);
-    taken();
-  }
-
-  closed(whole: boolean): void {
-    void this.#onEnd(whole ? this.#head : undefined, Buffer.concat(this.#pieces));
-  }
+/** Receives the reply to a handshake; undefined for one that broke off. */
+function handshakeSink(onEnd: (head: SocketReplyHead | undefined, body: Buffer) => Promise<void>): ReplySink {
+  const pieces: Buffer[] = [];
+  let received: SocketReplyHead | undefined;
+  return {
+    head: (head) => void (received = head),
+    body(bytes, taken) {
+      pieces.push(bytes);
+      taken();
+    },
+    closed: (whole) => void onEnd(whole ? received : undefined, Buffer.concat(pieces)),
+  };
 }
 
 function refusalHead({ status, headers }: SocketReplyHead): Buffer {

@@ -1,6 +1,14 @@
 import type { KeptText, TextFacts, TextPlace } from '../../../plugin/index.ts';
-import type { ReplyStoreSize, StoredText, TextStore, TextStoreLimits } from '../../../core/memory/ports.ts';
+import type { ReplyStoreSize } from '../../../core/memory/ports.ts';
 import { VectorBlock } from './vector-block.ts';
+
+export interface TextStoreLimits {
+  readonly maxBytes: number;
+  readonly scopeBytes: number;
+  readonly scopeEntries: number;
+}
+
+type StoredText = Pick<KeptText, 'key' | 'facts'> & { readonly text: string };
 
 /** The memory of a text besides its characters, and of a group besides its vectors. */
 const TEXT_OVERHEAD = 512;
@@ -30,40 +38,30 @@ class StoredEntry implements KeptText {
   }
 }
 
-class Group {
+interface Group {
   readonly scope: Scope;
   readonly name: string;
   /** By key, the least recently used first. */
-  readonly entries = new Map<string, StoredEntry>();
-  /** The entries of the block's rows. */
-  readonly rows: StoredEntry[] = [];
+  readonly entries: Map<string, StoredEntry>;
+  readonly rows: StoredEntry[];
   block: VectorBlock | undefined;
-
-  constructor(scope: Scope, name: string) {
-    this.scope = scope;
-    this.name = name;
-  }
 }
 
 /** The texts of one key or config. */
-class Scope {
+interface Scope {
   readonly name: string;
-  readonly groups = new Map<string, Group>();
+  readonly groups: Map<string, Group>;
   /** The least recently used first. */
-  readonly used = new Set<StoredEntry>();
-  bytes = 0;
-
-  constructor(name: string) {
-    this.name = name;
-  }
+  readonly used: Set<StoredEntry>;
+  bytes: number;
 }
 
 /**
  * Texts and vectors in memory. A scope that is full evicts its own least recently used text, so that no key displaces the
  * texts of another; only when all scopes together are full, the least recently used text of all goes.
  */
-export class MemoryTextStore implements TextStore {
-  readonly #limits: TextStoreLimits;
+export class MemoryTextStore {
+  readonly limits: TextStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
   readonly #scopes = new Map<string, Scope>();
   readonly #used = new Set<StoredEntry>();
@@ -71,7 +69,7 @@ export class MemoryTextStore implements TextStore {
 
   /** @param onChange called when the size of the store has changed */
   constructor(limits: TextStoreLimits = NOTHING, onChange: (size: ReplyStoreSize) => void = () => {}) {
-    this.#limits = limits;
+    this.limits = limits;
     this.#onChange = onChange;
   }
 
@@ -79,23 +77,24 @@ export class MemoryTextStore implements TextStore {
     return { entries: this.#used.size, bytes: this.#bytes };
   }
 
+  /** Texts of a group, the least recently used first. Does not count as a use. */
   texts({ scope, group }: TextPlace): readonly KeptText[] {
     return [...(this.#scopes.get(scope)?.groups.get(group)?.entries.values() ?? [])];
   }
 
+  /** Stores a text, instead of an earlier one with the same key in its group. */
   add(place: TextPlace, text: StoredText, vector?: Float32Array): void {
+    const before = this.#scopes.get(place.scope)?.groups.get(place.group)?.entries.get(text.key);
+    // Removing the last entry drops its group.
+    if (before) this.remove(before);
     const scope = this.#scopeOf(place.scope);
     const group = this.#groupIn(scope, place.group);
-    const before = group.entries.get(text.key);
-    if (before) this.remove(before);
-    // Removing the last entry has dropped the group.
-    const home = before ? this.#groupIn(this.#scopeOf(place.scope), place.group) : group;
-    const entry = new StoredEntry(home, text);
-    home.entries.set(entry.key, entry);
-    this.#count(home.scope, entry.bytes);
+    const entry = new StoredEntry(group, text);
+    group.entries.set(entry.key, entry);
+    this.#count(scope, entry.bytes);
     this.#touch(entry);
     if (vector) this.keepVector(entry, vector);
-    this.#evict(home.scope);
+    this.#evict(scope);
     this.#onChange(this.size);
   }
 
@@ -163,14 +162,15 @@ export class MemoryTextStore implements TextStore {
 
   #scopeOf(name: string): Scope {
     let scope = this.#scopes.get(name);
-    if (!scope) this.#scopes.set(name, (scope = new Scope(name)));
+    if (!scope) this.#scopes.set(name, (scope = { name, groups: new Map(), used: new Set(), bytes: 0 }));
     return scope;
   }
 
   #groupIn(scope: Scope, name: string): Group {
     let group = scope.groups.get(name);
     if (!group) {
-      scope.groups.set(name, (group = new Group(scope, name)));
+      group = { scope, name, entries: new Map(), rows: [], block: undefined };
+      scope.groups.set(name, group);
       this.#count(scope, GROUP_OVERHEAD);
     }
     return group;
@@ -197,7 +197,7 @@ export class MemoryTextStore implements TextStore {
   }
 
   #evict(scope: Scope): void {
-    const { scopeEntries, scopeBytes, maxBytes } = this.#limits;
+    const { scopeEntries, scopeBytes, maxBytes } = this.limits;
     while (scope.used.size > scopeEntries || (scope.bytes > scopeBytes && scope.used.size > 0))
       this.#removeFirst(scope.used);
     while (this.#bytes > maxBytes && this.#used.size > 0) this.#removeFirst(this.#used);

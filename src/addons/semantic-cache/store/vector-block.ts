@@ -15,10 +15,6 @@ export class VectorBlock {
     return this.#values.byteLength;
   }
 
-  get rows(): number {
-    return this.#rows;
-  }
-
   /** Returns the number of the new row. */
   push(vector: Float32Array): number {
     const row = this.#rows;

@@ -105,7 +105,7 @@ function toBody(body: unknown): Buffer | Source {
 const fromWeb = (stream: WebStream): Source => new ReadableSource(Readable.fromWeb(stream));
 
 /** Adapts a Node stream to a source. */
-class ReadableSource implements Source {
+export class ReadableSource implements Source {
   readonly #stream: Readable;
   #cancelled = false;
 
@@ -117,10 +117,11 @@ class ReadableSource implements Source {
 
   open(sink: Sink): void {
     const stream = this.#stream;
-    stream.on('data', (piece: Buffer | string) => sink.push(Buffer.from(piece)));
+    stream.on('data', (piece: Buffer | string) => sink.push(Buffer.isBuffer(piece) ? piece : Buffer.from(piece)));
     finished(stream, { writable: false }, (cause) => {
       if (this.#cancelled) return;
-      if (cause) sink.fail(new GatewayError('internal_error', 'The reply broke off before its end.', { cause }));
+      if (cause instanceof GatewayError) sink.fail(cause);
+      else if (cause) sink.fail(new GatewayError('internal_error', 'The reply broke off before its end.', { cause }));
       else sink.end();
     });
   }

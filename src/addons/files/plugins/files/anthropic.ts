@@ -1,12 +1,12 @@
-import { GatewayError, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
-import { Query } from '../../../../plugin/index.ts';
+import { GatewayError, Query, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
+import type { FilesApi } from './files-api.ts';
 
 /** docs/protocols/files.md#anthropic */
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1000;
 
 /** Ids are cursors: `after_id` and `before_id` of the beta, and `page`, which a reply's `next_page` has. */
-export function readAnthropicQuery(text: string): FileQuery {
+function readQuery(text: string): FileQuery {
   const query = new Query(text);
   const [after, page, before] = [query.text('after_id'), query.text('page'), query.text('before_id')];
   if ([after, page, before].filter((one) => one !== undefined).length > 1)
@@ -17,7 +17,7 @@ export function readAnthropicQuery(text: string): FileQuery {
   return { limit, after: after ?? page, before, newestFirst: true };
 }
 
-export const toAnthropicFile = ({ id, filename, mime, bytes, createdAt, expiresAt }: StoredFile): object => ({
+const toFile = ({ id, filename, mime, bytes, createdAt, expiresAt }: StoredFile): object => ({
   id,
   type: 'file',
   filename,
@@ -28,10 +28,17 @@ export const toAnthropicFile = ({ id, filename, mime, bytes, createdAt, expiresA
   downloadable: true,
 });
 
-export const toAnthropicPage = ({ files, hasMore }: FilePage): object => ({
-  data: files.map(toAnthropicFile),
+const toPage = ({ files, hasMore }: FilePage): object => ({
+  data: files.map(toFile),
   has_more: hasMore,
   first_id: files[0]?.id ?? null,
   last_id: files.at(-1)?.id ?? null,
   next_page: hasMore ? (files.at(-1)?.id ?? null) : null,
 });
+
+export const ANTHROPIC: FilesApi = {
+  readQuery,
+  toFile,
+  toPage,
+  removed: (id) => ({ id, type: 'file_deleted' }),
+};

@@ -3,6 +3,7 @@ import {
   GatewayError,
   PIECE_UNIT,
   UPLOAD_ID,
+  Query,
   type AnnouncedFile,
   type Clock,
   type FilePage,
@@ -11,7 +12,7 @@ import {
   type GatewayContext,
   type StoredFile,
 } from '../../../../plugin/index.ts';
-import { Query } from '../../../../plugin/index.ts';
+import type { FilesApi } from './files-api.ts';
 
 /** docs/protocols/files.md#google */
 const DEFAULT_SIZE = 10;
@@ -31,14 +32,14 @@ const RECEIVED = 'x-goog-upload-size-received';
 /** RFC 6838, section 4.2: at most 127 characters on either side of the slash. */
 const MAX_TYPE = 255;
 
-export function readGeminiQuery(text: string): FileQuery {
+function readQuery(text: string): FileQuery {
   const query = new Query(text);
   const limit = query.number('pageSize', { byDefault: DEFAULT_SIZE, max: MAX_SIZE });
   return { limit, after: query.text('pageToken'), newestFirst: true };
 }
 
 /** The address of a file holds its id, by which later requests name it. */
-export function toGeminiFile(file: StoredFile, ctx: GatewayContext): object {
+function toFile(file: StoredFile, ctx: GatewayContext): object {
   const { id, filename, mime, bytes, createdAt, expiresAt } = file;
   const created = new Date(createdAt).toISOString();
   return {
@@ -55,10 +56,12 @@ export function toGeminiFile(file: StoredFile, ctx: GatewayContext): object {
   };
 }
 
-export const toGeminiPage = ({ files, hasMore }: FilePage, ctx: GatewayContext): object => ({
-  files: files.map((file) => toGeminiFile(file, ctx)),
+const toPage = ({ files, hasMore }: FilePage, ctx: GatewayContext): object => ({
+  files: files.map((file) => toFile(file, ctx)),
   ...(hasMore && { nextPageToken: files.at(-1)?.id }),
 });
+
+export const GEMINI: FilesApi = { readQuery, toFile, toPage, removed: () => ({}) };
 
 /** As the caller reaches the gateway: a proxy in front of it may end TLS. HTTP/1.1 requires `host` (RFC 9112, section 3.2). */
 function originOf({ req: { headers } }: GatewayContext): string {

@@ -8,18 +8,10 @@ import {
   type StoredFile,
   type UploadGrants,
 } from '../../../../plugin/index.ts';
-import { toAnthropicFile, toAnthropicPage, readAnthropicQuery } from './anthropic.ts';
-import {
-  activeUpload,
-  CANCELLED_UPLOAD,
-  endedUpload,
-  readGeminiQuery,
-  readUploadStep,
-  startedUpload,
-  toGeminiFile,
-  toGeminiPage,
-} from './gemini.ts';
-import { readOpenAiQuery, toOpenAiFile, toOpenAiPage } from './openai.ts';
+import { ANTHROPIC } from './anthropic.ts';
+import type { FilesApi } from './files-api.ts';
+import { activeUpload, CANCELLED_UPLOAD, endedUpload, GEMINI, readUploadStep, startedUpload } from './gemini.ts';
+import { OPENAI } from './openai.ts';
 
 /** Answers the operations on stored files. Sends nothing to a model. */
 export default definePlugin({
@@ -58,21 +50,18 @@ const ANSWERS: ReadonlyMap<string, FileAnswer> = new Map<string, FileAnswer>([
   ['files.delete', remove],
 ]);
 
+const APIS: Readonly<Partial<Record<string, FilesApi>>> = { 'anthropic-messages': ANTHROPIC, gemini: GEMINI };
+
 /** The operation's format is the client's API. */
-const isAnthropic = ({ operation }: Exchange): boolean => operation?.format.name === 'anthropic-messages';
+const apiOf = ({ operation }: Exchange): FilesApi => APIS[operation?.format.name ?? ''] ?? OPENAI;
 
 const idOf = ({ request }: Exchange): string => request.params['id'] ?? '';
 
-const isGemini = ({ operation }: Exchange): boolean => operation?.format.name === 'gemini';
-
-function shape(file: StoredFile, ctx: GatewayContext): object {
-  if (isGemini(ctx.exchange)) return toGeminiFile(file, ctx);
-  return isAnthropic(ctx.exchange) ? toAnthropicFile(file) : toOpenAiFile(file);
-}
+const shape = (file: StoredFile, ctx: GatewayContext): object => apiOf(ctx.exchange).toFile(file, ctx);
 
 async function create(setup: FilesSetup, ctx: GatewayContext): Promise<Reply> {
   const { exchange } = ctx;
-  if (isGemini(exchange)) return createInSteps(setup, ctx);
+  if (apiOf(exchange) === GEMINI) return createInSteps(setup, ctx);
   const file = await setup.service.upload(ctx);
   exchange.upload = { id: file.id, bytes: file.bytes };
   return jsonReply(shape(file, ctx));
@@ -105,11 +94,8 @@ function withHeaders(body: object, headers: Readonly<Record<string, string>>): R
 
 async function list({ service }: FilesSetup, ctx: GatewayContext): Promise<Reply> {
   const { exchange, querystring } = ctx;
-  if (isGemini(exchange))
-    return jsonReply(toGeminiPage(await service.list(exchange, readGeminiQuery(querystring)), ctx));
-  if (isAnthropic(exchange))
-    return jsonReply(toAnthropicPage(await service.list(exchange, readAnthropicQuery(querystring))));
-  return jsonReply(toOpenAiPage(await service.list(exchange, readOpenAiQuery(querystring))));
+  const { readQuery, toPage } = apiOf(exchange);
+  return jsonReply(toPage(await service.list(exchange, readQuery(querystring)), ctx));
 }
 
 async function retrieve({ service }: FilesSetup, ctx: GatewayContext): Promise<Reply> {
@@ -131,8 +117,7 @@ async function content({ service }: FilesSetup, { exchange, method }: GatewayCon
 async function remove({ service }: FilesSetup, { exchange }: GatewayContext): Promise<Reply> {
   const id = idOf(exchange);
   await service.remove(exchange, id);
-  if (isGemini(exchange)) return jsonReply({});
-  return jsonReply(isAnthropic(exchange) ? { id, type: 'file_deleted' } : { id, object: 'file', deleted: true });
+  return jsonReply(apiOf(exchange).removed(id));
 }
 
 /** RFC 8187, section 3.2.1: `encodeURIComponent` leaves four characters that the header does not allow. */

@@ -1,10 +1,10 @@
-import { FILE_PURPOSES, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
-import { Query } from '../../../../plugin/index.ts';
+import { FILE_PURPOSES, Query, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
+import type { FilesApi } from './files-api.ts';
 
 /** docs/protocols/files.md#openai */
 const MAX_LIMIT = 10_000;
 
-export function readOpenAiQuery(text: string): FileQuery {
+function readQuery(text: string): FileQuery {
   const query = new Query(text);
   return {
     purpose: query.oneOf('purpose', FILE_PURPOSES),
@@ -14,7 +14,7 @@ export function readOpenAiQuery(text: string): FileQuery {
   };
 }
 
-export const toOpenAiFile = ({ id, bytes, createdAt, expiresAt, filename, purpose }: StoredFile): object => ({
+const toFile = ({ id, bytes, createdAt, expiresAt, filename, purpose }: StoredFile): object => ({
   id,
   object: 'file',
   bytes,
@@ -25,10 +25,17 @@ export const toOpenAiFile = ({ id, bytes, createdAt, expiresAt, filename, purpos
   status: 'processed',
 });
 
-export const toOpenAiPage = ({ files, hasMore }: FilePage): object => ({
+const toPage = ({ files, hasMore }: FilePage): object => ({
   object: 'list',
-  data: files.map(toOpenAiFile),
+  data: files.map(toFile),
   first_id: files[0]?.id ?? null,
   last_id: files.at(-1)?.id ?? null,
   has_more: hasMore,
 });
+
+export const OPENAI: FilesApi = {
+  readQuery,
+  toFile,
+  toPage,
+  removed: (id) => ({ id, object: 'file', deleted: true }),
+};

@@ -2,6 +2,7 @@ import {
   definePlugin,
   GatewayError,
   type Exchange,
+  type ListedPrompt,
   type Operation,
   type PromptDirectory,
   type Reply,
@@ -10,12 +11,8 @@ import {
   type UsedPrompt,
 } from '../../../../plugin/index.ts';
 import { mergePrompt } from './merge.ts';
-import { toList } from './list.ts';
 
-/**
- * Characters that the texts of a prompt may have beyond those of the request: a template that repeats a value must not
- * make a large request of a small one.
- */
+/** Characters beyond those of the request: a template must not make a large request of a small one. */
 const TEMPLATE_CHARACTERS = 1024 * 1024;
 
 /** Writes the prompt that a request names into its body, and answers the other operations on prompts. */
@@ -90,3 +87,25 @@ function jsonReply(body: object, { operation }: Exchange): Reply {
   const type = operation?.format.contentType.body ?? 'application/json';
   return { status: 200, headers: { 'content-type': type }, body: Buffer.from(JSON.stringify(body)), stream: false };
 }
+
+/** The body of `GET /v1/prompts`, in the form of OpenAI's lists. */
+const toList = (prompts: readonly ListedPrompt[]): object => ({
+  object: 'list',
+  total: prompts.length,
+  data: prompts.map(({ id, description, labels, versions }) => ({
+    object: 'prompt',
+    id,
+    slug: id,
+    name: id,
+    ...(description !== undefined && { description }),
+    latest: versions.at(-1)?.version,
+    labels,
+    versions: versions.map(({ version, released, note, model, variables }) => ({
+      version,
+      released,
+      ...(note !== undefined && { note }),
+      ...(model !== undefined && { model }),
+      variables,
+    })),
+  })),
+});

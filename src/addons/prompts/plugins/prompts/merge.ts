@@ -16,10 +16,7 @@ interface Merge {
   readonly operation: Operation;
 }
 
-/**
- * The request with the prompt's fields below its own: a field of the request, under any of its names, replaces the
- * prompt's as a whole. A null counts as omitted, as in `default_params`.
- */
+/** A field of the request, under any of its names, replaces the prompt's. A null counts as omitted. */
 export function mergePrompt(
   body: RequestBody,
   fields: Readonly<Record<string, unknown>>,

@@ -175,10 +175,7 @@ async function resolved(
   });
 }
 
-/**
- * Removes unreadable reasoning from the items that references name. No vendor keeps items with ids of the gateway. True if some were
- * removed.
- */
+/** Removes unreadable reasoning of the gateway, whose items no vendor keeps. True if some was removed. */
 function leaveOutUnreadable(kept: Map<string, string>): boolean {
   const ids = [...kept].flatMap(([id, text]) =>
     isOwnId(id) && text.includes(REASONING) && isUnreadable(JSON.parse(text)) ? [id] : [],

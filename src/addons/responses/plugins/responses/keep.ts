@@ -27,18 +27,13 @@ export function keepReply(
     const response = stream ? lastResponse(body) : body;
     return response && keep(response);
   }
-  reply.body = stream
-    ? new KeptStream(body, { exchange, keep, isWritten: isOwn })
-    : new KeptPlainBody(body, service.maxBytes, keep);
+  reply.body = stream ? new KeptStream(body, exchange, keep) : new KeptPlainBody(body, service.maxBytes, keep);
   return undefined;
 }
 
 type Places = Pick<NewResponse, 'id' | 'items'>;
 
-/**
- * The ids of a response that the gateway has written. Its items are in the family of its id, and few responses are read again, so a look-up
- * finds the ids of a short one.
- */
+/** Its items are in the family of its id. Few responses are read again, so a look-up finds those of short ones. */
 function writtenPlaces(response: Buffer): Places | undefined {
   if (response.length > LONG) return placesIn(response);
   const id = idIn(response);

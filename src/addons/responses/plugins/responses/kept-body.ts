@@ -57,12 +57,6 @@ export class KeptPlainBody extends WrappedSource {
 const HAS_RESPONSE = Buffer.from('"response":');
 const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-interface KeptStreamSetup {
-  readonly exchange: Exchange;
-  readonly keep: Keep;
-  readonly isWritten: boolean;
-}
-
 /**
  * Passes a stream on and keeps its response before the last event leaves, so that the client can continue it at once. A stream
  * that breaks is kept as what it is: failed, or cancelled where the client left.
@@ -70,19 +64,16 @@ interface KeptStreamSetup {
 export class KeptStream extends WrappedSource {
   readonly #exchange: Exchange;
   readonly #keep: Keep;
-  readonly #isWritten: boolean;
   /** The response as it began. Undefined before, and once the end is kept. */
   #begun: Buffer | undefined;
   #ended = false;
   /** Events that wait until the response is kept. */
   #held: (() => void)[] | undefined;
 
-  /** @param isWritten the gateway writes the events */
-  constructor(source: Source, { exchange, keep, isWritten }: KeptStreamSetup) {
+  constructor(source: Source, exchange: Exchange, keep: Keep) {
     super(source);
     this.#exchange = exchange;
     this.#keep = keep;
-    this.#isWritten = isWritten;
   }
 
   override cancel(reason: GatewayError): void {
@@ -106,15 +97,14 @@ export class KeptStream extends WrappedSource {
   }
 
   #read(bytes: Buffer): void {
-    const last = this.#isWritten ? lastWritten(bytes) : lastResponse(bytes);
-    if (last) {
-      this.#ended = true;
-      this.#begun = undefined;
-      this.#hold(this.#keep(last));
-    } else if (!this.#begun) {
-      const first = firstResponse(bytes);
+    for (const { type, response } of responsesIn(bytes)) {
+      if (LAST.has(type)) {
+        this.#ended = true;
+        this.#begun = undefined;
+        return this.#hold(this.#keep(response));
+      }
       // A copy: the bytes may be part of many events.
-      this.#begun = first && Buffer.from(first);
+      this.#begun ??= Buffer.from(response);
     }
   }
 
@@ -154,42 +144,21 @@ export class KeptStream extends WrappedSource {
 }
 
 /** The response in the last event of a stream, if the event is among these. */
-export function lastResponse(bytes: Buffer): Buffer | undefined {
-  for (let at = bytes.lastIndexOf(HAS_RESPONSE); at >= 0;) {
-    const line = lineAt(bytes, at);
-    const found = responseIn(bytes, line);
-    if (found && LAST.has(found.type)) return found.response;
-    at = line.from === 0 ? -1 : bytes.lastIndexOf(HAS_RESPONSE, line.from - 1);
-  }
-  return undefined;
+export const lastResponse = (bytes: Buffer): Buffer | undefined =>
+  responsesIn(bytes).find(({ type }) => LAST.has(type))?.response;
+
+interface EventWithResponse {
+  readonly type: string;
+  readonly response: Buffer;
 }
 
-/** Bytes that the gateway writes behind the last event. */
-const DONE = Buffer.from('\n\ndata: [DONE]\n\n');
-/** Start of the last event as the gateway writes it, with the response as its last member. */
-const WRITTEN = /^data: \{"type":"response\.[a-z]+","sequence_number":\d+,"response":/;
-const MOST_START = 128;
-
-/**
- * Finds the last response in a stream that the gateway wrote. It looks at the end alone: only the last read ends in DONE.
- */
-export function lastWritten(bytes: Buffer): Buffer | undefined {
-  const end = bytes.length - DONE.length;
-  if (end < 0 || bytes.compare(DONE, 0, DONE.length, end) !== 0) return undefined;
-  const from = bytes.lastIndexOf(LINE_FEED, end - 1) + 1;
-  const start = WRITTEN.exec(bytes.toString('latin1', from, Math.min(from + MOST_START, end)));
-  return start ? bytes.subarray(from + start[0].length, end - 1) : undefined;
-}
-
-/** The response in the first event that has one. */
-function firstResponse(bytes: Buffer): Buffer | undefined {
+function* responsesIn(bytes: Buffer): Generator<EventWithResponse, void> {
   for (let at = bytes.indexOf(HAS_RESPONSE); at >= 0;) {
     const line = lineAt(bytes, at);
     const found = responseIn(bytes, line);
-    if (found) return found.response;
+    if (found) yield found;
     at = bytes.indexOf(HAS_RESPONSE, line.to);
   }
-  return undefined;
 }
 
 const LINE_FEED = 0x0a;
@@ -202,10 +171,7 @@ function lineAt(bytes: Buffer, at: number): JsonSpan {
 const DATA = /^data: ?/;
 
 /** The response in the data of an event. */
-function responseIn(
-  bytes: Buffer,
-  { from, to }: JsonSpan,
-): { readonly type: string; readonly response: Buffer } | undefined {
+function responseIn(bytes: Buffer, { from, to }: JsonSpan): EventWithResponse | undefined {
   const line = bytes.toString('latin1', from, to);
   const open = DATA.exec(line)?.[0].length;
   if (open === undefined) return undefined;

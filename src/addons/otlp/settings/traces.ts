@@ -1,8 +1,8 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
+import type { RestartOnly } from '../../../core/process/restart-only.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import type { Report } from '../../../plugin/index.ts';
 
-/** Checks `telemetry.traces` of server.yaml. */
 export const checkTracesSettings: Check = () => ({
   server: (file, report) => checkTraces(file, within(report, 'telemetry', 'traces')),
 });
@@ -25,3 +25,19 @@ function checkTraces({ telemetry }: ServerFile, report: Report): void {
       message: `the address has no path, and collectors take traces at one: write ${origin}/v1/traces`,
     });
 }
+
+/** Keys of `telemetry` of server.yaml that the SDK gets when it starts. */
+export const TRACES_AT_START: readonly RestartOnly[] = [
+  // The key's presence, even if empty, enables traces.
+  { path: ['telemetry', 'traces'], read: (_, { telemetry }) => (telemetry?.traces ? 'on' : 'off') },
+  { path: ['telemetry', 'traces', 'endpoint'], read: (_, { telemetry }) => telemetry?.traces?.endpoint, hidden: true },
+  {
+    path: ['telemetry', 'traces', 'protocol'],
+    read: (_, { telemetry }) => telemetry?.traces?.protocol ?? 'http/protobuf',
+  },
+  {
+    path: ['telemetry', 'traces', 'service_name'],
+    read: (_, { telemetry }) => telemetry?.traces?.service_name ?? 'gatehouse',
+  },
+  { path: ['telemetry', 'semconv'], read: (_, { telemetry }) => telemetry?.semconv ?? 'latest' },
+];

@@ -1,0 +1,11 @@
+import type { FilePage, FileQuery, GatewayContext, StoredFile } from '../../../../plugin/index.ts';
+
+/** Stored files as one API shows them. */
+export interface FilesApi {
+  /** Reads the query of a listing. Throws GatewayError. */
+  readQuery(text: string): FileQuery;
+  toFile(file: StoredFile, ctx: GatewayContext): object;
+  toPage(page: FilePage, ctx: GatewayContext): object;
+  /** The reply to a removal. */
+  removed(id: string): object;
+}

@@ -1,2 +1,0 @@
-export const CHAT_PATH = '/v1/chat/completions';
-export const EMBEDDINGS_PATH = '/v1/embeddings';
