@@ -1,4 +1,5 @@
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import { storeSettings } from '../../core/settings/source/stored-objects.ts';
 import { Alerts } from './alerts.ts';
 import { KeyWatch } from './key-watch.ts';
 import { relayedAlerts } from './process-alerts.ts';
@@ -31,7 +32,7 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
       use() {
         settings = compileAlerts(server.alerts);
         alerts.apply(settings);
-        prices.apply(settings, server.state?.owns?.includes('alerts'));
+        prices.apply(settings, storeSettings(server)?.owns.includes('alerts'));
       },
     }),
     dry: () => ({}),

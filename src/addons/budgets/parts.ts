@@ -15,13 +15,17 @@ import { compileNodeOf } from './settings/compile-node.ts';
 import { checkStored } from './settings/check-stored.ts';
 import { checkUnpriced } from './settings/check-unpriced.ts';
 import { checkVendors } from './settings/check-vendors.ts';
-import { readPriceFiles } from './settings/price-files.ts';
+import { extrasWithRule, readPriceFiles } from './settings/price-files.ts';
+import { shippedPrice } from './prices/price-table.ts';
+import { periodsOf } from './limits/periods.ts';
 
 export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
   added: { shown: shownOfKey },
   compileNode: compileNodeOf,
+  periodAt: (budget, now) => periodsOf(budget, now).at(now),
+  prices: { of: shippedPrice, withRule: extrasWithRule },
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),
   restartOnly: STATE_AT_START,

@@ -5,11 +5,14 @@ import { signingKey } from './compile-alerts.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { isLocalHost, offLimits } from '../../../core/settings/checks/hosts.ts';
 import { withSuggestion } from '../../../core/settings/checks/names.ts';
+import { storeSettings } from '../../../core/settings/source/stored-objects.ts';
 
 /** Checks that webhooks can be reached and signed for, and that they name nodes that exist. */
 export const checkAlerts: Check = (settings) => ({
-  server({ alerts, state }, report) {
+  server(server, report) {
+    const { alerts } = server;
     if (!alerts) return;
+    const hasLedger = storeSettings(server) !== undefined;
     const at = within(report, 'alerts');
     for (const [index, webhook] of (alerts.webhooks ?? []).entries()) {
       const own = within(at, 'webhooks', index);
@@ -21,13 +24,13 @@ export const checkAlerts: Check = (settings) => ({
             'the secret is not `whsec_` and the base64 of 24 to 64 bytes: `echo whsec_$(openssl rand -base64 32)` makes one',
         });
       checkNodes(webhook, settings, within(own, 'nodes'));
-      if (webhook.kinds?.includes('anomaly') && !state)
+      if (webhook.kinds?.includes('anomaly') && !hasLedger)
         own({ path: ['kinds'], severity: 'warning', message: NO_LEDGER });
       if ((alerts.webhooks ?? []).findIndex(({ id }) => id === webhook.id) < index)
         own({ path: ['id'], message: `two webhooks have the id \`${webhook.id}\`: give each its own` });
     }
     if (alerts.anomalies?.floor !== undefined) checkFloor(alerts.anomalies.floor, within(at, 'anomalies', 'floor'));
-    if (alerts.anomalies && !state) at({ path: ['anomalies'], on: 'key', severity: 'warning', message: NO_LEDGER });
+    if (alerts.anomalies && !hasLedger) at({ path: ['anomalies'], on: 'key', severity: 'warning', message: NO_LEDGER });
   },
 });
 

@@ -1,5 +1,5 @@
-import { periodsOf, type PeriodTable, type Span } from './periods.ts';
-import type { Budget } from '../../../core/tenants/tree.ts';
+import { periodsOf, type PeriodTable } from './periods.ts';
+import type { Budget, Span } from '../../../core/tenants/tree.ts';
 
 /** The amounts that this process has counted on one budget, in one period or on one lease. */
 export class Account {

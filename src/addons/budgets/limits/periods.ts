@@ -1,14 +1,7 @@
-import type { Budget } from '../../../core/tenants/tree.ts';
+import type { Budget, Span } from '../../../core/tenants/tree.ts';
 
 /** The settings of a budget that decide its periods. */
 export type PeriodRule = Pick<Budget, 'period' | 'timeZone' | 'dayOfMonth'>;
-
-/** A span of wall clock time: `start <= t < end`. */
-export interface Span {
-  /** 0 for a budget without periods. */
-  readonly start: number;
-  readonly end: number;
-}
 
 const WITHOUT_PERIODS: Span = { start: 0, end: Infinity };
 const HOUR_MS = 3_600_000;

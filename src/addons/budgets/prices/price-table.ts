@@ -1,3 +1,5 @@
+import { usdOf } from '../../../core/ports/money.ts';
+import type { ShippedPrice } from '../../../core/ports/prices.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
 import type { PriceRow } from './rates.ts';
 import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
@@ -55,3 +57,15 @@ export class PriceTable {
 }
 
 export const SHIPPED_PRICES = new PriceTable(PRICES_AS_OF, PRICE_ROWS);
+
+/** The prices of tokens of the table's day. */
+export function shippedPrice(provider: string, model: string): ShippedPrice | undefined {
+  const { asOf } = SHIPPED_PRICES;
+  const prices = SHIPPED_PRICES.find(provider, model)?.steps.findLast(({ from }) => from <= asOf)?.prices;
+  if (!prices) return undefined;
+  const usd = (['input', 'cached', 'output'] as const).flatMap((kind): [string, number][] => {
+    const price = prices[kind];
+    return price === undefined ? [] : [[kind, usdOf(price, 1e6)]];
+  });
+  return { asOf, usd: Object.fromEntries(usd) };
+}

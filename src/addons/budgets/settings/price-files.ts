@@ -1,4 +1,4 @@
-import type { PricesFile } from '../../../../schemas/types.generated.ts';
+import type { PriceRule, PricesFile } from '../../../../schemas/types.generated.ts';
 import { Slot, type Extras, type ExtraReader } from '../../../core/settings/source/extra-files.ts';
 import type { StoredObjects, StoredPrice } from '../../../core/settings/source/stored-objects.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
@@ -16,10 +16,10 @@ const slot = new Slot<PriceFiles>({ rules: undefined, table: SHIPPED_PRICES });
 
 export const priceFilesOf = (settings: { readonly extras?: Extras | undefined }): PriceFiles => slot.in(settings);
 
-/** These rules in place of those of prices.yaml, for a check of them. */
-export function extrasWithRules(settings: { readonly extras: Extras }, rules: PricesFile): Extras {
+/** Extras with this rule in place of those of prices.yaml, for a check of it. */
+export function extrasWithRule(others: Extras, rule: object): Extras {
   const extras = {};
-  slot.put(extras, { ...slot.in(settings), rules });
+  slot.put(extras, { ...slot.in({ extras: others }), rules: { prices: [rule as PriceRule] } });
   return extras;
 }
 

@@ -1,6 +1,6 @@
 import { parseCap } from '../../../../core/tenants/amounts.ts';
-import { periodsOf, type Span } from '../../../budgets/limits/periods.ts';
-import type { Budget } from '../../../../core/tenants/tree.ts';
+import { partOf } from '../../../../core/process/add-on-parts.ts';
+import type { Budget, Span } from '../../../../core/tenants/tree.ts';
 import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../../core/ports/counters.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
@@ -23,15 +23,15 @@ interface AdjustBody {
   readonly reason: string;
 }
 
-const budgetsOf = (object: OwnedObject, { settings }: Call): readonly OwnedBudget[] =>
-  budgetsIn(object, settings).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
+const budgetsOf = (object: OwnedObject): readonly OwnedBudget[] =>
+  budgetsIn(object).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
 
 export const listBudgets: Handler = async (call) => {
   const { objects, query } = call;
   const node = query.one('node');
   const all = (['organizations', 'teams', 'keys', 'budgets'] as const)
     .flatMap((kind) => objects.list(kind))
-    .flatMap((object) => budgetsOf(object, call))
+    .flatMap(budgetsOf)
     .filter(({ compiled }) => node === undefined || compiled.node.ref === node)
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const { items, next } = pageOf(all, ({ id }) => id, query);
@@ -74,7 +74,7 @@ function find(call: Call): OwnedBudget {
   // A name is that of a budget in a node, or of one in an object of its own.
   const all = id.includes(':') ? [objects.find(kind, node), ...objects.list('budgets')] : [objects.find('budgets', id)];
   const budget = all
-    .flatMap((object) => (object ? budgetsOf(object, call) : []))
+    .flatMap((object) => (object ? budgetsOf(object) : []))
     .find((one) => one.id === id || one.compiled.name === id);
   if (!budget) throw new ApiProblem('not_found', 'There is no budget with this id.');
   return budget;
@@ -82,7 +82,7 @@ function find(call: Call): OwnedBudget {
 
 /** The answer to a write of a budget that is an object of its own. */
 async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
-  const [budget] = budgetsOf(object, call);
+  const [budget] = budgetsOf(object);
   if (!budget) throw new ApiProblem('internal_error', 'The budget could not be read.');
   return answerWith(budget, call);
 }
@@ -148,7 +148,8 @@ function valueOf(text: string | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-const spanOf = ({ compiled }: Pick<OwnedBudget, 'compiled'>, now: number): Span => periodsOf(compiled, now).at(now);
+/** The add-on that has compiled the budget has its periods. */
+const spanOf = ({ compiled }: Pick<OwnedBudget, 'compiled'>, now: number): Span => partOf('periodAt')!(compiled, now);
 
 const refOf = (budget: Pick<OwnedBudget, 'compiled'>, now: number) => ({
   node: budget.compiled.id,

@@ -2,6 +2,7 @@ import { priceFilesOf } from '../../settings/price-files.ts';
 import { changeOf } from '../../state/stored-entities.ts';
 import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
+import { webhooksIn } from '../../../../core/settings/source/stored-objects.ts';
 import type { FoundStore } from './read.ts';
 
 /** An object of a file that the store could have. */
@@ -46,7 +47,7 @@ export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' |
           },
         ],
   );
-  const alerts = (server.alerts?.webhooks ?? []).map(({ id, url, secret, ...doc }, index): ObjectOfFile => ({
+  const alerts = webhooksIn(server).map(({ id, url, secret, ...doc }, index): ObjectOfFile => ({
     kind: 'alerts',
     id,
     place: placeOf('server.yaml', ['alerts', 'webhooks', index, 'id']),
