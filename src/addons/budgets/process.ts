@@ -13,9 +13,8 @@ import { requestPrices } from './record/request-prices.ts';
 import { BudgetState } from './reserve/budget-state.ts';
 import { compileState, type StateSettings } from './settings/state.ts';
 import { sourceOf } from './snapshot.ts';
-import { budgetReports } from './state/budget-metrics.ts';
 import { KeyUses } from './state/key-uses.ts';
-import { ledgerReports } from './state/ledger-metrics.ts';
+import { ledgerReports } from './ledger/reports.ts';
 import { StoreUpkeep } from './state/store-upkeep.ts';
 import { countersOf, ledgerOf } from './state/usage-counters.ts';
 
@@ -29,7 +28,7 @@ export function openBudgets(tools: PartTools): ProcessPart {
   const budgets = new BudgetState({
     clock,
     log,
-    reports: budgetReports(metrics),
+    families: metrics.families,
     shared: counters,
     inMemory: counters === undefined,
     ledger,

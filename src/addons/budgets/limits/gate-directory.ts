@@ -1,6 +1,6 @@
 import { matches } from '../../../core/catalog/model-pattern.ts';
 import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts';
-import type { Gate, GateDirectory, Limited, Refs } from './gate.ts';
+import type { Gate, Limited, Refs } from './gate.ts';
 import type { Limits } from '../../../core/tenants/tree.ts';
 
 /** A gate and the limits that it is to have. */
@@ -31,7 +31,8 @@ interface NodeGates {
 
 const NONE: readonly Gate[] = [];
 
-export class NodeGateDirectory implements GateDirectory {
+/** The gates of one version of the settings. */
+export class GateDirectory {
   readonly #table: GateTable;
   readonly #byRef: ShardedMap<NodeGates>;
   readonly #use: () => void;
@@ -44,40 +45,45 @@ export class NodeGateDirectory implements GateDirectory {
     this.#use = use;
   }
 
-  static of(table: GateTable, nodes: readonly Limited[]): NodeGateDirectory {
+  static of(table: GateTable, nodes: readonly Limited[]): GateDirectory {
     const listed = new Map<string, ListedGate>();
     const byRef = new ShardedChanges(new ShardedMap<NodeGates>());
     enter(table, nodes, { byRef, listed });
-    return new NodeGateDirectory(table, byRef.done(), () => table.use(listed));
+    return new GateDirectory(table, byRef.done(), () => table.use(listed));
   }
 
+  /** The directory after some nodes have changed; its `use` applies what has. @param before the nodes as they were */
   with(nodes: readonly Limited[], before: readonly Limited[]): GateDirectory {
     const table = this.#table;
     const had = before.some(({ ref }) => this.#byRef.has(ref));
-    if (!had && nodes.every(({ limits }) => !limits)) return new NodeGateDirectory(table, this.#byRef, () => {});
+    if (!had && nodes.every(({ limits }) => !limits)) return new GateDirectory(table, this.#byRef, () => {});
     const listed = new Map<string, ListedGate>();
     const byRef = new ShardedChanges(this.#byRef);
     const names = before.flatMap(({ ref }) => byRef.get(ref)?.names ?? []);
     for (const { ref } of before) byRef.delete(ref);
     enter(table, nodes, { byRef, listed });
     const left = names.filter((name) => !listed.has(name));
-    return new NodeGateDirectory(table, byRef.done(), () => table.useChanged(listed, left));
+    return new GateDirectory(table, byRef.done(), () => table.useChanged(listed, left));
   }
 
+  /** Called when these settings take effect. */
   use(): void {
     this.#use();
   }
 
+  /** The gates of a path of nodes for requests of any model. @param path the same list for all requests of a key */
   whole(path: Refs): readonly Gate[] {
     let found = this.#known.get(path);
     if (!found) this.#known.set(path, (found = path.flatMap(({ ref }) => this.#byRef.get(ref)?.whole ?? NONE)));
     return found;
   }
 
+  /** The gate of one node for requests of any model. */
   one(ref: string): Gate | undefined {
     return this.#byRef.get(ref)?.whole;
   }
 
+  /** The gates of nodes that a model has, by its provider's name and with `@slug/`, both as `comparedName` writes them. */
   ofModel(refs: Refs, model: string, full: string): readonly Gate[] {
     let found: Gate[] | undefined;
     for (const { ref } of refs)

@@ -62,17 +62,3 @@ function changed(
 }
 
 export type Refs = readonly { readonly ref: string }[];
-
-/** The gates of one version of the settings. */
-export interface GateDirectory {
-  /** Called when these settings take effect. */
-  use(): void;
-  /** The directory after some nodes have changed; its `use` applies what has. @param before the nodes as they were */
-  with(nodes: readonly Limited[], before: readonly Limited[]): GateDirectory;
-  /** The gates of a path of nodes for requests of any model. @param path the same list for all requests of a key */
-  whole(path: Refs): readonly Gate[];
-  /** The gate of one node for requests of any model. */
-  one(ref: string): Gate | undefined;
-  /** The gates of nodes that a model has, by its provider's name and with `@slug/`, both as `comparedName` writes them. */
-  ofModel(refs: Refs, model: string, full: string): readonly Gate[];
-}

@@ -1,7 +1,8 @@
 import type { Clock, LimitKind } from '../../../plugin/index.ts';
 import { AddressGates } from './address-gates.ts';
-import { Gate, type GateDirectory, type Limited } from './gate.ts';
-import { NodeGateDirectory, type ListedGates } from './gate-directory.ts';
+import { Gate, type Limited } from './gate.ts';
+import type { Limits } from '../../../core/tenants/tree.ts';
+import { GateDirectory, type GateTable, type ListedGates } from './gate-directory.ts';
 
 /** A limit that is used up. */
 export interface Refusal {
@@ -30,7 +31,7 @@ export class Ticket {
  * The gates of all nodes; they outlive snapshots, so that a reload keeps what is used and who is inside. Every process counts for
  * itself: each has an equal part of a limit. Bounded by the nodes of the settings.
  */
-export class Gates {
+export class Gates implements GateTable {
   /** Requests without a valid key. */
   readonly addresses: AddressGates;
   readonly #clock: Pick<Clock, 'now'>;
@@ -58,17 +59,14 @@ export class Gates {
 
   /** Nothing changes until the directory is used: these settings may be refused. */
   directory(nodes: readonly Limited[]): GateDirectory {
-    return NodeGateDirectory.of(
-      {
-        find: (name, of, models, limits) => this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes),
-        use: (listed) => this.#use(listed),
-        useChanged: (changed, left) => this.#useChanged(changed, left),
-      },
-      nodes,
-    );
+    return GateDirectory.of(this, nodes);
   }
 
-  #use(listed: ListedGates): void {
+  find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate {
+    return this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes);
+  }
+
+  use(listed: ListedGates): void {
     const now = this.#clock.now();
     const kept = new Map<string, Gate>();
     for (const [name, { gate, limits }] of listed) {
@@ -85,7 +83,7 @@ export class Gates {
     this.#gates = kept;
   }
 
-  #useChanged(changed: ListedGates, left: readonly string[]): void {
+  useChanged(changed: ListedGates, left: readonly string[]): void {
     const now = this.#clock.now();
     for (const [name, { gate, limits }] of changed) {
       gate.change(limits, this.#processes, now);

@@ -14,19 +14,22 @@ import {
   type RateGates,
   type RefusedLimit,
   type TargetTicket,
+  type TryRecord,
 } from '../../../plugin/index.ts';
 import { comparedName } from '../../../core/catalog/model-pattern.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import type { Bucket } from './gcra.ts';
-import type { Gate, GateDirectory } from './gate.ts';
+import type { Gate } from './gate.ts';
+import type { GateDirectory } from './gate-directory.ts';
 import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';
 import type { NodeTree } from '../../../core/tenants/tree.ts';
-import { cachedTokens, usedTokens } from './used-tokens.ts';
+import { believedUsage } from '../../../core/record/believed-usage.ts';
+import { cachedOfAll, totalOfAll } from '../prices/cost.ts';
 
 interface RequestGatesSetup {
   readonly gates: Gates;
   /** Another one after a change of the state store. */
-  readonly directory: Pick<GateDirectory, 'whole' | 'one' | 'ofModel'>;
+  readonly directory: GateDirectory;
   readonly tree: NodeTree;
   readonly clock: Pick<Clock, 'now'>;
   /** Called for each refusal. */
@@ -136,6 +139,37 @@ function tokensOf({ attempts, request }: Exchange, { tokens: estimate }: Ticket)
 
 const cachedOf = ({ attempts, request }: Exchange): number =>
   attempts.reduce((sum, attempt) => sum + cachedTokens(attempt, request.bodyBytes), 0);
+
+/** Replies that cost no tokens: nothing was sent. */
+const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
+
+/** The try whose tokens count; undefined where nothing was sent. */
+function sentTry({ cache, tries }: Attempt): TryRecord | undefined {
+  const last = tries.at(-1);
+  return FROM_CACHE.has(cache) || last?.sentAt === undefined ? undefined : last;
+}
+
+/**
+ * The tokens of an attempt that has ended. Without a report of the upstream, or with one that cannot be true, the estimate counts for what
+ * may have been read.
+ *
+ * @param bytes of the request
+ */
+function usedTokens(attempt: Attempt, estimate: number, bytes: number): number {
+  const last = sentTry(attempt);
+  if (!last) return 0;
+  const { signals } = attempt;
+  const usage = believedUsage(attempt, signals, bytes);
+  if (!usage) return last.status !== undefined && last.status >= 400 ? 0 : estimate;
+  // A stream that was cut reports only what it had counted so far.
+  return signals?.ended ? totalOfAll(usage) : Math.max(totalOfAll(usage), estimate);
+}
+
+/** The tokens of `usedTokens` that the provider read from its cache. */
+function cachedTokens(attempt: Attempt, bytes: number): number {
+  const usage = sentTry(attempt) && believedUsage(attempt, attempt.signals, bytes);
+  return usage ? cachedOfAll(usage) : 0;
+}
 
 const CODES: Readonly<Record<LimitKind, ErrorCode>> = {
   requests: 'limit_requests',

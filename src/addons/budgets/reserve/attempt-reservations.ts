@@ -30,7 +30,9 @@ import { spentHeaders } from './budget-headers.ts';
 import { refusalError } from './budget-refusal.ts';
 import { answerLimitOf } from './request-size.ts';
 import { watchStream, type Overrun } from './overrun.ts';
-import { unsettledRow } from './unsettled-row.ts';
+import { NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';
+import { payerOf } from '../record/payer.ts';
+import { geoOf } from '../../../core/record/costs.ts';
 
 export interface AttemptReservationsSetup extends EstimatorSetup {
   readonly tree: NodeTree;
@@ -174,8 +176,35 @@ export class AttemptReservations implements RequestBudgets {
     });
   }
 
-  #unsettledRow({ exchange, attempt, estimate }: Job, at: number): LedgerRow {
-    return unsettledRow(exchange, attempt, { estimate, prices: this.#setup.prices.at(exchange.startedAt), at });
+  /** The row of the ledger if the process ends before the attempt is settled: its cost is the reserve. */
+  #unsettledRow({ exchange, attempt, estimate: { amounts, tier, isPriced } }: Job, wall: number): LedgerRow {
+    const payer = payerOf(exchange, this.#setup.prices.at(exchange.startedAt), wall);
+    const { slug, model, provider, region } = attempt.resolved!;
+    const row = {
+      req: payer.req,
+      requestId: named(payer.requestId),
+      at: Math.floor(wall),
+      key: named(exchange.caller?.keyId),
+      user: named(payer.user),
+      team: named(exchange.caller?.team),
+      organization: named(payer.organization),
+      config: named(exchange.config?.id),
+      priceVersion: payer.priceVersion,
+      asked: named(`@${slug}/${model}`),
+      model: named(model),
+      tier: tier ?? '',
+      geo: named(geoOf(provider, region)),
+      att: attempt.number,
+      kind: 'expired',
+      src: isPriced || amounts.usd > 0 ? 'lost' : 'none',
+      status: 'lost',
+      sums: NO_SUMS,
+      nano: amounts.usd,
+      held: amounts.usd,
+      ms: 0,
+      firstMs: undefined,
+    } as const;
+    return rowOf(row, row, row);
   }
 
   /** By the costs that the record of the request has. */

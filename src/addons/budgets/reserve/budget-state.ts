@@ -4,27 +4,18 @@ import type { Clock } from '../../../plugin/index.ts';
 import { BudgetAccounting } from '../limits/budget-accounting.ts';
 import type { Account } from '../limits/accounts.ts';
 import type { ReservationRefusal } from '../limits/reservations.ts';
-import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
+import type { NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
 import { LearnedSizes } from '../prices/learned-sizes.ts';
 import type { Overrun } from './overrun.ts';
+import type { Families } from '../../../core/record/metrics/open-families.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 
-/** Counts events of budgets. */
-export interface BudgetReports {
-  level(account: Account): void;
-  refused(budget: Budget | undefined, why: ReservationRefusal['why']): void;
-  overrun(what: Overrun): void;
-  unpriced(): void;
-  expired(count: number): void;
-  lost(): void;
-}
-
-const UNREPORTED: BudgetReports = { level() {}, refused() {}, overrun() {}, unpriced() {}, expired() {}, lost() {} };
+const NANO_PER_USD = 1e9;
 
 export interface BudgetStateSetup {
   readonly clock: Clock;
   readonly log?: Pick<Logger, 'warn' | 'error' | 'info'>;
-  readonly reports?: BudgetReports;
+  readonly families?: Families;
   /** Undefined: this process counts alone, in memory. */
   readonly shared?: CounterSource | undefined;
   /** The counts end with this process. The log then has one warning, if there are budgets. */
@@ -41,26 +32,26 @@ export interface BudgetStateSetup {
 export class BudgetState {
   readonly accounting: BudgetAccounting;
   readonly learned = new LearnedSizes();
-  readonly reports: BudgetReports;
   readonly ledger: RequestLedger | undefined;
   readonly #log: BudgetStateSetup['log'];
+  readonly #families: Families | undefined;
   readonly #onExhausted: BudgetStateSetup['onExhausted'];
   #isSaid: boolean;
 
   constructor(setup: BudgetStateSetup) {
-    const { clock, log, reports = UNREPORTED, shared, inMemory = false, ledger, onAlert } = setup;
+    const { clock, log, families, shared, inMemory = false, ledger, onAlert } = setup;
     this.#onExhausted = setup.onExhausted;
     this.#isSaid = !inMemory;
-    this.reports = reports;
+    this.#families = families;
     this.ledger = ledger;
     this.#log = log;
     this.accounting = new BudgetAccounting(
       clock,
       {
         ...(onAlert && { alert: onAlert }),
-        level: (account) => reports.level(account),
+        level: (account) => this.#level(account),
         expired: (count) => {
-          reports.expired(count);
+          families?.budgetExpired.add({}, count);
           log?.warn({ requests: count }, 'requests ended without a settle; their reserves count as spent');
         },
         clockForward: (ms) =>
@@ -74,7 +65,7 @@ export class BudgetState {
         },
         leased: (account) => ledger?.leased(account),
         lost: ({ budget }) => {
-          reports.lost();
+          families?.budgetLeasesLost.add({});
           log?.error({ budget: budget.name }, 'the store has declared a lease of this process lost');
         },
       },
@@ -95,21 +86,34 @@ export class BudgetState {
   }
 
   refused({ why, account, amount }: ReservationRefusal): void {
-    this.reports.refused(account?.budget, why);
+    this.#families?.budgetRefusals.add({ budget: account?.budget.name ?? '', why });
     if (why !== 'exceeded' || !account || account.hasRefused) return;
     account.hasRefused = true;
     this.#onExhausted?.(account, amount);
   }
 
   unpriced(requestId: string, model: string): void {
-    this.reports.unpriced();
+    this.#families?.budgetUnpriced.add({});
     this.#log?.warn(
       { request_id: requestId, model },
       'a request was sent whose price is not known; budgets do not count it',
     );
   }
 
+  overrun(what: Overrun): void {
+    this.#families?.budgetOverruns.add({ what });
+  }
+
   close(): Promise<void> {
     return this.accounting.close();
+  }
+
+  /** The labels are of the settings, so that their number is bounded. */
+  #level({ budget, used, held, others }: Account): void {
+    const labels = { budget: budget.name, unit: budget.unit };
+    const shown = (amount: number): number => (budget.unit === 'usd' ? amount / NANO_PER_USD : amount);
+    this.#families?.budgetSpent.set(labels, shown(Math.max(0, used + others)));
+    this.#families?.budgetHeld.set(labels, shown(held));
+    this.#families?.budgetCap.set(labels, shown(budget.amount));
   }
 }

@@ -26,7 +26,7 @@ export function composeBudgets({
   whenDown,
   state = new BudgetState({ clock }),
 }: BudgetsSetup): RequestBudgets {
-  const { accounting, learned, reports, ledger } = state;
+  const { accounting, learned, ledger } = state;
   if (!hasBudgets && !ledger) return NO_BUDGETS;
   return new AttemptReservations({
     tree,
@@ -37,7 +37,7 @@ export function composeBudgets({
     whenDown,
     onUnpriced: ({ id }, { model }) => state.unpriced(id, model),
     onRefused: (refusal) => state.refused(refusal),
-    onOverrun: (what) => reports.overrun(what),
+    onOverrun: (what) => state.overrun(what),
     ledger,
   });
 }

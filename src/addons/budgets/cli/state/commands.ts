@@ -21,7 +21,7 @@ export const stateCommands: readonly NamedCommand[] = [
       async run(args, world) {
         const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
         const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
-        const { migrateCommand } = await import('./migrate.ts');
+        const { migrateCommand } = await import('./files-and-store.ts');
         return migrateCommand({ ...world, dir, dryRun });
       },
     },
@@ -33,7 +33,7 @@ export const stateCommands: readonly NamedCommand[] = [
       help: 'Print the objects and counters of the state store as JSON lines, without secrets. --kind: only one, such as\nkeys or counters',
       async run(args, world) {
         const { configs: dir, kind } = parse(args, { ...configs, kind: { type: 'string' } }).values;
-        const { exportCommand, EXPORT_KINDS } = await import('./export.ts');
+        const { exportCommand, EXPORT_KINDS } = await import('./export-import.ts');
         return exportCommand({
           ...world,
           dir,
@@ -55,7 +55,7 @@ export const stateCommands: readonly NamedCommand[] = [
         } as const;
         const { positionals, values } = parse(args, options, 1);
         const file = required(positionals[0], 'state import needs the file of an export');
-        const { importCommand } = await import('./import.ts');
+        const { importCommand } = await import('./export-import.ts');
         const { OWNED_KINDS } = await import('../../../../core/ports/entities.ts');
         const kind = values.kind === undefined ? undefined : oneOf('kind', values.kind, OWNED_KINDS);
         return importCommand({ ...world, dir: values.configs, file, kind, dryRun: values['dry-run'] });
@@ -65,12 +65,12 @@ export const stateCommands: readonly NamedCommand[] = [
   storeCommand(
     'accept-rollback',
     'Accept that the state store has an earlier version than the gateway has seen, as after a restore. Keys that\nwere revoked since are valid again. The gateway must not run',
-    async () => (await import('./accept-rollback.ts')).acceptRollbackCommand,
+    async () => (await import('./backup.ts')).acceptRollbackCommand,
   ),
   storeCommand(
     'diff',
     'List which keys, teams, organizations, prices and alerts the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
-    async () => (await import('./diff.ts')).diffCommand,
+    async () => (await import('./files-and-store.ts')).diffCommand,
   ),
   copyCommand(
     'backup',

@@ -23,7 +23,7 @@ import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
-export const KEEP_ENDED_MS = 86_400_000;
+const KEEP_ENDED_MS = 86_400_000;
 
 export interface LeaseRow extends CounterRef {
   readonly id: LeaseId;
@@ -63,6 +63,21 @@ export interface CountingTables {
   addAudit(event: AuditEvent, by: Actor): void;
 }
 
+/** Runs a task on the tables, in one transaction, at a time of the store's wall clock. */
+type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) => Result;
+
+/** The methods of `Counters` that write. The time comes first, as in all calls of a store. */
+export const countingCalls = (run: RunCount) => ({
+  take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
+    run(now, (tables) => take(tables, { requests, by, batch }, now)),
+  report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
+  giveBack: (now: number, leases: readonly LeaseId[], by: Boot) =>
+    run(now, (tables) => giveBack(tables, leases, by, now)),
+  reap: (now: number, until: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, until, boot)),
+  adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by)),
+  notify: (now: number, counter: CounterRef, bit: number) => run(now, (tables) => notify(tables, counter, bit)),
+});
+
 export const noCounter = ({ node, period }: CounterRef): CounterState => ({
   node,
   period,
@@ -72,13 +87,12 @@ export const noCounter = ({ node, period }: CounterRef): CounterState => ({
   notified: 0,
 });
 
-export function checkCounter({ node, period }: CounterRef): void {
+function checkCounter({ node, period }: CounterRef): void {
   checkText('the node of a counter', node, 256);
   checkInteger('the period of a counter', period, 0);
 }
 
-/** `Counters.take`. @param now of the store's wall clock */
-export function take(
+function take(
   tables: CountingTables,
   { requests, by, batch }: { readonly requests: readonly LeaseRequest[]; readonly by: Boot; readonly batch: number },
   now: number,
@@ -184,8 +198,7 @@ export const isOver =
   (lease: LeaseRow): boolean =>
     lease.expiresAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
 
-/** `Counters.report`. */
-export function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
+function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
   checkBoot(by);
   checkSize(used.length);
   for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);
@@ -198,8 +211,7 @@ export function report(tables: CountingTables, used: readonly LeaseUsage[], by: 
   });
 }
 
-/** `Counters.giveBack`. */
-export function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, now: number): void {
+function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, now: number): void {
   checkSize(leases.length);
   for (const id of leases) {
     const lease = tables.lease(id);
@@ -208,8 +220,7 @@ export function giveBack(tables: CountingTables, leases: readonly LeaseId[], by:
   }
 }
 
-/** `Counters.reap`. */
-export function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
+function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
   const lost = tables.reapable(now, boot).map((lease) => {
     replaceLease(tables, lease, { ...lease, state: 'lost' });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
@@ -218,8 +229,7 @@ export function reap(tables: CountingTables, now: number, boot?: Boot['id']): Lo
   return lost;
 }
 
-/** `Counters.adjust`. */
-export function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): CounterState {
+function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): CounterState {
   checkActor(by);
   checkCounter(adjustment);
   checkText('the id of an adjustment', adjustment.id, 128);
@@ -266,8 +276,7 @@ function writeOff(tables: CountingTables, counter: CounterState, by: Nano): Coun
   return { ...counter, unreconciled };
 }
 
-/** `Counters.notify`. */
-export function notify(tables: CountingTables, ref: CounterRef, bit: number): boolean {
+function notify(tables: CountingTables, ref: CounterRef, bit: number): boolean {
   checkCounter(ref);
   checkInteger('a bit', bit, 0, 31);
   const counter = tables.counter(ref) ?? noCounter(ref);

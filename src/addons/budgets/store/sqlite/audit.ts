@@ -22,7 +22,6 @@ interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'r
 
 export class SqliteAudit {
   readonly #db: Database;
-
   readonly #keys: ChainKeys;
 
   /** @param ring none: rows get hashes without a key */
@@ -47,22 +46,8 @@ export class SqliteAudit {
   }
 
   #insert(row: AuditRow): void {
-    this.#db.run(
-      'INSERT INTO audit (seq, at, actor, role, address, action, kind, id, before, after, reason, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      row.seq,
-      row.at,
-      row.actor,
-      row.role,
-      row.address ?? null,
-      row.action,
-      row.kind,
-      row.id,
-      row.before ?? null,
-      row.after ?? null,
-      row.reason ?? null,
-      row.prev,
-      row.hash,
-    );
+    const { address = null, before = null, after = null, reason = null } = row;
+    this.#db.insert('audit', { ...row, address, before, after, reason });
   }
 
   add(event: AuditEvent, by: Actor, now: number): void {

@@ -1,14 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditEvent } from '../../../../core/ports/audit.ts';
-import type {
-  Adjustment,
-  LeaseRequest,
-  Boot,
-  CounterRef,
-  LeaseId,
-  LeaseUsage,
-} from '../../../../core/ports/counters.ts';
+import type { CounterRef } from '../../../../core/ports/counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { KeptAnswer } from '../../../../core/ports/idempotency.ts';
@@ -117,14 +110,8 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),
     seen: (_now: number, uses: readonly KeyUse[]) => entities.seen(uses),
     lastUses: (_now: number, keyIds: readonly string[]) => entities.lastUses(keyIds),
-    take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
-      counters.take(requests, by, { batch, now }),
-    report: (now: number, used: readonly LeaseUsage[], by: Boot) => counters.report(used, by, now),
-    giveBack: (now: number, leases: readonly LeaseId[], by: Boot) => counters.giveBack(leases, by, now),
-    reap: (now: number, until: number, boot: Boot['id'] | undefined) => counters.reap(until, boot, now),
-    adjust: (now: number, adjustment: Adjustment, by: Actor) => counters.adjust(adjustment, by, now),
+    ...counters.calls,
     read: (_now: number, refs: readonly CounterRef[]) => counters.read(refs),
-    notify: (now: number, counter: CounterRef, bit: number) => counters.notify(counter, bit, now),
     countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
     forget: (_now: number, periodStart: number) => counters.forget(periodStart),
     /** @param rows as `rowsAsText` writes them, or in the same thread as they are */

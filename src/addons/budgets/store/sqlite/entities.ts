@@ -129,21 +129,11 @@ export class SqliteEntities {
       if (first === undefined) return;
       this.#audit.announceKey(now);
       this.#db.run('DELETE FROM key_check WHERE kid <> ?', first);
-      this.#db.run(
-        'INSERT INTO key_check (kid, envelope) VALUES (?, ?) ON CONFLICT DO NOTHING',
-        first,
-        this.#keys.seal(CHECK.id, CHECK),
-      );
-      for (const { kind, id, ...sealed } of this.#db.all<EntityRef & SealedField>('SELECT * FROM sealed')) {
-        const envelope = this.#keys.rewrap(sealed.envelope, placeOf({ kind, id }, sealed.field, sealed.version));
-        if (envelope !== undefined)
-          this.#db.run(
-            'UPDATE sealed SET envelope = ? WHERE kind = ? AND id = ? AND field = ?',
-            envelope,
-            kind,
-            id,
-            sealed.field,
-          );
+      const sealed = { kid: first, envelope: this.#keys.seal(CHECK.id, CHECK) };
+      this.#db.insert('key_check', sealed, 'ON CONFLICT DO NOTHING');
+      for (const row of this.#db.all<EntityRef & SealedField>('SELECT * FROM sealed')) {
+        const envelope = this.#keys.rewrap(row.envelope, placeOf(row, row.field, row.version));
+        if (envelope !== undefined) this.#db.put('sealed', ['kind', 'id', 'field'], { ...row, envelope });
       }
     });
   }
@@ -197,42 +187,28 @@ type SavingTables = Pick<EntityTables, 'saveVersion' | 'saveEntity' | 'saveDiges
 
 const savingTables = (db: Database): SavingTables => ({
   saveVersion: (version) => void db.run(`UPDATE sequence SET value = ? WHERE name = 'version'`, version),
-  saveEntity: (row: EntityRow) =>
-    void db.run(
-      `INSERT INTO entity (kind, id, version, doc, updated_by, updated_at, gone) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
-       doc = excluded.doc, updated_by = excluded.updated_by, updated_at = excluded.updated_at, gone = excluded.gone`,
-      row.kind,
-      row.id,
-      row.version,
-      row.doc,
-      row.updatedBy,
-      row.updatedAt,
-      row.gone ? 1 : 0,
-    ),
+  saveEntity: ({ updatedBy, updatedAt, gone, ...row }: EntityRow) =>
+    db.put('entity', ['kind', 'id'], {
+      ...row,
+      updated_by: updatedBy,
+      updated_at: updatedAt,
+      gone: gone ? 1 : 0,
+    }),
   saveDigests: (kind, id, digests) => {
     db.run(`DELETE FROM ${SECRETS[kind]} WHERE key_id = ?`, id);
     for (const { slot, digest, last4, validFrom, validTo } of digests)
-      db.run(
-        `INSERT INTO ${SECRETS[kind]} (key_id, slot, digest, last4, valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?)`,
-        id,
+      db.insert(SECRETS[kind], {
+        key_id: id,
         slot,
         digest,
         last4,
-        validFrom,
-        validTo ?? null,
-      );
+        valid_from: validFrom,
+        valid_to: validTo ?? null,
+      });
   },
   saveSealed: ({ kind, id }, field, sealed) => {
     db.run('DELETE FROM sealed WHERE kind = ? AND id = ? AND field = ?', kind, id, field);
-    if (sealed)
-      db.run(
-        'INSERT INTO sealed (kind, id, field, version, envelope) VALUES (?, ?, ?, ?, ?)',
-        kind,
-        id,
-        field,
-        sealed.version,
-        sealed.envelope,
-      );
+    if (sealed) db.insert('sealed', { kind, id, field, version: sealed.version, envelope: sealed.envelope });
   },
 });
 

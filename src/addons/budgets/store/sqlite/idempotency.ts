@@ -24,15 +24,7 @@ export class SqliteIdempotency {
     const { actor, key, sha256, status, body, until } = answer;
     this.#db.transaction(() => {
       this.#db.run('DELETE FROM idem WHERE until <= ?', now);
-      this.#db.run(
-        'INSERT INTO idem VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-        actor,
-        key,
-        sha256,
-        status,
-        body,
-        until,
-      );
+      this.#db.insert('idem', { actor, key, sha256, status, body, until }, 'ON CONFLICT DO NOTHING');
       this.#db.run(
         `DELETE FROM idem WHERE rowid IN
          (SELECT rowid FROM idem ORDER BY until, rowid LIMIT max(0, (SELECT count(*) FROM idem) - ?))`,
