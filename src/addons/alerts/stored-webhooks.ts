@@ -15,7 +15,7 @@ import { messageOf } from '../../plugin/thrown.ts';
 /** Pause before the next read of a store that did not answer. */
 const AGAIN_MS = 10_000;
 
-export interface StoredWebhooksSetup {
+interface StoredWebhooksSetup {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Logger, 'error'>;
   readonly objects: { readonly now: StoredObjects; onChange(listener: (changes: StoredChanges) => void): void };

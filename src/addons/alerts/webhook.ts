@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -5,7 +6,6 @@ import type { Families } from '../../core/record/metrics/open-families.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
 import type { Upstream } from '../../core/upstream/index.ts';
 import { version } from '../../core/kernel/version.ts';
-import { signedHeaders } from './signature.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
 /** Pauses before the tries after the first: six tries within an hour. */
@@ -28,7 +28,7 @@ export interface WebhookTools {
 }
 
 /** An event as it is sent, at each try the same. */
-export interface WebhookEvent {
+interface WebhookEvent {
   readonly id: string;
   readonly body: string;
 }
@@ -182,4 +182,11 @@ export class Webhook {
   #count(): void {
     this.#tools.families.webhookQueue.set({ webhook: this.#settings.id }, this.#jobs.size);
   }
+}
+
+/** Headers by https://www.standardwebhooks.com, for which receivers have libraries. @param wall milliseconds since 1970 */
+function signedHeaders(id: string, wall: number, body: string, key: Buffer): Readonly<Record<string, string>> {
+  const seconds = String(Math.floor(wall / 1000));
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
 }

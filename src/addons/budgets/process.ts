@@ -4,7 +4,6 @@ import type { CounterSource } from '../../core/ports/counters.ts';
 import { requireStore } from '../../core/ports/store-handle.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import type { Clock } from '../../plugin/index.ts';
-import { budgetAlert, exhaustedAlert } from './alerts/budget-alert.ts';
 import { RequestLedger } from './ledger/request-ledger.ts';
 import { Gates } from './limits/gates.ts';
 import { PriceList } from './prices/price-list.ts';
@@ -30,10 +29,8 @@ export function openBudgets(tools: PartTools): ProcessPart {
     log,
     families: metrics.families,
     shared: counters,
-    inMemory: counters === undefined,
     ledger,
-    onAlert: (account, percent) => tools.port('alerts')?.raise(budgetAlert(account, percent)),
-    onExhausted: (account, amount) => tools.port('alerts')?.raise(exhaustedAlert(account, amount)),
+    raise: (alert) => tools.port('alerts')?.raise(alert),
   });
   const write = shared?.writeKeyUses ?? (store && (async (uses) => requireStore(store).entities.seen(uses)));
   const keyUses = write && new KeyUses(clock, write);

@@ -1,7 +1,6 @@
 import type { AlertWebhook, ServerFile } from '../../../../schemas/types.generated.ts';
 import { ALERT_KINDS, type AlertKind } from '../../../plugin/alert-kinds.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
-import type { AnomalyRule } from './spend-anomaly.ts';
 import type { Secret } from '../../../plugin/index.ts';
 
 export interface WebhookSettings {
@@ -12,6 +11,14 @@ export interface WebhookSettings {
   /** Undefined: all alerts. */
   readonly nodes: ReadonlySet<string> | undefined;
   readonly allowInsecure: boolean;
+}
+
+/** When the spending of one hour is an anomaly. */
+export interface AnomalyRule {
+  /** At least so many times the median of the hours before. */
+  readonly factor: number;
+  /** At least this much, nano-USD. */
+  readonly floor: number;
 }
 
 export interface AlertSettings {

@@ -4,7 +4,7 @@ import type { Gates } from './gates.ts';
 import { entryRef, refuseAddress, RequestGates } from './request-gates.ts';
 import type { NodeChanges, NodeLimits, NodeTree } from '../../../core/tenants/tree.ts';
 import type { Clock, GatewayError, LimitedKind, LimitKind } from '../../../plugin/index.ts';
-import { mayStoreLimits } from '../settings/owned-kinds.ts';
+import { mayStoreLimits } from '../settings/state.ts';
 import { compileNodeLimits } from '../settings/compile-node.ts';
 import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
 

@@ -1,7 +1,7 @@
 import { usdOf } from '../../../core/ports/money.ts';
 import type { ShippedPrice } from '../../../core/ports/prices.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
-import type { PriceRow } from './rates.ts';
+import { stepOn, type PriceRow } from './rates.ts';
 import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
 
 /** Providers and names, separated by spaces, and their prices. */
@@ -61,7 +61,8 @@ export const SHIPPED_PRICES = new PriceTable(PRICES_AS_OF, PRICE_ROWS);
 /** The prices of tokens of the table's day. */
 export function shippedPrice(provider: string, model: string): ShippedPrice | undefined {
   const { asOf } = SHIPPED_PRICES;
-  const prices = SHIPPED_PRICES.find(provider, model)?.steps.findLast(({ from }) => from <= asOf)?.prices;
+  const row = SHIPPED_PRICES.find(provider, model);
+  const prices = row && stepOn(row, asOf)?.prices;
   if (!prices) return undefined;
   const usd = (['input', 'cached', 'output'] as const).flatMap((kind): [string, number][] => {
     const price = prices[kind];

@@ -1,23 +1,33 @@
 import type { Fraction, Pico } from '../../../core/ports/money.ts';
 
-/** The kinds of units that have a price: tokens by kind, then units that are counted by the piece. */
-export const TOKEN_KINDS = [
-  'input',
-  'cached',
-  'write5m',
-  'write1h',
-  'output',
-  'audioIn',
-  'audioCached',
-  'imageIn',
-  'imageCached',
-  'audioOut',
-  'imageOut',
+/** Prices of tokens are for so many. */
+const TOKENS = 1e6;
+
+/**
+ * The kinds of units that have a price: tokens by kind, then units that are counted by the piece. With the names of each in prices.yaml and
+ * in data/models.json, and the units that a price is for.
+ */
+export const PRICE_KINDS = [
+  { kind: 'input', yaml: 'input', source: 'in', per: TOKENS },
+  { kind: 'cached', yaml: 'cached', source: 'cin', per: TOKENS },
+  { kind: 'write5m', yaml: 'write_5m', source: 'cw5', per: TOKENS },
+  { kind: 'write1h', yaml: 'write_1h', source: 'cw1h', per: TOKENS },
+  { kind: 'output', yaml: 'output', source: 'out', per: TOKENS },
+  { kind: 'audioIn', yaml: 'audio_in', source: 'audio_in', per: TOKENS },
+  { kind: 'audioCached', yaml: 'audio_cached', source: 'audio_cin', per: TOKENS },
+  { kind: 'imageIn', yaml: 'image_in', source: 'image_in', per: TOKENS },
+  { kind: 'imageCached', yaml: 'image_cached', source: 'image_cin', per: TOKENS },
+  { kind: 'audioOut', yaml: 'audio_out', source: 'audio_out', per: TOKENS },
+  { kind: 'imageOut', yaml: 'image_out', source: 'image_out', per: TOKENS },
+  { kind: 'search', yaml: 'search', source: 'search_k', per: 1e3 },
+  { kind: 'fileSearch', yaml: 'file_search', source: 'file_search_k', per: 1e3 },
+  { kind: 'mapSearch', yaml: 'map_search', source: 'map_search_k', per: 1e3 },
+  // Containers for code, pictures made, seconds of sound.
+  { kind: 'container', yaml: 'container', source: 'container', per: 1 },
+  { kind: 'image', yaml: 'image', source: 'per_image', per: 1 },
+  { kind: 'second', yaml: 'second', source: 'per_second_in', per: 1 },
 ] as const;
-type TokenKind = (typeof TOKEN_KINDS)[number];
-/** Searches in the web, in files and in maps, containers for code, pictures made, seconds of sound. */
-type UnitKind = 'search' | 'fileSearch' | 'mapSearch' | 'container' | 'image' | 'second';
-export type PriceKind = TokenKind | UnitKind;
+export type PriceKind = (typeof PRICE_KINDS)[number]['kind'];
 
 export type Prices = Readonly<Partial<Record<PriceKind, Pico>>>;
 
@@ -32,6 +42,10 @@ export interface PriceStep {
   /** Replaces the same prices for the whole request if its prompt has more than `over` tokens. */
   readonly long?: { readonly over: number; readonly prices: Prices };
 }
+
+/** The prices of a row on a day. */
+export const stepOn = ({ steps }: PriceRow, day: string): PriceStep | undefined =>
+  steps.findLast(({ from }) => from <= day);
 
 /** The shipped prices of one model. */
 export interface PriceRow {
@@ -52,7 +66,8 @@ export type Rates = Readonly<Record<PriceKind, Pico | undefined>>;
 /** A kind without a price costs as its parent: the kind of which it is a part. */
 export function ratesOf(prices: Prices): Rates {
   // A model that is priced by the picture alone charges no tokens.
-  const isByUnit = prices.image !== undefined && TOKEN_KINDS.every((kind) => prices[kind] === undefined);
+  const isByUnit =
+    prices.image !== undefined && PRICE_KINDS.every(({ kind, per }) => per !== TOKENS || prices[kind] === undefined);
   const input = prices.input ?? (isByUnit ? 0 : undefined);
   const output = prices.output ?? (isByUnit ? 0 : undefined);
   const cached = prices.cached ?? input;

@@ -1,4 +1,4 @@
-import { requestPrices } from './request-prices.ts';
+import { CostHeader, requestPrices } from './request-prices.ts';
 import { describe, expect, it } from 'vitest';
 import {
   GatewayError,
@@ -22,7 +22,6 @@ import {
   WALL,
 } from '../../../core/record/exchange.testkit.ts';
 import { recordOf } from '../../../core/record/make-record.ts';
-import { CostHeader } from './cost-header.ts';
 import type { RecordEnd } from '../../../core/record/attempt-end.ts';
 import { settledCost } from './recorded-cost.ts';
 

@@ -10,7 +10,7 @@ import {
   type ResolvedTarget,
 } from '../../../plugin/index.ts';
 import { totalOfAll } from '../prices/cost.ts';
-import type { LearnedOf, LearnedSizes } from '../prices/learned-sizes.ts';
+import type { LearnedOf } from '../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
@@ -19,6 +19,7 @@ import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } fr
 import { placeOf } from '../record/cost-place.ts';
 import type { SettledCost } from '../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
+import type { BudgetState } from './budget-state.ts';
 import { unpricedText } from './budget-texts.ts';
 import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 
@@ -47,10 +48,8 @@ type AssumedPrice = Exclude<BudgetRules['unknownPrice'], string>;
 
 export interface EstimatorSetup {
   readonly prices: PricesInForce;
-  readonly learned: LearnedSizes;
   readonly clock: Clock;
-  /** A request was sent although its price is not known. */
-  readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
+  readonly state: BudgetState;
 }
 
 interface ModelPrice {
@@ -109,7 +108,7 @@ export class AttemptEstimator {
    * price.
    */
   #dearest(exchange: Exchange, resolved: ResolvedTarget, size: AttemptSize, rules: BudgetRules): ModelPrice {
-    const learned = this.#setup.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
+    const learned = this.#setup.state.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
     let price = this.#priceOf(exchange, resolved, size, { learned, mode: size.openEnded ? rules.reserve : 'bound' });
     for (const { name, isTool } of size.furtherModels) {
       if (typeof price === 'string') break;
@@ -142,13 +141,13 @@ export class AttemptEstimator {
       throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why), {
         budget: about.budget.name,
       });
-    if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
+    if (unknownPrice === 'admit_and_alarm') this.#setup.state.unpriced(exchange.id, resolved.model);
     return unknownPrice;
   }
 
   /** Tokens of the prompt and of one answer. */
   #tokensOf({ request, openEnded }: AttemptSize, resolved: ResolvedTarget, of: LearnedOf, { reserve }: BudgetRules) {
-    const learned = this.#setup.learned.of(of);
+    const learned = this.#setup.state.learned.of(of);
     const mode = openEnded ? reserve : 'bound';
     const prompt = promptOf(request, resolved, { learned, mode }).all;
     const longest = longestAnswer(request);

@@ -2,7 +2,7 @@ import type { ChainItem, RateLimits, ServerFile } from '../../../../schemas/type
 import type { Check, CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { attemptChain, has } from '../../../core/settings/checks/needs.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { mayStoreBudgets, mayStoreLimits } from './owned-kinds.ts';
+import { mayStoreBudgets, mayStoreLimits } from './state.ts';
 
 /** Reports budgets and limits that have no effect because the chains of server.yaml, or of a config, lack their plugins. */
 export const checkNeeds: Check = (settings) => {

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { anyLedgerRecord } from '../ledger/ledger.testkit.ts';
 import { RequestLedger } from '../ledger/request-ledger.ts';
 import { budgetOf } from '../limits/budgets.testkit.ts';
-import { BudgetAccounting } from '../limits/budget-accounting.ts';
+import { BudgetState } from '../reserve/budget-state.ts';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
 import { NOON, rowOf } from '../store/contract/opened-store.testkit.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
@@ -139,18 +139,6 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
   const line = { down: false, dead: false };
   const over = <T>(answer: () => Promise<T>): Promise<T> =>
     line.dead || line.down ? Promise.reject(new StateFailure('unavailable', 'no answer')) : answer();
-  const accounting: BudgetAccounting = new BudgetAccounting(
-    clock,
-    { leased: (account) => ledger.leased(account) },
-    {
-      boot,
-      counters: {
-        take: (...args) => over(() => store.counters.take(...args)),
-        report: (...args) => over(() => store.counters.report(...args)),
-        giveBack: (...args) => over(() => store.counters.giveBack(...args)),
-      },
-    },
-  );
   const turn: (() => void)[] = [];
   const ledger = new RequestLedger({
     clock,
@@ -160,6 +148,18 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     reports: { waiting() {}, written() {}, dropped() {}, failed() {}, recovered() {}, spoolBytes() {}, expired() {} },
     endOfTurn: (task) => void turn.push(task),
     limits: { segmentBytes: 1500 },
+  });
+  const accounting = new BudgetState({
+    clock,
+    ledger,
+    shared: {
+      boot,
+      counters: {
+        take: (...args) => over(() => store.counters.take(...args)),
+        report: (...args) => over(() => store.counters.report(...args)),
+        giveBack: (...args) => over(() => store.counters.giveBack(...args)),
+      },
+    },
   });
   const sends: Send[] = [];
   /** The end of a try is written with the next send, or at this time. */

@@ -2,7 +2,7 @@ import type { AlertSink } from '../../../core/ports/alert.ts';
 import type { Boot } from '../../../core/ports/counters.ts';
 import type { SharedUsage } from '../../../core/ports/store.ts';
 import type { PartTools } from '../../../core/process/process-part.ts';
-import { LostLeases } from '../alerts/lost-leases.ts';
+import { LostLeases } from './lost-leases.ts';
 import type { StateSettings } from '../settings/state.ts';
 import { AuditHead } from './audit-head.ts';
 import { Backups } from './backups.ts';

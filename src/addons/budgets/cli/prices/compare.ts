@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { usdOf } from '../../../../core/ports/money.ts';
 import type { PriceTable } from '../../prices/price-table.ts';
-import type { PriceRow, Prices } from '../../prices/rates.ts';
+import { stepOn, type PriceRow, type Prices } from '../../prices/rates.ts';
 import { readPriceTable } from '../../settings/price-table.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 import { COMPARED, otherPrices, type OtherPrice } from './other-tables.ts';
@@ -46,8 +46,6 @@ async function readOther(file: string, day: string): Promise<readonly OtherPrice
     return 'this is no table of models.dev, of LiteLLM or as data/models.json';
   return own.table.list().map(({ provider, model, row }) => ({ provider, model, usd: usdOn(row, day) }));
 }
-
-const stepOn = ({ steps }: PriceRow, day: string) => steps.findLast(({ from }) => from <= day);
 
 const usdOn = (row: PriceRow, day: string): OtherPrice['usd'] => usdPrices(stepOn(row, day)?.prices ?? {});
 

@@ -23,7 +23,8 @@ export interface EntityRow extends EntityRef {
   readonly doc: string;
   readonly updatedBy: string;
   readonly updatedAt: number;
-  readonly gone: boolean;
+  /** 1: deleted. */
+  readonly gone: number;
 }
 
 export interface SealedField {
@@ -115,7 +116,7 @@ function applyChange(
     doc: text ?? '',
     updatedBy: by.id,
     updatedAt: now,
-    gone: change.op === 'delete',
+    gone: Number(change.op === 'delete'),
   });
   const after = text === undefined ? undefined : shown(tables, change, text, secrets);
   tables.addAudit({ action: change.op, kind, id, before, after, reason: change.reason }, by);

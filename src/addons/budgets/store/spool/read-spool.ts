@@ -42,15 +42,9 @@ const segmentsOf = (spool: string): string[] =>
 /** Undefined: it wrote nothing. */
 export async function writerOf(spool: string): Promise<SpoolWriter | undefined> {
   for (const path of segmentsOf(spool)) {
-    const file = await open(path);
-    try {
-      for await (const text of file.readLines()) {
-        const line = new LineReader().read(text);
-        if (line?.what === 'process') return line;
-        break;
-      }
-    } finally {
-      await file.close();
+    for await (const first of linesOf(path)) {
+      if (first.what === 'process') return first;
+      break;
     }
   }
   return undefined;

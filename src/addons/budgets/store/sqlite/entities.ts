@@ -19,21 +19,11 @@ import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 
-interface EntityColumns extends EntityRef {
-  readonly version: number;
-  readonly doc: string;
-  readonly updated_by: string;
-  readonly updated_at: number;
-  readonly gone: number;
-}
+const ENTITY = 'SELECT kind, id, version, doc, updated_by AS updatedBy, updated_at AS updatedAt, gone FROM entity';
+const DIGEST = 'slot, digest, last4, valid_from AS validFrom, valid_to AS validTo';
 
-interface StoredDigest {
-  readonly key_id: string;
-  readonly slot: number;
-  readonly digest: string;
-  readonly last4: string;
-  readonly valid_from: number;
-  readonly valid_to: number | null;
+interface StoredDigest extends Omit<KeyDigest, 'validTo'> {
+  readonly validTo: number | null;
 }
 
 export class SqliteEntities {
@@ -48,11 +38,11 @@ export class SqliteEntities {
   }
 
   load(since: Version): Loaded {
-    const rows = this.#db.all<EntityColumns>('SELECT * FROM entity WHERE version > ? ORDER BY kind, id', since);
+    const rows = this.#db.all<EntityRow>(`${ENTITY} WHERE version > ? ORDER BY kind, id`, since);
     const digests = Map.groupBy(
       DIGEST_KINDS.flatMap((kind) =>
         this.#db.all<StoredDigest & EntityRef>(
-          `SELECT kind, id, secret.* FROM ${SECRETS[kind]} AS secret JOIN entity ON kind = ? AND id = key_id WHERE version > ? ORDER BY slot`,
+          `SELECT kind, id, ${DIGEST} FROM ${SECRETS[kind]} JOIN entity ON kind = ? AND id = key_id WHERE version > ? ORDER BY slot`,
           kind,
           since,
         ),
@@ -155,24 +145,11 @@ export class SqliteEntities {
 type ReadTables = Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwner' | 'sealed'>;
 
 const readTables = (db: Database): ReadTables => ({
-  entity: ({ kind, id }) => {
-    const row = db.get<EntityColumns>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
-    return (
-      row && {
-        kind,
-        id,
-        version: row.version,
-        doc: row.doc,
-        updatedBy: row.updated_by,
-        updatedAt: row.updated_at,
-        gone: row.gone === 1,
-      }
-    );
-  },
+  entity: ({ kind, id }) => db.get<EntityRow>(`${ENTITY} WHERE kind = ? AND id = ?`, kind, id),
   count: (kind: EntityKind) =>
     db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,
   digests: (kind, id) =>
-    db.all<StoredDigest>(`SELECT * FROM ${SECRETS[kind]} WHERE key_id = ? ORDER BY slot`, id).map(digestOf),
+    db.all<StoredDigest>(`SELECT ${DIGEST} FROM ${SECRETS[kind]} WHERE key_id = ? ORDER BY slot`, id).map(digestOf),
   digestOwner: (kind, digest) =>
     db.get<{ key_id: string }>(`SELECT key_id FROM ${SECRETS[kind]} WHERE digest = ?`, digest)?.key_id,
   sealed: ({ kind, id }) =>
@@ -192,7 +169,7 @@ const savingTables = (db: Database): SavingTables => ({
       ...row,
       updated_by: updatedBy,
       updated_at: updatedAt,
-      gone: gone ? 1 : 0,
+      gone,
     }),
   saveDigests: (kind, id, digests) => {
     db.run(`DELETE FROM ${SECRETS[kind]} WHERE key_id = ?`, id);
@@ -220,25 +197,25 @@ const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check'
 
 const nameOf = ({ kind, id }: EntityRef): string => `${kind}/${id}`;
 
-const digestOf = (row: StoredDigest): KeyDigest => ({
-  slot: row.slot,
-  digest: row.digest,
-  last4: row.last4,
-  validFrom: row.valid_from,
-  validTo: row.valid_to ?? undefined,
+const digestOf = ({ slot, digest, last4, validFrom, validTo }: StoredDigest): KeyDigest => ({
+  slot,
+  digest,
+  last4,
+  validFrom,
+  validTo: validTo ?? undefined,
 });
 
 const entityOf = (
-  row: EntityColumns,
+  { kind, id, version, doc, updatedBy, updatedAt }: EntityRow,
   digests: readonly StoredDigest[] = [],
   sealed: readonly { field: string }[] = [],
 ): Entity => ({
-  kind: row.kind,
-  id: row.id,
-  version: row.version,
-  doc: JSON.parse(row.doc) as EntityDoc,
+  kind,
+  id,
+  version,
+  doc: JSON.parse(doc) as EntityDoc,
   sealed: sealed.map(({ field }) => field),
   digests: digests.map(digestOf),
-  updatedBy: row.updated_by,
-  updatedAt: row.updated_at,
+  updatedBy,
+  updatedAt,
 });
