@@ -6,8 +6,7 @@ import type { PartTools, ProcessPart } from '../../core/process/process-part.ts'
 import type { Clock } from '../../plugin/index.ts';
 import { RequestLedger } from './ledger/request-ledger.ts';
 import { Gates } from './limits/gates.ts';
-import { PriceList } from './prices/price-list.ts';
-import { PricesInForce } from './prices/prices-in-force.ts';
+import { PriceList, PricesInForce } from './prices/price-list.ts';
 import { requestPrices } from './record/request-prices.ts';
 import { BudgetState } from './reserve/budget-state.ts';
 import { compileState, type StateSettings } from './settings/state.ts';

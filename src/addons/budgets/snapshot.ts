@@ -1,17 +1,15 @@
 import type { PricesFile } from '../../../schemas/types.generated.ts';
 import type { DefaultPlugin, SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
-import { ownPrices, priceFilesOf } from './settings/price-files.ts';
+import { compilePrices, ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { Gates } from './limits/gates.ts';
 import type { RequestBudgets } from '../../plugin/index.ts';
 import { gatedSender } from '../../core/send/gated-sender.ts';
 import { composeRateLimits, type LimitNeeds, type RateLimitsSetup } from './limits/rate-limits.ts';
-import { PriceList } from './prices/price-list.ts';
-import { PricesInForce } from './prices/prices-in-force.ts';
+import { PriceList, PricesInForce } from './prices/price-list.ts';
 import { CostHeader, requestPrices } from './record/request-prices.ts';
 import { AttemptReservations } from './reserve/attempt-reservations.ts';
 import { BudgetState } from './reserve/budget-state.ts';
-import { compilePrices } from './settings/prices.ts';
 import { compileState, mayStoreBudgets } from './settings/state.ts';
 
 interface SourceSetup {

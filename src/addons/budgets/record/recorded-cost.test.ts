@@ -8,8 +8,7 @@ import {
   type ModelTask,
   type ReplyEnd,
 } from '../../../plugin/index.ts';
-import { PriceList } from '../prices/price-list.ts';
-import { PricesInForce } from '../prices/prices-in-force.ts';
+import { PriceList, PricesInForce } from '../prices/price-list.ts';
 import {
   anthropic,
   attemptOf,

@@ -3,8 +3,7 @@ import { uuidv7 } from '../../../plugin/ids.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { sumOfCosts, unknownOf, type Payer, type RequestPrices } from '../../../core/record/costs.ts';
-import type { PriceList } from '../prices/price-list.ts';
-import type { PricesInForce } from '../prices/prices-in-force.ts';
+import type { PriceList, PricesInForce } from '../prices/price-list.ts';
 import { placeOf } from './cost-place.ts';
 import { costOfVectors, recordCosts } from './recorded-cost.ts';
 

@@ -1,3 +1,4 @@
+import type { PricesInForce } from '../prices/price-list.ts';
 import type { Usage } from '../../../formats/events.ts';
 import type { Amounts } from '../limits/reservations.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
@@ -12,7 +13,6 @@ import {
 import { totalOfAll } from '../prices/cost.ts';
 import type { LearnedOf } from '../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
-import type { PricesInForce } from '../prices/prices-in-force.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import type { PriceTier } from '../prices/rates.ts';
 import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } from '../prices/reserve.ts';
@@ -20,7 +20,7 @@ import { placeOf } from '../record/cost-place.ts';
 import type { SettledCost } from '../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
 import type { BudgetState } from './budget-state.ts';
-import { unpricedText } from './budget-texts.ts';
+import { unpricedText } from './budget-refusal.ts';
 import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 
 /** The highest cost and usage of one attempt, estimated before it is sent. */

@@ -24,8 +24,7 @@ import {
   type AttemptEstimate,
   type EstimatorSetup,
 } from './attempt-estimate.ts';
-import { spentHeaders } from './budget-headers.ts';
-import { refusalError } from './budget-refusal.ts';
+import { refusalError, spentHeaders } from './budget-refusal.ts';
 import { answerLimitOf } from './request-size.ts';
 import { watchStream } from './overrun.ts';
 import { NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';

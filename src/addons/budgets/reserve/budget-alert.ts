@@ -1,4 +1,4 @@
-import { amountText } from './budget-texts.ts';
+import { amountText } from './budget-refusal.ts';
 import type { Account } from '../limits/accounts.ts';
 import { bitsUpTo, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
 

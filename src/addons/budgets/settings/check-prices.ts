@@ -3,8 +3,7 @@ import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { matches } from '../../../core/catalog/model-pattern.ts';
 import type { PriceTable } from '../prices/price-table.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { priceFilesOf } from './price-files.ts';
-import { pricesGiven } from './prices.ts';
+import { pricesGiven, priceFilesOf } from './price-files.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
 

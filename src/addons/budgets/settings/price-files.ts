@@ -1,10 +1,13 @@
-import type { PriceRule, PricesFile } from '../../../../schemas/types.generated.ts';
+import type { PriceRule, PricesFile, UsdPrices } from '../../../../schemas/types.generated.ts';
 import { Slot, type Extras, type ExtraReader } from '../../../core/settings/source/extra-files.ts';
 import type { StoredObjects, StoredPrice } from '../../../core/settings/source/stored-objects.ts';
-import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
 import { readPriceTable } from './price-table.ts';
+import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
+import { picoOf } from '../../../core/ports/money.ts';
+import type { PriceOverride } from '../prices/priced-place.ts';
+import { PRICE_KINDS, type Prices } from '../prices/rates.ts';
 
-export interface PriceFiles {
+interface PriceFiles {
   /** prices.yaml: prices of the operator. Undefined: it could not be read. */
   readonly rules: PricesFile | undefined;
   /** The shipped prices, and before them those of price-table.json. */
@@ -33,12 +36,34 @@ export const ownPrices = (settings: WithPrices): PricesFile =>
   withStoredPrices(priceFilesOf(settings).rules ?? NO_RULES, settings.stored);
 
 /** The rules of prices.yaml, and after them those of the store in the order of their ids. */
-export function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
+function withStoredPrices({ prices }: PricesFile, stored: StoredObjects | undefined): PricesFile {
   const own = [...(stored?.objects.values() ?? [])]
     .filter((one): one is StoredPrice => one.kind === 'prices' && one.problem === undefined)
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
   return { prices: [...prices, ...own.map(({ id, value }) => ({ ...value, id }))] };
 }
+
+/** The prices of a rule. `pico` is undefined for a price with more decimals than count. */
+export const pricesGiven = (usd: UsdPrices) =>
+  PRICE_KINDS.flatMap(({ kind, yaml: name, per }) => {
+    const price = usd[name];
+    return price === undefined ? [] : [{ name, kind, usd: price, pico: picoOf(price, per) }];
+  });
+
+/** The operator's prices in the order of the file. */
+export const compilePrices = ({ prices }: PricesFile): readonly PriceOverride[] => prices.map(compileRule);
+
+function compileRule({ id: _, entry, usd, long, source: __, ...rule }: PriceRule): PriceOverride {
+  return {
+    ...rule,
+    entry: entry?.slice(1),
+    prices: usd && picoPrices(usd),
+    long: long && { over: long.over, prices: picoPrices(long.usd) },
+  };
+}
+
+const picoPrices = (usd: UsdPrices): Prices =>
+  Object.fromEntries(pricesGiven(usd).map(({ kind, pico }) => [kind, pico]));
 
 export const readPriceFiles: ExtraReader = async ({ found: { priceTable: path }, read, files }, extras) => {
   const own = read.find(({ found }) => found.kind === 'prices');

@@ -10,7 +10,7 @@ import { absoluteRefs, SchemaTree, type Schema } from '../../../core/settings/sc
 import { createAjv } from '../../../core/settings/schema/settings-ajv.ts';
 
 /** A table in the form of data/models.json. */
-export interface ReadPriceTable {
+interface ReadPriceTable {
   /** Undefined for a file with mistakes. */
   readonly source: SourceTable | undefined;
   /** The shipped prices under it. */

@@ -1,8 +1,7 @@
 import { PriceList } from '../../prices/price-list.ts';
 import type { UnknownPrice } from '../../prices/priced-place.ts';
-import { compilePrices } from '../../settings/prices.ts';
 import { comparePrices } from './compare.ts';
-import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
+import { compilePrices, ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 const REASONS: Readonly<Record<UnknownPrice, string>> = {

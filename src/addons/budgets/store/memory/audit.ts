@@ -9,8 +9,7 @@ import {
   type KnownRow,
 } from '../../../../core/ports/audit.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
-import { dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
-import { ChainKeys } from '../rules/chain-keys.ts';
+import { ChainKeys, dropOf, nextRow, verifyChain } from '../rules/audit-chain.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 

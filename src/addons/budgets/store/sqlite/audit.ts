@@ -8,8 +8,7 @@ import {
 } from '../../../../core/ports/audit.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { checkInteger } from '../rules/checks.ts';
-import { announcementOf, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
-import { ChainKeys } from '../rules/chain-keys.ts';
+import { announcementOf, ChainKeys, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { Database } from './database.ts';
 

@@ -16,7 +16,7 @@ import { SqliteLedger } from './ledger.ts';
 import { SqliteIdempotency } from './idempotency.ts';
 import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
-import { readCallsOf } from './read-calls.ts';
+import { readCallsOf } from './store-reader.ts';
 import { copyStore } from './store-copy.ts';
 import { messageOf } from '../../../../plugin/thrown.ts';
 
