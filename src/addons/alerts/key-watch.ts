@@ -16,7 +16,6 @@ interface KeyWatchSetup {
   readonly clock: Clock;
   readonly alerts: AlertSink;
   readonly metrics: Pick<Metrics, 'families'>;
-  /** The tenants in force. */
   readonly tenants: () => Tenants;
   /** Days before the end of a key, ascending: `alerts.key_expiry` in force. */
   readonly days: () => readonly number[];
@@ -34,7 +33,6 @@ interface LastAlert {
  */
 export class KeyWatch {
   readonly #setup: KeyWatchSetup;
-  /** The last alert of each key. */
   #alerted = new Map<string, LastAlert>();
   #counted = '';
   #refused: readonly string[] = [];

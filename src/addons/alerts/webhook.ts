@@ -17,7 +17,6 @@ const MAX_RUNNING = 4;
 const MAX_QUEUED = 1000;
 /** At the end of the process, the events that are left get one more try within this time. */
 const LAST_MS = 2000;
-/** The most bytes of an answer that are read. */
 const MAX_ANSWER = 16 * 1024;
 
 export interface WebhookTools {

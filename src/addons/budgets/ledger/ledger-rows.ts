@@ -19,7 +19,6 @@ const MAX_NAME = 256;
 export const named = (text: string | undefined): string =>
   text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
 
-/** The fields that all rows of a request share. */
 type Common = Pick<
   LedgerRow,
   'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'

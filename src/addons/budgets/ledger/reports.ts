@@ -8,7 +8,6 @@ type RowDropReason = 'queue_full' | 'store_full' | 'invalid';
 /** The parts of the ledger that can fail. Labels of a metric: the list is closed. */
 type LedgerError = 'store' | 'spool';
 
-/** Counts events of the ledger of a process. */
 export interface LedgerReports {
   /** Rows that wait for the store, in memory or in the spool. */
   waiting(rows: number): void;
@@ -31,7 +30,6 @@ const RECOVERED: Readonly<Record<LedgerError, string>> = {
   spool: 'the spool is written again',
 };
 
-/** Reports the ledger of a process as metrics, and its failures in the log. */
 export const ledgerReports = (
   { families }: Pick<Metrics, 'families'>,
   clock: Pick<Clock, 'wall'>,

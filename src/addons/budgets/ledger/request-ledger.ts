@@ -27,11 +27,9 @@ export interface Sending {
 }
 
 interface FollowedSend extends Sending {
-  /** Its accounts in the spool. */
   readonly entries: readonly SpoolEntry[];
   /** The settled cost; undefined: nothing yet. */
   settled: Amounts | undefined;
-  /** The rows of the request are known. */
   isRecorded: boolean;
   isExpired: boolean;
 }

@@ -39,7 +39,6 @@ export interface RowQueueOptions {
 export class RowQueue {
   readonly #options: RowQueueOptions;
   #waiting: WaitingRow[] = [];
-  /** Rows that are only in the spool. */
   #spilled = 0;
   #running: Promise<void> | undefined;
   #isTimed = false;
@@ -75,7 +74,6 @@ export class RowQueue {
     else this.#runLater(GATHER_MS);
   }
 
-  /** Rows that are in no spool. */
   unspooled(): readonly LedgerRow[] {
     return this.#waiting.flatMap(({ row, segment }) => (segment ? [] : [row]));
   }

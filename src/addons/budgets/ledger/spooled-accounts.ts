@@ -4,7 +4,6 @@ import { amountIn, type Amounts } from '../limits/reservations.ts';
 import type { LineBytes } from '../store/spool/line-bytes.ts';
 import { accountLine, type AccountAmount, type AccountNumber } from '../store/spool/spool-lines.ts';
 
-/** An account that the spool names. */
 export interface SpoolEntry {
   readonly number: AccountNumber;
   readonly unit: Budget['unit'];
@@ -85,7 +84,6 @@ export class SpooledAccounts {
   }
 }
 
-/** The part of each account in amounts. */
 export const partsOf = (entries: readonly SpoolEntry[], amounts: Amounts): AccountAmount[] =>
   entries.map((entry) => [entry.number, amountIn(amounts, entry)]);
 

@@ -11,7 +11,6 @@ export class Account {
   used = 0;
   /** Reserved and not settled. */
   held = 0;
-  /** Open holds. */
   holds = 0;
   /** The free amount beyond `limit` in the last answer of the store; 0 without a store. */
   free = 0;
@@ -77,7 +76,6 @@ interface Entry {
 /** Accounts of budgets that the settings have no longer. */
 const MAX_LEFT = 10_000;
 
-/** The account of each budget in its current period. */
 export class AccountBook {
   readonly #rules: AccountRules;
   readonly #entries = new Map<string, Entry>();
@@ -88,7 +86,6 @@ export class AccountBook {
     this.#rules = rules;
   }
 
-  /** The current accounts. */
   *[Symbol.iterator](): Generator<Account> {
     for (const { account } of this.#entries.values()) yield account;
   }

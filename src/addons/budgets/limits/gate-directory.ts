@@ -3,26 +3,22 @@ import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts
 import type { Gate, Limited, Refs } from './gate.ts';
 import type { Limits } from '../../../core/tenants/tree.ts';
 
-/** A gate and the limits that it is to have. */
 export interface ListedGate {
   readonly gate: Gate;
   readonly limits: Limits;
 }
 
-/** By name of the gate. */
 export type ListedGates = ReadonlyMap<string, ListedGate>;
 
 /** All gates of a process. */
 export interface GateTable {
   /** The gate of that name, or a new one, which is in use only after `use` or `useChanged`. */
   find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate;
-  /** Applies the limits of a whole directory. */
   use(listed: ListedGates): void;
   /** Applies limits that have changed. @param left names of gates that no node has any more */
   useChanged(changed: ListedGates, left: readonly string[]): void;
 }
 
-/** The gates of one node. */
 interface NodeGates {
   readonly names: readonly string[];
   readonly whole: Gate | undefined;
@@ -31,7 +27,6 @@ interface NodeGates {
 
 const NONE: readonly Gate[] = [];
 
-/** The gates of one version of the settings. */
 export class GateDirectory {
   readonly #table: GateTable;
   readonly #byRef: ShardedMap<NodeGates>;
@@ -78,7 +73,6 @@ export class GateDirectory {
     return found;
   }
 
-  /** The gate of one node for requests of any model. */
   one(ref: string): Gate | undefined {
     return this.#byRef.get(ref)?.whole;
   }

@@ -6,7 +6,6 @@ import { Gate, type Limited } from './gate.ts';
 import type { Limits } from '../../../core/tenants/tree.ts';
 import { GateDirectory, type GateTable, type ListedGates } from './gate-directory.ts';
 
-/** A limit that is used up. */
 export interface Refusal {
   readonly gate: Gate;
   readonly limit: LimitKind;

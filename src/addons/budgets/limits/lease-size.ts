@@ -29,7 +29,6 @@ export class Pace {
   }
 }
 
-/** How long the store takes to answer. */
 export class AnswerTime {
   #ms = 0;
 
@@ -51,7 +50,6 @@ export interface Demand {
   readonly need: number;
   /** The sum of all reserves that asked for room. */
   readonly sum: number;
-  /** `Pace.ahead` of the account. */
   readonly ahead: number;
   /** The account has a cap that is enforced. */
   readonly hard: boolean;
@@ -62,7 +60,6 @@ export interface Demand {
 /** The part of the free amount that one process may take at once. */
 export const shareOf = ({ free, live }: Pick<Demand, 'free' | 'live'>): number => Math.floor(free / (4 * live));
 
-/** The size of the next slice. */
 export function wantOf(demand: Demand): number {
   const { free, live, need, sum, hard, isSlow } = demand;
   const ahead = Math.min(MAX_NANO, Math.max(need, demand.ahead, 8 * Math.ceil(sum)));

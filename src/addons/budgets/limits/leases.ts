@@ -13,7 +13,6 @@ import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
 import type { RoomSource } from './reservations.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
 
-/** Reports are sent this often. */
 const REPORT_MS = 1000;
 /** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
 const AGAIN_MS = 1000;
@@ -26,7 +25,6 @@ const IDLE_REPORTS = 10;
 const IDLE_REPORTS_SLOW = 300;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
-/** Requests that wait for an answer. */
 const MAX_WAITING = 10_000;
 /**
  * The number of timers that make up the wait for an answer, one after the other. A stalled event loop runs its timers before it reads

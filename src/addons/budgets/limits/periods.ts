@@ -64,7 +64,6 @@ export class PeriodTable {
     this.#starts = this.#calendar ? this.#startsAround(from, this.#calendar) : [];
   }
 
-  /** The period that a moment is in. */
   at(moment: number): Span {
     const calendar = this.#calendar;
     if (calendar) return find(this.#starts, moment) ?? this.#further(moment, calendar);
@@ -120,7 +119,6 @@ function find(starts: readonly number[], moment: number): Span | undefined {
   return { start: starts[low]!, end: starts[high]! };
 }
 
-/** A day of the Gregorian calendar. */
 interface LocalDate {
   readonly year: number;
   /** 1 to 12. */

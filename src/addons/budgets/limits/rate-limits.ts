@@ -15,7 +15,6 @@ export interface RateLimitsSetup {
   readonly rateLimited?: ((node: LimitedKind, limit: LimitKind) => void) | undefined;
 }
 
-/** The limits of rates of one version of the settings. */
 export interface ComposedRateLimits {
   readonly gates: RequestGates;
   /** Which of them exist: what does not exist costs a request nothing. */

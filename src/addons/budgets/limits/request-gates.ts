@@ -32,7 +32,6 @@ interface RequestGatesSetup {
   readonly directory: GateDirectory;
   readonly tree: NodeTree;
   readonly clock: Pick<Clock, 'now'>;
-  /** Called for each refusal. */
   readonly onRefused: (node: LimitedKind, limit: LimitKind) => void;
 }
 
@@ -225,7 +224,6 @@ function describeLimit({ requests, tokens, concurrency, leavesOutCached }: Gate[
   return `send ${rate!.count} ${uncached}${limit} per ${PERIODS.get(rate!.perMs)}`;
 }
 
-/** The periods of the settings. */
 const PERIODS: ReadonlyMap<number, string> = new Map([
   [1000, 'second'],
   [60_000, 'minute'],

@@ -9,7 +9,6 @@ export interface Amounts {
   readonly tokens: number;
 }
 
-/** The amount that counts on a budget. */
 export const amountIn = ({ usd, tokens }: Amounts, { unit }: Pick<Budget, 'unit'>): number =>
   unit === 'usd' ? usd : tokens;
 
@@ -79,7 +78,6 @@ export class Reservations {
     this.#source = source;
   }
 
-  /** Open holds. */
   get size(): number {
     return this.#open.size;
   }

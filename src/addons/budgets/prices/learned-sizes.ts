@@ -50,7 +50,6 @@ interface Sizes {
   readonly outputs: Histogram;
 }
 
-/** Whose requests, and where they went. */
 export interface LearnedOf {
   /** Undefined: the request has no key. */
   readonly key: string | undefined;

@@ -14,7 +14,6 @@ import {
 export interface Terms {
   readonly tier?: PriceTier | undefined;
   readonly fast?: boolean | undefined;
-  /** Tokens of the whole prompt. */
   readonly prompt: number;
   /** Before the request is sent, what no source tells counts as the dearest of what they tell of others. */
   readonly assumed?: boolean;
@@ -35,7 +34,6 @@ interface RatedStep {
   readonly tiers: Readonly<Partial<Record<PriceTier, { readonly rates: Rates; readonly long: Rates }>>>;
 }
 
-/** The prices of one model, with all factors as fractions. */
 export class ModelPrices {
   /** The newest first. */
   readonly #steps: readonly RatedStep[];
@@ -110,7 +108,6 @@ const higher = (one: Rates, other: Rates): Rates =>
 const maxOf = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.max(one, other ?? 0);
 
-/** The factors among the values. */
 function fractions(values: Readonly<Record<string, number | Prices>>): Record<string, Fraction> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (typeof value === 'number' ? [[name, fractionOf(value)]] : [])),

@@ -14,7 +14,6 @@ const MAX_KNOWN = 1000;
 
 /** Prices in force, by entry, provider, model, region, tier and day. */
 export class PriceList {
-  /** The day of the table. */
   readonly asOf: string;
   /** Names these prices: the day of the table, and 8 hex digits of the operator's own if there are any. */
   readonly version: string;

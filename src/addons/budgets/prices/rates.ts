@@ -34,7 +34,6 @@ export type Prices = Readonly<Partial<Record<PriceKind, Pico>>>;
 /** Service tiers with prices of their own. */
 export type PriceTier = 'batch' | 'flex' | 'priority';
 
-/** Prices from a day on. */
 export interface PriceStep {
   /** UTC; empty: they have always held. */
   readonly from: string;
@@ -43,11 +42,9 @@ export interface PriceStep {
   readonly long?: { readonly over: number; readonly prices: Prices };
 }
 
-/** The prices of a row on a day. */
 export const stepOn = ({ steps }: PriceRow, day: string): PriceStep | undefined =>
   steps.findLast(({ from }) => from <= day);
 
-/** The shipped prices of one model. */
 export interface PriceRow {
   readonly steps: readonly PriceStep[];
   /** A factor on token prices, or the prices themselves. */

@@ -52,7 +52,6 @@ export interface Learned {
 /** `bound`: the most that the request can cost, but for tools of the provider. `typical`: what 99 of 100 cost at most. */
 export type ReserveMode = 'bound' | 'typical';
 
-/** How much a request reserves. */
 export interface ReserveOptions {
   /** Default: nothing. */
   readonly learned?: Learned | undefined;
@@ -95,7 +94,6 @@ export function reserve(
   return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }
 
-/** The most tokens of a prompt. */
 export function promptOf(
   { textBytes, media = [], window, isList }: RequestSize,
   { provider, model }: Pick<PricedPlace, 'provider' | 'model'>,
@@ -105,7 +103,6 @@ export function promptOf(
   return boundPrompt({ textBytes, media, ratio, window, isList, provider, model });
 }
 
-/** Of the text of a prompt. */
 function tokensPerByte({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
   const learned = mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999;
   return learned === undefined ? TOKENS_PER_BYTE : Math.max(learned, LEAST_TOKENS_PER_BYTE);
@@ -119,7 +116,6 @@ export const longestAnswer = ({
 }: Pick<RequestSize, 'maxOutput' | 'tableOutput' | 'window'>): number =>
   maxOutput ?? tableOutput ?? Math.min(LARGEST_OUTPUT, window);
 
-/** Of all answers. */
 function outputOf(
   { maxOutput, tableOutput, window, answers = 1, images }: RequestSize,
   learned: Learned,
@@ -136,7 +132,6 @@ interface Most {
   readonly prompt: PromptTokens;
   readonly output: number;
   readonly asked: RequestSize;
-  /** The provider writes prompts to its cache unasked. */
   readonly unasked: boolean;
 }
 

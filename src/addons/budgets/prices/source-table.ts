@@ -51,7 +51,6 @@ export interface SourceTable {
   readonly models: readonly SourceRow[];
 }
 
-/** The kinds of prices that tools have. */
 const TOOL_KINDS: Readonly<Record<string, string>> = {
   google_search: 'search_k',
   web_search: 'search_k',
@@ -61,7 +60,6 @@ const TOOL_KINDS: Readonly<Record<string, string>> = {
   code_interpreter: 'container',
 };
 
-/** A mistake at a place in the table. */
 type ReportRow = (path: readonly (string | number)[], message: string) => void;
 
 /** The rows of a table that have prices, as integers of pico-USD. */

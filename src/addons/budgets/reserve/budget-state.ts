@@ -72,7 +72,6 @@ export class BudgetState {
     });
   }
 
-  /** Budgets of new settings. */
   use(tree: NodeTree): void {
     this.#book.use(tree.nodes().flatMap(({ budgets }) => budgets));
     if (this.#isSaid || !tree.hasBudgets) return;
@@ -80,7 +79,6 @@ export class BudgetState {
     this.#setup.log?.warn('budgets are counted in memory: what is spent begins at zero with each start');
   }
 
-  /** Nodes have changed while the settings are in force. */
   change({ changed, before }: NodeChanges): void {
     const budgets = changed.flatMap((node) => node.budgets);
     const ids = new Set(budgets.map(({ id }) => id));

@@ -8,7 +8,6 @@ import { cutText } from './budget-refusal.ts';
 export type Overrun = 'grown' | 'continued' | 'cut';
 
 interface WatchSetup {
-  /** Bytes of the request. */
   readonly bytes: number;
   /** The upstream's usage so far. Undefined for one that cannot be true. */
   readonly usageOf: (signals: Signals) => Usage | undefined;

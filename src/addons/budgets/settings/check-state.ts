@@ -11,7 +11,6 @@ const MIN_STATE_AGE_MS = 60_000;
 const NOT_SEALED =
   'the store takes no webhook without `state.encryption_keys`, which seal its address and secret: `echo k1:$(openssl rand -base64 32)` makes one';
 
-/** Checks `state` of server.yaml. */
 export const checkState: Check = () => ({ server: checkStore });
 
 function checkStore({ state }: ServerFile, report: Report): void {

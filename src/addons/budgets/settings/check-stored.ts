@@ -43,7 +43,6 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
       );
 }
 
-/** A node of a file. */
 interface FileNode {
   readonly name: string;
   readonly ref: string;

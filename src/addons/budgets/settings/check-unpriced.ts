@@ -83,7 +83,6 @@ function modelsOf(
   });
 }
 
-/** The models of the entry that fit a name. */
 function servedOf({ models }: CatalogEntry, name: string): readonly string[] {
   if (!models) return [name];
   return models.flatMap((one) =>

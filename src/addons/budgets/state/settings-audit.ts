@@ -6,7 +6,6 @@ import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 
 /** Rows that wait for the store. */
 const MAX_WAITING = 100;
-/** Pause after a failure of the store. */
 const AGAIN_MS = 5000;
 const BY = { id: 'gateway', role: 'system' } as const;
 

@@ -11,7 +11,6 @@ import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.t
 import { NOON, rowOf } from '../store/contract/opened-store.testkit.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
-import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { spoolsIn } from '../store/spool/read-spool.ts';
 import { replaySpool } from './spool-replay.ts';
@@ -130,7 +129,7 @@ function openStore(clock: FakeClock) {
     }
     return rows.size - before;
   };
-  return { counters: new MemoryCounters(clock, new MemoryAudit(clock)), ledger: { append }, rows };
+  return { counters: new MemoryCounters(clock), ledger: { append }, rows };
 }
 
 async function runUntilKilled(folder: string, all: readonly Step[]) {

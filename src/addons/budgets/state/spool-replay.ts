@@ -6,7 +6,6 @@ import { readSpool, removeSpool, writerOf, type SpoolState } from '../store/spoo
 import type { SpooledAccount } from '../store/spool/spool-lines.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 
-/** Rows of one append. */
 const BATCH = 500;
 
 export interface Replayed {
@@ -14,7 +13,6 @@ export interface Replayed {
   readonly lost: number;
 }
 
-/** The ports of a store that a replay writes. */
 type ReplayTarget = Pick<StateStore, 'counters'> & { readonly ledger: Pick<StateStore['ledger'], 'append'> };
 
 /**

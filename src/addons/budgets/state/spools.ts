@@ -13,7 +13,6 @@ const AGAIN_MS = 1000;
 const ALIVE_MS = 60_000;
 
 export interface SpoolsSetup {
-  /** The folder of the state store. */
   readonly folder: string;
   readonly state: StoreHandle;
   readonly clock: Clock;
@@ -37,7 +36,6 @@ export class Spools {
     this.#take((name) => !name.endsWith(own));
   }
 
-  /** A process has ended. */
   ended(pid: number): void {
     this.#take((name) => name.startsWith(spoolName(pid, '')));
   }

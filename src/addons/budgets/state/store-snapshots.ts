@@ -10,7 +10,6 @@ import { nextTurn } from './stored-entities.ts';
 
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
 const REFRESH_MS = 60_000;
-/** Objects of one piece of the text. */
 const PIECE = 500;
 
 interface Setup {

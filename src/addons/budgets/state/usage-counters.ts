@@ -3,7 +3,6 @@ import { nameOfCounter } from '../../../core/tenants/tree.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Boot, Counters, CounterSource, LostLease } from '../../../core/ports/counters.ts';
 import type { Ledger } from '../../../core/ports/ledger.ts';
-import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import type { CounterPorts } from '../../../core/ports/store.ts';
 import { requireStore, type StoreHandle } from '../../../core/ports/store-handle.ts';
@@ -30,7 +29,7 @@ export class UsageCounters {
   constructor(setup: UsageCountersSetup, state: StoreHandle | undefined) {
     this.#setup = setup;
     this.#state = state;
-    this.#memory = { counters: new MemoryCounters(setup.clock, new MemoryAudit(setup.clock)) };
+    this.#memory = { counters: new MemoryCounters(setup.clock) };
   }
 
   /** Undefined while the state store does not answer. */

@@ -13,7 +13,6 @@ export interface StoreSnapshot {
   readonly text: string;
 }
 
-/** A snapshot that is to be written, its text in pieces. */
 export interface SnapshotPieces extends Omit<StoreSnapshot, 'text'> {
   readonly pieces: readonly string[];
 }
@@ -76,7 +75,6 @@ export class SnapshotFiles {
     return this.versions()[0] ?? 0;
   }
 
-  /** Removes the snapshots of later versions. */
   forgetAfter(version: Version): void {
     for (const other of this.versions().filter((one) => one > version)) rmSync(this.#path(other), { force: true });
   }

@@ -14,7 +14,6 @@ import { readPrices, type PricesOptions } from './read.ts';
 interface UpdatePricesOptions extends PricesOptions {
   /** A table in the form of data/models.json. */
   readonly file: string;
-  /** Write nothing. */
   readonly dryRun: boolean;
 }
 

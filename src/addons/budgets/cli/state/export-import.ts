@@ -27,7 +27,6 @@ interface StateImportOptions extends StateOptions {
   readonly dryRun: boolean;
 }
 
-/** One object of an export, with the line that it is on. */
 interface ExportedLine {
   readonly place: string;
   readonly entity: Entity;

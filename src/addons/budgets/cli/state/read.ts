@@ -15,7 +15,6 @@ export interface StateOptions extends Output {
   readonly env: Environment;
 }
 
-/** A store in files, and the settings that name it. */
 export interface FoundStore {
   readonly loaded: LoadResult;
   readonly settings: Settings;
@@ -25,7 +24,6 @@ export interface FoundStore {
 
 export type ExitCode = 0 | 1;
 
-/** The actor of writes from the command line. */
 export const ACTOR: Actor = { id: 'gatehouse-cli', role: 'operator' };
 
 /**
@@ -64,7 +62,6 @@ export const onOpenStore = (
   command: (store: StateStore, found: FoundStore) => Promise<ExitCode>,
 ): Promise<0 | 1 | 2> => onStore(options, (found) => withStore(found, command));
 
-/** Opens the store for as long as the command runs. */
 export async function withStore(
   found: FoundStore,
   command: (store: StateStore, found: FoundStore) => Promise<ExitCode>,

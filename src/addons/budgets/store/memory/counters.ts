@@ -2,7 +2,6 @@ import type { Clock } from '../../../../plugin/index.ts';
 import type { Boot, CounterRef, Counters, CounterState, Grant, LeaseId } from '../../../../core/ports/counters.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { countingCalls, isOver, noCounter, type CountingTables, type LeaseRow } from '../rules/counting.ts';
-import type { MemoryAudit } from './audit.ts';
 
 const MAX_COUNTERS = 200_000;
 const PIECE = 500;
@@ -12,11 +11,9 @@ const nameOf = ({ node, period }: CounterRef): string => `${node}\n${String(peri
 
 export class MemoryCounters implements Counters {
   readonly #clock: Clock;
-  readonly #audit: MemoryAudit;
   readonly #undo = new UndoLog();
   readonly #counters = new Map<string, CounterState>();
   readonly #leases = new Map<LeaseId, LeaseRow>();
-  /** Living leases by process and counter. */
   readonly #living = new Map<string, LeaseId>();
   readonly #boots = new Map<Boot['id'], number>();
   readonly #answers = new Map<Boot['id'], { readonly batch: number; readonly grants: readonly Grant[] }>();
@@ -24,9 +21,8 @@ export class MemoryCounters implements Counters {
   #lastLease: LeaseId = 0;
   readonly #calls = countingCalls((_now, task) => this.#undo.run(() => task(this.#tables())));
 
-  constructor(clock: Clock, audit: MemoryAudit) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#audit = audit;
   }
 
   take: Counters['take'] = async (...args) => this.#calls.take(this.#clock.wall(), ...args);
@@ -94,7 +90,8 @@ export class MemoryCounters implements Counters {
       prune: (before) => this.#prune(before),
       isAdjusted: (id) => this.#adjusted.has(id),
       saveAdjusted: (id) => undo.set(this.#adjusted, id, true),
-      addAudit: (event, by) => undo.onFailure(this.#audit.append(event, by)),
+      // The audit is a part of the state store.
+      addAudit() {},
     };
   }
 
@@ -135,10 +132,5 @@ class UndoLog {
   delete<Key, Value>(map: Map<Key, Value>, key: Key): void {
     const before = map.get(key);
     if (map.delete(key)) this.#undo.push(() => map.set(key, before as Value));
-  }
-
-  /** Calls `undo` if the task fails. */
-  onFailure(undo: () => void): void {
-    this.#undo.push(undo);
   }
 }

@@ -27,7 +27,6 @@ export function announcementOf(place: NextPlace): AuditRow | undefined {
   return nextRow(changeTo(keys), GATEWAY, { ...place, keyId: old });
 }
 
-/** The next row of the chain. */
 export function nextRow(event: AuditEvent, by: Actor, { after, at, keys, keyId = keys.first }: NextPlace): AuditRow {
   checkActor(by);
   checkText('the action of an audit row', event.action, 64);
@@ -66,7 +65,6 @@ function hashOf(row: Omit<AuditRow, 'hash'>, keys: ChainKeys, keyId: string): st
 
 const GATEWAY = { id: 'gatehouse', role: 'system' } as const;
 
-/** The event of a change to the first key. */
 const changeTo = (keys: ChainKeys): AuditEvent => ({
   action: 'rekey',
   kind: 'audit',
@@ -119,7 +117,6 @@ export function verifyChain(rows: Iterable<AuditRow>, keys: ChainKeys, known?: K
   return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head, parts: parts.all };
 }
 
-/** The parts of a chain by what its hashes prove. */
 class Parts {
   readonly all: { from: number; to: number; proof: AuditPart['proof']; key?: string }[] = [];
   readonly #keys: ChainKeys;
@@ -129,7 +126,6 @@ class Parts {
     this.#keys = keys;
   }
 
-  /** The reason why the hash is not the row's. */
   add(row: AuditRow): string | undefined {
     const id = keyIdOf(row.hash);
     if (id === undefined) return OTHER_VALUES;
@@ -151,7 +147,6 @@ class Parts {
 
 interface Place {
   readonly seq: number;
-  /** The hash of the row before. */
   readonly head: string;
   readonly known: KnownRow | undefined;
 }

@@ -46,15 +46,12 @@ export interface CountingTables {
   lostLeases(ref: CounterRef): readonly LeaseRow[];
   newLeaseId(): LeaseId;
   saveLease(row: LeaseRow): void;
-  /** Renews the living leases of a process. */
   renew(boot: Boot['id'], expiresAt: number): void;
   /** The last batch of `take` of a process; 0: none. */
   lastBatch(boot: Boot['id']): number;
   lastAnswer(boot: Boot['id']): readonly Grant[];
   saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
-  /** Records that a process lives. */
   saveBoot(boot: Boot, seenAt: number): void;
-  /** Processes seen since. */
   countBoots(since: number): number;
   /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
   prune(before: number): void;

@@ -128,7 +128,6 @@ function countNew(tables: EntityTables, kind: EntityKind, counts: Map<EntityKind
   counts.set(kind, count + 1);
 }
 
-/** Returns the fingerprints of the new values. */
 function seal(
   tables: EntityTables,
   keys: KeyEncryptionKeys,

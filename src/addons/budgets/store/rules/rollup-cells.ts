@@ -105,7 +105,6 @@ function cellIn(cells: Map<string, RollupCell>, start: number, names: readonly s
   return cell;
 }
 
-/** The cells of rows, by their hours. */
 export function cellsOf(rows: readonly LedgerRow[]): Iterable<RollupCell> {
   const cells = new Map<string, RollupCell>();
   for (const row of rows) {
@@ -133,7 +132,6 @@ function addCell(into: RollupCell, cell: RollupCell): void {
   cell.firstMs.forEach((count, index) => (into.firstMs[index]! += count));
 }
 
-/** The whole hours of a query. */
 export const hoursOf = ({
   from,
   to,

@@ -6,7 +6,6 @@ import { openBytes, sealBytes } from '../../../../core/kernel/aes-gcm.ts';
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.
 
-/** Where a sealed value is stored. */
 export interface SealedPlace {
   readonly table: string;
   readonly id: string;
@@ -60,7 +59,6 @@ export class KeyEncryptionKeys {
     return [...this.#keys.keys()];
   }
 
-  /** The envelope as JSON text. */
   seal(value: string, place: SealedPlace): string {
     if (this.#first === undefined)
       throw unopened('a secret can only be stored with a key to seal it: state.encryption_keys');

@@ -6,7 +6,6 @@ import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { SPOOLS } from './spool.ts';
 import { LineReader, type SpooledAccount, type SpooledSend, type SpoolLine } from './spool-lines.ts';
 
-/** The process that wrote a spool. */
 export interface SpoolWriter {
   readonly boot: Boot;
   readonly pid: number;
@@ -50,7 +49,6 @@ export async function writerOf(spool: string): Promise<SpoolWriter | undefined> 
   return undefined;
 }
 
-/** The lines of a segment that were written whole. */
 export async function* linesOf(segment: string): AsyncGenerator<SpoolLine> {
   const reader = new LineReader();
   const file = await open(segment);

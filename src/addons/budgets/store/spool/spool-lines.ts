@@ -148,7 +148,6 @@ function writeAmounts(to: LineBytes, accounts: readonly AccountAmount[]): void {
   to.ascii(']');
 }
 
-/** Reads the lines of one segment, in order. */
 export class LineReader {
   /** The columns that the segment's first line names. */
   #columns: readonly string[] = END_COLUMNS;
@@ -191,7 +190,6 @@ interface Encoded {
   readonly bytes: Buffer;
 }
 
-/** Callers whose texts are kept. */
 const MAX_CALLERS = 1000;
 
 /**

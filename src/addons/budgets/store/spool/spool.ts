@@ -12,7 +12,6 @@ const MAX_BYTES = 1024 ** 3;
 /** A new segment begins after so many bytes. The old one is removed as soon as the store has its rows. */
 const SEGMENT_BYTES = 8 * 1024 ** 2;
 
-/** A file of a spool. */
 export interface SpoolSegment {
   readonly path: string;
   bytes: number;
@@ -23,7 +22,6 @@ export interface SpoolSegment {
 }
 
 export interface SpoolOptions {
-  /** The folder of the state store. */
   readonly folder: string;
   readonly boot: Boot;
   readonly pid: number;
@@ -53,7 +51,6 @@ export class Spool {
     this.#folder = join(options.folder, SPOOLS, spoolName(options.pid, options.boot.id));
   }
 
-  /** Bytes of all segments. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -80,7 +77,6 @@ export class Spool {
     return segment;
   }
 
-  /** Begins a new segment. */
   begin(): SpoolSegment {
     const { boot, pid, checkpoint, maxBytes = MAX_BYTES } = this.#options;
     if (this.bytes >= maxBytes) throw new SpoolFull(`the spool has reached ${maxBytes} bytes`);
@@ -120,7 +116,6 @@ export class Spool {
     return this.#segments.filter(({ spilled }) => spilled > 0);
   }
 
-  /** The segment that is being written. */
   get last(): SpoolSegment | undefined {
     return this.#segments.at(-1);
   }

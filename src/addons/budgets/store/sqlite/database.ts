@@ -38,7 +38,6 @@ export class Database {
     this.guard(() => this.#db.exec(sql));
   }
 
-  /** Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return this.guard(() => Number(this.prepare(sql).run(...values).changes));
   }

@@ -189,7 +189,6 @@ const savingTables = (db: Database): SavingTables => ({
   },
 });
 
-/** The tables of digests. */
 const SECRETS: Readonly<Record<DigestKind, string>> = { keys: 'key_secret', tokens: 'token_secret' };
 
 /** The place of a value sealed with a key: a key whose value changed under the same name cannot open it. */

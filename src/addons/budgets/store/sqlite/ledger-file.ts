@@ -165,7 +165,6 @@ export class LedgerFile {
     });
   }
 
-  /** Returns the number of removed cells. */
   forgetCells(before: number): number {
     return this.#db.transaction(() => this.#db.run('DELETE FROM cell WHERE start < ?', before));
   }

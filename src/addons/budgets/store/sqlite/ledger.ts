@@ -24,7 +24,6 @@ import { cursorOf, LedgerFile, UnmadeFile, type LedgerCursor } from './ledger-fi
 const MAX_OPEN = 4;
 const MAX_TRIES = 5;
 const DAY_FILE = /^(\d{4}-\d\d-\d\d)\.db$/;
-/** The sums of days whose rows were dropped. */
 const DROPPED = 'dropped';
 
 export interface LedgerPlace {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { Database } from './database.ts';
 
-/** The process that uses a store. */
 export interface StoreOwner {
   readonly pid: number;
   /** Random, of this run of the process. */

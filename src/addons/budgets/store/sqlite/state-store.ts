@@ -28,7 +28,6 @@ export async function openSqliteStore(
 type Calls = Pick<StoreThread, 'call'>;
 type Reads = Pick<ReadingThread, 'call'>;
 
-/** The ports of a store, over the calls of its engine. */
 export function storeOver(thread: Calls, reader: Reads, close: () => Promise<void>): StateStore {
   return {
     entities: entitiesOf(thread),

@@ -14,7 +14,6 @@ import { SqliteEntities } from './entities.ts';
 import { SqliteLedger, type LedgerPlace } from './ledger.ts';
 import { planMigrations } from './migrations.ts';
 
-/** Rows of a piece for a command. */
 const MOST_ROWS = 1_000;
 
 /** Reads a store that another process may own. */
