@@ -42,12 +42,12 @@ const priceCommands: readonly NamedCommand[] = [
   [
     'prices check',
     {
-      usage: 'prices check [--configs DIR] [--at DAY] [--against FILE]',
-      help: 'Check prices.yaml, and that every model of the catalog has a price. --against: compare the shipped prices\nwith FILE, of models.dev, of LiteLLM or as data/models.json. Exit code 0: all have one, none differs, 1: otherwise',
+      usage: 'prices check [--configs DIR] [--at DAY]',
+      help: 'Check prices.yaml, and that every model of the catalog has a price. Exit code 0: all have one, 1: otherwise',
       async run(args, world) {
-        const { configs: dir, at, against } = parse(args, { ...configs, ...AT, against: { type: 'string' } }).values;
+        const { configs: dir, at } = parse(args, { ...configs, ...AT }).values;
         const { checkPricesCommand } = await import('./prices/check.ts');
-        return checkPricesCommand({ ...world, dir, day: readDay(at), against });
+        return checkPricesCommand({ ...world, dir, day: readDay(at) });
       },
     },
   ],
