@@ -27,10 +27,7 @@ interface LastAlert {
   readonly days: number;
 }
 
-/**
- * Looks at all keys of the files and of the store once a minute: which end soon, and which are refused because of something that they
- * name.
- */
+/** Looks at all keys once a minute: which end soon, and which are refused because of something that they name. */
 export class KeyWatch {
   readonly #setup: KeyWatchSetup;
   #alerted = new Map<string, LastAlert>();

@@ -25,10 +25,7 @@ interface StoredWebhooksSetup {
   readonly use: (webhooks: readonly WebhookSettings[]) => void;
 }
 
-/**
- * The webhooks of the state store. Their addresses and secrets are sealed in it, so they are read from the store itself: a snapshot on
- * disk has none of them.
- */
+/** The webhooks of the state store, read from the store itself: a snapshot on disk has no sealed address or secret. */
 export class StoredWebhooks {
   readonly #setup: StoredWebhooksSetup;
   /** By object: the webhook of an unchanged object is not unsealed again. */

@@ -32,10 +32,7 @@ export interface RowQueueOptions {
   readonly newSegment: () => void;
 }
 
-/**
- * Rows on their way to the ledger. They are written behind, in batches, in the order of their requests; while the store does not answer
- * they wait in memory, then in the spool. A row that is written twice counts once.
- */
+/** Rows on their way to the ledger, in batches. While the store does not answer they wait in memory, then in the spool. */
 export class RowQueue {
   readonly #options: RowQueueOptions;
   #waiting: WaitingRow[] = [];

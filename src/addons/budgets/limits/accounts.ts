@@ -106,10 +106,7 @@ export class AccountBook {
     return entry.account;
   }
 
-  /**
-   * New settings: caps change at once, and spent amounts stay spent. An account whose budget is gone stays for a while: a reload may
-   * bring the budget back.
-   */
+  /** Caps change at once, and spent amounts stay. An account without its budget stays a while: a reload may bring it back. */
   use(budgets: Iterable<Budget>): void {
     const current = new Map([...budgets].map((budget) => [budget.id, budget]));
     this.#left.clear();

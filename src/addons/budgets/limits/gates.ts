@@ -28,10 +28,7 @@ export class Ticket {
   }
 }
 
-/**
- * The gates of all nodes; they outlive snapshots, so that a reload keeps what is used and who is inside. Every process counts for
- * itself: each has an equal part of a limit. Bounded by the nodes of the settings.
- */
+/** The gates of all nodes. They outlive snapshots: a reload keeps what is used. Each process has an equal part of a limit. */
 export class Gates implements GateTable {
   /** Requests without a valid key. */
   readonly addresses: AddressGates;

@@ -31,10 +31,7 @@ export class Bucket {
     this.#fullAt = now + missing * this.#msPerUnit;
   }
 
-  /**
-   * Milliseconds until `units` can be taken; 0: now. More than the burst can be taken from a full bucket only, which then
-   * owes the rest: a request that is larger than the burst would never pass otherwise.
-   */
+  /** Milliseconds until `units` can be taken; 0: now. A full bucket gives more than its burst and owes the rest. */
   waitFor(units: number, now: number): number {
     const wait = this.#fullAt - now - (this.#burst - Math.min(units, this.#burst)) * this.#msPerUnit;
     return wait > ROUNDING_MS ? wait : 0;
@@ -45,10 +42,7 @@ export class Bucket {
     this.#fullAt = Math.max(this.#fullAt, now) + units * this.#msPerUnit;
   }
 
-  /**
-   * Corrects an estimate: `units` more were used, or fewer (negative). What was used beyond the estimate leaves the bucket
-   * owing one burst at most, because its caller could not know of it.
-   */
+  /** Corrects an estimate by more or fewer `units`. The bucket owes one burst at most: its caller could not know of it. */
   correct(units: number, now: number): void {
     if (units <= 0) {
       this.#fullAt += units * this.#msPerUnit;

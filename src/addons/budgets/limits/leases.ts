@@ -18,18 +18,12 @@ const REPORT_MS = 1000;
 const AGAIN_MS = 1000;
 /** Reports without a reserve after which an idle lease goes back, so that other processes can use it. */
 const IDLE_REPORTS = 10;
-/**
- * Reports after which an idle lease goes back while the store is slow. It is kept this long because the next request would wait for a new
- * one. If another process could not get as much, it goes back after `IDLE_REPORTS`.
- */
+/** The same while the store is slow, because the next request would wait for a new lease, if others can get as much. */
 const IDLE_REPORTS_SLOW = 300;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
 const MAX_WAITING = 10_000;
-/**
- * The number of timers that make up the wait for an answer, one after the other. A stalled event loop runs its timers before it reads
- * the answers that came meanwhile. With a single timer, a stall would end waits whose answer has arrived.
- */
+/** Timers of one wait, one after the other: a stalled event loop runs its timers before it reads the answers that came. */
 const WAIT_STEPS = 5;
 
 /** The lease of an account: the slice of its budget that this process may spend. */
@@ -319,10 +313,7 @@ export class Leases implements AccountRules, RoomSource {
     account.others = Math.max(0, spent - slice.reported) + unreconciled;
   }
 
-  /**
-   * Sends the totals that have changed. Any report renews all leases. Each tenth report has the totals of idle leases too, because its
-   * answer says how much of the budget is free, and `#isKept` decides by that.
-   */
+  /** Sends changed totals, which renews all leases. Each tenth report has idle leases too: `#isKept` needs their free room. */
   async #report(): Promise<void> {
     const { counters, boot } = this.#options;
     const changed = [...this.#slices].filter(

@@ -46,10 +46,7 @@ const CALENDARS: Readonly<Record<Exclude<Budget['period'], 'hour' | 'total'>, Ca
 const weekday = (year: number, month: number, day: number): number =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDay();
 
-/**
- * The periods of budgets. The start of a period is a pure function of the rule and the time, and a part of a counter's key: nothing
- * is ever reset, so that no reset can be missed or doubled.
- */
+/** The start of a period is a function of rule and time, and a part of the counter's key: no reset can be missed or doubled. */
 export class PeriodTable {
   readonly #rule: PeriodRule;
   readonly #calendar: Calendar | undefined;

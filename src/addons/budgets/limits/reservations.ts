@@ -27,10 +27,7 @@ export interface Reservation {
 }
 
 export interface ReservationRefusal {
-  /**
-   * exceeded: the budget cannot cover the amount. unavailable: it may, but this process has to ask the store first; or the process
-   * holds as many reserves as it can.
-   */
+  /** exceeded: the budget cannot cover it. unavailable: the store must be asked first, or the process has too many reserves. */
   readonly why: 'exceeded' | 'unavailable';
   /** Undefined: the process holds as many reserves as it can. */
   readonly account: Account | undefined;
@@ -62,10 +59,7 @@ interface Hold {
   readonly until: number;
 }
 
-/**
- * The amounts that requests have reserved and spent, in memory and without waiting. A request reserves before it is sent, on every budget of its
- * path or on none, and is settled once with its real cost. Every method may be called again for the same hold.
- */
+/** What requests have reserved and spent, in memory: on every budget of their path or on none. Calls may be repeated for a hold. */
 export class Reservations {
   readonly #source: RoomSource;
   readonly #open = new Map<HoldId, Hold>();

@@ -57,10 +57,7 @@ export interface LearnedOf {
   readonly model: string;
 }
 
-/**
- * The tokens that requests of a key to a model have used, from which their reserves are computed. A process has one. Keys are apart because short
- * requests of one key would make the reserves of the others too small.
- */
+/** Tokens of earlier requests, for reserves. Keys are apart: short requests of one would make the reserves of others too small. */
 export class LearnedSizes {
   readonly #keys = new Map<string, Map<string, Sizes>>();
   #kept = 0;

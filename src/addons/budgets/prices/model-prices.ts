@@ -19,10 +19,7 @@ export interface Terms {
   readonly assumed?: boolean;
 }
 
-/**
- * The factor of regional locations of Google Cloud for rows without one. Google charges it for Claude from 4.5 on and for Gemini from 3.5
- * on (data/models.json, rules); no source has it for older models.
- */
+/** Of regional locations of Google Cloud: Claude from 4.5 on and Gemini from 3.5 on (data/models.json). No source has older ones. */
 const ASSUMED_REGIONAL = fractionOf(1.1);
 
 interface RatedStep {

@@ -3,10 +3,7 @@ import type { Fraction, Pico } from '../../../core/ports/money.ts';
 /** Prices of tokens are for so many. */
 const TOKENS = 1e6;
 
-/**
- * The kinds of units that have a price: tokens by kind, then units that are counted by the piece. With the names of each in prices.yaml and
- * in data/models.json, and the units that a price is for.
- */
+/** The kinds of units that have a price, their names in prices.yaml and data/models.json, and the units that a price is for. */
 export const PRICE_KINDS = [
   { kind: 'input', yaml: 'input', source: 'in', per: TOKENS },
   { kind: 'cached', yaml: 'cached', source: 'cin', per: TOKENS },

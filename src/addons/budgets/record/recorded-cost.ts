@@ -67,10 +67,7 @@ function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCod
   return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one);
 }
 
-/**
- * Providers charge for no request that they refused, nor for one that they did not get. A connection that broke before a reply may have
- * brought it to them.
- */
+/** Providers charge for no request that they refused or did not get. A connection that broke may have brought it to them. */
 const mayCost = ({ status, sentAt }: TryRecord): boolean =>
   status === undefined ? sentAt !== undefined : status < 400;
 
@@ -155,10 +152,7 @@ export interface SettledCost {
   readonly usage: Usage | undefined;
 }
 
-/**
- * The amount that settles the reservation of an attempt: the cost of its tries and of its call for vectors. Synchronous; the same amount is in
- * the record.
- */
+/** The cost of an attempt's tries and of its call for vectors, which settles its reservation. The record has the same amount. */
 export function settledCost(
   exchange: Exchange,
   attempt: Attempt,

@@ -103,10 +103,7 @@ export class AttemptEstimator {
     };
   }
 
-  /**
-   * That of the dearest model that the upstream may call, with one call of each model of its tools; or of the first model without a known
-   * price.
-   */
+  /** Of the dearest model that may be called, with one call of each model of its tools; else of the first without a price. */
   #dearest(exchange: Exchange, resolved: ResolvedTarget, size: AttemptSize, rules: BudgetRules): ModelPrice {
     const learned = this.#setup.state.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
     let price = this.#priceOf(exchange, resolved, size, { learned, mode: size.openEnded ? rules.reserve : 'bound' });

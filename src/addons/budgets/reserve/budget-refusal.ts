@@ -77,10 +77,7 @@ interface AnswerBound {
   readonly limit?: { readonly field: string; readonly setting: string } | undefined;
 }
 
-/**
- * Why a request is refused, for its caller. What is spent of a budget that others share is not in it, because it is what others have
- * spent; of the key's own budget the rest is named.
- */
+/** Why a request is refused, for its caller. What others have spent of a shared budget is not in it; the rest of an own one is. */
 function refusalText({ budget, span, room, free }: Account, amount: number, { output, limit }: AnswerBound): string {
   const { node, unit } = budget;
   const cap = amountText(unit, budget.amount);

@@ -26,10 +26,7 @@ interface WatchSetup {
 /** So much more is reserved than a stream has cost, so that it is not priced at each of its pieces. */
 const AHEAD = 0.1;
 
-/**
- * Reserves more while a stream costs more than its reserve. Most streams never do: each read compares two numbers. What the upstream has
- * counted so far decides, else the text that has arrived.
- */
+/** Reserves more while a stream costs more than its reserve, by the upstream's counts, else by the text. Most compare two numbers. */
 export function watchStream(setup: WatchSetup): (signals: Signals) => GatewayError | undefined {
   const { bytes, mostOutput, usageOf, amountsOf, onOverrun, report } = setup;
   const reserve = reserver(setup);

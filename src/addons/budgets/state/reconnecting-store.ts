@@ -33,10 +33,7 @@ export interface ReconnectingStoreSetup {
   readonly open?: typeof openStore | undefined;
 }
 
-/**
- * The state store of a process, over the times in which it does not answer. Its objects are part of the settings: `objects` has them as
- * of the store's last answer.
- */
+/** The state store of a process, over the times in which it does not answer. `objects` are those of its last answer. */
 export class ReconnectingStore {
   readonly objects = new ObjectReplica(false);
   readonly #setup: ReconnectingStoreSetup;
@@ -67,10 +64,7 @@ export class ReconnectingStore {
     this.#snapshots = files && new StoreSnapshots(files, setup);
   }
 
-  /**
-   * Opens the store, or begins with the snapshot on disk if the store does not answer. Problems that an operator has to solve are
-   * reported at their place in server.yaml; undefined then.
-   */
+  /** Opens the store, or begins with its snapshot. Undefined: a problem for the operator is reported at its place in server.yaml. */
   static async open(setup: ReconnectingStoreSetup, report: Report): Promise<ReconnectingStore | undefined> {
     let kept: ReconnectingStore | undefined;
     try {
@@ -99,10 +93,7 @@ export class ReconnectingStore {
     return this.#down === undefined ? this.#store : undefined;
   }
 
-  /**
-   * All objects of the store, as of now, and the store's version. Rejects with `unavailable` while it does not answer. The map is this
-   * object's own: it changes with the store.
-   */
+  /** All objects as of now; the map changes with the store. Rejects with `unavailable` while the store does not answer. */
   async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
     // A store that does not answer is opened again by the timer, once.
     if (this.store) await this.#look();

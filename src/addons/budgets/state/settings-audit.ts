@@ -15,10 +15,7 @@ export interface SettingsAuditSetup {
   readonly state: { readonly store: Pick<StateStore, 'audit'> | undefined };
 }
 
-/**
- * Writes each change of the settings in files to the audit: reloads, and a start with other settings than the last row has. Rows wait while
- * the store does not answer.
- */
+/** Writes reloads, and starts with other settings than the last row has, to the audit. Rows wait while the store is away. */
 export class SettingsAudit {
   readonly #setup: SettingsAuditSetup;
   /** The hash of the settings of the start, until it has been compared with the last row. */

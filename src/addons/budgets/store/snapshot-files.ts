@@ -21,10 +21,7 @@ const KEPT = 3;
 const NAME = /^snapshot-(\d+)\.json$/;
 const KEY_FILE = 'snapshot.key';
 
-/**
- * The last contents of a store as files beside it, `snapshot-N.json` for the version N. Each is signed, so that a start takes no file
- * that something else wrote, and replaced as a whole, so that a start sees no half of one.
- */
+/** The last contents of a store as signed files, `snapshot-N.json` for the version N, each replaced as a whole. */
 export class SnapshotFiles {
   readonly #folder: string;
   readonly #key: Buffer;

@@ -10,10 +10,7 @@ const REASONS: Readonly<Record<UnknownPrice, string>> = {
   kind: 'no price of input or output is known',
 };
 
-/**
- * `gatehouse prices check`. Exit code 0: every model that the catalog lists has a price; 1: otherwise, or errors in the settings; 2: the
- * folder does not exist.
- */
+/** `gatehouse prices check`. Exit code 0: each listed model has a price; 1: not, or errors in the settings; 2: no such folder. */
 export async function checkPricesCommand(options: PricesOptions): Promise<0 | 1 | 2> {
   const { day, out } = options;
   const settings = await readPrices(options);

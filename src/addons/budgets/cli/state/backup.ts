@@ -36,10 +36,7 @@ export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
     });
   });
 
-/**
- * `gatehouse state accept-rollback`: the store went back to an earlier version, and its operator knows what that brings back: keys that
- * were revoked since, and caps that were changed. The gateway must not run.
- */
+/** `gatehouse state accept-rollback`: revoked keys and old caps of an earlier version are in force again. The gateway must not run. */
 export const acceptRollbackCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
   onOpenStore(options, async (store, { folder, state }) => {
     const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());

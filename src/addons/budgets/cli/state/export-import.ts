@@ -32,10 +32,7 @@ interface ExportedLine {
   readonly entity: Entity;
 }
 
-/**
- * `gatehouse state import FILE`: writes the objects of an export to the store of the settings. Refuses everything when one of them cannot
- * be written: it is there already, a file has it, its kind is not in `state.owns`, or it is not valid.
- */
+/** `gatehouse state import FILE`: writes the objects of an export. Refuses everything when one of them cannot be written. */
 export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
     const { out, err, file, kind, dryRun } = options;

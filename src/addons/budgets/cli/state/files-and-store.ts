@@ -99,10 +99,7 @@ export const diffCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
     }),
   );
 
-/**
- * `gatehouse state migrate`: the store's tables become those of this release, and the objects that `state.owns` names move from the files
- * to the store. The files are left as they are: the output names the entries to remove.
- */
+/** `gatehouse state migrate`: new tables, and the objects of `state.owns` move from the files, whose entries it names and leaves. */
 export const migrateCommand = (options: StateOptions & { readonly dryRun: boolean }): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
     const { out, dryRun } = options;

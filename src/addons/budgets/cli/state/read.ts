@@ -26,10 +26,7 @@ export type ExitCode = 0 | 1;
 
 export const ACTOR: Actor = { id: 'gatehouse-cli', role: 'operator' };
 
-/**
- * Runs a command on the store of the settings. Exit code 0 to 1: the command's own; 1: errors in the settings, or the store refuses; 2:
- * the folder does not exist, or the settings have no store in files.
- */
+/** Exit code 0 or 1: the command's own; 1: errors in the settings, or the store refuses; 2: no folder, or no store in files. */
 export async function onStore(
   { dir, env, err }: StateOptions,
   command: (found: FoundStore) => ExitCode | Promise<ExitCode>,

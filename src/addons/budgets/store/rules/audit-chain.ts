@@ -183,10 +183,7 @@ interface ChainKey {
 /** A hash of the chain: SHA-256 or, behind the id of a key and a point, HMAC-SHA-256. */
 const HASH = /^(?:([0-9a-f]{16})\.)?[0-9a-f]{64}$/;
 
-/**
- * The keys of the chain of the audit: one for each key of the ring, by an id that is made of the key. A key of the same name with other
- * bytes has another id.
- */
+/** The keys of the audit's chain, one for each key of the ring, by an id made of its bytes: a name may be given again. */
 export class ChainKeys {
   readonly #keys: ReadonlyMap<string, ChainKey>;
   readonly #first: string | undefined;

@@ -256,10 +256,7 @@ function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): Coun
   return changed;
 }
 
-/**
- * Changes what is unreconciled. An amount that is taken away comes from what no lease explains, then from the oldest lost leases, so that
- * a late report of one of them does not take it away again.
- */
+/** A write-off takes what no lease explains, then the oldest lost leases, so that a late report does not take it again. */
 function writeOff(tables: CountingTables, counter: CounterState, by: Nano): CounterState {
   const unreconciled = Math.max(0, counter.unreconciled + by);
   const lost = tables.lostLeases(counter);

@@ -77,10 +77,7 @@ export interface SpooledEnd {
   readonly rows: readonly LedgerRow[];
 }
 
-/**
- * A line of a spool. A segment begins with `process`, all accounts and open sends of that time, and `complete`: with it, the segments
- * before it are needed for their rows alone.
- */
+/** A segment begins with `process`, all accounts and open sends, and `complete`: of earlier segments only rows count then. */
 export type SpoolLine =
   | { readonly what: 'process'; readonly boot: Boot; readonly pid: number }
   | { readonly what: 'account'; readonly account: SpooledAccount }
@@ -192,10 +189,7 @@ interface Encoded {
 
 const MAX_CALLERS = 1000;
 
-/**
- * Writes rows as JSON lists, in the order of END_COLUMNS. The texts of a caller are encoded once for all requests that have the same: that
- * halves the cost of a row (measured).
- */
+/** Writes rows as JSON lists, by END_COLUMNS. Texts of a caller are encoded once, which halves the cost of a row (measured). */
 class RowTexts {
   readonly #names = new Map<string, Encoded>();
 

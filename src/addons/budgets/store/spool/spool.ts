@@ -34,10 +34,7 @@ export interface SpoolOptions {
 /** A spool's folder: the id of a process may be given again, that of its boot is not. */
 export const spoolName = (pid: number, boot: Boot['id']): string => `${pid}-${boot}`;
 
-/**
- * Requests that a process has sent and settled and the store does not have yet, in files that survive the process. Each write is one system call:
- * what it has taken survives `kill -9`, though not the failure of the machine.
- */
+/** Requests that the store does not have yet, in files. Each write is one system call: it survives `kill -9`, not a power failure. */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #folder: string;

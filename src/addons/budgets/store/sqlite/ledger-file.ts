@@ -42,18 +42,12 @@ const CREATE = `
     PRIMARY KEY (start, ${quoted(LEDGER_DIMENSIONS)})) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${TABLES}`;
 
-/**
- * A column that files of earlier releases lack. The version of the tables stays: an earlier release names its columns, and so still works
- * with a file that has one more.
- */
+/** Files of earlier releases lack it. Those releases name their columns: they still work with a file that has one more. */
 const ADD_REQUEST_ID = 'ALTER TABLE ledger ADD COLUMN requestId TEXT';
 const HAS_REQUEST_ID = `SELECT 1 FROM pragma_table_info('ledger') WHERE name = 'requestId'`;
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
-/**
- * Bound of a stored sum. The limit of `sumCells`, for the sums that are shown, is much smaller. Without this bound, a row whose sum
- * overflows SQLite's integer would fail at each repetition and block the rows behind it.
- */
+/** Bound of a stored sum: a row whose sum overflows SQLite's integer would fail for ever and block the rows behind it. */
 const MOST = 2 ** 62;
 const bounded = (sum: number): number => Math.max(-MOST, Math.min(MOST, sum));
 /** A sum that stays within the bound. `sum` fails beyond 64 bits; `total` is exact up to 2 ** 53. */

@@ -111,10 +111,7 @@ const auditOf = (thread: Calls, reader: Reads): Audit => ({
   dropBefore: (at, by) => thread.call('dropAudit', at, by),
 });
 
-/**
- * A second thread, for reads that take long: leases, reports and writes of the first one do not wait for them. It begins with the first
- * read, because most gateways never read any.
- */
+/** A second thread for long reads, which leases and writes need not wait for. Most gateways never read: the first read begins it. */
 class ReadingThread {
   readonly #options: EngineOptions;
   readonly #clock: Clock;
