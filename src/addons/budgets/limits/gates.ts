@@ -2,9 +2,8 @@ import type { Clock, LimitKind } from '../../../plugin/index.ts';
 import { networkOf } from '../../../core/kernel/network-of.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
-import { Gate, type Limited } from './gate.ts';
 import type { Limits } from '../../../core/tenants/tree.ts';
-import { GateDirectory, type GateTable, type ListedGates } from './gate-directory.ts';
+import { Gate, type Limited, GateDirectory, type GateTable, type ListedGates } from './gate-directory.ts';
 
 export interface Refusal {
   readonly gate: Gate;

@@ -1,5 +1,5 @@
+import type { Limited } from './gate-directory.ts';
 import { parseRate } from '../../../core/tenants/amounts.ts';
-import type { Limited } from './gate.ts';
 import type { Gates } from './gates.ts';
 import { entryRef, refuseAddress, RequestGates } from './request-gates.ts';
 import type { NodeChanges, NodeLimits, NodeTree } from '../../../core/tenants/tree.ts';

@@ -19,8 +19,7 @@ import {
 import { comparedName } from '../../../core/catalog/model-pattern.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import type { Bucket } from './gcra.ts';
-import type { Gate } from './gate.ts';
-import type { GateDirectory } from './gate-directory.ts';
+import type { Gate, GateDirectory } from './gate-directory.ts';
 import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';
 import type { NodeTree } from '../../../core/tenants/tree.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';

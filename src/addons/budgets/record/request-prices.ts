@@ -4,8 +4,7 @@ import { usdText } from '../../../core/ports/money.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { sumOfCosts, unknownOf, type Payer, type RequestPrices } from '../../../core/record/costs.ts';
 import type { PriceList, PricesInForce } from '../prices/price-list.ts';
-import { placeOf } from './cost-place.ts';
-import { costOfVectors, recordCosts } from './recorded-cost.ts';
+import { costOfVectors, recordCosts, placeOf } from './recorded-cost.ts';
 
 const known = new WeakMap<PriceList, RequestPrices>();
 

@@ -16,7 +16,7 @@ import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import type { PriceTier } from '../prices/rates.ts';
 import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } from '../prices/reserve.ts';
-import { placeOf } from '../record/cost-place.ts';
+import { placeOf } from '../record/recorded-cost.ts';
 import type { SettledCost } from '../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
 import type { BudgetState } from './budget-state.ts';

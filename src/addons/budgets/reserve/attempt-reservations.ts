@@ -14,8 +14,7 @@ import type {
 } from '../../../plugin/index.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/model-pattern.ts';
-import { placeOf, priceOf } from '../record/cost-place.ts';
-import { isFree, settledCost } from '../record/recorded-cost.ts';
+import { isFree, settledCost, placeOf, priceOf } from '../record/recorded-cost.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import {
   amountsOf,

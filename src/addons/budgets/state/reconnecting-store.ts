@@ -14,7 +14,7 @@ import { ObjectReplica } from '../../../core/settings/source/object-replica.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
-import { nextTurn, readEntities } from './stored-entities.ts';
+import { nextTurn, readEntities } from '../settings/read-stored.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */

@@ -6,7 +6,7 @@ import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { SnapshotFiles } from '../store/snapshot-files.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
-import { nextTurn } from './stored-entities.ts';
+import { nextTurn } from '../settings/read-stored.ts';
 
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
 const REFRESH_MS = 60_000;

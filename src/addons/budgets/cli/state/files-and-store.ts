@@ -1,5 +1,6 @@
 import { priceFilesOf } from '../../settings/price-files.ts';
-import { changeOf } from '../../state/stored-entities.ts';
+import type { GatewayKey } from '../../../../../schemas/types.generated.ts';
+import { digestsOf } from '../../../../core/settings/compile/api-keys.ts';
 import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
 import { webhooksIn } from '../../../../core/settings/source/stored-objects.ts';
@@ -123,3 +124,14 @@ export const migrateCommand = (options: StateOptions & { readonly dryRun: boolea
       return 0;
     });
   });
+
+/** The change that writes an entry of keys.yaml to the store. A key given by reference is stored as its digest. */
+function changeOf(entry: GatewayKey, now: number): PutChange {
+  const { id, digest: _digest, key: _key, previous, expires_at: end, ...doc } = entry;
+  const [own = '', before] = digestsOf(entry);
+  const validTo = end === undefined ? undefined : Date.parse(end);
+  const digests = [{ slot: 0, digest: own, last4: '', validFrom: now, validTo }];
+  if (previous && before !== undefined)
+    digests.push({ slot: 1, digest: before, last4: '', validFrom: 0, validTo: Date.parse(previous.expires_at) });
+  return { op: 'put', kind: 'keys', id, doc: doc as EntityDoc, digests, ifVersion: 0 };
+}

@@ -4,8 +4,9 @@ import type { AuditEvent } from '../../../../core/ports/audit.ts';
 import type { CounterRef } from '../../../../core/ports/counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import type { KeptAnswer } from '../../../../core/ports/idempotency.ts';
+import { MAX_ANSWERS, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 import type { LedgerRow } from '../../../../core/ports/ledger.ts';
+import { checkAnswer } from '../rules/checks.ts';
 import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
@@ -13,7 +14,6 @@ import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
 import { SqliteLedger } from './ledger.ts';
-import { SqliteIdempotency } from './idempotency.ts';
 import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
 import { readCallsOf } from './store-reader.ts';
@@ -127,4 +127,36 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     keepAnswer: (now: number, answer: KeptAnswer) => idempotency.keep(answer, now),
     backup: (_now: number, copy: string) => copyStore(folder, copy),
   };
+}
+
+class SqliteIdempotency {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  find(actor: string, key: string, now: number): KeptAnswer | undefined {
+    const found = this.#db.get<KeptAnswer>(
+      'SELECT * FROM idem WHERE actor = ? AND key = ? AND until > ?',
+      actor,
+      key,
+      now,
+    );
+    return found && { ...found };
+  }
+
+  keep(answer: KeptAnswer, now: number): void {
+    checkAnswer(answer);
+    const { actor, key, sha256, status, body, until } = answer;
+    this.#db.transaction(() => {
+      this.#db.run('DELETE FROM idem WHERE until <= ?', now);
+      this.#db.insert('idem', { actor, key, sha256, status, body, until }, 'ON CONFLICT DO NOTHING');
+      this.#db.run(
+        `DELETE FROM idem WHERE rowid IN
+         (SELECT rowid FROM idem ORDER BY until, rowid LIMIT max(0, (SELECT count(*) FROM idem) - ?))`,
+        MAX_ANSWERS,
+      );
+    });
+  }
 }
