@@ -21,7 +21,6 @@ interface KeyWatchSetup {
   readonly days: () => readonly number[];
 }
 
-/** The end of a key when it was alerted, and the days before it. */
 interface LastAlert {
   readonly at: number;
   readonly days: number;

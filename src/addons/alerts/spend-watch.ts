@@ -118,7 +118,6 @@ const LEAST_HOURS = 24;
 /**
  * Whether an hour spent far more than the hours before it. The median ignores single expensive hours, and hours without spending are
  * left out, so that a node that works by day only is compared with its days.
- *
  * @param before what each hour before spent, in any order
  * @returns the median if the hour is an anomaly
  */

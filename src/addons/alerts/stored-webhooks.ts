@@ -21,7 +21,6 @@ interface StoredWebhooksSetup {
   readonly objects: { readonly now: StoredObjects; onChange(listener: (changes: StoredChanges) => void): void };
   /** Undefined while the store does not answer. */
   readonly entities: () => Pick<Entities, 'unseal'> | undefined;
-  /** Replaces the webhooks that deliver. */
   readonly use: (webhooks: readonly WebhookSettings[]) => void;
 }
 

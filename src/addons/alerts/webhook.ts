@@ -26,7 +26,6 @@ export interface WebhookTools {
   readonly exchange: Upstream['exchange'];
 }
 
-/** An event as it is sent, at each try the same. */
 interface WebhookEvent {
   readonly id: string;
   readonly body: string;
@@ -35,7 +34,6 @@ interface WebhookEvent {
 interface Job {
   readonly event: WebhookEvent;
   tries: number;
-  /** Set while it waits for its next try. */
   stopTimer: (() => void) | undefined;
 }
 
@@ -78,7 +76,6 @@ export class Webhook {
     this.#run();
   }
 
-  /** Drops the events that wait, at once. */
   remove(): void {
     this.#closed = true;
     for (const job of this.#jobs) this.#lose(job, 'removed', undefined);

@@ -28,7 +28,6 @@ type Place = Pick<LedgerRow, 'asked' | 'model' | 'tier' | 'geo'>;
 /**
  * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that
  * cost nothing has none. The first row is number 0, by which requests are counted.
- *
  * @param heldOf what was reserved for an attempt, by its number
  */
 export function rowsOf(record: RequestRecord, payer: Payer, heldOf: (attempt: number) => number): LedgerRow[] {

@@ -28,7 +28,6 @@ export interface RowQueueOptions {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly reports: LedgerReports;
   readonly spool?: Spool | undefined;
-  /** Begins a new segment of the spool. Throws. */
   readonly newSegment: () => void;
 }
 
@@ -75,7 +74,6 @@ export class RowQueue {
     return this.#waiting.flatMap(({ row, segment }) => (segment ? [] : [row]));
   }
 
-  /** The spool has all rows now. */
   spooled(segment: SpoolSegment): void {
     for (const one of this.#waiting) {
       if (one.segment) continue;

@@ -12,7 +12,6 @@ export interface SpoolEntry {
   /** The cost of requests that have ended and are not in the spool yet. */
   closing: number;
   isClosing: boolean;
-  /** The lease that the spool names. */
   lease: number;
 }
 
@@ -47,7 +46,6 @@ export class SpooledAccounts {
     }
   }
 
-  /** Counts what has ended as used, and returns it. */
   count(): readonly AccountAmount[] {
     const ended = this.#closing;
     this.#closing = [];
@@ -70,7 +68,6 @@ export class SpooledAccounts {
       }
   }
 
-  /** The store has everything that was counted. */
   areClosed(): boolean {
     return [...this.#entries.keys()].every(({ returned }) => returned);
   }

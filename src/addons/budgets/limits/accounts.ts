@@ -118,7 +118,6 @@ export class AccountBook {
     this.#forgetLeft();
   }
 
-  /** Some budgets have changed or come. @param gone ids of those that the settings have no longer */
   change(budgets: readonly Budget[], gone: readonly string[]): void {
     for (const budget of budgets) {
       const entry = this.#entries.get(budget.id);

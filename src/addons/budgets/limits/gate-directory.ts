@@ -36,7 +36,6 @@ export class Gate {
     this.change(limits, processes, 0);
   }
 
-  /** Applies new limits to what is used already. */
   change(limits: Limits, processes: number, now: number): void {
     this.limits = limits;
     this.requests = changed(this.requests, limits.requests, processes, now);
@@ -122,7 +121,6 @@ export class GateDirectory {
     return new GateDirectory(table, byRef.done(), () => table.useChanged(listed, left));
   }
 
-  /** Called when these settings take effect. */
   use(): void {
     this.#use();
   }

@@ -95,7 +95,6 @@ export class Gates implements GateTable {
     }
   }
 
-  /** The refusal that a request would get now. */
   refusal(gates: readonly Gate[]): Refusal | undefined {
     const now = this.#clock.now();
     let refusal: Refusal | undefined;
@@ -107,7 +106,6 @@ export class Gates implements GateTable {
     return refusal;
   }
 
-  /** The refusal that an estimate of tokens would get now. */
   tokensRefusal(gates: readonly Gate[], estimate: number): Refusal | undefined {
     const now = this.#clock.now();
     let refusal: Refusal | undefined;

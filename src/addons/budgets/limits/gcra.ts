@@ -12,7 +12,6 @@ const ROUNDING_MS = 1e-6;
  * of requests would need memory for each of them.
  */
 export class Bucket {
-  /** Units that may be taken at once after a rest. */
   #burst: number;
   /** Time that one unit takes to come back. */
   #msPerUnit: number;
@@ -37,7 +36,6 @@ export class Bucket {
     return wait > ROUNDING_MS ? wait : 0;
   }
 
-  /** Takes units, whether or not they are there. */
   take(units: number, now: number): void {
     this.#fullAt = Math.max(this.#fullAt, now) + units * this.#msPerUnit;
   }
@@ -58,7 +56,6 @@ export class Bucket {
     return this.#burst - this.#missing(now);
   }
 
-  /** Milliseconds until it is full. */
   fullIn(now: number): number {
     return Math.max(0, this.#fullAt - now);
   }

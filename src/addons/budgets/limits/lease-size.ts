@@ -42,16 +42,13 @@ export class AnswerTime {
 }
 
 export interface Demand {
-  /** The free amount of the counter when the store answered last. */
   readonly free: number;
-  /** Processes that share the counter. */
   readonly live: number;
   /** The smallest useful grant. */
   readonly need: number;
   /** The sum of all reserves that asked for room. */
   readonly sum: number;
   readonly ahead: number;
-  /** The account has a cap that is enforced. */
   readonly hard: boolean;
   /** The store is slow, so this slice has to last for a burst of requests. */
   readonly isSlow: boolean;

@@ -36,7 +36,6 @@ interface Slice {
   readonly pace: Pace;
   /** Reports since the account was used. */
   idle: number;
-  /** The last grant: at half of it, the process asks for more. */
   grant: number;
   /** Monotonic milliseconds before which an account without room is not asked for again. */
   askAgainAt: number;
@@ -50,7 +49,6 @@ export interface LeasesOptions {
   readonly onStore: (failure: Error | undefined) => void;
   /** A lease was declared lost: the process did not report for too long. */
   readonly onLost: (account: Account) => void;
-  /** An account has a lease now. */
   readonly onLeased?: ((account: Account) => void) | undefined;
 }
 
@@ -141,7 +139,6 @@ export class Leases implements AccountRules, RoomSource {
     return true;
   }
 
-  /** The store did not answer the last question. */
   get isDown(): boolean {
     return this.#failedUntil !== undefined;
   }
@@ -163,7 +160,6 @@ export class Leases implements AccountRules, RoomSource {
     return promise;
   }
 
-  /** Reports the used totals and gives every lease back. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer?.();

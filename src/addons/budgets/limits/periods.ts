@@ -1,6 +1,5 @@
 import type { Budget, Span } from '../../../core/tenants/tree.ts';
 
-/** The settings of a budget that decide its periods. */
 export type PeriodRule = Pick<Budget, 'period' | 'timeZone' | 'dayOfMonth'>;
 
 const WITHOUT_PERIODS: Span = { start: 0, end: Infinity };
@@ -13,9 +12,7 @@ const WIDEST_MS = 16 * 3_600_000;
 /** A zone has at most some starts at a time; rules and zones come from the settings, which a reload may change often. */
 const MAX_TABLES = 1000;
 
-/** The local days with which the periods of a calendar begin. */
 interface Calendar {
-  /** Usual length. */
   readonly ms: number;
   /** A first day that is surely not after the day. It may be a period before the day's own. */
   before(day: LocalDate, dayOfMonth: number): LocalDate;
@@ -149,7 +146,6 @@ function localDates(timeZone: string): (moment: number) => LocalDate {
 /**
  * The first instant at which the zone's day is `date` or later. It is searched: a day may begin at 01:00, as in Santiago when summer
  * time begins, and a zone may leave a day out, as Apia did on 2011-12-30.
- *
  * @param guess right for most days, which saves their search
  */
 function firstInstant(date: LocalDate, dates: (moment: number) => LocalDate, guess: number): number {

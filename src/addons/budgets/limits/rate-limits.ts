@@ -19,9 +19,7 @@ export interface ComposedRateLimits {
   readonly gates: RequestGates;
   /** Which of them exist: what does not exist costs a request nothing. */
   readonly needs: LimitNeeds;
-  /** Called when these settings take effect. */
   use(): void;
-  /** Nodes have changed while these settings are in force. */
   change(changes: NodeChanges): void;
   /** Counts a request without a valid key. Returns its refusal in place of its own error. Undefined: nothing is counted. */
   readonly refuseAddress: ((address: string) => GatewayError | undefined) | undefined;

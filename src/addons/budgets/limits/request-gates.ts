@@ -34,7 +34,6 @@ interface RequestGatesSetup {
   readonly onRefused: (node: LimitedKind, limit: LimitKind) => void;
 }
 
-/** The name by which catalog entries are looked up in a directory. */
 export const entryRef = (slug: string): string => `entry:${slug}`;
 
 /** The limits of requests, with their refusals as errors. */
@@ -150,7 +149,6 @@ function sentTry({ cache, tries }: Attempt): TryRecord | undefined {
 /**
  * The tokens of an attempt that has ended. Without a report of the upstream, or with one that cannot be true, the estimate counts for what
  * may have been read.
- *
  * @param bytes of the request
  */
 function usedTokens(attempt: Attempt, estimate: number, bytes: number): number {
@@ -229,7 +227,6 @@ const PERIODS: ReadonlyMap<number, string> = new Map([
   [3_600_000, 'hour'],
 ]);
 
-/** The limits of a caller whose request has entered or was refused. */
 class EnteredLimits implements CallerLimits {
   readonly ticket: Ticket;
   readonly #clock: Pick<Clock, 'now'>;
@@ -255,7 +252,6 @@ class EnteredLimits implements CallerLimits {
   }
 }
 
-/** The figure with less remaining. */
 function nearer(
   before: RateFigure | undefined,
   bucket: Bucket | undefined,

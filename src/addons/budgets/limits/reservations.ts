@@ -35,7 +35,6 @@ export interface ReservationRefusal {
   readonly amount: number;
 }
 
-/** Gets more room for accounts. */
 export interface RoomSource {
   /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: a question to the store is under way. */
   low(account: Account, need: number): boolean;
@@ -63,7 +62,6 @@ interface Hold {
 export class Reservations {
   readonly #source: RoomSource;
   readonly #open = new Map<HoldId, Hold>();
-  /** Where the next look for holds whose time has passed begins. */
   #sweep: MapIterator<[HoldId, Hold]> | undefined;
   /** Settled at their reserve because their settle did not come in time. */
   readonly #expired = new Map<HoldId, Hold>();

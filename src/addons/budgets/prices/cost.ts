@@ -5,11 +5,9 @@ import type { Rates, Rating } from './rates.ts';
 /** Tokens of the whole prompt, which decide whether it is a long one. */
 export const promptTokens = ({ input }: Usage): number => input;
 
-/** The tokens of all models that the provider called. */
 export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + usage.total, total);
 
-/** Tokens of all models of a usage that their providers read from a cache. */
 export const cachedOfAll = ({ cacheRead = 0, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + (usage.cacheRead ?? 0), cacheRead);
 

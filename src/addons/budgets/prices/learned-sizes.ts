@@ -53,7 +53,6 @@ interface Sizes {
 export interface LearnedOf {
   /** Undefined: the request has no key. */
   readonly key: string | undefined;
-  /** The catalog entry and the model. */
   readonly model: string;
 }
 

@@ -10,7 +10,6 @@ import {
   type Rating,
 } from './rates.ts';
 
-/** The facts that decide which prices of a model a request pays. */
 export interface Terms {
   readonly tier?: PriceTier | undefined;
   readonly fast?: boolean | undefined;

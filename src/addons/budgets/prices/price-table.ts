@@ -9,7 +9,6 @@ export type TableRow = readonly [providers: string, names: string, row: PriceRow
 
 /** Prices of models at providers, as a table of a day has them. */
 export class PriceTable {
-  /** The day on which its sources were read. */
   readonly asOf: string;
   readonly #rows: readonly TableRow[];
   /** By `provider/model`. */
@@ -31,7 +30,6 @@ export class PriceTable {
     return this.#byName.get(`${provider}/${model}`) ?? this.#byName.get(`${provider}/${withoutVersion(model)}`);
   }
 
-  /** All names of models at a provider. */
   modelsOf(provider: string): readonly string[] {
     const start = `${provider}/`;
     return [...this.#byName.keys()].flatMap((name) => (name.startsWith(start) ? [name.slice(start.length)] : []));
@@ -48,7 +46,6 @@ export class PriceTable {
     return merged;
   }
 
-  /** One row for each provider of a model, under the first of its names. */
   list(): readonly { readonly provider: string; readonly model: string; readonly row: PriceRow }[] {
     return this.#rows.flatMap(([providers, names, row]) =>
       providers.split(' ').map((provider) => ({ provider, model: names.split(' ')[0]!, row })),

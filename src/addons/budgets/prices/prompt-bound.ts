@@ -1,4 +1,3 @@
-/** A picture, sound, film or document of a prompt. */
 export interface PromptMedium {
   readonly kind: 'image' | 'audio' | 'video' | 'document';
   /** Of the medium itself, not of its base64; undefined: the provider reads it at an address. */
@@ -10,7 +9,6 @@ export interface PromptTokens {
   readonly text: number;
   readonly audio: number;
   readonly image: number;
-  /** Of all kinds together. */
   readonly all: number;
 }
 

@@ -32,7 +32,6 @@ interface SourceRule {
   readonly geo?: Readonly<Record<string, number>>;
 }
 
-/** Prices of tools that the provider runs. */
 interface SourceTool {
   readonly on: readonly string[];
   readonly tool: string;
@@ -107,7 +106,6 @@ function compileRow(
   };
 }
 
-/** The factors of a row, or those of the first rule for it. */
 function withRules(row: SourceRow, rules: readonly SourceRule[]): Pick<SourceRow, 'tiers' | 'geo'> {
   const own = rules.filter(
     ({ on, models = [], kind }) =>

@@ -93,7 +93,6 @@ function costOfLast(last: TryRecord, sent: SentRequest): RecordedCost | undefine
   return estimated({ one: last, signals: sent.attempt.signals, calls: 1 }, sent);
 }
 
-/** A try without the whole count of the upstream. */
 interface Uncounted {
   readonly one: TryRecord;
   readonly signals: Signals | undefined;
@@ -185,13 +184,11 @@ function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode
 }
 
 interface RequestedPlace extends PricedPlace {
-  /** The model that the request names. */
   readonly asked: string;
 }
 
 /**
  * Where a request was processed, and by which model.
- *
  * @param answered the model that the provider reports
  */
 export function placeOf(

@@ -52,7 +52,6 @@ export class CostHeader {
   /**
    * USD with all digits, or `unknown`. Undefined for a reply that has not arrived whole, such as a stream, and for a request that reached
    * no target.
-   *
    * @param receivedAt wall clock
    */
   of(exchange: Exchange, { status, body, stream }: Reply, receivedAt: number): string | undefined {

@@ -26,7 +26,6 @@ import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 /** The highest cost and usage of one attempt, estimated before it is sent. */
 export interface AttemptEstimate {
   readonly amounts: Amounts;
-  /** The longest answer on which the amounts rest. */
   readonly output: number;
   /** The client set no limit of the answer. */
   readonly openEnded: boolean;
@@ -142,7 +141,6 @@ export class AttemptEstimator {
     return unknownPrice;
   }
 
-  /** Tokens of the prompt and of one answer. */
   #tokensOf({ request, openEnded }: AttemptSize, resolved: ResolvedTarget, of: LearnedOf, { reserve }: BudgetRules) {
     const learned = this.#setup.state.learned.of(of);
     const mode = openEnded ? reserve : 'bound';
@@ -170,7 +168,6 @@ export function amountsOf(
   return { usd: assumed(count(sum('input')), count(sum('output')), unpriced), tokens };
 }
 
-/** At the price that the settings assume. */
 const assumed = (input: number, output: number, price: AssumedPrice): Nano =>
   atPrice(input, price.input) + atPrice(output, price.output);
 

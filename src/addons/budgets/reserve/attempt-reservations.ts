@@ -43,7 +43,6 @@ const ROOM_MS = 250;
 
 const NONE: readonly Budget[] = [];
 
-/** One attempt and what is to be reserved for it. */
 interface Job {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
@@ -200,7 +199,6 @@ export class AttemptReservations implements RequestBudgets {
     return rowOf(row, row, row);
   }
 
-  /** By the costs that the record of the request has. */
   #settle({ exchange, attempt, estimate }: Job, { hold, end, receivedAt }: Ended): void {
     const { state, prices } = this.#setup;
     const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });

@@ -67,7 +67,6 @@ export const amountText = (unit: Budget['unit'], amount: number): string =>
 export const unpricedText = (budget: Budget, model: string, why: UnknownPrice): string =>
   `The budget ${budget.name} counts USD, and the price of ${model} is not known (${why}).`;
 
-/** Why a stream was cut, for its caller. */
 export const cutText = ({ budget }: Account): string =>
   `The budget ${budget.name} (${amountText(budget.unit, budget.amount)}) is used up: the answer was cut because it cost more than was reserved for it.`;
 

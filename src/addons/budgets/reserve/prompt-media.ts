@@ -62,7 +62,6 @@ interface MediumAddress {
   readonly kind: PromptMedium['kind'];
 }
 
-/** Of a part that says its type. */
 function typedAddress(part: Part): MediumAddress | undefined {
   switch (part['type']) {
     case 'image_url':

@@ -27,13 +27,11 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
-/** The tasks whose requests have such a field. */
 const WITH_LIMIT: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions']);
 /** A config may write these fields, the tiers and the caches into requests of every API. */
 const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
 const TIER_FIELDS = ['service_tier', 'serviceTier'];
 const CACHES = ['cachedContent', 'cached_content'];
-/** The fields with a number of answers. */
 const ANSWERS = ['n', 'best_of', 'candidateCount', 'candidate_count'];
 /** A prompt, conversation or cache that the vendor keeps: the prompt is longer than the body. */
 const STORED: Readonly<Record<FormatName, readonly string[]>> = {
@@ -106,7 +104,6 @@ export function answerLimitOf({ operation }: Exchange, { defaulted }: Attempt) {
   return { field, setting };
 }
 
-/** Reads a field of an object in the body. */
 type ReadField = (name: string) => unknown;
 
 /**

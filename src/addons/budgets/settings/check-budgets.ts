@@ -57,7 +57,6 @@ function checkDay({ period, day_of_month: day }: Budget, report: Report): void {
 
 type Budgets = readonly Budget[] | undefined;
 
-/** A node of the tree above the one that is checked. */
 interface NodeAround {
   readonly name: string;
   readonly budgets: Budgets;

@@ -35,7 +35,6 @@ const countsBudgets = ({ keys, teams }: CheckedSettings): boolean =>
     ({ budgets }) => budgets !== undefined,
   );
 
-/** The store may get limits at any time. */
 function checkStoredLimits(entry: readonly ChainItem[], report: Report): void {
   const missing = ['limit', 'limit-tokens'].filter((plugin) => !has(entry, plugin));
   if (missing.length === 0) return;

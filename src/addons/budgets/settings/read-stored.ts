@@ -130,7 +130,6 @@ function problemOfAlert(schemas: Schemas, doc: Readonly<Record<string, unknown>>
 const wordsOf = ({ instancePath, message = 'is not valid' }: ErrorObject): string =>
   `${instancePath.split('/').slice(3).join('.')} ${message}`.trim();
 
-/** Names are not checked. */
 const NOTHING: CheckedSettings = {
   server: undefined,
   catalog: undefined,

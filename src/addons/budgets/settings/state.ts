@@ -9,7 +9,6 @@ import { checkZone } from '../../../core/settings/checks/time-zones.ts';
 export interface BackupSettings {
   readonly dir: string;
   readonly everyMs: number;
-  /** Copies that are kept. */
   readonly keep: number;
 }
 

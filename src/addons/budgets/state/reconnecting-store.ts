@@ -41,10 +41,8 @@ export class ReconnectingStore {
   /** Of a store without a folder. It stays while the store is opened again. */
   readonly #temporary: TemporaryFolder | undefined;
   #store: StateStore | undefined;
-  /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
   #version: Version = 0;
-  /** The latest version that a hint of the store has named. */
   #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;

@@ -43,7 +43,6 @@ export class SettingsAudit {
     this.#running = this.#run();
   }
 
-  /** Resolves when the running write has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;

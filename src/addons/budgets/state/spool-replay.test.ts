@@ -13,7 +13,7 @@ import { StateFailure } from '../../../core/ports/failures.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { spoolsIn } from '../store/spool/read-spool.ts';
-import { replaySpool } from './spool-replay.ts';
+import { replaySpool } from './spools.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
 const boot = { id: 'b'.repeat(32), host: 'test', role: 'single', version: '0', configHash: '', startedAt: 0 } as const;

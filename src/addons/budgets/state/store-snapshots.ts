@@ -52,7 +52,6 @@ export class StoreSnapshots {
     this.#writing = this.#run();
   }
 
-  /** Resolves when nothing is being written. */
   written(): Promise<void> {
     return this.#writing;
   }

@@ -7,8 +7,7 @@ import { AuditHead } from './audit-head.ts';
 import { Backups } from './backups.ts';
 import { Retention } from './retention.ts';
 import { SettingsAudit } from './settings-audit.ts';
-import type { Replayed } from './spool-replay.ts';
-import type { Spools } from './spools.ts';
+import type { Replayed, Spools } from './spools.ts';
 import { LostLeases, UsageCounters } from './usage-counters.ts';
 
 /** The tasks of the process that counts, and that owns the state store if there is one. A worker leaves them to its primary. */
@@ -64,7 +63,6 @@ export class StoreUpkeep {
     this.#spools = await spoolsOf(this.#tools, this.#settings, this.#boot);
   }
 
-  /** Starts the tasks that wait until the gateway serves. */
   start(): void {
     this.backups?.start();
     this.#counters.start();

@@ -50,7 +50,6 @@ export async function updatePricesCommand(options: UpdatePricesOptions): Promise
   return 0;
 }
 
-/** Rows of an earlier update that this one does not replace. */
 async function keptRows(path: string, changed: readonly SourceRow[]): Promise<readonly SourceRow[]> {
   const { source } = await readPriceTable(path, diskFiles);
   const replaced = new Set(changed.flatMap(placesOf));

@@ -16,7 +16,6 @@ export interface ObjectOfFile {
   readonly change: (now: number) => PutChange;
 }
 
-/** The objects of the files, those first to which others refer. */
 export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' | 'settings'>): ObjectOfFile[] {
   const { written, server } = settings;
   const placeOf = (...where: Parameters<typeof loaded.placeOf>): string => {

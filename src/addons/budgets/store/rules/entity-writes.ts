@@ -16,7 +16,6 @@ import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkChanges } from './checks.ts';
 import type { KeyEncryptionKeys, SealedPlace } from './sealing.ts';
 
-/** A row of an object, the deleted ones included. */
 export interface EntityRow extends EntityRef {
   readonly version: Version;
   /** JSON text; empty when deleted. */
@@ -63,7 +62,6 @@ export interface EntityWrite {
   readonly keys: KeyEncryptionKeys;
 }
 
-/** One write, the same for every backend. */
 export function writeEntities(tables: EntityTables, write: EntityWrite): Version {
   checkActor(write.by);
   const texts = checkChanges(write.changes);
@@ -80,7 +78,6 @@ interface OneChange {
   readonly change: EntityChange;
   readonly text: string | undefined;
   readonly version: Version;
-  /** Objects of the kinds that the write has looked at. */
   readonly counts: Map<EntityKind, number>;
 }
 

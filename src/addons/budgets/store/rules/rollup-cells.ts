@@ -22,7 +22,6 @@ export const BUCKETS = DURATION_BUCKETS.length + 1;
 const REQ = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MAX_NAME = 256;
 
-/** `2026-11-22` of a time. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function startOfDay(day: string): number {

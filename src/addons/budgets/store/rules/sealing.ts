@@ -13,12 +13,15 @@ export interface SealedPlace {
   readonly version: number;
 }
 
-interface Envelope {
-  readonly v: 1;
-  readonly kid: string;
+interface Encrypted {
   readonly iv: string;
   readonly ct: string;
   readonly tag: string;
+}
+
+interface Envelope extends Encrypted {
+  readonly v: 1;
+  readonly kid: string;
   readonly wiv: string;
   readonly wdek: string;
   readonly wtag: string;
@@ -67,16 +70,8 @@ export class KeyEncryptionKeys {
     const body = encrypt(dek, Buffer.from(value), aad);
     const wrapped = encrypt(this.#keys.get(this.#first)!, dek, aad);
     dek.fill(0);
-    const envelope: Envelope = {
-      v: 1,
-      kid: this.#first,
-      iv: body.iv,
-      ct: body.ct,
-      tag: body.tag,
-      wiv: wrapped.iv,
-      wdek: wrapped.ct,
-      wtag: wrapped.tag,
-    };
+    const { iv: wiv, ct: wdek, tag: wtag } = wrapped;
+    const envelope: Envelope = { v: 1, kid: this.#first, ...body, wiv, wdek, wtag };
     return JSON.stringify(envelope);
   }
 
@@ -84,7 +79,7 @@ export class KeyEncryptionKeys {
     const envelope = parseEnvelope(text, place);
     const aad = aadOf(place);
     const dek = this.#unwrap(envelope, place, aad);
-    const value = decrypt(dek, { iv: envelope.iv, ct: envelope.ct, tag: envelope.tag }, aad);
+    const value = decrypt(dek, envelope, aad);
     dek.fill(0);
     if (!value) throw unopened(`${nameOf(place)} was changed, or belongs to another row`);
     return value.toString();
@@ -125,12 +120,6 @@ export class KeyEncryptionKeys {
       );
     return dek;
   }
-}
-
-interface Encrypted {
-  readonly iv: string;
-  readonly ct: string;
-  readonly tag: string;
 }
 
 function encrypt(key: Buffer, value: Buffer, aad: Buffer): Encrypted {

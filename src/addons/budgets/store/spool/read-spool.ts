@@ -11,7 +11,6 @@ export interface SpoolWriter {
   readonly pid: number;
 }
 
-/** The counts and requests of a process, from all lines of its spool. */
 export interface SpoolState {
   readonly accounts: ReadonlyMap<number, SpooledAccount>;
   /** Requests that may have left, and of which nothing more is known. */

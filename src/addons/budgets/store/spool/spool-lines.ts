@@ -54,7 +54,6 @@ export interface SpooledAccount extends CounterRef {
   readonly number: AccountNumber;
   /** 0: the process had no lease yet. */
   readonly lease: LeaseId;
-  /** All that was settled on it. */
   readonly used: number;
 }
 
@@ -146,7 +145,6 @@ function writeAmounts(to: LineBytes, accounts: readonly AccountAmount[]): void {
 }
 
 export class LineReader {
-  /** The columns that the segment's first line names. */
   #columns: readonly string[] = END_COLUMNS;
   #sendColumns: readonly string[] = SEND_COLUMNS;
 

@@ -108,7 +108,6 @@ export class Spool {
     }
   }
 
-  /** Segments with rows that are nowhere else. */
   get spilled(): readonly SpoolSegment[] {
     return this.#segments.filter(({ spilled }) => spilled > 0);
   }

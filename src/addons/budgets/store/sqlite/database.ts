@@ -42,7 +42,6 @@ export class Database {
     return this.guard(() => Number(this.prepare(sql).run(...values).changes));
   }
 
-  /** Adds a row. The names of its fields are those of the columns. */
   insert(table: string, row: SqlRow, onConflict = ''): void {
     const columns = Object.keys(row);
     const places = columns.map(() => '?');

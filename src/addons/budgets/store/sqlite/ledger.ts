@@ -45,10 +45,8 @@ interface SqliteLedgerOptions {
 export class SqliteLedger {
   readonly #folder: string;
   readonly #maxNames: number;
-  /** The most recently used file last. */
   readonly #open = new Map<string, LedgerFile>();
   readonly #dropped: LedgerFile;
-  /** Days before this one were dropped. */
   #droppedBefore: string;
   readonly #readOnly: boolean;
 
