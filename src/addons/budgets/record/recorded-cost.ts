@@ -12,7 +12,7 @@ import type {
 import type { Nano } from '../../../core/ports/money.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
-import type { PricedPlace, UnknownPrice } from '../prices/priced-place.ts';
+import type { PricedPlace, UnknownPrice } from '../prices/rates.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { BY_BYTES, estimatedUsageOf, reportedUsage } from '../../../core/record/booked-usage.ts';
 import {

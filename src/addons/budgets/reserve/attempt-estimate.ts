@@ -13,8 +13,7 @@ import {
 import { totalOfAll } from '../prices/cost.ts';
 import type { LearnedOf } from '../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
-import type { UnknownPrice } from '../prices/priced-place.ts';
-import type { PriceTier } from '../prices/rates.ts';
+import type { PriceTier, UnknownPrice } from '../prices/rates.ts';
 import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } from '../prices/reserve.ts';
 import { placeOf } from '../record/recorded-cost.ts';
 import type { SettledCost } from '../record/recorded-cost.ts';

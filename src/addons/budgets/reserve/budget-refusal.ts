@@ -4,7 +4,7 @@ import type { Budget } from '../../../core/tenants/tree.ts';
 import { GatewayError, type Exchange } from '../../../plugin/index.ts';
 import type { Account } from '../limits/accounts.ts';
 import type { ReservationRefusal } from '../limits/reservations.ts';
-import type { UnknownPrice } from '../prices/priced-place.ts';
+import type { UnknownPrice } from '../prices/rates.ts';
 
 /** `retry-after` of a request for which the store has not answered in time. */
 const AGAIN_MS = 1000;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Alert } from '../../../core/ports/alert.ts';
+import { bitsUpTo, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
 import type { CounterSource } from '../../../core/ports/counters.ts';
 import type { Families } from '../../../core/record/metrics/open-families.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
@@ -9,7 +9,7 @@ import { AccountBook, ALONE, type Account } from '../limits/accounts.ts';
 import { Leases } from '../limits/leases.ts';
 import { Reservations, type ReservationRefusal } from '../limits/reservations.ts';
 import { LearnedSizes } from '../prices/learned-sizes.ts';
-import { budgetAlert, exhaustedAlert } from './budget-alert.ts';
+import { amountText } from './budget-refusal.ts';
 import type { Overrun } from './overrun.ts';
 
 /** Alerts, expired holds and the clock are looked at this often. */
@@ -161,10 +161,9 @@ export class BudgetState {
   #level({ budget, used, held, others }: Account): void {
     const { families } = this.#setup;
     const labels = { budget: budget.name, unit: budget.unit };
-    const shown = (amount: number): number => (budget.unit === 'usd' ? amount / NANO_PER_USD : amount);
-    families?.budgetSpent.set(labels, shown(Math.max(0, used + others)));
-    families?.budgetHeld.set(labels, shown(held));
-    families?.budgetCap.set(labels, shown(budget.amount));
+    families?.budgetSpent.set(labels, inUnit(budget.unit, Math.max(0, used + others)));
+    families?.budgetHeld.set(labels, inUnit(budget.unit, held));
+    families?.budgetCap.set(labels, inUnit(budget.unit, budget.amount));
   }
 
   /** Once a period and process for each alert of a budget. */
@@ -174,4 +173,43 @@ export class BudgetState {
     account.alerted = reached;
     this.#setup.raise?.(budgetAlert(account, reached));
   }
+}
+
+/** The alert of a budget of which `percent` is spent and reserved. */
+function budgetAlert(account: Account, percent: number): Alert {
+  const { name, unit, amount, alerts } = account.budget;
+  const text = `The budget ${name} has reached ${percent} % of ${amountText(unit, amount)}.`;
+  return { ...about(account, percent, bitsUpTo(alerts, percent)), kind: 'budget', text };
+}
+
+/** The alert of the first refusal of a period. @param reserve the amount that did not fit */
+function exhaustedAlert(account: Account, reserve: number): Alert {
+  const { budget } = account;
+  const percent = Math.floor(Math.min(account.percent, 1000));
+  const { data, ...rest } = about(account, percent, [EXHAUSTED_BIT]);
+  const text = `The budget ${budget.name} refuses requests: ${percent} % of ${amountText(budget.unit, budget.amount)} are spent and reserved, and a request needs ${amountText(budget.unit, reserve)}.`;
+  return { ...rest, kind: 'exhausted', text, data: { ...data, reserve: inUnit(budget.unit, reserve) } };
+}
+
+const inUnit = (unit: Account['budget']['unit'], value: number): number =>
+  unit === 'usd' ? value / NANO_PER_USD : value;
+
+function about({ budget, span, used, held, others }: Account, percent: number, bits: readonly number[]) {
+  const { name, node, unit, amount, models, period } = budget;
+  return {
+    nodes: [node.ref],
+    data: {
+      budget: name,
+      percent,
+      unit,
+      cap: inUnit(unit, amount),
+      spent: inUnit(unit, Math.max(0, used + others)),
+      held: inUnit(unit, held),
+      period,
+      ...(span.start > 0 && { period_start: new Date(span.start).toISOString() }),
+      ...(span.end !== Infinity && { period_end: new Date(span.end).toISOString() }),
+      ...(models && { models }),
+    },
+    once: { counter: { node: budget.id, period: span.start }, bits },
+  };
 }

@@ -4,8 +4,7 @@ import { objectOf } from '../../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../../plugin/index.ts';
 import type { FormatName } from '../../../formats/conversation.ts';
 import { asNumber } from '../../../formats/gemini/wire.ts';
-import type { PromptMedium } from '../prices/prompt-bound.ts';
-import type { RequestSize } from '../prices/reserve.ts';
+import type { RequestSize, PromptMedium } from '../prices/reserve.ts';
 import type { PriceTier } from '../prices/rates.ts';
 import { namedMedia } from './prompt-media.ts';
 

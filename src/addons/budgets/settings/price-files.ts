@@ -4,8 +4,7 @@ import type { StoredObjects, StoredPrice } from '../../../core/settings/source/s
 import { readPriceTable } from './price-table.ts';
 import { SHIPPED_PRICES, type PriceTable } from '../prices/price-table.ts';
 import { picoOf } from '../../../core/ports/money.ts';
-import type { PriceOverride } from '../prices/priced-place.ts';
-import { PRICE_KINDS, type Prices } from '../prices/rates.ts';
+import { PRICE_KINDS, type Prices, type PriceOverride } from '../prices/rates.ts';
 
 interface PriceFiles {
   /** prices.yaml: prices of the operator. Undefined: it could not be read. */

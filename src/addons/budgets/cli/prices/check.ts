@@ -1,5 +1,5 @@
 import { PriceList } from '../../prices/price-list.ts';
-import type { UnknownPrice } from '../../prices/priced-place.ts';
+import type { UnknownPrice } from '../../prices/rates.ts';
 import { compilePrices, ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
