@@ -37,7 +37,6 @@ export class StoredWebhooks {
     this.#setup = setup;
   }
 
-  /** Resolves when the webhooks that the store has now are in use. */
   start(): Promise<void> {
     this.#setup.objects.onChange(({ changed, gone }) => {
       const isConcerned =

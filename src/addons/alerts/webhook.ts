@@ -81,7 +81,6 @@ export class Webhook {
     for (const job of this.#jobs) this.#lose(job, 'removed', undefined);
   }
 
-  /** Tries the events that are left once more, for a bounded time. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -29,7 +29,6 @@ const storeCommand = (name: string, help: string, load: () => Promise<StoreComma
 
 type CopyCommand = StoreCommand<{ readonly copy: string }>;
 
-/** A command on the store of a settings folder and a copy of it. */
 const copyCommand = (name: string, help: string, load: () => Promise<CopyCommand>): Command => ({
   usage: `state ${name} DIR [--configs DIR]`,
   help,
@@ -192,7 +191,6 @@ const ledgerCommands: Commands = {
   },
 };
 
-/** `gatehouse prices …`, `state …` and `ledger …`, by name. */
 export const budgetCommands: readonly (readonly [string, Command])[] = Object.entries({
   ...priceCommands,
   ...stateCommands,

@@ -23,7 +23,7 @@ type Common = Pick<
   LedgerRow,
   'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'
 >;
-type Place = Pick<LedgerRow, 'asked' | 'model' | 'tier' | 'geo'>;
+type AnsweredModel = Pick<LedgerRow, 'asked' | 'model' | 'tier' | 'geo'>;
 
 /**
  * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that
@@ -89,7 +89,7 @@ interface RowEnd extends Pick<LedgerRow, 'att' | 'kind' | 'src' | 'status' | 'na
 }
 
 /** Property by property: spreads take three times as long and allocate five times as much (measured), for each request. */
-export const rowOf = (common: Common, place: Place, end: RowEnd): LedgerRow => ({
+export const rowOf = (common: Common, place: AnsweredModel, end: RowEnd): LedgerRow => ({
   req: common.req,
   requestId: common.requestId,
   att: end.att,
@@ -127,14 +127,13 @@ export const rowOf = (common: Common, place: Place, end: RowEnd): LedgerRow => (
 
 const LOST_TRY = { ...NO_SUMS, status: 'retried', held: 0, ms: 0, firstMs: undefined };
 
-const placeOf = ({ place, usage, responseModel }: RecordedAttempt): Place => ({
+const placeOf = ({ place, usage, responseModel }: RecordedAttempt): AnsweredModel => ({
   asked: named(place && `@${place.provider}/${place.model}`),
   model: named(responseModel ?? place?.model),
   tier: usage?.tier ?? (usage?.fast ? 'fast' : ''),
   geo: named(usage?.geo ?? place?.geo),
 });
 
-/** A call for the vectors of a semantic cache. */
 const vectorsOf = ({
   provider,
   modelLabel,
@@ -162,7 +161,6 @@ function priced({ nano, source }: RecordedCost): { kind: LedgerKind; src: Ledger
 
 /** No provider counts as much; an upstream may write anything. */
 const MAX_COUNT = 1e12;
-/** A whole number that ledger and counters take. */
 export const count = (value: number | undefined): number =>
   value === undefined || !(value > 0) ? 0 : Math.min(Math.round(value), MAX_COUNT);
 

@@ -15,7 +15,6 @@ import { RowQueue } from './row-queue.ts';
 import { partsOf, SpooledAccounts, type SpoolEntry } from './spooled-accounts.ts';
 import { toError } from '../../../plugin/thrown.ts';
 
-/** A request that is about to leave. */
 export interface Sending {
   readonly hold: number;
   readonly accounts: readonly Account[];
@@ -78,7 +77,6 @@ export class RequestLedger implements CostLedger {
   #expired = 0;
   /** Lines that leave at the end of this turn. */
   readonly #lines = new LineBytes();
-  /** Requests that have ended and are not written yet. */
   #closing: Closing | undefined;
   #isTimed = false;
   #turn: PromiseWithResolvers<void> | undefined;

@@ -60,7 +60,6 @@ export interface AccountRules {
   retired(account: Account): void;
 }
 
-/** One process alone holds the whole cap. */
 export const ALONE: AccountRules = {
   leased: false,
   limitOf: ({ amount }) => amount,

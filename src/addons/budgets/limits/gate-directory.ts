@@ -70,7 +70,6 @@ export interface ListedGate {
 
 export type ListedGates = ReadonlyMap<string, ListedGate>;
 
-/** All gates of a process. */
 export interface GateTable {
   /** The gate of that name, or a new one, which is in use only after `use` or `useChanged`. */
   find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate;

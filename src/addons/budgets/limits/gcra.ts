@@ -13,7 +13,6 @@ const ROUNDING_MS = 1e-6;
  */
 export class Bucket {
   #burst: number;
-  /** Time that one unit takes to come back. */
   #msPerUnit: number;
   #fullAt = -Infinity;
 
@@ -65,5 +64,4 @@ export class Bucket {
   }
 }
 
-/** Units in a full bucket, at least 1. */
 export const burstOf = ({ count, perMs }: Rate): number => Math.max(1, (count * BURST_MS) / perMs);

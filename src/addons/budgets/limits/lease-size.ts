@@ -54,7 +54,6 @@ export interface Demand {
   readonly isSlow: boolean;
 }
 
-/** The part of the free amount that one process may take at once. */
 export const shareOf = ({ free, live }: Pick<Demand, 'free' | 'live'>): number => Math.floor(free / (4 * live));
 
 export function wantOf(demand: Demand): number {

@@ -301,7 +301,6 @@ export class Leases implements AccountRules, RoomSource {
     this.#options.onLeased?.(account);
   }
 
-  /** Notes the free room and the spending of other processes, as the store has them. */
   #learn(account: Account, slice: Slice, counter: CounterState | undefined): void {
     if (!counter) return;
     const { spent, leased, unreconciled } = counter;

@@ -100,7 +100,6 @@ export function periodsOf({ period, timeZone, dayOfMonth }: PeriodRule, now: num
   return table;
 }
 
-/** Undefined when the moment is outside the starts. */
 function find(starts: readonly number[], moment: number): Span | undefined {
   let low = 0;
   let high = starts.length - 1;

@@ -161,7 +161,6 @@ function usedTokens(attempt: Attempt, estimate: number, bytes: number): number {
   return signals?.ended ? totalOfAll(usage) : Math.max(totalOfAll(usage), estimate);
 }
 
-/** The tokens of `usedTokens` that the provider read from its cache. */
 function cachedTokens(attempt: Attempt, bytes: number): number {
   const usage = sentTry(attempt) && believedUsage(attempt, attempt.signals, bytes);
   return usage ? cachedOfAll(usage) : 0;

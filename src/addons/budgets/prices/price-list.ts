@@ -47,7 +47,6 @@ export class PriceList {
     return typeof rating === 'string' ? rating : (costOf(usage, rating) ?? 'kind');
   }
 
-  /** The price of each kind of units for a request, or why it is unknown. */
   rating(terms: Terms, place: PricedPlace): Rating | UnknownPrice {
     const { row, overrides } = this.#find(place);
     const override = overrides.find((one) => isFor(one.rule, place, terms.tier));
@@ -192,7 +191,6 @@ class ModelPrices {
     this.#all = rule?.factor === undefined ? ONE : fractionOf(rule.factor);
   }
 
-  /** The price of each kind for a request, or why it is unknown. */
   rating({ tier, fast, prompt, assumed }: Terms, { day, geo }: PricedPlace): Rating | UnknownPrice {
     const step = this.#steps.find(({ from }) => from <= day);
     if (!step) return this.#steps.length === 0 ? 'model' : 'date';

@@ -7,7 +7,6 @@ import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
 /** Providers and names, separated by spaces, and their prices. */
 export type TableRow = readonly [providers: string, names: string, row: PriceRow];
 
-/** Prices of models at providers, as a table of a day has them. */
 export class PriceTable {
   readonly asOf: string;
   readonly #rows: readonly TableRow[];
@@ -55,7 +54,6 @@ export class PriceTable {
 
 export const SHIPPED_PRICES = new PriceTable(PRICES_AS_OF, PRICE_ROWS);
 
-/** The prices of tokens of the table's day. */
 export function shippedPrice(provider: string, model: string): ShippedPrice | undefined {
   const { asOf } = SHIPPED_PRICES;
   const row = SHIPPED_PRICES.find(provider, model);

@@ -123,7 +123,6 @@ const isToolOf = ({ on, patterns = [] }: SourceTool, { id, on: providers, kind }
   providers.some((provider) => on.includes(provider)) &&
   patterns.some((pattern) => matches(pattern, id));
 
-/** The prices of a row, and those of tools of which it has none. */
 function withTools(prices: SourcePrices, tools: readonly SourceTool[]): SourcePrices {
   const more = tools.flatMap(({ tool, per_k, per_session }): [string, number][] => {
     const kind = TOOL_KINDS[tool];

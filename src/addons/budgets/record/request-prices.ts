@@ -41,7 +41,6 @@ export function payerOf({ id, replyId, caller }: Exchange, prices: PriceList, wa
   };
 }
 
-/** The cost of a request for a header of its reply. */
 export class CostHeader {
   readonly #prices: PricesInForce;
 

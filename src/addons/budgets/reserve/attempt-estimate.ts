@@ -22,7 +22,6 @@ import type { BudgetState } from './budget-state.ts';
 import { unpricedText } from './budget-refusal.ts';
 import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 
-/** The highest cost and usage of one attempt, estimated before it is sent. */
 export interface AttemptEstimate {
   readonly amounts: Amounts;
   readonly output: number;
@@ -63,7 +62,6 @@ interface EstimateFor {
   readonly rules: BudgetRules;
 }
 
-/** Estimates what attempts can cost, from the sizes of their requests and the prices in force. */
 export class AttemptEstimator {
   readonly #setup: EstimatorSetup;
 

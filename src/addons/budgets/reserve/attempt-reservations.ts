@@ -57,7 +57,6 @@ interface Ended {
   readonly receivedAt: number;
 }
 
-/** Reserves what attempts can cost, and settles what they have cost. */
 export class AttemptReservations implements RequestBudgets {
   readonly #setup: AttemptReservationsSetup;
   readonly #estimator: AttemptEstimator;

@@ -175,7 +175,6 @@ export class BudgetState {
   }
 }
 
-/** The alert of a budget of which `percent` is spent and reserved. */
 function budgetAlert(account: Account, percent: number): Alert {
   const { name, unit, amount, alerts } = account.budget;
   const text = `The budget ${name} has reached ${percent} % of ${amountText(unit, amount)}.`;

@@ -8,7 +8,6 @@ import type { RequestSize, PromptMedium } from '../prices/reserve.ts';
 import type { PriceTier } from '../prices/rates.ts';
 import { namedMedia } from './prompt-media.ts';
 
-/** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
   readonly request: RequestSize;
   /** Models that the upstream may call in place of the target's, and as its tools. */
@@ -149,7 +148,6 @@ const countsIn = (objects: readonly ReadField[], names: readonly string[]): read
 const hasStored = (body: Attempt['body'], format: FormatName): boolean =>
   [...STORED[format], ...CACHES].some((name) => (body.value(name) ?? undefined) !== undefined);
 
-/** The limits of a model, as the table of models has them. */
 export function limitsOf(provider: string, model: string): Pick<RequestSize, 'tableOutput' | 'window'> {
   const known = knownModel(provider, model);
   return { tableOutput: known?.maxOutput, window: known?.context };
@@ -164,7 +162,6 @@ function picturesOf({ form }: Outbound, asked: readonly number[]): number {
   return asked.length === 0 && form && !form.held ? MOST_PICTURES : Math.max(1, ...asked);
 }
 
-/** Media whose size is not known. */
 function mediaOf({ body, form, batch }: Outbound, isStored: boolean): readonly PromptMedium[] {
   const named = form ? [] : (batch?.bodies ?? [body]).flatMap(namedMedia);
   return isStored ? [...named, { kind: 'document' }] : named;

@@ -17,7 +17,6 @@ import {
   type StoredObject,
 } from '../../../core/settings/source/stored-objects.ts';
 
-/** An object as a store has it. */
 export interface StoredEntity {
   readonly kind: string;
   readonly id: string;

@@ -109,7 +109,6 @@ export class ReconnectingStore {
     return this.#setup.settings.owns;
   }
 
-  /** Why the process is not ready. */
   reasons(): readonly string[] {
     return this.#answeredAt === undefined ? ['state store'] : [];
   }

@@ -95,7 +95,6 @@ export class Spools {
 const BATCH = 500;
 
 export interface Replayed {
-  /** Requests that had left and of which nothing more is known. */
   readonly lost: number;
 }
 

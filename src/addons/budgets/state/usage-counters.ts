@@ -67,7 +67,6 @@ export class UsageCounters {
   }
 }
 
-/** The ledger of a process that has the state store itself. */
 export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
   async append(rows) {
     return requireStore(state).ledger.append(rows);

@@ -6,7 +6,6 @@ import type { Version } from '../../../core/ports/entities.ts';
 
 /** The part of a store that a start without it needs: documents and digests, no secrets. */
 export interface StoreSnapshot {
-  /** The store's. */
   readonly version: Version;
   /** When the store had this content, in milliseconds since 1970. */
   readonly at: number;

@@ -64,15 +64,13 @@ const TOKENS = {
   nano: 'cost_nano_usd',
 } as const satisfies Readonly<Record<LedgerSum, string>>;
 
-/** The columns of a line, and what each has. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 const lineOf = <Row>(row: Row, columns: Columns<Row>): Line =>
   Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(row)]));
 
-type Sums = Pick<LedgerRow, LedgerSum>;
-const SUMS: Columns<Sums> = {
-  ...Object.fromEntries(LEDGER_SUMS.map((sum) => [TOKENS[sum], (row: Sums) => row[sum]])),
+const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {
+  ...Object.fromEntries(LEDGER_SUMS.map((sum) => [TOKENS[sum], (row: Pick<LedgerRow, LedgerSum>) => row[sum]])),
   // All digits, as text: no rounding of binary fractions.
   cost_usd: ({ nano }) => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano)),
 };
@@ -116,7 +114,6 @@ type Cell = string | number | undefined;
 /** A spreadsheet takes a cell that begins with one of these for a formula. Names of keys and models are texts that others choose. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 const QUOTED = /[",\r\n]/;
-/** Amounts that this gateway has written. */
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** A line of CSV (RFC 4180). A text that a spreadsheet could take for a formula begins with an apostrophe and is quoted. */

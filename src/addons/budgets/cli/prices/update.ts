@@ -5,14 +5,12 @@ import type { PriceTable } from '../../prices/price-table.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import type { SourceRow, SourceTable } from '../../prices/source-table.ts';
 import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.ts';
-import { readPriceTable } from '../../settings/price-table.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 import { PRICE_TABLE_FILE } from '../../../../core/settings/source/find-files.ts';
-import { priceFilesOf } from '../../settings/price-files.ts';
+import { priceFilesOf, readPriceTable } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 interface UpdatePricesOptions extends PricesOptions {
-  /** A table in the form of data/models.json. */
   readonly file: string;
   readonly dryRun: boolean;
 }

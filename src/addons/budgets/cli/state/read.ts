@@ -53,7 +53,6 @@ export async function onStore(
   }
 }
 
-/** Runs a command that writes the store, which it opens and closes. */
 export const onOpenStore = (
   options: StateOptions,
   command: (store: StateStore, found: FoundStore) => Promise<ExitCode>,
@@ -71,7 +70,6 @@ export async function withStore(
   }
 }
 
-/** Writes changes in parts that a store takes. */
 export async function writeAll({ entities }: StateStore, changes: readonly PutChange[]): Promise<void> {
   for (let from = 0; from < changes.length; from += MAX_CHANGES)
     await entities.write(changes.slice(from, from + MAX_CHANGES), ACTOR);

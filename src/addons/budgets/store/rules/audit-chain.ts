@@ -5,7 +5,6 @@ import type { KeyEncryptionKeys } from './sealing.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
-/** The hash that stands for the row before the first. */
 const NO_HASH = '0'.repeat(64);
 
 export type LastRow = Pick<AuditRow, 'seq' | 'hash' | 'action' | 'kind' | 'id'>;

@@ -13,11 +13,9 @@ export interface SpoolWriter {
 
 export interface SpoolState {
   readonly accounts: ReadonlyMap<number, SpooledAccount>;
-  /** Requests that may have left, and of which nothing more is known. */
   readonly open: readonly SpooledSend[];
 }
 
-/** The spools in the folder of a state store, as paths. */
 export function spoolsIn(folder: string): readonly string[] {
   try {
     return readdirSync(join(folder, SPOOLS), { withFileTypes: true })

@@ -49,7 +49,6 @@ const NOT_WRITTEN = {
 /** An account of a budget, as the spool names it: a number of the process. */
 export type AccountNumber = number;
 
-/** The amount that an account has counted on its lease. */
 export interface SpooledAccount extends CounterRef {
   readonly number: AccountNumber;
   /** 0: the process had no lease yet. */
@@ -60,9 +59,7 @@ export interface SpooledAccount extends CounterRef {
 /** A change of what an account has used, or an amount that is reserved on it, in its unit. */
 export type AccountAmount = readonly [AccountNumber, number];
 
-/** A request that may have left the process. */
 export interface SpooledSend {
-  /** A number of the process. */
   readonly hold: number;
   readonly accounts: readonly AccountAmount[];
   /** The row of the ledger if nothing more becomes known of it: of kind `expired`, without tokens. */

@@ -4,10 +4,8 @@ import { LineBytes } from './line-bytes.ts';
 import { COMPLETE_LINE, processLine } from './spool-lines.ts';
 import type { Boot } from '../../../../core/ports/counters.ts';
 
-/** The spools of all processes, in the folder of the state store. */
 export const SPOOLS = 'spool';
 
-/** Most bytes of the spool of a process. */
 const MAX_BYTES = 1024 ** 3;
 /** A new segment begins after so many bytes. The old one is removed as soon as the store has its rows. */
 const SEGMENT_BYTES = 8 * 1024 ** 2;

@@ -6,7 +6,6 @@ import type { Database } from './database.ts';
 const PIECE = 500;
 const LEASE = 'SELECT id, boot, node, period, granted, used, expires_at AS expiresAt, state FROM lease';
 
-/** `Counters` without promises: what runs in the thread of the store. */
 export class SqliteCounters {
   readonly calls = countingCalls((now, task) => this.#db.transaction(() => task(this.#tables(now))));
   readonly #db: Database;

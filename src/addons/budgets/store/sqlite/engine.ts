@@ -162,7 +162,6 @@ class SqliteIdempotency {
 
 interface StoreOwner {
   readonly pid: number;
-  /** Random, of this run of the process. */
   readonly boot: string;
   readonly host: string;
 }
