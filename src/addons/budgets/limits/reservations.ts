@@ -58,7 +58,7 @@ interface Hold {
   readonly until: number;
 }
 
-/** What requests have reserved and spent, in memory: on every budget of their path or on none. Calls may be repeated for a hold. */
+/** Amounts that requests have reserved and spent: on every budget of their path or on none. Calls may be repeated for a hold. */
 export class Reservations {
   readonly #source: RoomSource;
   readonly #open = new Map<HoldId, Hold>();
