@@ -1,4 +1,5 @@
 import { rolldown } from 'rolldown';
+import { addOns } from '../src/addons/index.ts';
 import { asciiOnly, replacements } from './replacements.ts';
 
 /** The modules that are found by their path; every other module is in a chunk. */
@@ -9,7 +10,7 @@ const ENTRIES = [
   'src/plugin/index',
   'src/plugin/testing/index',
   'src/cli/worker',
-  'src/addons/budgets/store/sqlite/thread',
+  ...addOns.flatMap(({ threads = [] }) => threads),
   // Stack traces show by this file where the gateway calls a plugin: src/core/compose/plugin-owners.ts.
   'src/core/http/chain/watched-link',
 ];

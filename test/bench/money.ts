@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anyLedgerRecord } from '../../src/addons/budgets/ledger/ledger.testkit.ts';
-import { lostRow } from '../../src/addons/budgets/ledger/ledger-rows.ts';
+import { NO_SUMS, rowOf as ledgerRowOf } from '../../src/addons/budgets/ledger/ledger-rows.ts';
 import { RequestLedger } from '../../src/addons/budgets/ledger/request-ledger.ts';
 import { Account } from '../../src/addons/budgets/limits/accounts.ts';
 import { budgetOf } from '../../src/addons/budgets/limits/budgets.testkit.ts';
@@ -32,9 +32,9 @@ const COST = { usd: 1_234_567, tokens: 500 };
 const RECORD = anyLedgerRecord(COST.usd, Date.now());
 const PAYER = { requestId: '', organization: 'acme', user: 'ann@example.com', priceVersion: '2026-11-22+0123abcd' };
 
-/** As `Desk` writes it. */
-const rowOfSend = (req: string): LedgerRow =>
-  lostRow({
+/** As a request that has left has it. */
+function rowOfSend(req: string): LedgerRow {
+  const row = {
     req,
     requestId: PAYER.requestId,
     att: 0,
@@ -46,12 +46,20 @@ const rowOfSend = (req: string): LedgerRow =>
     config: 'production',
     asked: '@vertex/gemini-2.5-flash',
     model: 'gemini-2.5-flash',
+    kind: 'expired',
     src: 'lost',
+    status: 'lost',
     tier: '',
     geo: 'europe-west1',
     priceVersion: PAYER.priceVersion,
+    sums: NO_SUMS,
+    nano: RESERVED.usd,
     held: RESERVED.usd,
-  });
+    ms: 0,
+    firstMs: undefined,
+  } as const;
+  return ledgerRowOf(row, row, row);
+}
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

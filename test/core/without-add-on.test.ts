@@ -11,12 +11,9 @@ import { isFull } from '../support/effort.ts';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Other add-ons read settings or prices of these, which no port replaces yet. The list may shrink only. */
-const NOT_YET: readonly string[] = ['alerts', 'budgets'];
-
 /** The gate tries one add-on, another one after each change of their table and code; the full run tries all. */
 function chosen(): readonly string[] {
-  const names = addOns.flatMap(({ name }) => (NOT_YET.includes(name) ? [] : name));
+  const names = addOns.map(({ name }) => name);
   if (isFull('add-ons')) return names;
   const digest = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   for (const file of readdirSync(join(root, 'src/addons'), { recursive: true, encoding: 'utf8' }).toSorted())

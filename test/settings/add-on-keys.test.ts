@@ -144,6 +144,7 @@ describe('a build without an add-on', () => {
     ['budgets', 'catalog.yaml', `${CATALOG}    limits: { requests: 1/s }\n`, '4:5'],
     ['simulator', 'catalog.yaml', 'providers:\n  - provider: simulator\n', '2:15'],
     ['budgets', 'prices.yaml', 'prices: []\n', '1:1'],
+    ['prompts', 'prompts/partials/a.txt', 'text', '1:1'],
     ['prompts', 'prompts/a.yaml', 'versions: { 1: { text: x } }\n', '1:1'],
     ['prompts', 'gateway/a.yaml', 'prompts: { a: 1 }\n', '1:1'],
     ['explain', 'gateway/a.yaml', 'reply_headers: [server_timing, explain_id]\n', '1:32'],
@@ -156,6 +157,13 @@ describe('a build without an add-on', () => {
   ])('without %s names it at the place in %s: %s', async (addOn, file, text, place) => {
     expect(await problems(addOn, { [file]: text })).toEqual([
       `configs/${file}:${place}: this build has no add-on ${addOn}`,
+    ]);
+  });
+
+  it('names the add-on of a table of prices', async () => {
+    const text = readFileSync('data/models.json', 'utf8');
+    expect(await problems('budgets', { 'price-table.json': text })).toEqual([
+      'configs/price-table.json:1:1: this build has no add-on budgets',
     ]);
   });
 

@@ -12,7 +12,7 @@ import type { AlertTree } from '../../core/tenants/tree.ts';
 import { EXHAUSTED_BIT, type Alert } from '../../core/ports/alert.ts';
 import { KeyWatch } from './key-watch.ts';
 import { Alerts } from './alerts.ts';
-import { LostLeases } from '../budgets/alerts/lost-leases.ts';
+import { LostLeases } from '../budgets/state/usage-counters.ts';
 import { UnknownPrices } from './unknown-prices.ts';
 
 const HOUR_MS = 3_600_000;

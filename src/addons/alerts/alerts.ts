@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertTree } from '../../core/tenants/tree.ts';
-import type { Alert, AlertMark } from '../../core/ports/alert.ts';
+import type { Alert, AlertMark, AlertSink } from '../../core/ports/alert.ts';
 import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/open-families.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
 import type { CounterPorts } from '../../core/ports/store.ts';
-import type { ProcessAlerts } from './process-alerts.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { Webhook, type WebhookTools } from './webhook.ts';
 
@@ -26,7 +25,7 @@ const MESSAGES: Readonly<Record<AlertKind, string>> = {
   backup_failure: 'the state store could not be backed up',
 };
 
-export interface AlertsSetup extends Omit<WebhookTools, 'families' | 'log'> {
+interface AlertsSetup extends Omit<WebhookTools, 'families' | 'log'> {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
   readonly families: Pick<
@@ -35,8 +34,11 @@ export interface AlertsSetup extends Omit<WebhookTools, 'families' | 'log'> {
   >;
 }
 
+/** The alerts of a process. */
+export type ProcessAlerts = Pick<Alerts, 'raise' | 'apply' | 'useStored' | 'start' | 'close'>;
+
 /** Raises alerts once for all processes, and hands them to the webhooks. The process that counts for all others has it. */
-export class Alerts implements ProcessAlerts {
+export class Alerts implements AlertSink {
   readonly #setup: AlertsSetup;
   readonly #webhooks = new Map<string, Webhook>();
   readonly #raised = new Map<string, true>();
@@ -58,6 +60,7 @@ export class Alerts implements ProcessAlerts {
     this.#useAll();
   }
 
+  /** The webhooks of the state store, beside those of the settings. */
   useStored(webhooks: readonly WebhookSettings[]): void {
     this.#stored = webhooks;
     this.#useAll();
@@ -83,6 +86,7 @@ export class Alerts implements ProcessAlerts {
     this.#spend.apply(isWanted ? anomalies : undefined);
   }
 
+  /** @param ports where the processes of the gateway count; undefined while they cannot @param tree in force */
   start(ports: () => CounterPorts | undefined, tree: AlertTree): void {
     this.#ports = ports;
     this.#tree = tree;

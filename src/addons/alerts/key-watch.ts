@@ -1,10 +1,9 @@
-import type { AlertSink } from '../../core/ports/alert.ts';
+import { bitsOf, refOfNode, type Alert, type AlertSink } from '../../core/ports/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
 import { STORED_KINDS } from '../../core/settings/source/stored-objects.ts';
 import type { KeyRecord } from '../../core/settings/compile/key-record.ts';
 import type { Tenants } from '../../core/settings/compile/tenants.ts';
-import { expiryAlert } from './expiry-alert.ts';
 
 const LOOK_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -13,29 +12,23 @@ const NAMED = 20;
 /** Alerts of one look; those of the other keys follow with the next looks. */
 const MAX_ALERTS = 200;
 
-export interface KeyWatchSetup {
+interface KeyWatchSetup {
   readonly clock: Clock;
   readonly alerts: AlertSink;
   readonly metrics: Pick<Metrics, 'families'>;
-  /** The tenants in force. */
   readonly tenants: () => Tenants;
   /** Days before the end of a key, ascending: `alerts.key_expiry` in force. */
   readonly days: () => readonly number[];
 }
 
-/** The end of a key when it was alerted, and the days before it. */
 interface LastAlert {
   readonly at: number;
   readonly days: number;
 }
 
-/**
- * Looks at all keys of the files and of the store once a minute: which end soon, and which are refused because of something that they
- * name.
- */
+/** Looks at all keys once a minute: which end soon, and which are refused because of something that they name. */
 export class KeyWatch {
   readonly #setup: KeyWatchSetup;
-  /** The last alert of each key. */
   #alerted = new Map<string, LastAlert>();
   #counted = '';
   #refused: readonly string[] = [];
@@ -105,4 +98,21 @@ export class KeyWatch {
     this.#counted = days.join();
     for (const [index, day] of days.entries()) keysExpiring.set({ days: String(day) }, counts[index]!);
   }
+}
+
+/**
+ * The alert of a key that ends within some days.
+ * @param days the least that it has reached @param all before the end of a key, descending
+ */
+function expiryAlert(id: string, at: number, days: number, all: readonly number[]): Alert {
+  const ref = refOfNode('key', id);
+  const end = new Date(at).toISOString();
+  return {
+    kind: 'key_expiry',
+    nodes: [ref],
+    text: `The key ${id} expires at ${end}, within ${days} ${days === 1 ? 'day' : 'days'}.`,
+    data: { key: id, expires_at: end, days },
+    // The nearer end replaces the warnings of the days before.
+    once: { counter: { node: `alert expiry ${ref}`, period: at }, bits: bitsOf(all).slice(0, all.indexOf(days) + 1) },
+  };
 }

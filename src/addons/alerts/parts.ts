@@ -1,5 +1,5 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { openAlerts } from './process.ts';
-import { checkAlerts } from './settings/checks-alerts.ts';
+import { checkAlerts } from './settings/compile-alerts.ts';
 
 export const parts: AddOnParts = { checks: [checkAlerts], open: openAlerts };

@@ -1,7 +1,8 @@
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
-import { Alerts } from './alerts.ts';
+import { storeSettings } from '../../core/settings/source/stored-objects.ts';
+import type { AlertSink } from '../../core/ports/alert.ts';
+import { Alerts, type ProcessAlerts } from './alerts.ts';
 import { KeyWatch } from './key-watch.ts';
-import { relayedAlerts } from './process-alerts.ts';
 import { compileAlerts } from './settings/compile-alerts.ts';
 import { StoredWebhooks } from './stored-webhooks.ts';
 import { UnknownPrices } from './unknown-prices.ts';
@@ -31,7 +32,7 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
       use() {
         settings = compileAlerts(server.alerts);
         alerts.apply(settings);
-        prices.apply(settings, server.state?.owns?.includes('alerts'));
+        prices.apply(settings, storeSettings(server)?.owns.includes('alerts'));
       },
     }),
     dry: () => ({}),
@@ -51,3 +52,12 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
     close: () => alerts.close(),
   };
 }
+
+/** For a worker, which passes its alerts to the primary. */
+const relayedAlerts = (to: AlertSink): ProcessAlerts => ({
+  raise: (alert) => to.raise(alert),
+  apply() {},
+  useStored() {},
+  start() {},
+  close: async () => {},
+});

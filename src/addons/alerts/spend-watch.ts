@@ -1,9 +1,8 @@
 import { refOfNode, type AlertSink } from '../../core/ports/alert.ts';
-import { anomalyOf } from './settings/spend-anomaly.ts';
 import { NODE_KINDS, type NodeKind } from '../../core/tenants/tree.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { usdText } from '../../core/ports/money.ts';
-import type { AlertSettings } from './settings/compile-alerts.ts';
+import type { AlertSettings, AnomalyRule } from './settings/compile-alerts.ts';
 import { OTHER_NAME, type Ledger } from '../../core/ports/ledger.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,6 +16,19 @@ interface SpendWatchSetup {
   readonly clock: Clock;
   readonly alerts: AlertSink;
   readonly onFailure: (error: unknown) => void;
+}
+
+interface Look {
+  readonly ledger: Pick<Ledger, 'rollups'>;
+  readonly rule: AlertSettings['anomalies'];
+  readonly hour: number;
+}
+
+interface Anomaly {
+  readonly hour: number;
+  readonly nano: number;
+  readonly median: number;
+  readonly days: number;
 }
 
 /** Looks in the ledger every five minutes whether the spending of the present hour is an anomaly. */
@@ -67,18 +79,7 @@ export class SpendWatch {
     for (const kind of NODE_KINDS) await this.#lookAt(kind, { ledger, rule, hour }).catch(this.#setup.onFailure);
   }
 
-  async #lookAt(
-    kind: NodeKind,
-    {
-      ledger,
-      rule,
-      hour,
-    }: {
-      readonly ledger: Pick<Ledger, 'rollups'>;
-      readonly rule: AlertSettings['anomalies'];
-      readonly hour: number;
-    },
-  ): Promise<void> {
+  async #lookAt(kind: NodeKind, { ledger, rule, hour }: Look): Promise<void> {
     const now = await ledger.rollups({ from: hour, to: hour + HOUR_MS, by: [kind], step: 'all' });
     const dear = now
       .flatMap(({ names, nano }) => {
@@ -98,15 +99,7 @@ export class SpendWatch {
     }
   }
 
-  #raise(
-    ref: string,
-    {
-      hour,
-      nano,
-      median,
-      days,
-    }: { readonly hour: number; readonly nano: number; readonly median: number; readonly days: number },
-  ): void {
+  #raise(ref: string, { hour, nano, median, days }: Anomaly): void {
     const start = new Date(hour).toISOString();
     const usual = Math.round(median);
     this.#setup.alerts.raise({
@@ -117,4 +110,25 @@ export class SpendWatch {
       once: { counter: { node: `alert anomaly ${ref}`, period: hour }, bits: [0] },
     });
   }
+}
+
+/** Fewer hours with spending say nothing about an ordinary one. */
+const LEAST_HOURS = 24;
+
+/**
+ * Whether an hour spent far more than the hours before it. The median ignores single expensive hours, and hours without spending are
+ * left out, so that a node that works by day only is compared with its days.
+ * @param before what each hour before spent, in any order
+ * @returns the median if the hour is an anomaly
+ */
+export function anomalyOf(
+  spent: number,
+  before: readonly number[],
+  { factor, floor }: AnomalyRule,
+): number | undefined {
+  if (spent < floor) return undefined;
+  const hours = before.filter((nano) => nano > 0).toSorted((a, b) => a - b);
+  if (hours.length < LEAST_HOURS) return undefined;
+  const median = (hours[(hours.length - 1) >> 1]! + hours[hours.length >> 1]!) / 2;
+  return spent >= factor * median ? median : undefined;
 }

@@ -15,20 +15,16 @@ import { messageOf } from '../../plugin/thrown.ts';
 /** Pause before the next read of a store that did not answer. */
 const AGAIN_MS = 10_000;
 
-export interface StoredWebhooksSetup {
+interface StoredWebhooksSetup {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Logger, 'error'>;
   readonly objects: { readonly now: StoredObjects; onChange(listener: (changes: StoredChanges) => void): void };
   /** Undefined while the store does not answer. */
   readonly entities: () => Pick<Entities, 'unseal'> | undefined;
-  /** Replaces the webhooks that deliver. */
   readonly use: (webhooks: readonly WebhookSettings[]) => void;
 }
 
-/**
- * The webhooks of the state store. Their addresses and secrets are sealed in it, so they are read from the store itself: a snapshot on
- * disk has none of them.
- */
+/** The webhooks of the state store, read from the store itself: a snapshot on disk has no sealed address or secret. */
 export class StoredWebhooks {
   readonly #setup: StoredWebhooksSetup;
   /** By object: the webhook of an unchanged object is not unsealed again. */
@@ -41,7 +37,6 @@ export class StoredWebhooks {
     this.#setup = setup;
   }
 
-  /** Resolves when the webhooks that the store has now are in use. */
   start(): Promise<void> {
     this.#setup.objects.onChange(({ changed, gone }) => {
       const isConcerned =

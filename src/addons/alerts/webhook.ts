@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -5,7 +6,6 @@ import type { Families } from '../../core/record/metrics/open-families.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { version } from '../../core/kernel/version.ts';
-import { signedHeaders } from './signature.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
 /** Pauses before the tries after the first: six tries within an hour. */
@@ -17,7 +17,6 @@ const MAX_RUNNING = 4;
 const MAX_QUEUED = 1000;
 /** At the end of the process, the events that are left get one more try within this time. */
 const LAST_MS = 2000;
-/** The most bytes of an answer that are read. */
 const MAX_ANSWER = 16 * 1024;
 
 export interface WebhookTools {
@@ -27,8 +26,7 @@ export interface WebhookTools {
   readonly exchange: Upstream['exchange'];
 }
 
-/** An event as it is sent, at each try the same. */
-export interface WebhookEvent {
+interface WebhookEvent {
   readonly id: string;
   readonly body: string;
 }
@@ -36,7 +34,6 @@ export interface WebhookEvent {
 interface Job {
   readonly event: WebhookEvent;
   tries: number;
-  /** Set while it waits for its next try. */
   stopTimer: (() => void) | undefined;
 }
 
@@ -79,13 +76,11 @@ export class Webhook {
     this.#run();
   }
 
-  /** Drops the events that wait, at once. */
   remove(): void {
     this.#closed = true;
     for (const job of this.#jobs) this.#lose(job, 'removed', undefined);
   }
 
-  /** Tries the events that are left once more, for a bounded time. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -182,4 +177,11 @@ export class Webhook {
   #count(): void {
     this.#tools.families.webhookQueue.set({ webhook: this.#settings.id }, this.#jobs.size);
   }
+}
+
+/** Headers by https://www.standardwebhooks.com, for which receivers have libraries. @param wall milliseconds since 1970 */
+function signedHeaders(id: string, wall: number, body: string, key: Buffer): Readonly<Record<string, string>> {
+  const seconds = String(Math.floor(wall / 1000));
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
 }

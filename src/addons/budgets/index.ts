@@ -5,5 +5,6 @@ import { budgetCommands } from './cli/commands.ts';
 export const budgets: AddOn = {
   name: 'budgets',
   commands: budgetCommands,
+  threads: ['src/addons/budgets/store/sqlite/thread'],
   parts: async () => (await import('./parts.ts')).parts,
 };

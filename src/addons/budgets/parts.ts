@@ -3,25 +3,24 @@ import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
 import { dryBudgets, openBudgets } from './process.ts';
-import { checkBudgets } from './settings/check-budgets.ts';
-import { checkNeeds } from './settings/check-needs.ts';
-import { checkState } from './settings/check-state.ts';
+import { checkBudgets, checkCaps, checkNeeds } from './settings/check-budgets.ts';
 import { shownOfKey } from './cli/shown-key.ts';
-import { checkCaps } from './settings/check-caps.ts';
 import { checkPrices } from './settings/check-prices.ts';
-import { STATE_AT_START } from './settings/restart-only.ts';
-import { compileState } from './settings/state.ts';
+import { checkState, compileState, STATE_AT_START } from './settings/state.ts';
 import { compileNodeOf } from './settings/compile-node.ts';
 import { checkStored } from './settings/check-stored.ts';
-import { checkUnpriced } from './settings/check-unpriced.ts';
-import { checkVendors } from './settings/check-vendors.ts';
-import { readPriceFiles } from './settings/price-files.ts';
+import { checkUnpriced, checkVendors } from './settings/check-models.ts';
+import { extrasWithRule, readPriceFiles } from './settings/price-files.ts';
+import { shippedPrice } from './prices/price-table.ts';
+import { periodsOf } from './limits/periods.ts';
 
 export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
   added: { shown: shownOfKey },
   compileNode: compileNodeOf,
+  periodAt: (budget, now) => periodsOf(budget, now).at(now),
+  prices: { of: shippedPrice, withRule: extrasWithRule },
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),
   restartOnly: STATE_AT_START,

@@ -4,18 +4,15 @@ import type { CounterSource } from '../../core/ports/counters.ts';
 import { requireStore } from '../../core/ports/store-handle.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import type { Clock } from '../../plugin/index.ts';
-import { budgetAlert, exhaustedAlert } from './alerts/budget-alert.ts';
 import { RequestLedger } from './ledger/request-ledger.ts';
 import { Gates } from './limits/gates.ts';
-import { PriceList } from './prices/price-list.ts';
-import { PricesInForce } from './prices/prices-in-force.ts';
+import { PriceList, PricesInForce } from './prices/price-list.ts';
 import { requestPrices } from './record/request-prices.ts';
 import { BudgetState } from './reserve/budget-state.ts';
 import { compileState, type StateSettings } from './settings/state.ts';
 import { sourceOf } from './snapshot.ts';
-import { budgetReports } from './state/budget-metrics.ts';
 import { KeyUses } from './state/key-uses.ts';
-import { ledgerReports } from './state/ledger-metrics.ts';
+import { ledgerReports } from './ledger/reports.ts';
 import { StoreUpkeep } from './state/store-upkeep.ts';
 import { countersOf, ledgerOf } from './state/usage-counters.ts';
 
@@ -29,12 +26,10 @@ export function openBudgets(tools: PartTools): ProcessPart {
   const budgets = new BudgetState({
     clock,
     log,
-    reports: budgetReports(metrics),
+    families: metrics.families,
     shared: counters,
-    inMemory: counters === undefined,
     ledger,
-    onAlert: (account, percent) => tools.port('alerts')?.raise(budgetAlert(account, percent)),
-    onExhausted: (account, amount) => tools.port('alerts')?.raise(exhaustedAlert(account, amount)),
+    raise: (alert) => tools.port('alerts')?.raise(alert),
   });
   const write = shared?.writeKeyUses ?? (store && (async (uses) => requireStore(store).entities.seen(uses)));
   const keyUses = write && new KeyUses(clock, write);

@@ -1,19 +1,16 @@
 import type { PricesFile } from '../../../schemas/types.generated.ts';
 import type { DefaultPlugin, SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
-import { ownPrices, priceFilesOf } from './settings/price-files.ts';
+import { compilePrices, ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { Gates } from './limits/gates.ts';
+import type { RequestBudgets } from '../../plugin/index.ts';
 import { gatedSender } from '../../core/send/send.ts';
 import { composeRateLimits, type LimitNeeds, type RateLimitsSetup } from './limits/rate-limits.ts';
-import { PriceList } from './prices/price-list.ts';
-import { PricesInForce } from './prices/prices-in-force.ts';
-import { CostHeader } from './record/cost-header.ts';
-import { requestPrices } from './record/request-prices.ts';
-import type { BudgetState } from './reserve/budget-state.ts';
-import { composeBudgets } from './reserve/index.ts';
-import { mayStoreBudgets } from './settings/owned-kinds.ts';
-import { compilePrices } from './settings/prices.ts';
-import { compileState } from './settings/state.ts';
+import { PriceList, PricesInForce } from './prices/price-list.ts';
+import { CostHeader, requestPrices } from './record/request-prices.ts';
+import { AttemptReservations } from './reserve/attempt-reservations.ts';
+import { BudgetState } from './reserve/budget-state.ts';
+import { compileState, mayStoreBudgets } from './settings/state.ts';
 
 interface SourceSetup {
   readonly gates: Gates;
@@ -24,6 +21,8 @@ interface SourceSetup {
   /** Called with the prices of settings that take effect. */
   readonly onPrices?: (prices: PricesInForce) => void;
 }
+
+const NO_BUDGETS: RequestBudgets = { reserve: () => undefined, preview() {} };
 
 /** Limits, budgets and prices of each version of the settings. */
 export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): SnapshotSource => ({
@@ -39,7 +38,8 @@ export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): Sn
     const limits = composeRateLimits(loaded, { settings, tree }, { gates, clock, rateLimited });
     const hasBudgets = tree.hasBudgets || mayStoreBudgets(server);
     const whenDown = state?.whenDown.budgets ?? 'refuse';
-    const own = composeBudgets({ hasBudgets, tree, prices, clock, whenDown, state: budgets });
+    const own = budgets ?? new BudgetState({ clock });
+    const reserves = hasBudgets || own.ledger !== undefined;
     tenancy.onChange((changes) => {
       limits.change(changes);
       budgets?.change(changes);
@@ -49,7 +49,14 @@ export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): Sn
     });
     const granted = { gates: limits.gates };
     return {
-      granted: { entry: granted, request: granted, attempt: { ...granted, budgets: own } },
+      granted: {
+        entry: granted,
+        request: granted,
+        attempt: {
+          ...granted,
+          budgets: reserves ? new AttemptReservations({ tree, prices, clock, whenDown, state: own }) : NO_BUDGETS,
+        },
+      },
       hasBudgets,
       plugins: [
         ...limitPlugins(limits.needs),

@@ -1,5 +1,4 @@
-import { usdOf } from '../../core/ports/money.ts';
-import { SHIPPED_PRICES } from '../budgets/prices/price-table.ts';
+import { partOf } from '../../core/process/add-on-parts.ts';
 import type { Draft, DraftPart } from './draft.ts';
 import type { ForeignItem } from './source.ts';
 
@@ -33,15 +32,9 @@ export function addPrices(
 
 /** Before a request is sent, its budget looks the price up by the name of the deployment, which no table has. */
 export function addShippedPrice(draft: Draft, slug: string, deployment: string, model: string): void {
-  const { asOf } = SHIPPED_PRICES;
-  const prices = SHIPPED_PRICES.find('azure-openai', model)?.steps.findLast(({ from }) => from <= asOf)?.prices;
-  if (!prices) return;
-  const usd = Object.fromEntries(
-    (['input', 'cached', 'output'] as const).flatMap((kind): [string, number][] => {
-      const price = prices[kind];
-      return price === undefined ? [] : [[kind, usdOf(price, 1e6)]];
-    }),
-  );
+  const price = partOf('prices')?.of('azure-openai', model);
+  if (!price) return;
+  const { asOf, usd } = price;
   addRule(draft, { model: deployment, entry: `@${slug}`, usd, source: `the shipped price of ${model}, ${asOf}` });
 }
 

@@ -7,6 +7,8 @@ export interface AddOn {
   readonly name: string;
   /** By name, such as `prices list`. A command loads its code when it runs. */
   readonly commands?: readonly (readonly [string, Command])[];
+  /** Modules that it starts as threads, such as `src/addons/NAME/thread`: in the package each is a file at its path. */
+  readonly threads?: readonly string[];
   /** Loads the code of the add-on. `version` and `help` call none of them. */
   readonly parts?: () => Promise<AddOnParts>;
 }

@@ -1,4 +1,4 @@
-import { nameOfCounter } from '../tenants/tree.ts';
+import { nameOfCounter, type Budget, type Span } from '../tenants/tree.ts';
 import type { Nano } from './money.ts';
 import type { Actor } from './entities.ts';
 
@@ -54,6 +54,9 @@ export const LEASE_MS = 30_000;
 export const MAX_PATH = 16;
 /** Most requests or reports of one call. */
 export const MAX_BATCH = 10_000;
+
+/** The period of a budget at a moment of the wall clock. */
+export type PeriodAt = (budget: Budget, now: number) => Span;
 
 /** A counter: what a node of the budget tree has spent in one period. */
 export interface CounterRef {

@@ -7,6 +7,8 @@ import { setCompileNode, type CompileNode } from '../settings/compile/compile-no
 import { setStoreSettings, type ReadStoreSettings } from '../settings/source/stored-objects.ts';
 import { addPlugins } from '../../../plugins/index.ts';
 import type { Clock, Operation, Plugin, Report } from '../../plugin/index.ts';
+import type { PeriodAt } from '../ports/counters.ts';
+import type { PricePort } from '../ports/prices.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
@@ -35,6 +37,10 @@ export interface AddOnParts {
   readonly checks?: readonly Check[];
   /** Compiles the budgets and limits of organizations, teams and keys. At most one add-on has it. */
   readonly compileNode?: CompileNode;
+  /** The add-on that compiles budgets has it. */
+  readonly periodAt?: PeriodAt;
+  /** At most one add-on has it. */
+  readonly prices?: PricePort;
   readonly added?: AddedParts;
   /** Readers of files of the settings folder that only the add-on knows. */
   readonly extraFiles?: readonly ExtraReader[];

@@ -10,6 +10,13 @@ export type NodeKind = (typeof NODE_KINDS)[number];
 /** A period of the calendar; `total` never ends. */
 export type Period = 'hour' | 'day' | 'week' | 'month' | 'total';
 
+/** A span of wall clock time: `start <= t < end`. */
+export interface Span {
+  /** 0 for a budget without periods. */
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The cap of a budget: an integer of nano-USD or of tokens. */
 export interface Cap {
   readonly unit: 'usd' | 'tokens';

@@ -1,8 +1,5 @@
-import type { Budget as BudgetFile } from '../../../../schemas/types.generated.ts';
-import type { Budget, NodeKind } from '../../../core/tenants/tree.ts';
-import { compileNode } from '../../budgets/settings/compile-node.ts';
-import type { Settings } from '../../../core/settings/read/load.ts';
-import { storeSettings } from '../../../core/settings/source/stored-objects.ts';
+import { compileNode, type NodeFile } from '../../../core/settings/compile/compile-node.ts';
+import type { Budget } from '../../../core/tenants/tree.ts';
 import type { OwnedObject } from './objects.ts';
 import { NOUNS, type ObjectKind } from './routes.ts';
 
@@ -18,7 +15,7 @@ export function nodeOf(ref: unknown): { readonly kind: NodeObjectKind; readonly 
 export interface BudgetInObject {
   /** Undefined: the object itself is the budget. */
   readonly partId: string | undefined;
-  readonly spec: BudgetFile;
+  readonly spec: object;
   /** Where it is counted. */
   readonly compiled: Budget;
 }
@@ -30,17 +27,16 @@ export function budgetsIn(
   { kind, id, spec }: SpecOwner,
   { server }: Pick<Settings, 'server'>,
 ): readonly BudgetInObject[] {
-  // The objects of files and of the store are valid by the schema of these types.
+  const timeZone = storeSettings(server)?.timeZone ?? 'UTC';
   if (kind === 'budgets') {
-    const { node, ...budget } = spec;
+    const { node, ...own } = spec;
     const of = nodeOf(node);
-    const own = budget as unknown as BudgetFile;
-    return compiledOf(of.kind, of.id, [own], server).map((compiled) => ({ partId: undefined, spec: own, compiled }));
+    return compiledOf({ objects: of.kind, id: of.id, timeZone }, [own]).map((compiled) => ({ partId: undefined, spec: own, compiled }));
   }
   const specs = spec['budgets'];
   if (!Array.isArray(specs) || !isNode(kind)) return [];
-  const budgets = specs as BudgetFile[];
-  return compiledOf(kind, id, budgets, server).map((compiled, index) => ({
+  const budgets = specs as object[];
+  return compiledOf({ objects: kind, id, timeZone }, budgets).map((compiled, index) => ({
     partId: compiled.name,
     spec: budgets[index]!,
     compiled,
@@ -51,15 +47,12 @@ const isNode = (kind: ObjectKind): kind is NodeObjectKind => NODE_KINDS.some((on
 
 /** A document of the store that this API has not written may have a cap that cannot be read: it counts nothing. */
 function compiledOf(
-  kind: NodeObjectKind,
-  id: string,
-  budgets: BudgetFile[],
-  server: Settings['server'],
+  { objects, id, timeZone }: { readonly objects: NodeObjectKind; readonly id: string; readonly timeZone: string },
+  budgets: readonly object[],
 ): readonly Budget[] {
-  try {
-    return compileNode(NOUNS[kind] satisfies NodeKind, id, { budgets }, storeSettings(server)?.timeZone).budgets;
-  } catch (error) {
-    if (error instanceof RangeError) return [];
-    throw error;
-  }
+  const kind = NOUNS[objects];
+  // The objects of files and of the store are valid by the schema of these types.
+  const file = { budgets } as NodeFile;
+  const place = { kind, id, ref: `${kind}:${id}` };
+  return compileNode(place, { file, attached: undefined, timeZone, what: place.ref }).node.budgets;
 }

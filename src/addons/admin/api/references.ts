@@ -1,6 +1,6 @@
-import type { AlertWebhook, GatewayKey, Organization, PriceRule, Team } from '../../../../schemas/types.generated.ts';
+import type { GatewayKey, Organization, ServerFile, Team } from '../../../../schemas/types.generated.ts';
 import { Secret, type Problem as SettingsProblem } from '../../../plugin/index.ts';
-import { extrasWithRules } from '../../budgets/settings/price-files.ts';
+import { partOf } from '../../../core/process/add-on-parts.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';
 import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
@@ -81,15 +81,13 @@ function problemsOfListed(
   call: Call,
 ): readonly SettingsProblem[] {
   // A spec is valid by the schema that these types are generated from.
-  if (kind === 'prices')
-    return errorsAt(
-      ['prices.yaml', 'prices', 0],
-      { extras: extrasWithRules(call.settings, { prices: [{ ...spec, id } as PriceRule] }) },
-      call,
-    );
+  if (kind === 'prices') {
+    const extras = partOf('prices')?.withRule(call.settings.extras, { ...spec, id });
+    return errorsAt(['prices.yaml', 'prices', 0], { extras }, call);
+  }
   const [url, secret] = SEALED_OF_ALERTS.map((name) => new Secret(spec[name] as string));
-  const webhook = { ...spec, id, url, secret } as unknown as AlertWebhook;
-  return errorsAt(['server.yaml', 'alerts', 'webhooks', 0], { server: { alerts: { webhooks: [webhook] } } }, call);
+  const server = { alerts: { webhooks: [{ ...spec, id, url, secret }] } } as unknown as ServerFile;
+  return errorsAt(['server.yaml', 'alerts', 'webhooks', 0], { server }, call);
 }
 
 /** The errors of these settings below a place of a file, at their paths from there. */

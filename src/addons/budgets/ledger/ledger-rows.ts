@@ -12,23 +12,22 @@ import {
 
 type Sums = Readonly<Record<LedgerSum, number>>;
 
-const NO_SUMS = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])) as Sums;
+export const NO_SUMS = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])) as Sums;
 
 /** The bound of the ledger. */
 const MAX_NAME = 256;
 export const named = (text: string | undefined): string =>
   text === undefined ? '' : text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
 
-/** The fields that all rows of a request share. */
 type Common = Pick<
   LedgerRow,
   'req' | 'requestId' | 'at' | 'key' | 'user' | 'team' | 'organization' | 'config' | 'priceVersion'
 >;
+type AnsweredModel = Pick<LedgerRow, 'asked' | 'model' | 'tier' | 'geo'>;
 
 /**
  * The rows of a request that has ended: one for each try that cost something or may have, one for each reply of a cache. A request that
  * cost nothing has none. The first row is number 0, by which requests are counted.
- *
  * @param heldOf what was reserved for an attempt, by its number
  */
 export function rowsOf(record: RequestRecord, payer: Payer, heldOf: (attempt: number) => number): LedgerRow[] {
@@ -63,113 +62,78 @@ function addRows(rows: LedgerRow[], attempt: RecordedAttempt, { common, held }: 
   if (cost) rows.push(endOf(attempt, { common, held }, { cost, att: rows.length }));
 }
 
-/** The row of nearly every request: property by property, because four spreads take three times as long (measured). */
 function endOf(
   attempt: RecordedAttempt,
   { common, held }: Basis,
   { cost, att }: { readonly cost: RecordedCost; readonly att: number },
 ): LedgerRow {
   const { usage, errorCode } = attempt;
-  const { asked, model, tier, geo } = placeOf(attempt);
-  const { kind, src, nano } = priced(cost);
   const sums = usage && cost.source !== 'cache' ? sumsOf(usage) : NO_SUMS;
-  const { ms, firstMs } = timesOf(attempt);
-  return {
-    req: common.req,
-    requestId: common.requestId,
+  const { kind, src, nano } = priced(cost);
+  const { tries, durationMs, firstContentMs } = attempt;
+  return rowOf(common, placeOf(attempt), {
     att,
     kind,
-    at: common.at,
     src,
-    asked,
-    tier,
-    geo,
-    priceVersion: common.priceVersion,
-    key: common.key,
-    user: common.user,
-    team: common.team,
-    organization: common.organization,
-    config: common.config,
-    model,
     status: errorCode ?? 'ok',
-    input: sums.input,
-    cacheRead: sums.cacheRead,
-    cacheWrite5m: sums.cacheWrite5m,
-    cacheWrite1h: sums.cacheWrite1h,
-    output: sums.output,
-    reasoning: sums.reasoning,
-    inputAudio: sums.inputAudio,
-    outputAudio: sums.outputAudio,
-    inputImage: sums.inputImage,
-    outputImage: sums.outputImage,
-    units: sums.units,
-    searches: sums.searches,
+    sums,
     nano,
     held: held(),
-    ms,
-    firstMs,
-  };
+    ms: Math.round(tries.at(-1)?.durationMs ?? durationMs),
+    firstMs: firstContentMs === undefined ? undefined : Math.round(firstContentMs),
+  });
 }
 
-/**
- * The row of a request that has left, if nothing more becomes known of it. Property by property: a spread of the sums allocates five times as
- * much (measured).
- */
-export function lostRow(
-  row: Omit<LedgerRow, LedgerSum | 'kind' | 'status' | 'held' | 'ms' | 'firstMs'> & { readonly held: number },
-): LedgerRow {
-  return {
-    req: row.req,
-    requestId: row.requestId,
-    att: row.att,
-    kind: 'expired',
-    at: row.at,
-    src: row.src,
-    asked: row.asked,
-    tier: row.tier,
-    geo: row.geo,
-    priceVersion: row.priceVersion,
-    key: row.key,
-    user: row.user,
-    team: row.team,
-    organization: row.organization,
-    config: row.config,
-    model: row.model,
-    status: 'lost',
-    input: 0,
-    cacheRead: 0,
-    cacheWrite5m: 0,
-    cacheWrite1h: 0,
-    output: 0,
-    reasoning: 0,
-    inputAudio: 0,
-    outputAudio: 0,
-    inputImage: 0,
-    outputImage: 0,
-    units: 0,
-    searches: 0,
-    nano: row.held,
-    held: row.held,
-    ms: 0,
-    firstMs: undefined,
-  };
+interface RowEnd extends Pick<LedgerRow, 'att' | 'kind' | 'src' | 'status' | 'nano' | 'held' | 'ms' | 'firstMs'> {
+  readonly sums: Sums;
 }
+
+/** Property by property: spreads take three times as long and allocate five times as much (measured), for each request. */
+export const rowOf = (common: Common, place: AnsweredModel, end: RowEnd): LedgerRow => ({
+  req: common.req,
+  requestId: common.requestId,
+  att: end.att,
+  kind: end.kind,
+  at: common.at,
+  src: end.src,
+  asked: place.asked,
+  tier: place.tier,
+  geo: place.geo,
+  priceVersion: common.priceVersion,
+  key: common.key,
+  user: common.user,
+  team: common.team,
+  organization: common.organization,
+  config: common.config,
+  model: place.model,
+  status: end.status,
+  input: end.sums.input,
+  cacheRead: end.sums.cacheRead,
+  cacheWrite5m: end.sums.cacheWrite5m,
+  cacheWrite1h: end.sums.cacheWrite1h,
+  output: end.sums.output,
+  reasoning: end.sums.reasoning,
+  inputAudio: end.sums.inputAudio,
+  outputAudio: end.sums.outputAudio,
+  inputImage: end.sums.inputImage,
+  outputImage: end.sums.outputImage,
+  units: end.sums.units,
+  searches: end.sums.searches,
+  nano: end.nano,
+  held: end.held,
+  ms: end.ms,
+  firstMs: end.firstMs,
+});
 
 const LOST_TRY = { ...NO_SUMS, status: 'retried', held: 0, ms: 0, firstMs: undefined };
 
-const placeOf = ({ place, usage, responseModel }: RecordedAttempt) => ({
+const placeOf = ({ place, usage, responseModel }: RecordedAttempt): AnsweredModel => ({
   asked: named(place && `@${place.provider}/${place.model}`),
   model: named(responseModel ?? place?.model),
   tier: usage?.tier ?? (usage?.fast ? 'fast' : ''),
   geo: named(usage?.geo ?? place?.geo),
 });
 
-const timesOf = ({ tries, durationMs, firstContentMs }: RecordedAttempt) => ({
-  ms: Math.round(tries.at(-1)?.durationMs ?? durationMs),
-  firstMs: firstContentMs === undefined ? undefined : Math.round(firstContentMs),
-});
-
-/** A call for the vectors of a semantic cache. */
 const vectorsOf = ({
   provider,
   modelLabel,
@@ -197,7 +161,6 @@ function priced({ nano, source }: RecordedCost): { kind: LedgerKind; src: Ledger
 
 /** No provider counts as much; an upstream may write anything. */
 const MAX_COUNT = 1e12;
-/** A whole number that ledger and counters take. */
 export const count = (value: number | undefined): number =>
   value === undefined || !(value > 0) ? 0 : Math.min(Math.round(value), MAX_COUNT);
 

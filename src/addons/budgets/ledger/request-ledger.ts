@@ -15,7 +15,6 @@ import { RowQueue } from './row-queue.ts';
 import { partsOf, SpooledAccounts, type SpoolEntry } from './spooled-accounts.ts';
 import { toError } from '../../../plugin/thrown.ts';
 
-/** A request that is about to leave. */
 export interface Sending {
   readonly hold: number;
   readonly accounts: readonly Account[];
@@ -27,11 +26,9 @@ export interface Sending {
 }
 
 interface FollowedSend extends Sending {
-  /** Its accounts in the spool. */
   readonly entries: readonly SpoolEntry[];
   /** The settled cost; undefined: nothing yet. */
   settled: Amounts | undefined;
-  /** The rows of the request are known. */
   isRecorded: boolean;
   isExpired: boolean;
 }
@@ -56,10 +53,7 @@ export interface RequestLedgerOptions {
 
 /** After a failure of the spool. */
 const AGAIN_MS = 1000;
-/**
- * A request that has ended is written with the next request that leaves, or after so long by itself: a write for each would double the cost of the
- * spool (measured). A process that is killed meanwhile leaves these requests at their reserve.
- */
+/** An end is written with the next send or after so long: one write each costs twice (measured). Killed meanwhile: its reserve. */
 const GATHER_MS = 50;
 /** Ends that are written at once. */
 const MAX_CLOSING = 500;
@@ -70,10 +64,7 @@ const MAX_SENDS = 200_000;
 /** Expired sends whose late end would still correct them. */
 const MAX_EXPIRED = 10_000;
 
-/**
- * The ledger of the requests of one process. What leaves is noted before its bytes do, what it cost when its request has ended; both
- * survive the process in its spool, where the state store is on disk.
- */
+/** The ledger of the requests of one process. In its spool on disk, what has left and what has ended survives the process. */
 export class RequestLedger implements CostLedger {
   readonly #options: RequestLedgerOptions;
   readonly #spool: Spool | undefined;
@@ -86,7 +77,6 @@ export class RequestLedger implements CostLedger {
   #expired = 0;
   /** Lines that leave at the end of this turn. */
   readonly #lines = new LineBytes();
-  /** Requests that have ended and are not written yet. */
   #closing: Closing | undefined;
   #isTimed = false;
   #turn: PromiseWithResolvers<void> | undefined;

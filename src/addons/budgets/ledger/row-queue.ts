@@ -28,18 +28,13 @@ export interface RowQueueOptions {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly reports: LedgerReports;
   readonly spool?: Spool | undefined;
-  /** Begins a new segment of the spool. Throws. */
   readonly newSegment: () => void;
 }
 
-/**
- * Rows on their way to the ledger. They are written behind, in batches, in the order of their requests; while the store does not answer
- * they wait in memory, then in the spool. A row that is written twice counts once.
- */
+/** Rows on their way to the ledger, in batches. While the store does not answer they wait in memory, then in the spool. */
 export class RowQueue {
   readonly #options: RowQueueOptions;
   #waiting: WaitingRow[] = [];
-  /** Rows that are only in the spool. */
   #spilled = 0;
   #running: Promise<void> | undefined;
   #isTimed = false;
@@ -75,12 +70,10 @@ export class RowQueue {
     else this.#runLater(GATHER_MS);
   }
 
-  /** Rows that are in no spool. */
   unspooled(): readonly LedgerRow[] {
     return this.#waiting.flatMap(({ row, segment }) => (segment ? [] : [row]));
   }
 
-  /** The spool has all rows now. */
   spooled(segment: SpoolSegment): void {
     for (const one of this.#waiting) {
       if (one.segment) continue;

@@ -4,7 +4,6 @@ import { amountIn, type Amounts } from '../limits/reservations.ts';
 import type { LineBytes } from '../store/spool/line-bytes.ts';
 import { accountLine, type AccountAmount, type AccountNumber } from '../store/spool/spool-lines.ts';
 
-/** An account that the spool names. */
 export interface SpoolEntry {
   readonly number: AccountNumber;
   readonly unit: Budget['unit'];
@@ -13,7 +12,6 @@ export interface SpoolEntry {
   /** The cost of requests that have ended and are not in the spool yet. */
   closing: number;
   isClosing: boolean;
-  /** The lease that the spool names. */
   lease: number;
 }
 
@@ -48,7 +46,6 @@ export class SpooledAccounts {
     }
   }
 
-  /** Counts what has ended as used, and returns it. */
   count(): readonly AccountAmount[] {
     const ended = this.#closing;
     this.#closing = [];
@@ -71,7 +68,6 @@ export class SpooledAccounts {
       }
   }
 
-  /** The store has everything that was counted. */
   areClosed(): boolean {
     return [...this.#entries.keys()].every(({ returned }) => returned);
   }
@@ -85,7 +81,6 @@ export class SpooledAccounts {
   }
 }
 
-/** The part of each account in amounts. */
 export const partsOf = (entries: readonly SpoolEntry[], amounts: Amounts): AccountAmount[] =>
   entries.map((entry) => [entry.number, amountIn(amounts, entry)]);
 

@@ -1,5 +1,5 @@
-import { periodsOf, type PeriodTable, type Span } from './periods.ts';
-import type { Budget } from '../../../core/tenants/tree.ts';
+import { periodsOf, type PeriodTable } from './periods.ts';
+import type { Budget, Span } from '../../../core/tenants/tree.ts';
 
 /** The amounts that this process has counted on one budget, in one period or on one lease. */
 export class Account {
@@ -11,7 +11,6 @@ export class Account {
   used = 0;
   /** Reserved and not settled. */
   held = 0;
-  /** Open holds. */
   holds = 0;
   /** The free amount beyond `limit` in the last answer of the store; 0 without a store. */
   free = 0;
@@ -61,7 +60,6 @@ export interface AccountRules {
   retired(account: Account): void;
 }
 
-/** One process alone holds the whole cap. */
 export const ALONE: AccountRules = {
   leased: false,
   limitOf: ({ amount }) => amount,
@@ -77,7 +75,6 @@ interface Entry {
 /** Accounts of budgets that the settings have no longer. */
 const MAX_LEFT = 10_000;
 
-/** The account of each budget in its current period. */
 export class AccountBook {
   readonly #rules: AccountRules;
   readonly #entries = new Map<string, Entry>();
@@ -88,7 +85,6 @@ export class AccountBook {
     this.#rules = rules;
   }
 
-  /** The current accounts. */
   *[Symbol.iterator](): Generator<Account> {
     for (const { account } of this.#entries.values()) yield account;
   }
@@ -109,10 +105,7 @@ export class AccountBook {
     return entry.account;
   }
 
-  /**
-   * New settings: caps change at once, and spent amounts stay spent. An account whose budget is gone stays for a while: a reload may
-   * bring the budget back.
-   */
+  /** Caps change at once, and spent amounts stay. An account without its budget stays a while: a reload may bring it back. */
   use(budgets: Iterable<Budget>): void {
     const current = new Map([...budgets].map((budget) => [budget.id, budget]));
     this.#left.clear();
@@ -124,7 +117,6 @@ export class AccountBook {
     this.#forgetLeft();
   }
 
-  /** Some budgets have changed or come. @param gone ids of those that the settings have no longer */
   change(budgets: readonly Budget[], gone: readonly string[]): void {
     for (const budget of budgets) {
       const entry = this.#entries.get(budget.id);

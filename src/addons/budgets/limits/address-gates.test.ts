@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { parseRate } from '../../../core/tenants/amounts.ts';
 import { networkOf } from '../../../core/kernel/network-of.ts';
-import { AddressGates } from './address-gates.ts';
+import { AddressGates } from './gates.ts';
 
 describe('requests without a valid key', () => {
   it('are counted by address, each on its own', async () => {

@@ -1,28 +1,83 @@
-import { matches } from '../../../core/catalog/globs.ts';
+import { comparedName, matches } from '../../../core/catalog/globs.ts';
 import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts';
-import type { Gate, GateDirectory, Limited, Refs } from './gate.ts';
-import type { Limits } from '../../../core/tenants/tree.ts';
+import type { LimitedKind } from '../../../plugin/index.ts';
+import type { Rate } from '../../../core/tenants/amounts.ts';
+import { Bucket } from './gcra.ts';
+import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';
 
-/** A gate and the limits that it is to have. */
+/** The owner of limits: a node of the tree, or a catalog entry. */
+export interface Limited {
+  readonly kind: LimitedKind;
+  readonly id: string;
+  /** `team:search`: unique among all kinds. */
+  readonly ref: string;
+  readonly limits: NodeLimits | undefined;
+}
+
+/** One node, or one node for the models of a pattern: its limits and what is used of them. */
+export class Gate {
+  readonly of: Limited;
+  /** Pattern of models. Undefined: all models. */
+  readonly models: string | undefined;
+  /** `models` as names of models are compared. */
+  readonly pattern: string;
+  /** As the settings have them, for all processes together. */
+  limits: Limits;
+  requests: Bucket | undefined;
+  tokens: Bucket | undefined;
+  most = Infinity;
+  running = 0;
+
+  constructor(of: Limited, models: string | undefined, limits: Limits, processes: number) {
+    this.of = of;
+    this.models = models;
+    this.pattern = comparedName(models ?? '*');
+    this.limits = limits;
+    this.change(limits, processes, 0);
+  }
+
+  change(limits: Limits, processes: number, now: number): void {
+    this.limits = limits;
+    this.requests = changed(this.requests, limits.requests, processes, now);
+    this.tokens = changed(this.tokens, limits.tokens, processes, now);
+    this.most = limits.concurrency === undefined ? Infinity : Math.ceil(limits.concurrency / processes);
+  }
+
+  isUnused(now: number): boolean {
+    return this.running === 0 && !this.requests?.fullIn(now) && !this.tokens?.fullIn(now);
+  }
+}
+
+function changed(
+  bucket: Bucket | undefined,
+  rate: Rate | undefined,
+  processes: number,
+  now: number,
+): Bucket | undefined {
+  if (!rate) return undefined;
+  const share = { count: rate.count / processes, perMs: rate.perMs };
+  if (!bucket) return new Bucket(share);
+  bucket.change(share, now);
+  return bucket;
+}
+
+export type Refs = readonly { readonly ref: string }[];
+
 export interface ListedGate {
   readonly gate: Gate;
   readonly limits: Limits;
 }
 
-/** By name of the gate. */
 export type ListedGates = ReadonlyMap<string, ListedGate>;
 
-/** All gates of a process. */
 export interface GateTable {
   /** The gate of that name, or a new one, which is in use only after `use` or `useChanged`. */
   find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate;
-  /** Applies the limits of a whole directory. */
   use(listed: ListedGates): void;
   /** Applies limits that have changed. @param left names of gates that no node has any more */
   useChanged(changed: ListedGates, left: readonly string[]): void;
 }
 
-/** The gates of one node. */
 interface NodeGates {
   readonly names: readonly string[];
   readonly whole: Gate | undefined;
@@ -31,7 +86,7 @@ interface NodeGates {
 
 const NONE: readonly Gate[] = [];
 
-export class NodeGateDirectory implements GateDirectory {
+export class GateDirectory {
   readonly #table: GateTable;
   readonly #byRef: ShardedMap<NodeGates>;
   readonly #use: () => void;
@@ -44,30 +99,32 @@ export class NodeGateDirectory implements GateDirectory {
     this.#use = use;
   }
 
-  static of(table: GateTable, nodes: readonly Limited[]): NodeGateDirectory {
+  static of(table: GateTable, nodes: readonly Limited[]): GateDirectory {
     const listed = new Map<string, ListedGate>();
     const byRef = new ShardedChanges(new ShardedMap<NodeGates>());
     enter(table, nodes, { byRef, listed });
-    return new NodeGateDirectory(table, byRef.done(), () => table.use(listed));
+    return new GateDirectory(table, byRef.done(), () => table.use(listed));
   }
 
+  /** The directory after some nodes have changed; its `use` applies what has. @param before the nodes as they were */
   with(nodes: readonly Limited[], before: readonly Limited[]): GateDirectory {
     const table = this.#table;
     const had = before.some(({ ref }) => this.#byRef.has(ref));
-    if (!had && nodes.every(({ limits }) => !limits)) return new NodeGateDirectory(table, this.#byRef, () => {});
+    if (!had && nodes.every(({ limits }) => !limits)) return new GateDirectory(table, this.#byRef, () => {});
     const listed = new Map<string, ListedGate>();
     const byRef = new ShardedChanges(this.#byRef);
     const names = before.flatMap(({ ref }) => byRef.get(ref)?.names ?? []);
     for (const { ref } of before) byRef.delete(ref);
     enter(table, nodes, { byRef, listed });
     const left = names.filter((name) => !listed.has(name));
-    return new NodeGateDirectory(table, byRef.done(), () => table.useChanged(listed, left));
+    return new GateDirectory(table, byRef.done(), () => table.useChanged(listed, left));
   }
 
   use(): void {
     this.#use();
   }
 
+  /** The gates of a path of nodes for requests of any model. @param path the same list for all requests of a key */
   whole(path: Refs): readonly Gate[] {
     let found = this.#known.get(path);
     if (!found) this.#known.set(path, (found = path.flatMap(({ ref }) => this.#byRef.get(ref)?.whole ?? NONE)));
@@ -78,6 +135,7 @@ export class NodeGateDirectory implements GateDirectory {
     return this.#byRef.get(ref)?.whole;
   }
 
+  /** The gates of nodes that a model has, by its provider's name and with `@slug/`, both as `comparedName` writes them. */
   ofModel(refs: Refs, model: string, full: string): readonly Gate[] {
     let found: Gate[] | undefined;
     for (const { ref } of refs)

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { parseRate } from '../../../core/tenants/amounts.ts';
-import type { Gate, GateDirectory, Limited } from './gate.ts';
+import type { Gate, Limited, GateDirectory } from './gate-directory.ts';
 import { Gates, isRefusal, Ticket, type Refusal } from './gates.ts';
 import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';
 

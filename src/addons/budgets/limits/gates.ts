@@ -1,9 +1,10 @@
 import type { Clock, LimitKind } from '../../../plugin/index.ts';
-import { AddressGates } from './address-gates.ts';
-import { Gate, type GateDirectory, type Limited } from './gate.ts';
-import { NodeGateDirectory, type ListedGates } from './gate-directory.ts';
+import { networkOf } from '../../../core/kernel/network-of.ts';
+import type { Rate } from '../../../core/tenants/amounts.ts';
+import { Bucket } from './gcra.ts';
+import type { Limits } from '../../../core/tenants/tree.ts';
+import { Gate, type Limited, GateDirectory, type GateTable, type ListedGates } from './gate-directory.ts';
 
-/** A limit that is used up. */
 export interface Refusal {
   readonly gate: Gate;
   readonly limit: LimitKind;
@@ -26,11 +27,8 @@ export class Ticket {
   }
 }
 
-/**
- * The gates of all nodes; they outlive snapshots, so that a reload keeps what is used and who is inside. Every process counts for
- * itself: each has an equal part of a limit. Bounded by the nodes of the settings.
- */
-export class Gates {
+/** The gates of all nodes. They outlive snapshots: a reload keeps what is used. Each process has an equal part of a limit. */
+export class Gates implements GateTable {
   /** Requests without a valid key. */
   readonly addresses: AddressGates;
   readonly #clock: Pick<Clock, 'now'>;
@@ -58,17 +56,14 @@ export class Gates {
 
   /** Nothing changes until the directory is used: these settings may be refused. */
   directory(nodes: readonly Limited[]): GateDirectory {
-    return NodeGateDirectory.of(
-      {
-        find: (name, of, models, limits) => this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes),
-        use: (listed) => this.#use(listed),
-        useChanged: (changed, left) => this.#useChanged(changed, left),
-      },
-      nodes,
-    );
+    return GateDirectory.of(this, nodes);
   }
 
-  #use(listed: ListedGates): void {
+  find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate {
+    return this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes);
+  }
+
+  use(listed: ListedGates): void {
     const now = this.#clock.now();
     const kept = new Map<string, Gate>();
     for (const [name, { gate, limits }] of listed) {
@@ -85,7 +80,7 @@ export class Gates {
     this.#gates = kept;
   }
 
-  #useChanged(changed: ListedGates, left: readonly string[]): void {
+  useChanged(changed: ListedGates, left: readonly string[]): void {
     const now = this.#clock.now();
     for (const [name, { gate, limits }] of changed) {
       gate.change(limits, this.#processes, now);
@@ -100,7 +95,6 @@ export class Gates {
     }
   }
 
-  /** The refusal that a request would get now. */
   refusal(gates: readonly Gate[]): Refusal | undefined {
     const now = this.#clock.now();
     let refusal: Refusal | undefined;
@@ -112,7 +106,6 @@ export class Gates {
     return refusal;
   }
 
-  /** The refusal that an estimate of tokens would get now. */
   tokensRefusal(gates: readonly Gate[], estimate: number): Refusal | undefined {
     const now = this.#clock.now();
     let refusal: Refusal | undefined;
@@ -174,3 +167,46 @@ export const isRefusal = (one: Ticket | Refusal): one is Refusal => !(one instan
 /** The refusal with the longer wait: before its end the request would be refused again. */
 const later = (before: Refusal | undefined, gate: Gate, limit: LimitKind, retryAfterMs: number): Refusal =>
   before && before.retryAfterMs >= retryAfterMs ? before : { gate, limit, retryAfterMs };
+
+/** Addresses whose requests are counted. The one that was refused longest ago is forgotten first. */
+const MAX_ADDRESSES = 10_000;
+
+/** Requests without a valid key, by client address. */
+export class AddressGates {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #max: number;
+  /** By network, the one that was used last at the end. */
+  readonly #buckets = new Map<string, Bucket>();
+  #rate: Rate | undefined;
+
+  constructor(clock: Pick<Clock, 'now'>, max = MAX_ADDRESSES) {
+    this.#clock = clock;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** A new rate keeps the counts. Undefined: no requests are counted any more. */
+  apply(rate: Rate | undefined): void {
+    this.#rate = rate;
+    if (!rate) return this.#buckets.clear();
+    const now = this.#clock.now();
+    for (const bucket of this.#buckets.values()) bucket.change(rate, now);
+  }
+
+  /** Counts a request without a valid key. Returns the milliseconds until the next one may come; 0: this one may. */
+  count(address: string): number {
+    if (!this.#rate) return 0;
+    const now = this.#clock.now();
+    const network = networkOf(address);
+    const bucket = this.#buckets.get(network) ?? new Bucket(this.#rate);
+    this.#buckets.delete(network);
+    this.#buckets.set(network, bucket);
+    if (this.#buckets.size > this.#max) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
+    const wait = bucket.waitFor(1, now);
+    if (wait === 0) bucket.take(1, now);
+    return wait;
+  }
+}

@@ -12,9 +12,7 @@ const ROUNDING_MS = 1e-6;
  * of requests would need memory for each of them.
  */
 export class Bucket {
-  /** Units that may be taken at once after a rest. */
   #burst: number;
-  /** Time that one unit takes to come back. */
   #msPerUnit: number;
   #fullAt = -Infinity;
 
@@ -31,24 +29,17 @@ export class Bucket {
     this.#fullAt = now + missing * this.#msPerUnit;
   }
 
-  /**
-   * Milliseconds until `units` can be taken; 0: now. More than the burst can be taken from a full bucket only, which then
-   * owes the rest: a request that is larger than the burst would never pass otherwise.
-   */
+  /** Milliseconds until `units` can be taken; 0: now. A full bucket gives more than its burst and owes the rest. */
   waitFor(units: number, now: number): number {
     const wait = this.#fullAt - now - (this.#burst - Math.min(units, this.#burst)) * this.#msPerUnit;
     return wait > ROUNDING_MS ? wait : 0;
   }
 
-  /** Takes units, whether or not they are there. */
   take(units: number, now: number): void {
     this.#fullAt = Math.max(this.#fullAt, now) + units * this.#msPerUnit;
   }
 
-  /**
-   * Corrects an estimate: `units` more were used, or fewer (negative). What was used beyond the estimate leaves the bucket
-   * owing one burst at most, because its caller could not know of it.
-   */
+  /** Corrects an estimate by more or fewer `units`. The bucket owes one burst at most: its caller could not know of it. */
   correct(units: number, now: number): void {
     if (units <= 0) {
       this.#fullAt += units * this.#msPerUnit;
@@ -64,7 +55,6 @@ export class Bucket {
     return this.#burst - this.#missing(now);
   }
 
-  /** Milliseconds until it is full. */
   fullIn(now: number): number {
     return Math.max(0, this.#fullAt - now);
   }
@@ -74,5 +64,4 @@ export class Bucket {
   }
 }
 
-/** Units in a full bucket, at least 1. */
 export const burstOf = ({ count, perMs }: Rate): number => Math.max(1, (count * BURST_MS) / perMs);

@@ -29,7 +29,6 @@ export class Pace {
   }
 }
 
-/** How long the store takes to answer. */
 export class AnswerTime {
   #ms = 0;
 
@@ -43,26 +42,20 @@ export class AnswerTime {
 }
 
 export interface Demand {
-  /** The free amount of the counter when the store answered last. */
   readonly free: number;
-  /** Processes that share the counter. */
   readonly live: number;
   /** The smallest useful grant. */
   readonly need: number;
   /** The sum of all reserves that asked for room. */
   readonly sum: number;
-  /** `Pace.ahead` of the account. */
   readonly ahead: number;
-  /** The account has a cap that is enforced. */
   readonly hard: boolean;
   /** The store is slow, so this slice has to last for a burst of requests. */
   readonly isSlow: boolean;
 }
 
-/** The part of the free amount that one process may take at once. */
 export const shareOf = ({ free, live }: Pick<Demand, 'free' | 'live'>): number => Math.floor(free / (4 * live));
 
-/** The size of the next slice. */
 export function wantOf(demand: Demand): number {
   const { free, live, need, sum, hard, isSlow } = demand;
   const ahead = Math.min(MAX_NANO, Math.max(need, demand.ahead, 8 * Math.ceil(sum)));

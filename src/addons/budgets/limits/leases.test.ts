@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../plugin/index.ts';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
 import type { Boot, Counters, CounterState } from '../../../core/ports/counters.ts';
-import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { AccountBook, type Account } from './accounts.ts';
 import { budgetOf } from './budgets.testkit.ts';
@@ -27,7 +26,7 @@ interface Line {
 
 type Store = Counters;
 
-const storeOf = (clock: FakeClock): Counters => new MemoryCounters(clock, new MemoryAudit(clock));
+const storeOf = (clock: FakeClock): Counters => new MemoryCounters(clock);
 
 /** All counters of the store. */
 async function rowsOf(store: Counters): Promise<readonly CounterState[]> {

@@ -13,25 +13,17 @@ import { AnswerTime, Pace, shareOf, wantOf } from './lease-size.ts';
 import type { RoomSource } from './reservations.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
 
-/** Reports are sent this often. */
 const REPORT_MS = 1000;
 /** Wait after a failure of the store. Also the shortest time between two questions for an account without free room. */
 const AGAIN_MS = 1000;
 /** Reports without a reserve after which an idle lease goes back, so that other processes can use it. */
 const IDLE_REPORTS = 10;
-/**
- * Reports after which an idle lease goes back while the store is slow. It is kept this long because the next request would wait for a new
- * one. If another process could not get as much, it goes back after `IDLE_REPORTS`.
- */
+/** The same while the store is slow, because the next request would wait for a new lease, if others can get as much. */
 const IDLE_REPORTS_SLOW = 300;
 /** Asks, reports and leases of one call to the store. */
 const MAX_BATCH = 1000;
-/** Requests that wait for an answer. */
 const MAX_WAITING = 10_000;
-/**
- * The number of timers that make up the wait for an answer, one after the other. A stalled event loop runs its timers before it reads
- * the answers that came meanwhile. With a single timer, a stall would end waits whose answer has arrived.
- */
+/** Timers of one wait, one after the other: a stalled event loop runs its timers before it reads the answers that came. */
 const WAIT_STEPS = 5;
 
 /** The lease of an account: the slice of its budget that this process may spend. */
@@ -44,7 +36,6 @@ interface Slice {
   readonly pace: Pace;
   /** Reports since the account was used. */
   idle: number;
-  /** The last grant: at half of it, the process asks for more. */
   grant: number;
   /** Monotonic milliseconds before which an account without room is not asked for again. */
   askAgainAt: number;
@@ -58,7 +49,6 @@ export interface LeasesOptions {
   readonly onStore: (failure: Error | undefined) => void;
   /** A lease was declared lost: the process did not report for too long. */
   readonly onLost: (account: Account) => void;
-  /** An account has a lease now. */
   readonly onLeased?: ((account: Account) => void) | undefined;
 }
 
@@ -149,7 +139,6 @@ export class Leases implements AccountRules, RoomSource {
     return true;
   }
 
-  /** The store did not answer the last question. */
   get isDown(): boolean {
     return this.#failedUntil !== undefined;
   }
@@ -171,7 +160,6 @@ export class Leases implements AccountRules, RoomSource {
     return promise;
   }
 
-  /** Reports the used totals and gives every lease back. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer?.();
@@ -313,7 +301,6 @@ export class Leases implements AccountRules, RoomSource {
     this.#options.onLeased?.(account);
   }
 
-  /** Notes the free room and the spending of other processes, as the store has them. */
   #learn(account: Account, slice: Slice, counter: CounterState | undefined): void {
     if (!counter) return;
     const { spent, leased, unreconciled } = counter;
@@ -321,10 +308,7 @@ export class Leases implements AccountRules, RoomSource {
     account.others = Math.max(0, spent - slice.reported) + unreconciled;
   }
 
-  /**
-   * Sends the totals that have changed. Any report renews all leases. Each tenth report has the totals of idle leases too, because its
-   * answer says how much of the budget is free, and `#isKept` decides by that.
-   */
+  /** Sends changed totals, which renews all leases. Each tenth report has idle leases too: `#isKept` needs their free room. */
   async #report(): Promise<void> {
     const { counters, boot } = this.#options;
     const changed = [...this.#slices].filter(

@@ -1,14 +1,6 @@
-import type { Budget } from '../../../core/tenants/tree.ts';
+import type { Budget, Span } from '../../../core/tenants/tree.ts';
 
-/** The settings of a budget that decide its periods. */
 export type PeriodRule = Pick<Budget, 'period' | 'timeZone' | 'dayOfMonth'>;
-
-/** A span of wall clock time: `start <= t < end`. */
-export interface Span {
-  /** 0 for a budget without periods. */
-  readonly start: number;
-  readonly end: number;
-}
 
 const WITHOUT_PERIODS: Span = { start: 0, end: Infinity };
 const HOUR_MS = 3_600_000;
@@ -20,9 +12,7 @@ const WIDEST_MS = 16 * 3_600_000;
 /** A zone has at most some starts at a time; rules and zones come from the settings, which a reload may change often. */
 const MAX_TABLES = 1000;
 
-/** The local days with which the periods of a calendar begin. */
 interface Calendar {
-  /** Usual length. */
   readonly ms: number;
   /** A first day that is surely not after the day. It may be a period before the day's own. */
   before(day: LocalDate, dayOfMonth: number): LocalDate;
@@ -53,10 +43,7 @@ const CALENDARS: Readonly<Record<Exclude<Budget['period'], 'hour' | 'total'>, Ca
 const weekday = (year: number, month: number, day: number): number =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDay();
 
-/**
- * The periods of budgets. The start of a period is a pure function of the rule and the time, and a part of a counter's key: nothing
- * is ever reset, so that no reset can be missed or doubled.
- */
+/** The start of a period is a function of rule and time, and a part of the counter's key: no reset can be missed or doubled. */
 export class PeriodTable {
   readonly #rule: PeriodRule;
   readonly #calendar: Calendar | undefined;
@@ -71,7 +58,6 @@ export class PeriodTable {
     this.#starts = this.#calendar ? this.#startsAround(from, this.#calendar) : [];
   }
 
-  /** The period that a moment is in. */
   at(moment: number): Span {
     const calendar = this.#calendar;
     if (calendar) return find(this.#starts, moment) ?? this.#further(moment, calendar);
@@ -114,7 +100,6 @@ export function periodsOf({ period, timeZone, dayOfMonth }: PeriodRule, now: num
   return table;
 }
 
-/** Undefined when the moment is outside the starts. */
 function find(starts: readonly number[], moment: number): Span | undefined {
   let low = 0;
   let high = starts.length - 1;
@@ -127,7 +112,6 @@ function find(starts: readonly number[], moment: number): Span | undefined {
   return { start: starts[low]!, end: starts[high]! };
 }
 
-/** A day of the Gregorian calendar. */
 interface LocalDate {
   readonly year: number;
   /** 1 to 12. */
@@ -161,7 +145,6 @@ function localDates(timeZone: string): (moment: number) => LocalDate {
 /**
  * The first instant at which the zone's day is `date` or later. It is searched: a day may begin at 01:00, as in Santiago when summer
  * time begins, and a zone may leave a day out, as Apia did on 2011-12-30.
- *
  * @param guess right for most days, which saves their search
  */
 function firstInstant(date: LocalDate, dates: (moment: number) => LocalDate, guess: number): number {

@@ -1,10 +1,10 @@
+import type { Limited } from './gate-directory.ts';
 import { parseRate } from '../../../core/tenants/amounts.ts';
-import type { Limited } from './gate.ts';
 import type { Gates } from './gates.ts';
 import { entryRef, refuseAddress, RequestGates } from './request-gates.ts';
 import type { NodeChanges, NodeLimits, NodeTree } from '../../../core/tenants/tree.ts';
-import type { Clock, GatewayError, LimitedKind, LimitKind } from '../../../plugin/index.ts';
-import { mayStoreLimits } from '../settings/owned-kinds.ts';
+import type { Clock, LimitedKind, LimitKind } from '../../../plugin/index.ts';
+import { mayStoreLimits } from '../settings/state.ts';
 import { compileNodeLimits } from '../settings/compile-node.ts';
 import type { LoadResult, Settings } from '../../../core/settings/read/load.ts';
 
@@ -15,19 +15,7 @@ export interface RateLimitsSetup {
   readonly rateLimited?: ((node: LimitedKind, limit: LimitKind) => void) | undefined;
 }
 
-/** The limits of rates of one version of the settings. */
-export interface ComposedRateLimits {
-  readonly gates: RequestGates;
-  /** Which of them exist: what does not exist costs a request nothing. */
-  readonly needs: LimitNeeds;
-  /** Called when these settings take effect. */
-  use(): void;
-  /** Nodes have changed while these settings are in force. */
-  change(changes: NodeChanges): void;
-  /** Counts a request without a valid key. Returns its refusal in place of its own error. Undefined: nothing is counted. */
-  readonly refuseAddress: ((address: string) => GatewayError | undefined) | undefined;
-}
-
+/** The limits of which settings have any: what does not exist costs a request nothing. */
 export interface LimitNeeds {
   /** Requests or concurrency of callers. */
   readonly callers: boolean;
@@ -41,7 +29,7 @@ export function composeRateLimits(
   { ok }: Pick<LoadResult, 'ok'>,
   { settings, tree }: { readonly settings: Settings; readonly tree: NodeTree },
   { gates, clock, rateLimited }: RateLimitsSetup,
-): ComposedRateLimits {
+) {
   const entries = ok ? limitedEntries(settings) : [];
   const { limits = {} } = settings.server;
   const perAddress = limits.unauthenticated === undefined ? undefined : parseRate(limits.unauthenticated);
@@ -61,16 +49,19 @@ export function composeRateLimits(
           nodes.flatMap(({ limits: own }) => own ?? []),
           entries.length > 0,
         ),
+    /** Called when these settings take effect. */
     use() {
       setup.directory.use();
       gates.addresses.apply(perAddress);
     },
-    change({ changed, before }) {
+    /** Nodes have changed while these settings are in force. */
+    change({ changed, before }: NodeChanges) {
       setup.directory = setup.directory.with(changed, before);
       setup.directory.use();
     },
+    /** Undefined: requests without a valid key are not counted. */
     refuseAddress:
-      perAddress && rateLimited && ((address) => refuseAddress({ gates, onRefused: rateLimited }, address)),
+      perAddress && rateLimited && ((address: string) => refuseAddress({ gates, onRefused: rateLimited }, address)),
   };
 }
 

@@ -14,26 +14,26 @@ import {
   type RateGates,
   type RefusedLimit,
   type TargetTicket,
+  type TryRecord,
 } from '../../../plugin/index.ts';
 import { comparedName } from '../../../core/catalog/globs.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import type { Bucket } from './gcra.ts';
-import type { Gate, GateDirectory } from './gate.ts';
+import type { Gate, GateDirectory } from './gate-directory.ts';
 import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';
 import type { NodeTree } from '../../../core/tenants/tree.ts';
-import { cachedTokens, usedTokens } from './used-tokens.ts';
+import { believedUsage } from '../../../core/record/believed-usage.ts';
+import { cachedOfAll, totalOfAll } from '../prices/cost.ts';
 
 interface RequestGatesSetup {
   readonly gates: Gates;
   /** Another one after a change of the state store. */
-  readonly directory: Pick<GateDirectory, 'whole' | 'one' | 'ofModel'>;
+  readonly directory: GateDirectory;
   readonly tree: NodeTree;
   readonly clock: Pick<Clock, 'now'>;
-  /** Called for each refusal. */
   readonly onRefused: (node: LimitedKind, limit: LimitKind) => void;
 }
 
-/** The name by which catalog entries are looked up in a directory. */
 export const entryRef = (slug: string): string => `entry:${slug}`;
 
 /** The limits of requests, with their refusals as errors. */
@@ -137,6 +137,35 @@ function tokensOf({ attempts, request }: Exchange, { tokens: estimate }: Ticket)
 const cachedOf = ({ attempts, request }: Exchange): number =>
   attempts.reduce((sum, attempt) => sum + cachedTokens(attempt, request.bodyBytes), 0);
 
+/** Replies that cost no tokens: nothing was sent. */
+const FROM_CACHE: ReadonlySet<Attempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
+
+/** The try whose tokens count; undefined where nothing was sent. */
+function sentTry({ cache, tries }: Attempt): TryRecord | undefined {
+  const last = tries.at(-1);
+  return FROM_CACHE.has(cache) || last?.sentAt === undefined ? undefined : last;
+}
+
+/**
+ * The tokens of an attempt that has ended. Without a report of the upstream, or with one that cannot be true, the estimate counts for what
+ * may have been read.
+ * @param bytes of the request
+ */
+function usedTokens(attempt: Attempt, estimate: number, bytes: number): number {
+  const last = sentTry(attempt);
+  if (!last) return 0;
+  const { signals } = attempt;
+  const usage = believedUsage(attempt, signals, bytes);
+  if (!usage) return last.status !== undefined && last.status >= 400 ? 0 : estimate;
+  // A stream that was cut reports only what it had counted so far.
+  return signals?.ended ? totalOfAll(usage) : Math.max(totalOfAll(usage), estimate);
+}
+
+function cachedTokens(attempt: Attempt, bytes: number): number {
+  const usage = sentTry(attempt) && believedUsage(attempt, attempt.signals, bytes);
+  return usage ? cachedOfAll(usage) : 0;
+}
+
 const CODES: Readonly<Record<LimitKind, ErrorCode>> = {
   requests: 'limit_requests',
   tokens: 'limit_tokens',
@@ -191,14 +220,12 @@ function describeLimit({ requests, tokens, concurrency, leavesOutCached }: Gate[
   return `send ${rate!.count} ${uncached}${limit} per ${PERIODS.get(rate!.perMs)}`;
 }
 
-/** The periods of the settings. */
 const PERIODS: ReadonlyMap<number, string> = new Map([
   [1000, 'second'],
   [60_000, 'minute'],
   [3_600_000, 'hour'],
 ]);
 
-/** The limits of a caller whose request has entered or was refused. */
 class EnteredLimits implements CallerLimits {
   readonly ticket: Ticket;
   readonly #clock: Pick<Clock, 'now'>;
@@ -224,7 +251,6 @@ class EnteredLimits implements CallerLimits {
   }
 }
 
-/** The figure with less remaining. */
 function nearer(
   before: RateFigure | undefined,
   bucket: Bucket | undefined,

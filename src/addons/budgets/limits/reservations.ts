@@ -9,7 +9,6 @@ export interface Amounts {
   readonly tokens: number;
 }
 
-/** The amount that counts on a budget. */
 export const amountIn = ({ usd, tokens }: Amounts, { unit }: Pick<Budget, 'unit'>): number =>
   unit === 'usd' ? usd : tokens;
 
@@ -28,10 +27,7 @@ export interface Reservation {
 }
 
 export interface ReservationRefusal {
-  /**
-   * exceeded: the budget cannot cover the amount. unavailable: it may, but this process has to ask the store first; or the process
-   * holds as many reserves as it can.
-   */
+  /** exceeded: the budget cannot cover it. unavailable: the store must be asked first, or the process has too many reserves. */
   readonly why: 'exceeded' | 'unavailable';
   /** Undefined: the process holds as many reserves as it can. */
   readonly account: Account | undefined;
@@ -39,7 +35,6 @@ export interface ReservationRefusal {
   readonly amount: number;
 }
 
-/** Gets more room for accounts. */
 export interface RoomSource {
   /** Fewer than half of the last grant is left, or a reserve of `need` did not fit. True: a question to the store is under way. */
   low(account: Account, need: number): boolean;
@@ -63,14 +58,10 @@ interface Hold {
   readonly until: number;
 }
 
-/**
- * The amounts that requests have reserved and spent, in memory and without waiting. A request reserves before it is sent, on every budget of its
- * path or on none, and is settled once with its real cost. Every method may be called again for the same hold.
- */
+/** Amounts that requests have reserved and spent: on every budget of their path or on none. Calls may be repeated for a hold. */
 export class Reservations {
   readonly #source: RoomSource;
   readonly #open = new Map<HoldId, Hold>();
-  /** Where the next look for holds whose time has passed begins. */
   #sweep: MapIterator<[HoldId, Hold]> | undefined;
   /** Settled at their reserve because their settle did not come in time. */
   readonly #expired = new Map<HoldId, Hold>();
@@ -79,7 +70,6 @@ export class Reservations {
     this.#source = source;
   }
 
-  /** Open holds. */
   get size(): number {
     return this.#open.size;
   }

@@ -5,18 +5,13 @@ import type { Rates, Rating } from './rates.ts';
 /** Tokens of the whole prompt, which decide whether it is a long one. */
 export const promptTokens = ({ input }: Usage): number => input;
 
-/** The tokens of all models that the provider called. */
 export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + usage.total, total);
 
-/** Tokens of all models of a usage that their providers read from a cache. */
 export const cachedOfAll = ({ cacheRead = 0, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + (usage.cacheRead ?? 0), cacheRead);
 
-/**
- * The cost of what was used by one model. Kinds are disjoint, so that no token is paid twice: what a provider reports as a part of the input is
- * subtracted from it. Undefined if a kind that was used has no price.
- */
+/** The cost of what one model used. Kinds are disjoint: a part of the input is paid once. Undefined: a used kind has no price. */
 export function costOf(usage: Usage, { rates, tokens, units, searches }: Rating): Nano | undefined {
   const cached = usage.cacheRead ?? 0;
   const write1h = usage.cacheWrite1h ?? 0;
@@ -64,10 +59,7 @@ function part(used: number, price: Pico | undefined, factor: Fraction): Nano {
 const paidSearches = ({ searches = 0 }: Usage, paid: 'once' | 'each'): number =>
   paid === 'each' ? 1 : Math.min(1, searches);
 
-/**
- * A model without a price per picture charges its pictures as tokens, and so does one that has both prices and reports tokens of
- * pictures: Gemini's price per picture is that of its tokens (1,290 tokens at 30 USD per million are 0.039 USD).
- */
+/** Pictures cost as tokens where a model has no price per picture, or reports tokens: Gemini's two prices are the same. */
 function picturesOf({ images = 0, outputImage }: Usage, { image }: Rates, units: Fraction): Nano {
   return image === undefined || outputImage ? 0 : part(images, image, units);
 }

@@ -50,18 +50,13 @@ interface Sizes {
   readonly outputs: Histogram;
 }
 
-/** Whose requests, and where they went. */
 export interface LearnedOf {
   /** Undefined: the request has no key. */
   readonly key: string | undefined;
-  /** The catalog entry and the model. */
   readonly model: string;
 }
 
-/**
- * The tokens that requests of a key to a model have used, from which their reserves are computed. A process has one. Keys are apart because short
- * requests of one key would make the reserves of the others too small.
- */
+/** Tokens of earlier requests, for reserves. Keys are apart: short requests of one would make the reserves of others too small. */
 export class LearnedSizes {
   readonly #keys = new Map<string, Map<string, Sizes>>();
   #kept = 0;

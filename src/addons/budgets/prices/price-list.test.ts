@@ -7,8 +7,7 @@ import { costOf } from './cost.ts';
 import { matches } from '../../../core/catalog/globs.ts';
 import { fractionOf, nanoOf, ONE, picoOf, usdText } from '../../../core/ports/money.ts';
 import { PriceList } from './price-list.ts';
-import type { PricedPlace, PriceOverride } from './priced-place.ts';
-import { ratesOf } from './rates.ts';
+import { ratesOf, type PricedPlace, type PriceOverride } from './rates.ts';
 
 const used = (usage: Partial<Usage>): Usage => ({ input: 0, output: 0, total: 0, ...usage });
 const at = (place: Partial<PricedPlace>): PricedPlace => ({

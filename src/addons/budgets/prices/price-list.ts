@@ -2,19 +2,27 @@ import { hash } from 'node:crypto';
 import type { Usage } from '../../../formats/events.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { costOf, promptTokens } from './cost.ts';
-import { ModelPrices, type Terms } from './model-prices.ts';
 import { matches } from '../../../core/catalog/globs.ts';
-import type { Nano } from '../../../core/ports/money.ts';
+import { fractionOf, ONE, times, type Fraction, type Nano } from '../../../core/ports/money.ts';
 import { SHIPPED_PRICES, type PriceTable } from './price-table.ts';
-import type { PricedPlace, PriceOverride, UnknownPrice } from './priced-place.ts';
-import type { PriceRow, PriceTier, Rating } from './rates.ts';
+import {
+  ratesOf,
+  type PriceOverride,
+  type PriceRow,
+  type PriceStep,
+  type PriceTier,
+  type PricedPlace,
+  type Prices,
+  type Rates,
+  type Rating,
+  type UnknownPrice,
+} from './rates.ts';
 
 /** Callers write names of models, so that their number is bounded. */
 const MAX_KNOWN = 1000;
 
 /** Prices in force, by entry, provider, model, region, tier and day. */
 export class PriceList {
-  /** The day of the table. */
   readonly asOf: string;
   /** Names these prices: the day of the table, and 8 hex digits of the operator's own if there are any. */
   readonly version: string;
@@ -39,7 +47,6 @@ export class PriceList {
     return typeof rating === 'string' ? rating : (costOf(usage, rating) ?? 'kind');
   }
 
-  /** The price of each kind of units for a request, or why it is unknown. */
   rating(terms: Terms, place: PricedPlace): Rating | UnknownPrice {
     const { row, overrides } = this.#find(place);
     const override = overrides.find((one) => isFor(one.rule, place, terms.tier));
@@ -102,5 +109,140 @@ function isFor(rule: PriceOverride, { region, geo, day }: PricedPlace, tier: Pri
     (rule.region === undefined || rule.region === region || rule.region === geo) &&
     (rule.from === undefined || rule.from <= day) &&
     (rule.until === undefined || rule.until >= day)
+  );
+}
+
+/** Lists before the present one that requests under way may have begun with. */
+const MAX_EARLIER = 8;
+
+interface Since {
+  readonly list: PriceList;
+  /** Monotonic milliseconds. */
+  readonly from: number;
+}
+
+/** Prices that change while requests run. A request pays those with which it began. */
+export class PricesInForce {
+  #now: Since;
+  /** The newest first. */
+  #earlier: readonly Since[] = [];
+
+  constructor(list: PriceList) {
+    this.#now = { list, from: -Infinity };
+  }
+
+  get current(): PriceList {
+    return this.#now.list;
+  }
+
+  /** @param from monotonic milliseconds */
+  replace(list: PriceList, from: number): void {
+    this.#earlier = [this.#now, ...this.#earlier].slice(0, MAX_EARLIER);
+    this.#now = { list, from };
+  }
+
+  /** @param startedAt of a request, monotonic milliseconds */
+  at(startedAt: number): PriceList {
+    if (startedAt >= this.#now.from) return this.#now.list;
+    return (this.#earlier.find(({ from }) => startedAt >= from) ?? this.#earlier.at(-1) ?? this.#now).list;
+  }
+}
+
+interface Terms {
+  readonly tier?: PriceTier | undefined;
+  readonly fast?: boolean | undefined;
+  readonly prompt: number;
+  /** Before the request is sent, what no source tells counts as the dearest of what they tell of others. */
+  readonly assumed?: boolean;
+}
+
+/** Of regional locations of Google Cloud: Claude from 4.5 on and Gemini from 3.5 on (data/models.json). No source has older ones. */
+const ASSUMED_REGIONAL = fractionOf(1.1);
+
+interface RatedStep {
+  readonly from: string;
+  readonly rates: Rates;
+  readonly over: number;
+  readonly long: Rates;
+  /** Prices of tiers that are no factor. */
+  readonly tiers: Readonly<Partial<Record<PriceTier, { readonly rates: Rates; readonly long: Rates }>>>;
+}
+
+class ModelPrices {
+  /** The newest first. */
+  readonly #steps: readonly RatedStep[];
+  readonly #tiers: Readonly<Partial<Record<PriceTier, Fraction>>>;
+  readonly #geo: Readonly<Record<string, Fraction>>;
+  readonly #hasRegion: boolean;
+  readonly #fast: Fraction | undefined;
+  readonly #all: Fraction;
+  readonly #searches: PriceRow['searches'];
+
+  constructor(row: PriceRow, rule?: PriceOverride) {
+    const steps = rule?.prices && row.steps.length === 0 ? [{ from: '', prices: {} }] : row.steps;
+    // A rule's factor of a tier or a region replaces the shipped one.
+    const tiers = rule?.tier === undefined ? row.tiers : { ...row.tiers, [rule.tier]: 1 };
+    this.#steps = steps.map((step) => ratedStep(overridden(step, rule), tiers)).toReversed();
+    this.#tiers = fractions(tiers ?? {});
+    this.#hasRegion = rule?.region !== undefined;
+    this.#geo = this.#hasRegion ? {} : fractions(row.geo ?? {});
+    this.#fast = row.fast === undefined ? undefined : fractionOf(row.fast);
+    this.#searches = row.searches;
+    this.#all = rule?.factor === undefined ? ONE : fractionOf(rule.factor);
+  }
+
+  rating({ tier, fast, prompt, assumed }: Terms, { day, geo }: PricedPlace): Rating | UnknownPrice {
+    const step = this.#steps.find(({ from }) => from <= day);
+    if (!step) return this.#steps.length === 0 ? 'model' : 'date';
+    const own = tier && step.tiers[tier];
+    const rates = prompt > step.over ? (own ?? step).long : (own ?? step).rates;
+    const byTier = tier === undefined || own ? ONE : (this.#tiers[tier] ?? (tier === 'priority' ? undefined : ONE));
+    const byFast = fast ? this.#fast : ONE;
+    if (!byTier || !byFast) return 'tier';
+    const known = geo === undefined ? ONE : this.#geo[geo];
+    const guessed = !known && assumed && geo === 'regional' && !this.#hasRegion ? ASSUMED_REGIONAL : ONE;
+    return {
+      rates,
+      tokens: times(times(byTier, byFast), times(known ?? guessed, this.#all)),
+      units: times(guessed, this.#all),
+      searches: this.#searches,
+    };
+  }
+}
+
+function overridden({ from, prices, long }: PriceStep, rule: PriceOverride | undefined): PriceStep {
+  const longer = rule?.long === undefined ? long : rule.long;
+  return { from, prices: { ...prices, ...rule?.prices }, ...(longer && { long: longer }) };
+}
+
+function ratedStep({ from, prices, long }: PriceStep, tiers: PriceRow['tiers'] = {}): RatedStep {
+  const longRates = ratesOf({ ...prices, ...long?.prices });
+  const own = Object.entries(tiers).filter(([, tier]) => typeof tier === 'object');
+  return {
+    from,
+    rates: ratesOf(prices),
+    over: long?.over ?? Infinity,
+    long: longRates,
+    tiers: Object.fromEntries(
+      own.map(([name, tier]) => {
+        const rates = ratesOf({ ...prices, ...Object(tier) });
+        // No source has prices of long prompts for a tier with prices of its own: each kind has the higher of the two.
+        return [name, { rates, long: higher(rates, longRates) }];
+      }),
+    ),
+  };
+}
+
+const higher = (one: Rates, other: Rates): Rates =>
+  ratesOf(
+    Object.fromEntries(Object.entries(one).map(([kind, price]) => [kind, maxOf(price, other[kind as keyof Rates])])),
+  );
+
+const maxOf = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : Math.max(one, other ?? 0);
+
+function fractions(values: Readonly<Record<string, number | Prices>>): Record<string, Fraction> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (typeof value === 'number' ? [[name, fractionOf(value)]] : [])),
   );
 }

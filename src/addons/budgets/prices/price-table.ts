@@ -1,13 +1,13 @@
+import { usdOf } from '../../../core/ports/money.ts';
+import type { ShippedPrice } from '../../../core/ports/prices.ts';
 import { withoutVersion } from '../../../plugin/model-ids.ts';
-import type { PriceRow } from './rates.ts';
+import { stepOn, type PriceRow } from './rates.ts';
 import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
 
 /** Providers and names, separated by spaces, and their prices. */
 export type TableRow = readonly [providers: string, names: string, row: PriceRow];
 
-/** Prices of models at providers, as a table of a day has them. */
 export class PriceTable {
-  /** The day on which its sources were read. */
   readonly asOf: string;
   readonly #rows: readonly TableRow[];
   /** By `provider/model`. */
@@ -29,7 +29,6 @@ export class PriceTable {
     return this.#byName.get(`${provider}/${model}`) ?? this.#byName.get(`${provider}/${withoutVersion(model)}`);
   }
 
-  /** All names of models at a provider. */
   modelsOf(provider: string): readonly string[] {
     const start = `${provider}/`;
     return [...this.#byName.keys()].flatMap((name) => (name.startsWith(start) ? [name.slice(start.length)] : []));
@@ -46,7 +45,6 @@ export class PriceTable {
     return merged;
   }
 
-  /** One row for each provider of a model, under the first of its names. */
   list(): readonly { readonly provider: string; readonly model: string; readonly row: PriceRow }[] {
     return this.#rows.flatMap(([providers, names, row]) =>
       providers.split(' ').map((provider) => ({ provider, model: names.split(' ')[0]!, row })),
@@ -55,3 +53,15 @@ export class PriceTable {
 }
 
 export const SHIPPED_PRICES = new PriceTable(PRICES_AS_OF, PRICE_ROWS);
+
+export function shippedPrice(provider: string, model: string): ShippedPrice | undefined {
+  const { asOf } = SHIPPED_PRICES;
+  const row = SHIPPED_PRICES.find(provider, model);
+  const prices = row && stepOn(row, asOf)?.prices;
+  if (!prices) return undefined;
+  const usd = (['input', 'cached', 'output'] as const).flatMap((kind): [string, number][] => {
+    const price = prices[kind];
+    return price === undefined ? [] : [[kind, usdOf(price, 1e6)]];
+  });
+  return { asOf, usd: Object.fromEntries(usd) };
+}

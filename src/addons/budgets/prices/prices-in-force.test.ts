@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { PriceList } from './price-list.ts';
-import { PricesInForce } from './prices-in-force.ts';
+import { PriceList, PricesInForce } from './price-list.ts';
 
 it('A request pays the prices with which it began, whatever replaces them while it runs', () => {
   const changes = fc.array(fc.nat(1000), { maxLength: 8 }).map((times) => times.toSorted((one, other) => one - other));

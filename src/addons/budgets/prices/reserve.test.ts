@@ -4,7 +4,7 @@ import type { Usage } from '../../../formats/events.ts';
 import { LearnedSizes } from './learned-sizes.ts';
 import { PriceList } from './price-list.ts';
 import { SHIPPED_PRICES } from './price-table.ts';
-import type { PricedPlace } from './priced-place.ts';
+import type { PricedPlace } from './rates.ts';
 import { reserve, type RequestSize, type Learned, type ReserveMode } from './reserve.ts';
 
 const prices = new PriceList();

@@ -1,14 +1,6 @@
 import { nanoOf, type Fraction, type Nano, type Pico } from '../../../core/ports/money.ts';
 import type { PriceList } from './price-list.ts';
-import type { PricedPlace, UnknownPrice } from './priced-place.ts';
-import {
-  boundPrompt,
-  LEAST_TOKENS_PER_BYTE,
-  TOKENS_PER_BYTE,
-  type PromptMedium,
-  type PromptTokens,
-} from './prompt-bound.ts';
-import type { PriceTier, Rates, Rating } from './rates.ts';
+import type { PriceTier, Rates, Rating, PricedPlace, UnknownPrice } from './rates.ts';
 
 /** The bounds of the usage of a request, read before it is sent. */
 export interface RequestSize {
@@ -52,7 +44,6 @@ export interface Learned {
 /** `bound`: the most that the request can cost, but for tools of the provider. `typical`: what 99 of 100 cost at most. */
 export type ReserveMode = 'bound' | 'typical';
 
-/** How much a request reserves. */
 export interface ReserveOptions {
   /** Default: nothing. */
   readonly learned?: Learned | undefined;
@@ -95,7 +86,6 @@ export function reserve(
   return Number.isNaN(nano) ? 'kind' : Math.min(nano, Number.MAX_SAFE_INTEGER);
 }
 
-/** The most tokens of a prompt. */
 export function promptOf(
   { textBytes, media = [], window, isList }: RequestSize,
   { provider, model }: Pick<PricedPlace, 'provider' | 'model'>,
@@ -105,7 +95,6 @@ export function promptOf(
   return boundPrompt({ textBytes, media, ratio, window, isList, provider, model });
 }
 
-/** Of the text of a prompt. */
 function tokensPerByte({ ratioP999, ratioP99 }: Learned, mode: ReserveMode): number {
   const learned = mode === 'typical' ? (ratioP99 ?? ratioP999) : ratioP999;
   return learned === undefined ? TOKENS_PER_BYTE : Math.max(learned, LEAST_TOKENS_PER_BYTE);
@@ -119,7 +108,6 @@ export const longestAnswer = ({
 }: Pick<RequestSize, 'maxOutput' | 'tableOutput' | 'window'>): number =>
   maxOutput ?? tableOutput ?? Math.min(LARGEST_OUTPUT, window);
 
-/** Of all answers. */
 function outputOf(
   { maxOutput, tableOutput, window, answers = 1, images }: RequestSize,
   learned: Learned,
@@ -136,7 +124,6 @@ interface Most {
   readonly prompt: PromptTokens;
   readonly output: number;
   readonly asked: RequestSize;
-  /** The provider writes prompts to its cache unasked. */
   readonly unasked: boolean;
 }
 
@@ -172,4 +159,79 @@ function part(units: number, rates: readonly (Pico | undefined)[], factor: Fract
   if (units === 0) return 0;
   const known = rates.filter((rate) => rate !== undefined);
   return known.length === 0 ? NaN : nanoOf(units, Math.max(...known), factor);
+}
+
+export interface PromptMedium {
+  readonly kind: 'image' | 'audio' | 'video' | 'document';
+  /** Of the medium itself, not of its base64; undefined: the provider reads it at an address. */
+  readonly bytes?: number | undefined;
+}
+
+/** The most tokens of a prompt, by kind. */
+interface PromptTokens {
+  readonly text: number;
+  readonly audio: number;
+  readonly image: number;
+  readonly all: number;
+}
+
+interface Prompt {
+  readonly textBytes: number;
+  readonly media: readonly PromptMedium[];
+  /** Tokens by byte of text. */
+  readonly ratio: number;
+  /** The context window of the model; undefined: not known. */
+  readonly window: number | undefined;
+  /** The text consists of several prompts, each of which may fill the window. */
+  readonly isList?: boolean | undefined;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** No tokenizer of the vendors makes a token of less than two bytes of ordinary text, and most make one of four. */
+const TOKENS_PER_BYTE = 1 / 2;
+/** Tokens of ordinary text have about four bytes. After prompts of blanks, which have more, a key may send ordinary text. */
+const LEAST_TOKENS_PER_BYTE = 1 / 4;
+
+/** The largest window of a model in data/models.json. */
+const LARGEST_WINDOW = 2_000_000;
+
+/**
+ * The most tokens of one picture. OpenAI: 1,536 patches of up to 2.46 tokens, and 10,000 patches at `detail: original`; gpt-4o-mini has
+ * 2,833 tokens and 5,667 for each of up to eight tiles. Anthropic: 4,784 at the highest resolution. Google: 2,240 (`ULTRA_HIGH`), and 258
+ * for each of up to 16 tiles before Gemini 3.
+ */
+const OPENAI_PICTURE = 10_000;
+const GPT_4O_MINI_PICTURE = 48_169;
+const PICTURE = 4_784;
+
+/** Google counts 32 tokens a second of sound, and OpenAI 10. Speech has 1,000 bytes a second or more. */
+const SOUND_TOKENS_PER_BYTE = 32 / 1000;
+/** Google counts up to 290 tokens a second of film (258 a frame, 32 of sound). A film has 5,000 bytes a second or more. */
+const FILM_TOKENS_PER_BYTE = 290 / 5000;
+/** The text of a PDF is compressed to about a quarter, and each page counts as a picture too. */
+const DOCUMENT_TOKENS_PER_BYTE = 1;
+
+/** Tokens of a prompt are no more than the window: a provider refuses a longer one. */
+function boundPrompt(prompt: Prompt): PromptTokens {
+  const { textBytes, media, ratio, window = LARGEST_WINDOW, isList = false } = prompt;
+  let text = Math.ceil(textBytes * ratio);
+  let [audio, image] = [0, 0];
+  for (const { kind, bytes } of media) {
+    if (kind === 'image') image += pictureOf(prompt);
+    else if (kind === 'audio') audio += tokensOf(bytes, SOUND_TOKENS_PER_BYTE, window);
+    else if (kind === 'video') text += tokensOf(bytes, FILM_TOKENS_PER_BYTE, window);
+    else text += tokensOf(bytes, DOCUMENT_TOKENS_PER_BYTE, window);
+  }
+  const most = isList ? Infinity : window;
+  const bounded = (tokens: number): number => Math.min(tokens, most);
+  return { text: bounded(text), audio: bounded(audio), image: bounded(image), all: bounded(text + audio + image) };
+}
+
+const tokensOf = (bytes: number | undefined, perByte: number, window: number): number =>
+  bytes === undefined ? window : Math.ceil(bytes * perByte);
+
+function pictureOf({ provider, model }: Prompt): number {
+  if (provider !== 'openai' && provider !== 'azure-openai') return PICTURE;
+  return model.startsWith('gpt-4o-mini') ? GPT_4O_MINI_PICTURE : OPENAI_PICTURE;
 }

@@ -1,29 +1,13 @@
 import { matches } from '../../../core/catalog/globs.ts';
 import { picoOf } from '../../../core/ports/money.ts';
 import type { TableRow } from './price-table.ts';
-import type { PriceRow, Prices, PriceStep } from './rates.ts';
+import { PRICE_KINDS, type PriceKind, type PriceRow, type Prices, type PriceStep } from './rates.ts';
 
-/** The kinds of prices of data/models.json, and the units that they are for. Kinds that no usage counts are left out. */
-const KINDS: Readonly<Record<string, readonly [kind: keyof Prices, per: number]>> = {
-  in: ['input', 1e6],
-  cin: ['cached', 1e6],
-  cw5: ['write5m', 1e6],
-  cw1h: ['write1h', 1e6],
-  out: ['output', 1e6],
-  audio_in: ['audioIn', 1e6],
-  audio_cin: ['audioCached', 1e6],
-  image_in: ['imageIn', 1e6],
-  image_cin: ['imageCached', 1e6],
-  audio_out: ['audioOut', 1e6],
-  image_out: ['imageOut', 1e6],
-  search_k: ['search', 1e3],
-  file_search_k: ['fileSearch', 1e3],
-  map_search_k: ['mapSearch', 1e3],
-  container: ['container', 1],
-  per_image: ['image', 1],
-  per_second_in: ['second', 1],
-  audio_in_hour: ['second', 3600],
-};
+/** The kinds of prices of data/models.json. Kinds that no usage counts are left out. */
+const KINDS = new Map<string, { readonly kind: PriceKind; readonly per: number }>([
+  ...PRICE_KINDS.map((kind) => [kind.source, kind] as const),
+  ['audio_in_hour', { kind: 'second', per: 3600 }],
+]);
 
 type SourcePrices = Readonly<Record<string, unknown>>;
 type Factors = Readonly<Record<string, number | SourcePrices>>;
@@ -48,7 +32,6 @@ interface SourceRule {
   readonly geo?: Readonly<Record<string, number>>;
 }
 
-/** Prices of tools that the provider runs. */
 interface SourceTool {
   readonly on: readonly string[];
   readonly tool: string;
@@ -67,7 +50,6 @@ export interface SourceTable {
   readonly models: readonly SourceRow[];
 }
 
-/** The kinds of prices that tools have. */
 const TOOL_KINDS: Readonly<Record<string, string>> = {
   google_search: 'search_k',
   web_search: 'search_k',
@@ -77,7 +59,6 @@ const TOOL_KINDS: Readonly<Record<string, string>> = {
   code_interpreter: 'container',
 };
 
-/** A mistake at a place in the table. */
 type ReportRow = (path: readonly (string | number)[], message: string) => void;
 
 /** The rows of a table that have prices, as integers of pico-USD. */
@@ -125,7 +106,6 @@ function compileRow(
   };
 }
 
-/** The factors of a row, or those of the first rule for it. */
 function withRules(row: SourceRow, rules: readonly SourceRule[]): Pick<SourceRow, 'tiers' | 'geo'> {
   const own = rules.filter(
     ({ on, models = [], kind }) =>
@@ -143,7 +123,6 @@ const isToolOf = ({ on, patterns = [] }: SourceTool, { id, on: providers, kind }
   providers.some((provider) => on.includes(provider)) &&
   patterns.some((pattern) => matches(pattern, id));
 
-/** The prices of a row, and those of tools of which it has none. */
 function withTools(prices: SourcePrices, tools: readonly SourceTool[]): SourcePrices {
   const more = tools.flatMap(({ tool, per_k, per_session }): [string, number][] => {
     const kind = TOOL_KINDS[tool];
@@ -158,11 +137,11 @@ type ReportPrice = (name: string, message: string) => void;
 
 function picoPrices(prices: SourcePrices, report: ReportPrice): Prices {
   const known = Object.entries(prices).flatMap(([name, usd]) => {
-    const found = KINDS[name];
+    const found = KINDS.get(name);
     if (!found) return [];
-    const pico = picoOf(Number(usd), found[1]);
+    const pico = picoOf(Number(usd), found.per);
     if (pico === undefined) report(name, `${String(usd)} is no integer of pico-USD`);
-    return pico === undefined ? [] : [[found[0], pico] as const];
+    return pico === undefined ? [] : [[found.kind, pico] as const];
   });
   return Object.fromEntries(known);
 }

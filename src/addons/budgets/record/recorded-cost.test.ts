@@ -1,4 +1,4 @@
-import { requestPrices } from './request-prices.ts';
+import { CostHeader, requestPrices } from './request-prices.ts';
 import { describe, expect, it } from 'vitest';
 import {
   GatewayError,
@@ -8,8 +8,7 @@ import {
   type ModelTask,
   type ReplyEnd,
 } from '../../../plugin/index.ts';
-import { PriceList } from '../prices/price-list.ts';
-import { PricesInForce } from '../prices/prices-in-force.ts';
+import { PriceList, PricesInForce } from '../prices/price-list.ts';
 import {
   anthropic,
   attemptOf,
@@ -22,7 +21,6 @@ import {
   WALL,
 } from '../../../core/record/exchange.testkit.ts';
 import { recordOf } from '../../../core/record/make-record.ts';
-import { CostHeader } from './cost-header.ts';
 import type { RecordEnd } from '../../../core/record/attempt-end.ts';
 import { settledCost } from './recorded-cost.ts';
 

@@ -6,16 +6,17 @@ import type {
   Exchange,
   ModelTask,
   ReplyEnd,
+  ResolvedTarget,
   TryRecord,
 } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
-import type { UnknownPrice } from '../prices/priced-place.ts';
+import type { PricedPlace, UnknownPrice } from '../prices/rates.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
-import { placeOf, priceOf } from './cost-place.ts';
 import { BY_BYTES, estimatedUsageOf, reportedUsage } from '../../../core/record/booked-usage.ts';
 import {
+  geoOf,
   NO_COSTS,
   sumOf,
   type AttemptCosts,
@@ -67,10 +68,7 @@ function isLost(one: TryRecord, tries: readonly TryRecord[], errorCode: ErrorCod
   return (one !== last || (errorCode !== undefined && callsOf(tries) > 1)) && mayCost(one);
 }
 
-/**
- * Providers charge for no request that they refused, nor for one that they did not get. A connection that broke before a reply may have
- * brought it to them.
- */
+/** Providers charge for no request that they refused or did not get. A connection that broke may have brought it to them. */
 const mayCost = ({ status, sentAt }: TryRecord): boolean =>
   status === undefined ? sentAt !== undefined : status < 400;
 
@@ -95,7 +93,6 @@ function costOfLast(last: TryRecord, sent: SentRequest): RecordedCost | undefine
   return estimated({ one: last, signals: sent.attempt.signals, calls: 1 }, sent);
 }
 
-/** A try without the whole count of the upstream. */
 interface Uncounted {
   readonly one: TryRecord;
   readonly signals: Signals | undefined;
@@ -155,10 +152,7 @@ export interface SettledCost {
   readonly usage: Usage | undefined;
 }
 
-/**
- * The amount that settles the reservation of an attempt: the cost of its tries and of its call for vectors. Synchronous; the same amount is in
- * the record.
- */
+/** The cost of an attempt's tries and of its call for vectors, which settles its reservation. The record has the same amount. */
 export function settledCost(
   exchange: Exchange,
   attempt: Attempt,
@@ -187,4 +181,57 @@ function settledUsage(exchange: Exchange, attempt: Attempt, errorCode: ErrorCode
   const last = tries.at(-1);
   if (!last || isUndelivered(last, signals)) return undefined;
   return estimatedUsageOf(last, signals, { attempt, task, bytes });
+}
+
+interface RequestedPlace extends PricedPlace {
+  readonly asked: string;
+}
+
+/**
+ * Where a request was processed, and by which model.
+ * @param answered the model that the provider reports
+ */
+export function placeOf(
+  {
+    slug,
+    provider,
+    model,
+    region,
+    customHost,
+  }: Pick<ResolvedTarget, 'slug' | 'provider' | 'model' | 'region' | 'customHost'>,
+  usage: Usage | undefined,
+  answered: string | undefined,
+  receivedAt: number,
+): RequestedPlace {
+  const geo = usage?.geo ?? geoOf(provider, region);
+  const day = dayOf(receivedAt);
+  return { entry: slug, provider, model: answered ?? model, asked: model, customHost, region, geo, day };
+}
+
+/** Of all models that the provider called. It is unknown where the price of one is. */
+export function priceOf(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
+  let cost = priceOfModel(prices, usage, place);
+  for (const { model, usage: used } of usage.otherModels ?? []) {
+    if (typeof cost === 'string') break;
+    const other = model === undefined ? 'model' : prices.cost(used, { ...place, model, geo: used.geo ?? place.geo });
+    cost = typeof other === 'string' ? other : cost + other;
+  }
+  return cost;
+}
+
+/** By the model that answered; if it has no price, by the model of the request. */
+function priceOfModel(prices: PriceList, usage: Usage, place: RequestedPlace): Nano | UnknownPrice {
+  const { model, asked } = place;
+  const cost = prices.cost(usage, place);
+  return cost !== 'model' || model === asked ? cost : prices.cost(usage, { ...place, model: asked });
+}
+
+const DAY_MS = 86_400_000;
+let latestDay = { number: -1, text: '' };
+
+/** UTC. Nearly all requests have the day of the one before. */
+export function dayOf(wallMs: number): string {
+  const number = Math.floor(wallMs / DAY_MS);
+  if (number !== latestDay.number) latestDay = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) };
+  return latestDay.text;
 }

@@ -1,3 +1,4 @@
+import type { PricesInForce } from '../prices/price-list.ts';
 import type { Usage } from '../../../formats/events.ts';
 import type { Amounts } from '../limits/reservations.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
@@ -10,22 +11,19 @@ import {
   type ResolvedTarget,
 } from '../../../plugin/index.ts';
 import { totalOfAll } from '../prices/cost.ts';
-import type { LearnedOf, LearnedSizes } from '../prices/learned-sizes.ts';
+import type { LearnedOf } from '../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
-import type { PricesInForce } from '../prices/prices-in-force.ts';
-import type { UnknownPrice } from '../prices/priced-place.ts';
-import type { PriceTier } from '../prices/rates.ts';
+import type { PriceTier, UnknownPrice } from '../prices/rates.ts';
 import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } from '../prices/reserve.ts';
-import { placeOf } from '../record/cost-place.ts';
+import { placeOf } from '../record/recorded-cost.ts';
 import type { SettledCost } from '../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
-import { unpricedText } from './budget-texts.ts';
+import type { BudgetState } from './budget-state.ts';
+import { unpricedText } from './budget-refusal.ts';
 import { limitsOf, readRequestSize, type AttemptSize } from './request-size.ts';
 
-/** The highest cost and usage of one attempt, estimated before it is sent. */
 export interface AttemptEstimate {
   readonly amounts: Amounts;
-  /** The longest answer on which the amounts rest. */
   readonly output: number;
   /** The client set no limit of the answer. */
   readonly openEnded: boolean;
@@ -47,10 +45,8 @@ type AssumedPrice = Exclude<BudgetRules['unknownPrice'], string>;
 
 export interface EstimatorSetup {
   readonly prices: PricesInForce;
-  readonly learned: LearnedSizes;
   readonly clock: Clock;
-  /** A request was sent although its price is not known. */
-  readonly onUnpriced: (exchange: Exchange, resolved: ResolvedTarget) => void;
+  readonly state: BudgetState;
 }
 
 interface ModelPrice {
@@ -66,7 +62,6 @@ interface EstimateFor {
   readonly rules: BudgetRules;
 }
 
-/** Estimates what attempts can cost, from the sizes of their requests and the prices in force. */
 export class AttemptEstimator {
   readonly #setup: EstimatorSetup;
 
@@ -104,12 +99,9 @@ export class AttemptEstimator {
     };
   }
 
-  /**
-   * That of the dearest model that the upstream may call, with one call of each model of its tools; or of the first model without a known
-   * price.
-   */
+  /** Of the dearest model that may be called, with one call of each model of its tools; else of the first without a price. */
   #dearest(exchange: Exchange, resolved: ResolvedTarget, size: AttemptSize, rules: BudgetRules): ModelPrice {
-    const learned = this.#setup.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
+    const learned = this.#setup.state.learned.of({ key: exchange.caller?.keyId, model: nameOfModel(resolved) });
     let price = this.#priceOf(exchange, resolved, size, { learned, mode: size.openEnded ? rules.reserve : 'bound' });
     for (const { name, isTool } of size.furtherModels) {
       if (typeof price === 'string') break;
@@ -142,13 +134,12 @@ export class AttemptEstimator {
       throw new GatewayError('model_unpriced', unpricedText(about.budget, resolved.model, about.why), {
         budget: about.budget.name,
       });
-    if (unknownPrice === 'admit_and_alarm') this.#setup.onUnpriced(exchange, resolved);
+    if (unknownPrice === 'admit_and_alarm') this.#setup.state.unpriced(exchange.id, resolved.model);
     return unknownPrice;
   }
 
-  /** Tokens of the prompt and of one answer. */
   #tokensOf({ request, openEnded }: AttemptSize, resolved: ResolvedTarget, of: LearnedOf, { reserve }: BudgetRules) {
-    const learned = this.#setup.learned.of(of);
+    const learned = this.#setup.state.learned.of(of);
     const mode = openEnded ? reserve : 'bound';
     const prompt = promptOf(request, resolved, { learned, mode }).all;
     const longest = longestAnswer(request);
@@ -174,7 +165,6 @@ export function amountsOf(
   return { usd: assumed(count(sum('input')), count(sum('output')), unpriced), tokens };
 }
 
-/** At the price that the settings assume. */
 const assumed = (input: number, output: number, price: AssumedPrice): Nano =>
   atPrice(input, price.input) + atPrice(output, price.output);
 

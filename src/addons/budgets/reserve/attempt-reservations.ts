@@ -1,5 +1,4 @@
 import type { Account } from '../limits/accounts.ts';
-import type { BudgetAccounting } from '../limits/budget-accounting.ts';
 import { amountIn, type Amounts, type HoldId, type ReservationRefusal } from '../limits/reservations.ts';
 import type { Budget, NodePath, NodeTree } from '../../../core/tenants/tree.ts';
 import type {
@@ -15,10 +14,8 @@ import type {
 } from '../../../plugin/index.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/globs.ts';
-import { placeOf, priceOf } from '../record/cost-place.ts';
-import { isFree, settledCost } from '../record/recorded-cost.ts';
+import { isFree, settledCost, placeOf, priceOf } from '../record/recorded-cost.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
-import type { RequestLedger } from '../ledger/request-ledger.ts';
 import {
   amountsOf,
   AttemptEstimator,
@@ -26,22 +23,17 @@ import {
   type AttemptEstimate,
   type EstimatorSetup,
 } from './attempt-estimate.ts';
-import { spentHeaders } from './budget-headers.ts';
-import { refusalError } from './budget-refusal.ts';
+import { refusalError, spentHeaders } from './budget-refusal.ts';
 import { answerLimitOf } from './request-size.ts';
-import { watchStream, type Overrun } from './overrun.ts';
-import { unsettledRow } from './unsettled-row.ts';
+import { watchStream } from './overrun.ts';
+import { NO_SUMS, named, rowOf } from '../ledger/ledger-rows.ts';
+import { payerOf } from '../record/request-prices.ts';
+import { geoOf } from '../../../core/record/costs.ts';
 
-export interface AttemptReservationsSetup extends EstimatorSetup {
+interface AttemptReservationsSetup extends EstimatorSetup {
   readonly tree: NodeTree;
-  readonly accounting: BudgetAccounting;
   /** Requests that fit into no lease, while the store does not answer: `state.when_down.budgets`. */
   readonly whenDown: 'refuse' | 'allow';
-  readonly onRefused: (refusal: ReservationRefusal) => void;
-  /** A stream costs more than its reserve. */
-  readonly onOverrun: (what: Overrun) => void;
-  /** Follows what is sent. Undefined: there is no state store. */
-  readonly ledger?: RequestLedger | undefined;
 }
 
 /** A hold is settled at its reserve when nothing settled it so long after the deadline of its attempt. */
@@ -51,7 +43,6 @@ const ROOM_MS = 250;
 
 const NONE: readonly Budget[] = [];
 
-/** One attempt and what is to be reserved for it. */
 interface Job {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
@@ -66,7 +57,6 @@ interface Ended {
   readonly receivedAt: number;
 }
 
-/** Reserves what attempts can cost, and settles what they have cost. */
 export class AttemptReservations implements RequestBudgets {
   readonly #setup: AttemptReservationsSetup;
   readonly #estimator: AttemptEstimator;
@@ -79,26 +69,24 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined {
-    const { ledger } = this.#setup;
+    const { state, whenDown } = this.#setup;
     const job = this.#jobOf(exchange, attempt, rules);
     if (!job) return undefined;
     const refusal = this.#hold(job);
-    if (!refusal) return ledger?.written();
-    const answered =
-      refusal.why === 'unavailable' && refusal.account ? this.#setup.accounting.answered(ROOM_MS) : undefined;
+    if (!refusal) return state.ledger?.written();
+    const answered = refusal.why === 'unavailable' && refusal.account ? state.answered(ROOM_MS) : undefined;
     if (!answered) throw this.#refused(job, refusal);
     return answered.then(() => {
-      const { accounting, whenDown } = this.#setup;
-      const again = this.#hold(job, whenDown === 'allow' && accounting.storeIsDown);
+      const again = this.#hold(job, whenDown === 'allow' && state.storeIsDown);
       if (again) throw this.#refused(job, again);
-      return ledger?.written();
+      return state.ledger?.written();
     });
   }
 
   preview(exchange: Exchange, attempt: Attempt, rules: BudgetRules): void {
     const job = this.#jobOf(exchange, attempt, rules);
     if (!job) return;
-    const accounts = this.#setup.accounting.accountsOf(job.budgets);
+    const accounts = this.#setup.state.accountsOf(job.budgets);
     const { amounts } = job.estimate;
     const over = accounts.find(({ budget }) => budget.hard && amountIn(amounts, budget) > budget.amount);
     if (over) throw this.#errorOf(job, { why: 'exceeded', account: over, amount: amountIn(amounts, over.budget) });
@@ -109,11 +97,15 @@ export class AttemptReservations implements RequestBudgets {
     const { resolved, outbound } = attempt;
     if (attempt.budget || !resolved || !outbound || isUnpaid(exchange, attempt)) return undefined;
     const budgets = this.#budgetsFor(exchange, resolved);
-    const { ledger } = this.#setup;
-    if (budgets.length === 0 && !ledger) return undefined;
+    const { state } = this.#setup;
+    if (budgets.length === 0 && !state.ledger) return undefined;
     const inUsd = budgets.find(({ unit }) => unit === 'usd');
-    const estimate = this.#estimator.estimate(exchange, attempt, { inUsd, hasLedger: ledger !== undefined, rules });
-    if (budgets.length > 0) attempt.budget = noteOf(exchange, this.#setup.accounting.accountsOf(budgets), estimate);
+    const estimate = this.#estimator.estimate(exchange, attempt, {
+      inUsd,
+      hasLedger: state.ledger !== undefined,
+      rules,
+    });
+    if (budgets.length > 0) attempt.budget = noteOf(exchange, state.accountsOf(budgets), estimate);
     return { exchange, attempt, budgets, estimate, onOverrun: rules.onOverrun };
   }
 
@@ -133,16 +125,17 @@ export class AttemptReservations implements RequestBudgets {
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
   #hold(job: Job, whileDown = false): ReservationRefusal | undefined {
-    const { accounting, clock, ledger } = this.#setup;
+    const { state, clock } = this.#setup;
+    const { ledger } = state;
     const { exchange, attempt, budgets, estimate } = job;
     const { amounts } = estimate;
     const until = attempt.deadline + LATE_MS;
-    const hold = accounting.newHold();
-    const accounts = accounting.accountsOf(budgets);
+    const hold = state.newHold();
+    const accounts = state.accountsOf(budgets);
     if (accounts.length > 0) {
       // The ledger has no place for what the request costs, and without it the cap would count too little.
       if (ledger?.isFull && budgets.some(({ hard }) => hard)) return NO_ROOM;
-      const refusal = accounting.reservations.reserve({ hold, accounts, amounts, until, whileDown });
+      const refusal = state.reservations.reserve({ hold, accounts, amounts, until, whileDown });
       if (refusal) return refusal;
     }
     attempt.reserve = estimate;
@@ -155,7 +148,7 @@ export class AttemptReservations implements RequestBudgets {
 
   /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
   #watch(job: Job, hold: HoldId, receivedAt: number): void {
-    const { accounting, onOverrun } = this.#setup;
+    const { state } = this.#setup;
     const { exchange, attempt, estimate } = job;
     const { amounts, prompt, answers, mostOutput } = estimate;
     const prices = this.#setup.prices.at(exchange.startedAt);
@@ -168,33 +161,63 @@ export class AttemptReservations implements RequestBudgets {
       mostOutput,
       amountsOf: (usage, answered) =>
         amountsOf(estimate, priceOf(prices, usage, placeOf(resolved, usage, answered, receivedAt)), usage),
-      grow: (by) => accounting.reservations.grow(hold, by),
+      grow: (by) => state.reservations.grow(hold, by),
       onOverrun: job.onOverrun,
-      report: onOverrun,
+      report: (what) => state.overrun(what),
     });
   }
 
-  #unsettledRow({ exchange, attempt, estimate }: Job, at: number): LedgerRow {
-    return unsettledRow(exchange, attempt, { estimate, prices: this.#setup.prices.at(exchange.startedAt), at });
+  /** The row of the ledger if the process ends before the attempt is settled: its cost is the reserve. */
+  #unsettledRow({ exchange, attempt, estimate: { amounts, tier, isPriced } }: Job, wall: number): LedgerRow {
+    const payer = payerOf(exchange, this.#setup.prices.at(exchange.startedAt), wall);
+    const { slug, model, provider, region } = attempt.resolved!;
+    const row = {
+      req: payer.req,
+      requestId: named(payer.requestId),
+      at: Math.floor(wall),
+      key: named(exchange.caller?.keyId),
+      user: named(payer.user),
+      team: named(exchange.caller?.team),
+      organization: named(payer.organization),
+      config: named(exchange.config?.id),
+      priceVersion: payer.priceVersion,
+      asked: named(`@${slug}/${model}`),
+      model: named(model),
+      tier: tier ?? '',
+      geo: named(geoOf(provider, region)),
+      att: attempt.number,
+      kind: 'expired',
+      src: isPriced || amounts.usd > 0 ? 'lost' : 'none',
+      status: 'lost',
+      sums: NO_SUMS,
+      nano: amounts.usd,
+      held: amounts.usd,
+      ms: 0,
+      firstMs: undefined,
+    } as const;
+    return rowOf(row, row, row);
   }
 
-  /** By the costs that the record of the request has. */
   #settle({ exchange, attempt, estimate }: Job, { hold, end, receivedAt }: Ended): void {
-    const { accounting, prices, learned, ledger } = this.#setup;
+    const { state, prices } = this.#setup;
     const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });
     // Nothing was sent, or the provider refused.
     const isFreed = cost.source === 'none';
     const amounts = isFreed ? NOTHING : amountsOf(estimate, cost.nano, cost.usage);
-    if (isFreed) accounting.reservations.release(hold);
-    else accounting.reservations.settle(hold, amounts);
-    ledger?.settle(hold, amounts);
+    if (isFreed) state.reservations.release(hold);
+    else state.reservations.settle(hold, amounts);
+    state.ledger?.settle(hold, amounts);
     const usage = cost.source === 'reported' ? cost.usage : undefined;
     if (attempt.resolved && usage)
-      learned.add({ key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) }, estimate.textBytes, usage);
+      state.learned.add(
+        { key: exchange.caller?.keyId, model: nameOfModel(attempt.resolved) },
+        estimate.textBytes,
+        usage,
+      );
   }
 
   #refused(job: Job, refusal: ReservationRefusal): GatewayError {
-    this.#setup.onRefused(refusal);
+    this.#setup.state.refused(refusal);
     return this.#errorOf(job, refusal);
   }
 

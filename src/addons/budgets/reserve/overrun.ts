@@ -2,13 +2,12 @@ import type { Signals, Usage } from '../../../formats/events.ts';
 import { GatewayError, type BudgetRules } from '../../../plugin/index.ts';
 import type { Amounts, ReservationRefusal } from '../limits/reservations.ts';
 import { deliveredTokens, estimatedUsage } from '../../../core/record/estimated-usage.ts';
-import { cutText } from './budget-texts.ts';
+import { cutText } from './budget-refusal.ts';
 
 /** Outcomes of a stream that exceeds its reservation: the reservation grew, or there was no room and the stream went on or was cut. */
 export type Overrun = 'grown' | 'continued' | 'cut';
 
 interface WatchSetup {
-  /** Bytes of the request. */
   readonly bytes: number;
   /** The upstream's usage so far. Undefined for one that cannot be true. */
   readonly usageOf: (signals: Signals) => Usage | undefined;
@@ -27,10 +26,7 @@ interface WatchSetup {
 /** So much more is reserved than a stream has cost, so that it is not priced at each of its pieces. */
 const AHEAD = 0.1;
 
-/**
- * Reserves more while a stream costs more than its reserve. Most streams never do: each read compares two numbers. What the upstream has
- * counted so far decides, else the text that has arrived.
- */
+/** Reserves more while a stream costs more than its reserve, by the upstream's counts, else by the text. Most compare two numbers. */
 export function watchStream(setup: WatchSetup): (signals: Signals) => GatewayError | undefined {
   const { bytes, mostOutput, usageOf, amountsOf, onOverrun, report } = setup;
   const reserve = reserver(setup);

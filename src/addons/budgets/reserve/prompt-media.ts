@@ -1,6 +1,6 @@
 import { isObject } from '../../../formats/json/object.ts';
 import { bareMime, mediaKind, mimeOfUrl } from '../../../formats/media/media-types.ts';
-import type { PromptMedium } from '../prices/prompt-bound.ts';
+import type { PromptMedium } from '../prices/reserve.ts';
 
 /**
  * Keys and types of the parts that name a medium in place of having it, in the formats of all targets: OpenAI's chat and Responses,
@@ -62,7 +62,6 @@ interface MediumAddress {
   readonly kind: PromptMedium['kind'];
 }
 
-/** Of a part that says its type. */
 function typedAddress(part: Part): MediumAddress | undefined {
   switch (part['type']) {
     case 'image_url':

@@ -4,12 +4,10 @@ import { objectOf } from '../../../formats/json/object.ts';
 import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../../plugin/index.ts';
 import type { FormatName } from '../../../formats/conversation.ts';
 import { asNumber } from '../../../formats/gemini/wire.ts';
-import type { PromptMedium } from '../prices/prompt-bound.ts';
-import type { RequestSize } from '../prices/reserve.ts';
+import type { RequestSize, PromptMedium } from '../prices/reserve.ts';
 import type { PriceTier } from '../prices/rates.ts';
 import { namedMedia } from './prompt-media.ts';
 
-/** The bounds of the usage of an attempt, read from the request before it is sent. */
 export interface AttemptSize {
   readonly request: RequestSize;
   /** Models that the upstream may call in place of the target's, and as its tools. */
@@ -27,13 +25,11 @@ const OUTPUT_FIELDS: Readonly<Record<FormatName, readonly string[]>> = {
   'anthropic-messages': ['max_tokens'],
   gemini: ['maxOutputTokens', 'max_output_tokens'],
 };
-/** The tasks whose requests have such a field. */
 const WITH_LIMIT: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions']);
 /** A config may write these fields, the tiers and the caches into requests of every API. */
 const GENERATION_CONFIG = ['generationConfig', 'generation_config'];
 const TIER_FIELDS = ['service_tier', 'serviceTier'];
 const CACHES = ['cachedContent', 'cached_content'];
-/** The fields with a number of answers. */
 const ANSWERS = ['n', 'best_of', 'candidateCount', 'candidate_count'];
 /** A prompt, conversation or cache that the vendor keeps: the prompt is longer than the body. */
 const STORED: Readonly<Record<FormatName, readonly string[]>> = {
@@ -106,7 +102,6 @@ export function answerLimitOf({ operation }: Exchange, { defaulted }: Attempt) {
   return { field, setting };
 }
 
-/** Reads a field of an object in the body. */
 type ReadField = (name: string) => unknown;
 
 /**
@@ -153,7 +148,6 @@ const countsIn = (objects: readonly ReadField[], names: readonly string[]): read
 const hasStored = (body: Attempt['body'], format: FormatName): boolean =>
   [...STORED[format], ...CACHES].some((name) => (body.value(name) ?? undefined) !== undefined);
 
-/** The limits of a model, as the table of models has them. */
 export function limitsOf(provider: string, model: string): Pick<RequestSize, 'tableOutput' | 'window'> {
   const known = knownModel(provider, model);
   return { tableOutput: known?.maxOutput, window: known?.context };
@@ -168,7 +162,6 @@ function picturesOf({ form }: Outbound, asked: readonly number[]): number {
   return asked.length === 0 && form && !form.held ? MOST_PICTURES : Math.max(1, ...asked);
 }
 
-/** Media whose size is not known. */
 function mediaOf({ body, form, batch }: Outbound, isStored: boolean): readonly PromptMedium[] {
   const named = form ? [] : (batch?.bodies ?? [body]).flatMap(namedMedia);
   return isStored ? [...named, { kind: 'document' }] : named;

@@ -3,8 +3,7 @@ import { withoutVersion } from '../../../plugin/model-ids.ts';
 import { matches } from '../../../core/catalog/globs.ts';
 import type { PriceTable } from '../prices/price-table.ts';
 import type { Report } from '../../../plugin/index.ts';
-import { priceFilesOf } from './price-files.ts';
-import { picoOfPrice, pricesGiven } from './prices.ts';
+import { pricesGiven, priceFilesOf } from './price-files.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
 
@@ -88,8 +87,8 @@ function isDay(text: string): boolean {
 }
 
 function checkDecimals(usd: UsdPrices, report: Report): void {
-  for (const [name, price] of pricesGiven(usd))
-    if (picoOfPrice(name, price) === undefined)
+  for (const { name, usd: price, pico } of pricesGiven(usd))
+    if (pico === undefined)
       report({ path: [name], message: `${price} has more decimals than prices have: six of a million tokens` });
 }
 

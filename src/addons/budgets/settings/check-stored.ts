@@ -8,6 +8,7 @@ import type { Check, CheckedSettings, Reports } from '../../../core/settings/che
 import { priceFilesOf } from './price-files.ts';
 import {
   nameOf,
+  webhooksIn,
   type StoredBudget,
   type StoredKey,
   type StoredObject,
@@ -28,7 +29,7 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
     checks.key(key, ['keys', index], reporter('keys.yaml'));
   for (const [index, { id }] of (priceFilesOf(files).rules?.prices ?? []).entries())
     if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
-  for (const [index, { id }] of (files.server?.alerts?.webhooks ?? []).entries())
+  for (const [index, { id }] of webhooksIn(files.server).entries())
     checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
   for (const [kind, ref] of [
     ['organizations', 'organization'],
@@ -42,7 +43,6 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
       );
 }
 
-/** A node of a file. */
 interface FileNode {
   readonly name: string;
   readonly ref: string;

@@ -12,7 +12,6 @@ import {
 import { parseCap, parseRate } from '../../../core/tenants/amounts.ts';
 import { comparedName } from '../../../core/catalog/globs.ts';
 
-/** The budgets and limits of a node in its file, and in the store. */
 export const compileNodeOf: CompileNode = ({ kind, id }, { file, attached, timeZone, what }) => {
   try {
     const { budgets, problem } = budgetsOf(file, attached);

@@ -1,10 +1,14 @@
+import { relative } from 'node:path';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import { parseDuration, type Secret } from '../../../plugin/index.ts';
+import type { RestartOnly } from '../../../core/process/restart-only.ts';
+import { parseDuration, parseEncryptionKeys, type Report, type Secret } from '../../../plugin/index.ts';
+import { parsePeppers } from '../../../core/settings/compile/api-keys.ts';
+import { within, type Check } from '../../../core/settings/checks/check.ts';
+import { checkZone } from '../../../core/settings/checks/time-zones.ts';
 
 export interface BackupSettings {
   readonly dir: string;
   readonly everyMs: number;
-  /** Copies that are kept. */
   readonly keep: number;
 }
 
@@ -73,3 +77,112 @@ export function compileState(file: ServerFile['state']): StateSettings | undefin
     },
   };
 }
+
+const WITH_NODES: readonly string[] = ['keys', 'teams', 'organizations'];
+
+const ownsOneOf = ({ state }: Pick<ServerFile, 'state'>, kinds: readonly string[]): boolean =>
+  (state?.owns ?? []).some((kind) => kinds.includes(kind));
+
+/** The state store may get a budget at any time. */
+export const mayStoreBudgets = (server: Pick<ServerFile, 'state'>): boolean =>
+  ownsOneOf(server, [...WITH_NODES, 'budgets']);
+
+/** The state store may get limits at any time. */
+export const mayStoreLimits = (server: Pick<ServerFile, 'state'>): boolean =>
+  ownsOneOf(server, [...WITH_NODES, 'limits']);
+
+interface StateKey extends Omit<RestartOnly, 'read'> {
+  readonly read: (state: StateSettings | undefined) => ReturnType<RestartOnly['read']>;
+}
+
+const KEYS: readonly StateKey[] = [
+  { path: [], read: (state) => (state ? 'on' : 'off') },
+  {
+    path: ['store', 'type'],
+    read: (state) => state && (state.folder === undefined ? 'memory' : 'sqlite'),
+  },
+  { path: ['store', 'dir'], read: (state) => state?.folder },
+  { path: ['owns'], read: (state) => state?.owns.join(', ') },
+  { path: ['encryption_keys'], read: (state) => state?.encryptionKeys?.reveal(), hidden: true },
+  { path: ['backup', 'dir'], read: (state) => state?.backup?.dir },
+  { path: ['backup', 'every'], read: (state) => state?.backup?.everyMs },
+  { path: ['backup', 'keep'], read: (state) => state?.backup?.keep },
+  { path: ['when_down', 'keys'], read: (state) => state?.whenDown.keys },
+  { path: ['when_down', 'max_age'], read: (state) => state?.whenDown.maxAgeMs },
+  { path: ['when_down', 'budgets'], read: (state) => state?.whenDown.budgets },
+  { path: ['retention', 'ledger_days'], read: (state) => state?.retention.ledger },
+  { path: ['retention', 'hour_days'], read: (state) => state?.retention.hours },
+  { path: ['retention', 'sum_days'], read: (state) => state?.retention.sums },
+  { path: ['retention', 'audit_days'], read: (state) => state?.retention.audit },
+];
+
+/** Keys of `state` of server.yaml: the store is opened at the start. */
+export const STATE_AT_START: readonly RestartOnly[] = KEYS.map(({ path, read, ...more }) => ({
+  ...more,
+  path: ['state', ...path],
+  read: (_, { state }) => read(compileState(state)),
+}));
+
+const MIN_BACKUP_MS = 60_000;
+const MIN_STATE_AGE_MS = 60_000;
+
+const NOT_SEALED =
+  'the store takes no webhook without `state.encryption_keys`, which seal its address and secret: `echo k1:$(openssl rand -base64 32)` makes one';
+
+export const checkState: Check = () => ({ server: checkStore });
+
+function checkStore({ state }: ServerFile, report: Report): void {
+  if (!state) return;
+  const { type, dir } = state.store;
+  const store = within(report, 'state', 'store');
+  if (type === 'sqlite' && dir === undefined)
+    store({ path: ['type'], message: 'a store of type `sqlite` needs `dir`, the folder of its files' });
+  if (type === 'memory' && dir !== undefined)
+    store({ path: ['dir'], message: 'a store in memory has no files: remove `dir`, or use `type: sqlite`' });
+  if (state.time_zone !== undefined) checkZone(state.time_zone, within(report, 'state', 'time_zone'));
+  checkRing(state.peppers, parsePeppers, within(report, 'state', 'peppers'));
+  checkRing(state.encryption_keys, parseEncryptionKeys, within(report, 'state', 'encryption_keys'));
+  checkSealed(state, within(report, 'state', 'owns'));
+  if (state.backup && type === 'memory')
+    report({ path: ['state', 'backup'], on: 'key', message: 'a store in memory has no backups: use `type: sqlite`' });
+  if (state.backup?.every !== undefined && parseDuration(state.backup.every) < MIN_BACKUP_MS)
+    report({ path: ['state', 'backup', 'every'], message: '`every` must be at least "1m"' });
+  if (state.backup && dir !== undefined && isInside(state.backup.dir, dir))
+    report({
+      path: ['state', 'backup', 'dir'],
+      message:
+        '`dir` is in the folder of the store, with which its copies would be lost: name a folder of another disk',
+    });
+  const age = state.when_down?.max_age;
+  if (age === undefined) return;
+  if (state.when_down?.keys === 'refuse')
+    report({
+      path: ['state', 'when_down', 'max_age'],
+      message: '`keys: refuse` keeps no keys, so `max_age` has no effect: remove one of the two',
+    });
+  else if (parseDuration(age) < MIN_STATE_AGE_MS)
+    report({
+      path: ['state', 'when_down', 'max_age'],
+      message: `\`max_age\` must be at least "1m", not ${parseDuration(age)} ms: a store that is slow for a moment would refuse its keys`,
+    });
+}
+
+function checkSealed({ owns = [], encryption_keys: keys }: NonNullable<ServerFile['state']>, report: Report): void {
+  const index = owns.indexOf('alerts');
+  if (index >= 0 && !keys) report({ path: [index], severity: 'warning', message: NOT_SEALED });
+}
+
+function checkRing(ring: Secret | undefined, parse: (text: string) => unknown, report: Report): void {
+  if (!ring) return;
+  try {
+    parse(ring.reveal());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    report({ path: [], message: error.message });
+  }
+}
+
+const isInside = (path: string, folder: string): boolean => {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith('../');
+};

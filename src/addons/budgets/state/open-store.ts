@@ -8,7 +8,6 @@ import type { StateSettings } from '../settings/state.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 
-/** Random, of this run of the process. */
 const BOOT_ID = randomBytes(16).toString('hex');
 
 /** Opens the store in `folder`. The driver is loaded here: a gateway without a store, and most commands, do not load it. */

@@ -18,7 +18,7 @@ import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
-import { nextTurn, readEntities } from './stored-entities.ts';
+import { nextTurn, readEntities } from '../settings/read-stored.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */
@@ -37,10 +37,7 @@ export interface ReconnectingStoreSetup {
   readonly open?: typeof openStore | undefined;
 }
 
-/**
- * The state store of a process, over the times in which it does not answer. Its objects are part of the settings: `objects` has them as
- * of the store's last answer.
- */
+/** The state store of a process, over the times in which it does not answer. `objects` are those of its last answer. */
 export class ReconnectingStore {
   readonly objects = new ObjectReplica(false);
   readonly #setup: ReconnectingStoreSetup;
@@ -48,10 +45,8 @@ export class ReconnectingStore {
   /** Of a store without a folder. It stays while the store is opened again. */
   readonly #temporary: TemporaryFolder | undefined;
   #store: StateStore | undefined;
-  /** As the store has them, of all kinds. */
   readonly #entities = new Map<string, Entity>();
   #version: Version = 0;
-  /** The latest version that a hint of the store has named. */
   #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
   #answeredAt: number | undefined;
@@ -71,10 +66,7 @@ export class ReconnectingStore {
     this.#snapshots = files && new StoreSnapshots(files, setup);
   }
 
-  /**
-   * Opens the store, or begins with the snapshot on disk if the store does not answer. Problems that an operator has to solve are
-   * reported at their place in server.yaml; undefined then.
-   */
+  /** Opens the store, or begins with its snapshot. Undefined: a problem for the operator is reported at its place in server.yaml. */
   static async open(setup: ReconnectingStoreSetup, report: Report): Promise<ReconnectingStore | undefined> {
     let kept: ReconnectingStore | undefined;
     try {
@@ -103,10 +95,7 @@ export class ReconnectingStore {
     return this.#down === undefined ? this.#store : undefined;
   }
 
-  /**
-   * All objects of the store, as of now, and the store's version. Rejects with `unavailable` while it does not answer. The map is this
-   * object's own: it changes with the store.
-   */
+  /** All objects as of now; the map changes with the store. Rejects with `unavailable` while the store does not answer. */
   async latest(): Promise<{ readonly version: Version; readonly entities: ReadonlyMap<string, Entity> }> {
     // A store that does not answer is opened again by the timer, once.
     if (this.store) await this.#look();
@@ -124,7 +113,6 @@ export class ReconnectingStore {
     return this.#setup.settings.owns;
   }
 
-  /** Why the process is not ready. */
   reasons(): readonly string[] {
     return this.#answeredAt === undefined ? ['state store'] : [];
   }

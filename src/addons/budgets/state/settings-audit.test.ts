@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { MemoryAudit } from '../store/memory/audit.ts';
+import type { Audit } from '../../../core/ports/audit.ts';
+import { sameThreadStore } from '../store/sqlite/same-thread-store.testkit.ts';
 import { SettingsAudit } from './settings-audit.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const audit = new MemoryAudit(clock);
+  const { audit } = sameThreadStore(clock);
   const errors: string[] = [];
-  const state: { store: { audit: MemoryAudit } | undefined } = { store: { audit } };
+  const state: { store: { audit: Audit } | undefined } = { store: { audit } };
   const log = { error: (_fields: object, message: string) => void errors.push(message) };
   const start = (): SettingsAudit => new SettingsAudit({ clock, log: log as never, state });
   /** From the oldest on. */
@@ -49,7 +50,7 @@ describe('the audit of the settings', () => {
     await clock.advance(5000);
     expect([await rows(), errors]).toEqual([[], ['a reload of the settings is not in the audit']]);
     // It is there and fails.
-    state.store = { audit: { rows: () => Promise.reject(new Error('full')) } as unknown as MemoryAudit };
+    state.store = { audit: { rows: () => Promise.reject(new Error('full')) } as unknown as Audit };
     await clock.advance(5000);
     expect(errors.at(-1)).toBe('a change of the settings is not in the audit yet');
     state.store = store;

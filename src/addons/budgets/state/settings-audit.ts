@@ -6,7 +6,6 @@ import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 
 /** Rows that wait for the store. */
 const MAX_WAITING = 100;
-/** Pause after a failure of the store. */
 const AGAIN_MS = 5000;
 const BY = { id: 'gateway', role: 'system' } as const;
 
@@ -16,10 +15,7 @@ export interface SettingsAuditSetup {
   readonly state: { readonly store: Pick<StateStore, 'audit'> | undefined };
 }
 
-/**
- * Writes each change of the settings in files to the audit: reloads, and a start with other settings than the last row has. Rows wait while
- * the store does not answer.
- */
+/** Writes reloads, and starts with other settings than the last row has, to the audit. Rows wait while the store is away. */
 export class SettingsAudit {
   readonly #setup: SettingsAuditSetup;
   /** The hash of the settings of the start, until it has been compared with the last row. */
@@ -47,7 +43,6 @@ export class SettingsAudit {
     this.#running = this.#run();
   }
 
-  /** Resolves when the running write has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;

@@ -6,15 +6,14 @@ import { expect, it } from 'vitest';
 import { anyLedgerRecord } from '../ledger/ledger.testkit.ts';
 import { RequestLedger } from '../ledger/request-ledger.ts';
 import { budgetOf } from '../limits/budgets.testkit.ts';
-import { BudgetAccounting } from '../limits/budget-accounting.ts';
+import { BudgetState } from '../reserve/budget-state.ts';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
 import { NOON, rowOf } from '../store/contract/opened-store.testkit.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';
-import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import { spoolsIn } from '../store/spool/read-spool.ts';
-import { replaySpool } from './spool-replay.ts';
+import { replaySpool } from './spools.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
 const boot = { id: 'b'.repeat(32), host: 'test', role: 'single', version: '0', configHash: '', startedAt: 0 } as const;
@@ -130,7 +129,7 @@ function openStore(clock: FakeClock) {
     }
     return rows.size - before;
   };
-  return { counters: new MemoryCounters(clock, new MemoryAudit(clock)), ledger: { append }, rows };
+  return { counters: new MemoryCounters(clock), ledger: { append }, rows };
 }
 
 async function runUntilKilled(folder: string, all: readonly Step[]) {
@@ -139,18 +138,6 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
   const line = { down: false, dead: false };
   const over = <T>(answer: () => Promise<T>): Promise<T> =>
     line.dead || line.down ? Promise.reject(new StateFailure('unavailable', 'no answer')) : answer();
-  const accounting: BudgetAccounting = new BudgetAccounting(
-    clock,
-    { leased: (account) => ledger.leased(account) },
-    {
-      boot,
-      counters: {
-        take: (...args) => over(() => store.counters.take(...args)),
-        report: (...args) => over(() => store.counters.report(...args)),
-        giveBack: (...args) => over(() => store.counters.giveBack(...args)),
-      },
-    },
-  );
   const turn: (() => void)[] = [];
   const ledger = new RequestLedger({
     clock,
@@ -160,6 +147,18 @@ async function runUntilKilled(folder: string, all: readonly Step[]) {
     reports: { waiting() {}, written() {}, dropped() {}, failed() {}, recovered() {}, spoolBytes() {}, expired() {} },
     endOfTurn: (task) => void turn.push(task),
     limits: { segmentBytes: 1500 },
+  });
+  const accounting = new BudgetState({
+    clock,
+    ledger,
+    shared: {
+      boot,
+      counters: {
+        take: (...args) => over(() => store.counters.take(...args)),
+        report: (...args) => over(() => store.counters.report(...args)),
+        giveBack: (...args) => over(() => store.counters.giveBack(...args)),
+      },
+    },
   });
   const sends: Send[] = [];
   /** The end of a try is written with the next send, or at this time. */

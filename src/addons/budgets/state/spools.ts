@@ -1,11 +1,15 @@
+import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
-import type { Boot } from '../../../core/ports/counters.ts';
-import { spoolsIn } from '../store/spool/read-spool.ts';
+import { MAX_BATCH, MAX_NANO, type Boot } from '../../../core/ports/counters.ts';
+import { readSpool, removeSpool, spoolsIn, writerOf, type SpoolState } from '../store/spool/read-spool.ts';
 import { spoolName } from '../store/spool/spool.ts';
 import type { StoreHandle } from '../../../core/ports/store-handle.ts';
-import { isAlive, replaySpool, type Replayed } from './spool-replay.ts';
+import { StateFailure } from '../../../core/ports/failures.ts';
+import type { LedgerRow } from '../../../core/ports/ledger.ts';
+import type { StateStore } from '../../../core/ports/store.ts';
+import type { SpooledAccount } from '../store/spool/spool-lines.ts';
 
 /** Pause after a failure of the store, and before a spool is looked at again whose process may live. */
 const AGAIN_MS = 1000;
@@ -13,7 +17,6 @@ const AGAIN_MS = 1000;
 const ALIVE_MS = 60_000;
 
 export interface SpoolsSetup {
-  /** The folder of the state store. */
   readonly folder: string;
   readonly state: StoreHandle;
   readonly clock: Clock;
@@ -37,12 +40,10 @@ export class Spools {
     this.#take((name) => !name.endsWith(own));
   }
 
-  /** A process has ended. */
   ended(pid: number): void {
     this.#take((name) => name.startsWith(spoolName(pid, '')));
   }
 
-  /** Resolves when no spool is being written. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
@@ -88,5 +89,96 @@ export class Spools {
         return;
       }
     }
+  }
+}
+
+const BATCH = 500;
+
+export interface Replayed {
+  readonly lost: number;
+}
+
+type ReplayTarget = Pick<StateStore, 'counters'> & { readonly ledger: Pick<StateStore['ledger'], 'append'> };
+
+/**
+ * Writes what an ended process has sent and settled to the store: its rows, a row at its reserve for each request without an end, and
+ * what it has used of its leases, whose rest becomes free. May be repeated: rows have their ids, and leases take totals. The spool is
+ * removed at the end. Rejects with StateFailure.
+ */
+export async function replaySpool(path: string, { ledger, counters }: ReplayTarget): Promise<Replayed> {
+  const writer = await writerOf(path);
+  let waiting: LedgerRow[] = [];
+  const flush = async (): Promise<void> => {
+    const rows = waiting;
+    waiting = [];
+    for (let from = 0; from < rows.length; from += BATCH) await appendAll(ledger, rows.slice(from, from + BATCH));
+  };
+  const state = await readSpool(path, async (rows) => {
+    waiting.push(...rows);
+    if (waiting.length >= BATCH) await flush();
+  });
+  waiting.push(...state.open.map(({ row }) => row));
+  await flush();
+  if (writer) await settleAccounts(state, writer.boot, counters);
+  removeSpool(path);
+  return { lost: state.open.length };
+}
+
+/** A row that the ledger refuses, because its day was dropped, must not keep the others out. */
+async function appendAll(ledger: ReplayTarget['ledger'], rows: readonly LedgerRow[]): Promise<void> {
+  try {
+    await ledger.append(rows);
+  } catch (error) {
+    if (!(error instanceof StateFailure) || error.code !== 'invalid') throw error;
+    if (rows.length > 1) for (const row of rows) await appendAll(ledger, [row]);
+  }
+}
+
+async function settleAccounts(state: SpoolState, boot: Boot, counters: StateStore['counters']): Promise<void> {
+  const used = usedOf(state);
+  const leased = used.filter(({ lease }) => lease !== 0);
+  for (let from = 0; from < leased.length; from += MAX_BATCH) {
+    const part = leased.slice(from, from + MAX_BATCH);
+    await counters.report(
+      part.map(({ lease, used: usedTotal }) => ({ lease, usedTotal })),
+      boot,
+    );
+    await counters.giveBack(
+      part.map(({ lease }) => lease),
+      boot,
+    );
+  }
+  for (const { node, period, number, used: by, lease } of used)
+    if (lease === 0 && by > 0)
+      await counters.adjust(
+        {
+          id: `spool/${boot.id}/${number}`,
+          node,
+          period,
+          of: 'spent',
+          by,
+          why: 'spent without a lease by a process that ended',
+        },
+        { id: 'gatehouse', role: 'system' },
+      );
+}
+
+/** The settled amounts of each account, and the reserves of requests that have left: they count at their reserve. */
+function usedOf({ accounts, open }: SpoolState): readonly SpooledAccount[] {
+  const used = new Map([...accounts].map(([number, account]) => [number, account.used]));
+  for (const send of open)
+    for (const [number, amount] of send.accounts) used.set(number, (used.get(number) ?? 0) + amount);
+  const within = (total: number): number => Math.min(MAX_NANO, Math.max(0, total));
+  return [...accounts.values()].map((account) => ({ ...account, used: within(used.get(account.number) ?? 0) }));
+}
+
+/** The process of a spool may still write to it. */
+async function isAlive(path: string): Promise<boolean> {
+  const writer = await writerOf(path);
+  if (!writer || writer.boot.host !== hostname() || writer.pid === process.pid) return false;
+  try {
+    return process.kill(writer.pid, 0);
+  } catch {
+    return false;
   }
 }

@@ -6,11 +6,10 @@ import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
 import type { SnapshotFiles } from '../store/snapshot-files.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
-import { nextTurn } from './stored-entities.ts';
+import { nextTurn } from '../settings/read-stored.ts';
 
 /** How often the snapshot on disk is written again, so that its age is the time since the store last answered. */
 const REFRESH_MS = 60_000;
-/** Objects of one piece of the text. */
 const PIECE = 500;
 
 interface Setup {
@@ -53,7 +52,6 @@ export class StoreSnapshots {
     this.#writing = this.#run();
   }
 
-  /** Resolves when nothing is being written. */
   written(): Promise<void> {
     return this.#writing;
   }

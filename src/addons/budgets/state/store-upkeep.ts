@@ -2,15 +2,13 @@ import type { AlertSink } from '../../../core/ports/alert.ts';
 import type { Boot } from '../../../core/ports/counters.ts';
 import type { SharedUsage } from '../../../core/ports/store.ts';
 import type { PartTools } from '../../../core/process/process-part.ts';
-import { LostLeases } from '../alerts/lost-leases.ts';
 import type { StateSettings } from '../settings/state.ts';
 import { AuditHead } from './audit-head.ts';
 import { Backups } from './backups.ts';
 import { Retention } from './retention.ts';
 import { SettingsAudit } from './settings-audit.ts';
-import type { Replayed } from './spool-replay.ts';
-import type { Spools } from './spools.ts';
-import { UsageCounters } from './usage-counters.ts';
+import type { Replayed, Spools } from './spools.ts';
+import { LostLeases, UsageCounters } from './usage-counters.ts';
 
 /** The tasks of the process that counts, and that owns the state store if there is one. A worker leaves them to its primary. */
 export class StoreUpkeep {
@@ -65,7 +63,6 @@ export class StoreUpkeep {
     this.#spools = await spoolsOf(this.#tools, this.#settings, this.#boot);
   }
 
-  /** Starts the tasks that wait until the gateway serves. */
   start(): void {
     this.backups?.start();
     this.#counters.start();

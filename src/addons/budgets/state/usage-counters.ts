@@ -1,7 +1,8 @@
+import type { AlertSink } from '../../../core/ports/alert.ts';
+import { nameOfCounter } from '../../../core/tenants/tree.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { Boot, Counters, CounterSource, LostLease } from '../../../core/ports/counters.ts';
 import type { Ledger } from '../../../core/ports/ledger.ts';
-import { MemoryAudit } from '../store/memory/audit.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';
 import type { CounterPorts } from '../../../core/ports/store.ts';
 import { requireStore, type StoreHandle } from '../../../core/ports/store-handle.ts';
@@ -28,7 +29,7 @@ export class UsageCounters {
   constructor(setup: UsageCountersSetup, state: StoreHandle | undefined) {
     this.#setup = setup;
     this.#state = state;
-    this.#memory = { counters: new MemoryCounters(setup.clock, new MemoryAudit(setup.clock)) };
+    this.#memory = { counters: new MemoryCounters(setup.clock) };
   }
 
   /** Undefined while the state store does not answer. */
@@ -66,7 +67,6 @@ export class UsageCounters {
   }
 }
 
-/** The ledger of a process that has the state store itself. */
 export const ledgerOf = (state: StoreHandle): Pick<Ledger, 'append'> => ({
   async append(rows) {
     return requireStore(state).ledger.append(rows);
@@ -81,4 +81,47 @@ export function countersOf(state: StoreHandle): CounterSource['counters'] {
     report: async (...args) => counters().report(...args),
     giveBack: async (...args) => counters().giveBack(...args),
   };
+}
+
+/** Time for which one alert is enough: a process may end again and again. */
+const PAUSE_MS = 60_000;
+const MAX_KEPT = 1000;
+const MAX_NAMED = 20;
+
+/** Raises an alert when processes ended with leases of budgets whose use they had not reported. */
+export class LostLeases {
+  readonly #clock: Pick<Clock, 'after'>;
+  readonly #alerts: AlertSink;
+  #kept: LostLease[] = [];
+  #isPausing = false;
+
+  constructor(clock: Pick<Clock, 'after'>, alerts: AlertSink) {
+    this.#clock = clock;
+    this.#alerts = alerts;
+  }
+
+  note(lost: readonly LostLease[]): void {
+    this.#kept = [...this.#kept, ...lost].slice(0, MAX_KEPT);
+    if (!this.#isPausing) this.#raise();
+  }
+
+  #raise(): void {
+    const lost = this.#kept;
+    if (lost.length === 0) return;
+    this.#kept = [];
+    this.#isPausing = true;
+    this.#clock.after(PAUSE_MS, () => {
+      this.#isPausing = false;
+      this.#raise();
+    });
+    const budgets = [...new Set(lost.map(({ node }) => nameOfCounter(node)))];
+    this.#alerts.raise({
+      kind: 'lost_lease',
+      // A counter begins with the node of its budget.
+      nodes: [...new Set(lost.map(({ node }) => node.split(' ', 1)[0]!))].slice(0, MAX_NAMED),
+      text: `A process ended with unreported room of ${budgets.length} budgets; it counts as spent until the period ends.`,
+      data: { leases: lost.length, budgets: budgets.slice(0, MAX_NAMED) },
+      once: undefined,
+    });
+  }
 }

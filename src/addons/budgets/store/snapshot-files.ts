@@ -6,14 +6,12 @@ import type { Version } from '../../../core/ports/entities.ts';
 
 /** The part of a store that a start without it needs: documents and digests, no secrets. */
 export interface StoreSnapshot {
-  /** The store's. */
   readonly version: Version;
   /** When the store had this content, in milliseconds since 1970. */
   readonly at: number;
   readonly text: string;
 }
 
-/** A snapshot that is to be written, its text in pieces. */
 export interface SnapshotPieces extends Omit<StoreSnapshot, 'text'> {
   readonly pieces: readonly string[];
 }
@@ -22,10 +20,7 @@ const KEPT = 3;
 const NAME = /^snapshot-(\d+)\.json$/;
 const KEY_FILE = 'snapshot.key';
 
-/**
- * The last contents of a store as files beside it, `snapshot-N.json` for the version N. Each is signed, so that a start takes no file
- * that something else wrote, and replaced as a whole, so that a start sees no half of one.
- */
+/** The last contents of a store as signed files, `snapshot-N.json` for the version N, each replaced as a whole. */
 export class SnapshotFiles {
   readonly #folder: string;
   readonly #key: Buffer;
@@ -76,7 +71,6 @@ export class SnapshotFiles {
     return this.versions()[0] ?? 0;
   }
 
-  /** Removes the snapshots of later versions. */
   forgetAfter(version: Version): void {
     for (const other of this.versions().filter((one) => one > version)) rmSync(this.#path(other), { force: true });
   }

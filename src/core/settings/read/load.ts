@@ -18,7 +18,7 @@ import type { Environment } from '../values/references.ts';
 import { compileOutbound, type OutboundSettings } from '../compile/outbound.ts';
 import { adminSettings, withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
-import { readSettingsFile, type ReadFile } from './read-file.ts';
+import { filesWithoutReader, readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas, type Schemas } from '../schema/schemas.ts';
 import { withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
 import { readExtras, type Extras } from '../source/extra-files.ts';
@@ -165,11 +165,13 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     (file: string): Report =>
     (problem) =>
       void notes.push({ file, problem });
+  const unread = filesWithoutReader(found, schemas);
   const pieces = gather(read, env, noteIn);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
+    unread.length === 0 &&
     extra.complete;
   const stored = pieces.server && storeSettings(pieces.server) && files.stored?.();
   // Commands that send nothing run where the certificates are not.
@@ -181,7 +183,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const hash = hashOf(read, extra.hashed, tls);
   const settings = complete ? joined(pieces, stored, { extras, tls, outbound, hash, files: paths }) : undefined;
   const result = new LoadResult(settings, { ...found, folder, files: read });
-  result.add(extra.diagnostics);
+  result.add([...extra.diagnostics, ...unread]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
   const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
   checkMeaning(

@@ -3,7 +3,7 @@ import { ADD_ON_FILES, withoutAddOn } from '../problems/add-on-keys.ts';
 import { createConceal, secretsIn, type Conceal } from '../problems/conceal.ts';
 import { aboutFile, type Diagnostic } from '../source/diagnostic.ts';
 import type { SettingsFiles } from '../source/files.ts';
-import type { FoundFile } from '../source/find-files.ts';
+import type { FoundFile, FoundFiles } from '../source/find-files.ts';
 import { toPointer, type JsonPath } from '../schema/pointer.ts';
 import { PLAIN_TEXT, prepareReferences, type Environment } from '../values/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
@@ -39,9 +39,7 @@ interface Setup {
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
 export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<ReadFile> {
-  if (!setup.schemas.has(found.kind)) {
-    return unread(found, [aboutFile(found.path, withoutAddOn(ADD_ON_FILES[found.kind] ?? found.kind))]);
-  }
+  if (!setup.schemas.has(found.kind)) return unread(found, [withoutReader(found.kind, found.path)]);
   const content = await setup.files.read(found.path);
   if (!('text' in content)) {
     const message = 'missing' in content ? 'this file is missing' : `this file ${content.problem}`;
@@ -80,6 +78,15 @@ export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<
     fakedNames: fakeMissing?.names ?? [],
   };
 }
+
+const withoutReader = (kind: FoundFile['kind'], file: string): Diagnostic =>
+  aboutFile(file, withoutAddOn(ADD_ON_FILES[kind] ?? kind));
+
+/** Files without a schema of their own that only an add-on reads, which this build lacks. */
+export const filesWithoutReader = ({ priceTable, partials }: FoundFiles, schemas: Schemas): readonly Diagnostic[] => [
+  ...(priceTable === undefined || schemas.has('prices') ? [] : [withoutReader('prices', priceTable)]),
+  ...(schemas.has('prompt') ? [] : partials.map(({ path }) => withoutReader('prompt', path))),
+];
 
 /** A file that could not be read: its values are unknown, so only the shapes of secrets are concealed. */
 const unread = (found: FoundFile, diagnostics: readonly Diagnostic[], yaml?: YamlFile): ReadFile => ({

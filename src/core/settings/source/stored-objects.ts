@@ -18,6 +18,13 @@ type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
 type PriceRule = ItemOf<Under<Under<File.SchemaDocuments, 'prices'>, 'prices'>>;
 export type AlertWebhook = ItemOf<Under<Under<File.ServerFile, 'alerts'>, 'webhooks'>>;
 
+/** The webhooks of server.yaml, as far as code outside of their add-on knows them. */
+export const webhooksIn = (
+  server: ServerFile | undefined,
+): readonly { readonly id: string; readonly url: Secret; readonly secret: Secret }[] =>
+  // The schema of the add-on has been checked; in a build without it, the key is refused.
+  (valueAt(server, ['alerts', 'webhooks']) ?? []) as ReturnType<typeof webhooksIn>;
+
 interface Stored<Kind extends StoredKind, Value> {
   readonly kind: Kind;
   readonly id: string;

@@ -1,6 +1,6 @@
 import { parseCap } from '../../../../core/tenants/amounts.ts';
-import { periodsOf, type Span } from '../../../budgets/limits/periods.ts';
-import type { Budget } from '../../../../core/tenants/tree.ts';
+import { partOf } from '../../../../core/process/add-on-parts.ts';
+import type { Budget, Span } from '../../../../core/tenants/tree.ts';
 import { auditIdOf, MAX_NANO, type Counters, type CounterState } from '../../../../core/ports/counters.ts';
 import { budgetsIn, nodeOf, type BudgetInObject } from '../budgets-in.ts';
 import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler } from '../call.ts';
@@ -148,7 +148,8 @@ function valueOf(text: string | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-const spanOf = ({ compiled }: Pick<OwnedBudget, 'compiled'>, now: number): Span => periodsOf(compiled, now).at(now);
+/** The add-on that has compiled the budget has its periods. */
+const spanOf = ({ compiled }: Pick<OwnedBudget, 'compiled'>, now: number): Span => partOf('periodAt')!(compiled, now);
 
 const refOf = (budget: Pick<OwnedBudget, 'compiled'>, now: number) => ({
   node: budget.compiled.id,

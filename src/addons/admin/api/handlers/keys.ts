@@ -2,6 +2,7 @@ import { parseDuration } from '../../../../plugin/index.ts';
 import type { KeyDigest } from '../../../../core/ports/entities.ts';
 import { reasonOf, type Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
+import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import { invalidBody } from '../schemas.ts';
 import { putOf, toChange, write, type ShownObject } from './objects.ts';
 import { createSecret } from '../secrets.ts';
@@ -30,7 +31,7 @@ export const rotateKey: Handler = async (call) => {
   if (overlapMs > LONGEST_MS)
     throw invalidBody([{ pointer: '/overlap', message: 'an overlap is at most 90 days: 2160h' }]);
   const now = call.clock.wall();
-  const secret = createSecret(call.settings.server.state?.peppers);
+  const secret = createSecret(storeSettings(call.settings.server)?.peppers);
   const end = Math.min(now + overlapMs, own.validTo ?? Infinity);
   const digests: KeyDigest[] = [
     { slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo: own.validTo },

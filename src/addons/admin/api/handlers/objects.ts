@@ -8,6 +8,7 @@ import { ApiProblem } from '../problems.ts';
 import { checkReferences } from '../references.ts';
 import { NOUNS, type ObjectKind } from '../routes.ts';
 import { checkAgainst } from '../schemas.ts';
+import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
@@ -66,7 +67,7 @@ export const createObject =
     checkSealed(kind, spec);
     checkReferences(kind, id, spec, call);
     const { doc, secrets } = splitSpec(kind, spec);
-    const secret = kind === 'keys' ? createSecret(call.settings.server.state?.peppers) : undefined;
+    const secret = kind === 'keys' ? createSecret(storeSettings(call.settings.server)?.peppers) : undefined;
     const now = clock.wall();
     const digests = secret && [
       { slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo: undefined },

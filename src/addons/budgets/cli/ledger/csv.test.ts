@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { csvLine } from './csv.ts';
+import { csvLine } from './export.ts';
 
 it.each([
   ['a text', 'search', 'search'],

@@ -3,13 +3,13 @@ import {
   LEDGER_SUMS,
   type LedgerDimension,
   type LedgerRow,
+  type LedgerSum,
   type RollupQuery,
   type RollupRow,
 } from '../../../../core/ports/ledger.ts';
 import { onStore, withReader, type StateOptions } from '../state/read.ts';
-import { csvLine, type Cell } from './csv.ts';
 
-export interface ExportOptions extends StateOptions {
+interface ExportOptions extends StateOptions {
   readonly from: number;
   readonly to: number;
   /** Undefined: the rows themselves. */
@@ -24,14 +24,10 @@ export const exportLedgerCommand = (options: ExportOptions): Promise<0 | 1 | 2> 
     withReader(folder, (store) => {
       const { from, to, by, step } = options;
       const print = printer(options);
-      if (by)
-        print(
-          store.rollups({ from, to, by, step }).map((row) => sumOf(row, by)),
-          sumColumns(by),
-        );
+      if (by) print(store.rollups({ from, to, by, step }), rollupColumns(by));
       else {
-        print([], ROW_COLUMNS);
-        for (const piece of store.ledgerRows({ from, to })) print(piece.map(rowOf), ROW_COLUMNS);
+        print([], ROWS);
+        for (const piece of store.ledgerRows({ from, to })) print(piece, ROWS);
       }
       return 0;
     }),
@@ -40,13 +36,15 @@ export const exportLedgerCommand = (options: ExportOptions): Promise<0 | 1 | 2> 
 type Line = Readonly<Record<string, Cell>>;
 
 /** CSV begins with one line of names. */
-function printer({ out, format }: ExportOptions): (lines: readonly Line[], columns: readonly string[]) => void {
+function printer({ out, format }: ExportOptions): <Row>(rows: readonly Row[], columns: Columns<Row>) => void {
   let isFirst = true;
-  return (lines, columns) => {
-    if (isFirst && format === 'csv') out(csvLine(columns));
+  return (rows, columns) => {
+    if (isFirst && format === 'csv') out(csvLine(Object.keys(columns)));
     isFirst = false;
-    for (const line of lines)
-      out(format === 'csv' ? csvLine(columns.map((column) => line[column])) : `${JSON.stringify(line)}\n`);
+    for (const row of rows) {
+      const line = lineOf(row, columns);
+      out(format === 'csv' ? csvLine(Object.values(line)) : `${JSON.stringify(line)}\n`);
+    }
   };
 }
 
@@ -64,82 +62,68 @@ const TOKENS = {
   units: 'units',
   searches: 'searches',
   nano: 'cost_nano_usd',
-} as const satisfies Readonly<Record<(typeof LEDGER_SUMS)[number], string>>;
+} as const satisfies Readonly<Record<LedgerSum, string>>;
 
-const SUM_COLUMNS = [...LEDGER_SUMS.map((sum) => TOKENS[sum]), 'cost_usd'];
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-const sumsOf = (row: Pick<LedgerRow, (typeof LEDGER_SUMS)[number]>): Line => ({
-  ...Object.fromEntries(LEDGER_SUMS.map((sum) => [TOKENS[sum], row[sum]])),
-  cost_usd: usd(row.nano),
+const lineOf = <Row>(row: Row, columns: Columns<Row>): Line =>
+  Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(row)]));
+
+const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {
+  ...Object.fromEntries(LEDGER_SUMS.map((sum) => [TOKENS[sum], (row: Pick<LedgerRow, LedgerSum>) => row[sum]])),
+  // All digits, as text: no rounding of binary fractions.
+  cost_usd: ({ nano }) => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano)),
+};
+
+const rollupColumns = (by: readonly LedgerDimension[]): Columns<RollupRow> => ({
+  start: ({ start }) => new Date(start).toISOString(),
+  ...Object.fromEntries(by.map((name) => [name, ({ names }: RollupRow) => names[name] ?? ''])),
+  requests: ({ requests }) => requests,
+  attempts: ({ attempts }) => attempts,
+  hits: ({ hits }) => hits,
+  ...SUMS,
+  saturated: ({ saturated }) => saturated.map((sum) => TOKENS[sum]).join(' '),
 });
 
-/** All digits, as text: no rounding of binary fractions. */
-const usd = (nano: number): number | string => (nano < 0 ? `-${usdText(-nano)}` : usdText(nano));
+const ROWS: Columns<LedgerRow> = {
+  time: ({ at }) => new Date(at).toISOString(),
+  request: ({ req }) => req,
+  request_id: ({ requestId, req }) => requestId || req,
+  attempt: ({ att }) => att,
+  kind: ({ kind }) => kind,
+  source: ({ src }) => src,
+  key: ({ key }) => key,
+  user: ({ user }) => user,
+  team: ({ team }) => team,
+  organization: ({ organization }) => organization,
+  config: ({ config }) => config,
+  asked: ({ asked }) => asked,
+  model: ({ model }) => model,
+  status: ({ status }) => status,
+  tier: ({ tier }) => tier,
+  geo: ({ geo }) => geo,
+  price_version: ({ priceVersion }) => priceVersion,
+  ...SUMS,
+  held_nano_usd: ({ held }) => held,
+  ms: ({ ms }) => ms,
+  first_ms: ({ firstMs }) => firstMs,
+};
 
-const sumColumns = (by: readonly LedgerDimension[]): readonly string[] => [
-  'start',
-  ...by,
-  'requests',
-  'attempts',
-  'hits',
-  ...SUM_COLUMNS,
-  'saturated',
-];
+type Cell = string | number | undefined;
 
-const sumOf = (row: RollupRow, by: readonly LedgerDimension[]): Line => ({
-  start: new Date(row.start).toISOString(),
-  ...Object.fromEntries(by.map((name) => [name, row.names[name] ?? ''])),
-  requests: row.requests,
-  attempts: row.attempts,
-  hits: row.hits,
-  ...sumsOf(row),
-  saturated: row.saturated.map((sum) => TOKENS[sum]).join(' '),
-});
+/** A spreadsheet takes a cell that begins with one of these for a formula. Names of keys and models are texts that others choose. */
+const FORMULA = /^[=+\-@\t\r\n]/;
+const QUOTED = /[",\r\n]/;
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-const ROW_COLUMNS = [
-  'time',
-  'request',
-  'request_id',
-  'attempt',
-  'kind',
-  'source',
-  'key',
-  'user',
-  'team',
-  'organization',
-  'config',
-  'asked',
-  'model',
-  'status',
-  'tier',
-  'geo',
-  'price_version',
-  ...SUM_COLUMNS,
-  'held_nano_usd',
-  'ms',
-  'first_ms',
-];
+/** A line of CSV (RFC 4180). A text that a spreadsheet could take for a formula begins with an apostrophe and is quoted. */
+export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellText).join(',')}\r\n`;
 
-const rowOf = (row: LedgerRow): Line => ({
-  time: new Date(row.at).toISOString(),
-  request: row.req,
-  request_id: row.requestId || row.req,
-  attempt: row.att,
-  kind: row.kind,
-  source: row.src,
-  key: row.key,
-  user: row.user,
-  team: row.team,
-  organization: row.organization,
-  config: row.config,
-  asked: row.asked,
-  model: row.model,
-  status: row.status,
-  tier: row.tier,
-  geo: row.geo,
-  price_version: row.priceVersion,
-  ...sumsOf(row),
-  held_nano_usd: row.held,
-  ms: row.ms,
-  first_ms: row.firstMs,
-});
+function cellText(cell: Cell): string {
+  if (cell === undefined) return '';
+  if (typeof cell === 'number' || NUMBER.test(cell)) return String(cell);
+  if (FORMULA.test(cell)) return quoted(`'${cell}`);
+  return QUOTED.test(cell) ? quoted(cell) : cell;
+}
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

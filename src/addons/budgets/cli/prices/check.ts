@@ -1,8 +1,6 @@
 import { PriceList } from '../../prices/price-list.ts';
-import type { UnknownPrice } from '../../prices/priced-place.ts';
-import { compilePrices } from '../../settings/prices.ts';
-import { comparePrices } from './compare.ts';
-import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
+import type { UnknownPrice } from '../../prices/rates.ts';
+import { compilePrices, ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 const REASONS: Readonly<Record<UnknownPrice, string>> = {
@@ -12,20 +10,11 @@ const REASONS: Readonly<Record<UnknownPrice, string>> = {
   kind: 'no price of input or output is known',
 };
 
-interface CheckPricesOptions extends PricesOptions {
-  /** A file with another table of prices, to compare with the shipped one. */
-  readonly against?: string | undefined;
-}
-
-/**
- * `gatehouse prices check`. Exit code 0: every model that the catalog lists has a price, and no price differs from the other table; 1:
- * otherwise, or errors in the settings or the table; 2: the folder does not exist.
- */
-export async function checkPricesCommand(options: CheckPricesOptions): Promise<0 | 1 | 2> {
-  const { day, out, against } = options;
+/** `gatehouse prices check`. Exit code 0: each listed model has a price; 1: not, or errors in the settings; 2: no such folder. */
+export async function checkPricesCommand(options: PricesOptions): Promise<0 | 1 | 2> {
+  const { day, out } = options;
   const settings = await readPrices(options);
   if (typeof settings === 'number') return settings;
-  if (against !== undefined) return comparePrices(priceFilesOf(settings).table, { ...options, file: against });
   const list = new PriceList(compilePrices(ownPrices(settings)), priceFilesOf(settings).table);
   let unknown = 0;
   for (const { slug, provider, models = [] } of settings.catalog.providers)

@@ -1,7 +1,7 @@
 import type { PriceRule } from '../../../../../schemas/types.generated.ts';
 import { matches } from '../../../../core/catalog/globs.ts';
 import { usdOf } from '../../../../core/ports/money.ts';
-import type { PriceRow } from '../../prices/rates.ts';
+import { stepOn, type PriceRow } from '../../prices/rates.ts';
 import { ownPrices, priceFilesOf } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
@@ -44,8 +44,8 @@ interface ShownRow {
   readonly next: string | null;
 }
 
-function shownRow(provider: string, model: string, { steps }: PriceRow, day: string): ShownRow {
-  const step = steps.findLast(({ from }) => from <= day);
+function shownRow(provider: string, model: string, row: PriceRow, day: string): ShownRow {
+  const step = stepOn(row, day);
   const usd = (pico: number | undefined): number | null => (pico === undefined ? null : usdOf(pico, 1e6));
   return {
     provider,
@@ -54,7 +54,7 @@ function shownRow(provider: string, model: string, { steps }: PriceRow, day: str
     cached: usd(step?.prices.cached),
     output: usd(step?.prices.output),
     long_over: step?.long?.over ?? null,
-    next: steps.find(({ from }) => from > day)?.from ?? null,
+    next: row.steps.find(({ from }) => from > day)?.from ?? null,
   };
 }
 

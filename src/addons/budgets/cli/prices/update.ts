@@ -5,16 +5,13 @@ import type { PriceTable } from '../../prices/price-table.ts';
 import type { PriceRow } from '../../prices/rates.ts';
 import type { SourceRow, SourceTable } from '../../prices/source-table.ts';
 import { formatDiagnostics } from '../../../../core/settings/source/diagnostic.ts';
-import { readPriceTable } from '../../settings/price-table.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 import { PRICE_TABLE_FILE } from '../../../../core/settings/source/find-files.ts';
-import { priceFilesOf } from '../../settings/price-files.ts';
+import { priceFilesOf, readPriceTable } from '../../settings/price-files.ts';
 import { readPrices, type PricesOptions } from './read.ts';
 
 interface UpdatePricesOptions extends PricesOptions {
-  /** A table in the form of data/models.json. */
   readonly file: string;
-  /** Write nothing. */
   readonly dryRun: boolean;
 }
 
@@ -51,7 +48,6 @@ export async function updatePricesCommand(options: UpdatePricesOptions): Promise
   return 0;
 }
 
-/** Rows of an earlier update that this one does not replace. */
 async function keptRows(path: string, changed: readonly SourceRow[]): Promise<readonly SourceRow[]> {
   const { source } = await readPriceTable(path, diskFiles);
   const replaced = new Set(changed.flatMap(placesOf));

@@ -1,11 +1,9 @@
-import { resolve } from 'node:path';
-import { systemClock } from '../../../../plugin/index.ts';
+import { join, resolve } from 'node:path';
 import type { AuditPart, KnownRow } from '../../../../core/ports/audit.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
-import { openStore } from '../../state/open-store.ts';
 import { copyStore, restoreStore } from '../../store/sqlite/store-copy.ts';
-import { ACTOR } from './actor.ts';
-import { onStore, withReader, type ExitCode, type StateOptions } from './read.ts';
+import { SnapshotFiles } from '../../store/snapshot-files.ts';
+import { ACTOR, onOpenStore, onStore, withReader, withStore, type ExitCode, type StateOptions } from './read.ts';
 
 type CopyOptions = StateOptions & { readonly copy: string };
 
@@ -24,10 +22,9 @@ const LOST =
 
 /** `gatehouse state restore DIR`: puts a backup where the settings have no store, and checks that it opens with their keys. */
 export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
-  onStore(options, async ({ folder, state }): Promise<ExitCode> => {
-    restoreStore(resolve(options.copy), folder);
-    const store = await openStore(state, systemClock);
-    try {
+  onStore(options, (found) => {
+    restoreStore(resolve(options.copy), found.folder);
+    return withStore(found, async (store, { folder }) => {
       const verdict = await store.audit.verify();
       await store.audit.add({ action: 'restore', kind: 'store', id: folder }, ACTOR);
       const { version, changed } = await store.entities.load(0);
@@ -36,9 +33,25 @@ export const restoreCommand = (options: CopyOptions): Promise<0 | 1 | 2> =>
       if (!verdict.intact)
         options.err(`gatehouse: the audit of the backup was changed: row ${verdict.at}: ${verdict.reason}\n`);
       return verdict.intact ? 0 : 1;
-    } finally {
-      await store.close();
+    });
+  });
+
+/** `gatehouse state accept-rollback`: revoked keys and old caps of an earlier version are in force again. The gateway must not run. */
+export const acceptRollbackCommand = (options: StateOptions): Promise<0 | 1 | 2> =>
+  onOpenStore(options, async (store, { folder, state }) => {
+    const ring = KeyEncryptionKeys.parse(state.encryptionKeys?.reveal());
+    const { version } = await store.entities.load(0);
+    const files = new SnapshotFiles(join(folder, 'snapshots'), ring.derive('snapshot'));
+    const later = files.newest();
+    if (later <= version) {
+      options.out(`${folder}: version ${version}; no later version was seen, so there is nothing to accept\n`);
+      return 0;
     }
+    const reason = `version ${later} to ${version}`;
+    await store.audit.add({ action: 'accept_rollback', kind: 'store', id: folder, reason }, ACTOR);
+    files.forgetAfter(version);
+    options.out(`${folder}: version ${version} is accepted in place of version ${later}\n`);
+    return 0;
   });
 
 export interface VerifyOptions extends StateOptions {

@@ -28,7 +28,7 @@ export async function loadWithStore(dir: string, env: Environment): Promise<Load
 async function objectsIn(folder: string): Promise<StoredObjects> {
   const [{ withReader }, { readEntities }] = await Promise.all([
     import('./read.ts'),
-    import('../../state/stored-entities.ts'),
+    import('../../settings/read-stored.ts'),
   ]);
   const objects = await readEntities(withReader(folder, (store) => store.load().changed));
   return { known: true, objects: new Map(objects.map((one) => [nameOf(one), one])) };

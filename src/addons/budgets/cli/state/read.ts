@@ -4,6 +4,10 @@ import { loadSettings, type LoadResult, type Settings } from '../../../../core/s
 import type { Environment } from '../../../../core/settings/values/references.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { StoreReader } from '../../store/sqlite/store-reader.ts';
+import { systemClock } from '../../../../plugin/index.ts';
+import { MAX_CHANGES, type Actor, type PutChange } from '../../../../core/ports/entities.ts';
+import type { StateStore } from '../../../../core/ports/store.ts';
+import { openStore } from '../../state/open-store.ts';
 import type { Output } from '../../../../core/commands/terminal/output.ts';
 
 export interface StateOptions extends Output {
@@ -11,7 +15,6 @@ export interface StateOptions extends Output {
   readonly env: Environment;
 }
 
-/** A store in files, and the settings that name it. */
 export interface FoundStore {
   readonly loaded: LoadResult;
   readonly settings: Settings;
@@ -21,10 +24,9 @@ export interface FoundStore {
 
 export type ExitCode = 0 | 1;
 
-/**
- * Runs a command on the store of the settings. Exit code 0 to 1: the command's own; 1: errors in the settings, or the store refuses; 2:
- * the folder does not exist, or the settings have no store in files.
- */
+export const ACTOR: Actor = { id: 'gatehouse-cli', role: 'operator' };
+
+/** Exit code 0 or 1: the command's own; 1: errors in the settings, or the store refuses; 2: no folder, or no store in files. */
 export async function onStore(
   { dir, env, err }: StateOptions,
   command: (found: FoundStore) => ExitCode | Promise<ExitCode>,
@@ -49,6 +51,28 @@ export async function onStore(
     err(`gatehouse: ${error.message}\n`);
     return 1;
   }
+}
+
+export const onOpenStore = (
+  options: StateOptions,
+  command: (store: StateStore, found: FoundStore) => Promise<ExitCode>,
+): Promise<0 | 1 | 2> => onStore(options, (found) => withStore(found, command));
+
+export async function withStore(
+  found: FoundStore,
+  command: (store: StateStore, found: FoundStore) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const store = await openStore(found.state, systemClock);
+  try {
+    return await command(store, found);
+  } finally {
+    await store.close();
+  }
+}
+
+export async function writeAll({ entities }: StateStore, changes: readonly PutChange[]): Promise<void> {
+  for (let from = 0; from < changes.length; from += MAX_CHANGES)
+    await entities.write(changes.slice(from, from + MAX_CHANGES), ACTOR);
 }
 
 export function withReader<Result>(folder: string, read: (store: StoreReader) => Result): Result {

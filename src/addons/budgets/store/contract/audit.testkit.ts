@@ -19,6 +19,25 @@ export function describeAudit(backend: Backend): void {
 
   describe(`the audit in ${backend.name}`, () => {
     it(
+      'has a row of each adjustment of a counter',
+      on(async ({ counters, audit }) => {
+        const topUp = { node: 'team/search', period: NOON, id: 'a1', of: 'spent', by: -40, why: 'paid' } as const;
+        await counters.adjust(topUp, ANN);
+        await counters.adjust(topUp, ANN);
+        expect(await audit.rows({})).toMatchObject([
+          {
+            action: 'adjust',
+            kind: 'counter',
+            actor: 'ann',
+            before: '{"spent":0}',
+            after: '{"spent":-40}',
+            reason: 'paid',
+          },
+        ]);
+      }),
+    );
+
+    it(
       'is one chain of all that was done',
       on(async ({ audit, entities }) => {
         await entities.write([{ op: 'put', kind: 'teams', id: 'search', doc: { cap: 1 } }], ANN);

@@ -1,24 +1,7 @@
 import type { Clock } from '../../../../plugin/index.ts';
-import type {
-  Adjustment,
-  LeaseRequest,
-  Boot,
-  CounterRef,
-  Counters,
-  CounterState,
-  Grant,
-  LeaseId,
-  LeaseState,
-  LostLease,
-  TakeResult,
-  LeaseUsage,
-} from '../../../../core/ports/counters.ts';
-import type { Actor } from '../../../../core/ports/entities.ts';
+import type { Boot, CounterRef, Counters, CounterState, Grant, LeaseId } from '../../../../core/ports/counters.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import * as counting from '../rules/counting.ts';
-import type { CountingTables, LeaseRow } from '../rules/counting.ts';
-import type { MemoryAudit } from './audit.ts';
-import { UndoLog } from './undo-log.ts';
+import { countingCalls, isOver, noCounter, type CountingTables, type LeaseRow } from '../rules/counting.ts';
 
 const MAX_COUNTERS = 200_000;
 const PIECE = 500;
@@ -28,48 +11,29 @@ const nameOf = ({ node, period }: CounterRef): string => `${node}\n${String(peri
 
 export class MemoryCounters implements Counters {
   readonly #clock: Clock;
-  readonly #audit: MemoryAudit;
   readonly #undo = new UndoLog();
   readonly #counters = new Map<string, CounterState>();
   readonly #leases = new Map<LeaseId, LeaseRow>();
-  /** Living leases by process and counter. */
   readonly #living = new Map<string, LeaseId>();
   readonly #boots = new Map<Boot['id'], number>();
   readonly #answers = new Map<Boot['id'], { readonly batch: number; readonly grants: readonly Grant[] }>();
   readonly #adjusted = new Map<string, true>();
   #lastLease: LeaseId = 0;
+  readonly #calls = countingCalls((_now, task) => this.#undo.run(() => task(this.#tables())));
 
-  constructor(clock: Clock, audit: MemoryAudit) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#audit = audit;
   }
 
-  async take(requests: readonly LeaseRequest[], by: Boot, batch: number): Promise<TakeResult> {
-    return this.#run((tables) => counting.take(tables, { requests, by, batch }, this.#clock.wall()));
-  }
-
-  async report(used: readonly LeaseUsage[], by: Boot): Promise<readonly LeaseState[]> {
-    return this.#run((tables) => counting.report(tables, used, by, this.#clock.wall()));
-  }
-
-  async giveBack(leases: readonly LeaseId[], by: Boot): Promise<void> {
-    this.#run((tables) => counting.giveBack(tables, leases, by, this.#clock.wall()));
-  }
-
-  async reap(now: number, boot?: Boot['id']): Promise<readonly LostLease[]> {
-    return this.#run((tables) => counting.reap(tables, now, boot));
-  }
-
-  async adjust(adjustment: Adjustment, by: Actor): Promise<CounterState> {
-    return this.#run((tables) => counting.adjust(tables, adjustment, by));
-  }
+  take: Counters['take'] = async (...args) => this.#calls.take(this.#clock.wall(), ...args);
+  report: Counters['report'] = async (...args) => this.#calls.report(this.#clock.wall(), ...args);
+  giveBack: Counters['giveBack'] = async (...args) => this.#calls.giveBack(this.#clock.wall(), ...args);
+  reap: Counters['reap'] = async (until, boot) => this.#calls.reap(this.#clock.wall(), until, boot);
+  adjust: Counters['adjust'] = async (...args) => this.#calls.adjust(this.#clock.wall(), ...args);
+  notify: Counters['notify'] = async (...args) => this.#calls.notify(this.#clock.wall(), ...args);
 
   async read(counters: readonly CounterRef[]): Promise<readonly CounterState[]> {
-    return counters.map((ref) => this.#counters.get(nameOf(ref)) ?? counting.noCounter(ref));
-  }
-
-  async notify(counter: CounterRef, bit: number): Promise<boolean> {
-    return this.#run((tables) => counting.notify(tables, counter, bit));
+    return counters.map((ref) => this.#counters.get(nameOf(ref)) ?? noCounter(ref));
   }
 
   async *all(): AsyncIterable<readonly CounterState[]> {
@@ -84,10 +48,6 @@ export class MemoryCounters implements Counters {
     for (const [name] of old) this.#counters.delete(name);
     for (const lease of this.#leases.values()) if (!this.#counters.has(nameOf(lease))) this.#leases.delete(lease.id);
     return old.length;
-  }
-
-  #run<Result>(task: (tables: CountingTables) => Result): Result {
-    return this.#undo.run(() => task(this.#tables()));
   }
 
   #leasesWhere(isMeant: (lease: LeaseRow) => boolean): LeaseRow[] {
@@ -130,17 +90,47 @@ export class MemoryCounters implements Counters {
       prune: (before) => this.#prune(before),
       isAdjusted: (id) => this.#adjusted.has(id),
       saveAdjusted: (id) => undo.set(this.#adjusted, id, true),
-      addAudit: (event, by) => undo.onFailure(this.#audit.append(event, by)),
+      // The audit is a part of the state store.
+      addAudit() {},
     };
   }
 
   #prune(before: number): void {
-    for (const { id } of this.#leasesWhere(counting.isOver(before))) this.#undo.delete(this.#leases, id);
+    for (const { id } of this.#leasesWhere(isOver(before))) this.#undo.delete(this.#leases, id);
     const owners = new Set([...this.#leases.values()].map(({ boot }) => boot));
     for (const [id, seenAt] of this.#boots)
       if (seenAt < before && !owners.has(id)) {
         this.#undo.delete(this.#boots, id);
         this.#undo.delete(this.#answers, id);
       }
+  }
+}
+
+/** Maps that a failed task leaves as they were: what a transaction is to a database. */
+class UndoLog {
+  #undo: (() => void)[] = [];
+
+  run<Result>(task: () => Result): Result {
+    this.#undo = [];
+    try {
+      return task();
+    } catch (error) {
+      for (const undo of this.#undo.toReversed()) undo();
+      throw error;
+    } finally {
+      this.#undo = [];
+    }
+  }
+
+  set<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+    const before = map.get(key);
+    const had = map.has(key);
+    map.set(key, value);
+    this.#undo.push(() => (had ? map.set(key, before as Value) : map.delete(key)));
+  }
+
+  delete<Key, Value>(map: Map<Key, Value>, key: Key): void {
+    const before = map.get(key);
+    if (map.delete(key)) this.#undo.push(() => map.set(key, before as Value));
   }
 }

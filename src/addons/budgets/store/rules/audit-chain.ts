@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import type { AuditEvent, AuditPart, AuditRow, AuditVerdict, KnownRow } from '../../../../core/ports/audit.ts';
-import { keyIdOf, type ChainKeys } from './chain-keys.ts';
+import type { KeyEncryptionKeys } from './sealing.ts';
 import { checkActor, checkText, invalid } from './checks.ts';
 
 const MAX_VALUES = 64 * 1024;
-/** The hash that stands for the row before the first. */
 const NO_HASH = '0'.repeat(64);
 
 export type LastRow = Pick<AuditRow, 'seq' | 'hash' | 'action' | 'kind' | 'id'>;
@@ -27,7 +26,6 @@ export function announcementOf(place: NextPlace): AuditRow | undefined {
   return nextRow(changeTo(keys), GATEWAY, { ...place, keyId: old });
 }
 
-/** The next row of the chain. */
 export function nextRow(event: AuditEvent, by: Actor, { after, at, keys, keyId = keys.first }: NextPlace): AuditRow {
   checkActor(by);
   checkText('the action of an audit row', event.action, 64);
@@ -66,7 +64,6 @@ function hashOf(row: Omit<AuditRow, 'hash'>, keys: ChainKeys, keyId: string): st
 
 const GATEWAY = { id: 'gatehouse', role: 'system' } as const;
 
-/** The event of a change to the first key. */
 const changeTo = (keys: ChainKeys): AuditEvent => ({
   action: 'rekey',
   kind: 'audit',
@@ -119,7 +116,6 @@ export function verifyChain(rows: Iterable<AuditRow>, keys: ChainKeys, known?: K
   return (known && missing(known, { first, seq })) ?? { intact: true, rows: count, seq, head, parts: parts.all };
 }
 
-/** The parts of a chain by what its hashes prove. */
 class Parts {
   readonly all: { from: number; to: number; proof: AuditPart['proof']; key?: string }[] = [];
   readonly #keys: ChainKeys;
@@ -129,7 +125,6 @@ class Parts {
     this.#keys = keys;
   }
 
-  /** The reason why the hash is not the row's. */
   add(row: AuditRow): string | undefined {
     const id = keyIdOf(row.hash);
     if (id === undefined) return OTHER_VALUES;
@@ -151,7 +146,6 @@ class Parts {
 
 interface Place {
   readonly seq: number;
-  /** The hash of the row before. */
   readonly head: string;
   readonly known: KnownRow | undefined;
 }
@@ -179,3 +173,56 @@ const UNANNOUNCED =
   'state.encryption_keys does not have its key, and the row before it does not announce that key: it was replaced, or the list needs that key';
 const OTHER_HASH = 'it had another hash';
 const DROPPED = 'it was dropped, as rows older than state.retention.audit_days are: compare with a later row';
+
+interface ChainKey {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** A hash of the chain: SHA-256 or, behind the id of a key and a point, HMAC-SHA-256. */
+const HASH = /^(?:([0-9a-f]{16})\.)?[0-9a-f]{64}$/;
+
+/** The keys of the audit's chain, one for each key of the ring, by an id made of its bytes: a name may be given again. */
+export class ChainKeys {
+  readonly #keys: ReadonlyMap<string, ChainKey>;
+  readonly #first: string | undefined;
+
+  constructor(ring: KeyEncryptionKeys) {
+    this.#keys = new Map(
+      ring.names.map((name) => {
+        const bytes = ring.derive('audit chain', name)!;
+        return [createHmac('sha256', bytes).update('id').digest('hex').slice(0, 16), { name, bytes }];
+      }),
+    );
+    [this.#first] = this.#keys.keys();
+  }
+
+  /** The name of a key in the ring. Undefined: the ring does not have it. */
+  nameOf(id: string): string | undefined {
+    return this.#keys.get(id)?.name;
+  }
+
+  /** The id of the key of the next row; empty: it has none. */
+  get first(): string {
+    return this.#first ?? '';
+  }
+
+  /**
+   * The hash of a row. Undefined: the ring does not have the key.
+   * @param prev the hash of the row before
+   * @param id of the key; empty: SHA-256
+   */
+  hash(prev: string, text: string, id: string): string | undefined {
+    // The bytes of a hash without a key, as in chains that were made before there were keys.
+    const before = prev.includes('.') ? prev : Buffer.from(prev, 'hex');
+    if (id === '') return createHash('sha256').update(before).update(text).digest('hex');
+    const key = this.#keys.get(id);
+    return key && `${id}.${createHmac('sha256', key.bytes).update(before).update(text).digest('hex')}`;
+  }
+}
+
+/** The id of the key of a hash; empty for a hash without one, undefined for a text that is no hash. */
+function keyIdOf(hash: string): string | undefined {
+  const found = HASH.exec(hash);
+  return found ? (found[1] ?? '') : undefined;
+}

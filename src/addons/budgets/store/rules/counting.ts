@@ -23,7 +23,7 @@ import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkInteger, checkText, invalid } from './checks.ts';
 
 /** A lease that ended, or a process without leases, is forgotten after this time: later reports of it would not be counted. */
-export const KEEP_ENDED_MS = 86_400_000;
+const KEEP_ENDED_MS = 86_400_000;
 
 export interface LeaseRow extends CounterRef {
   readonly id: LeaseId;
@@ -46,15 +46,12 @@ export interface CountingTables {
   lostLeases(ref: CounterRef): readonly LeaseRow[];
   newLeaseId(): LeaseId;
   saveLease(row: LeaseRow): void;
-  /** Renews the living leases of a process. */
   renew(boot: Boot['id'], expiresAt: number): void;
   /** The last batch of `take` of a process; 0: none. */
   lastBatch(boot: Boot['id']): number;
   lastAnswer(boot: Boot['id']): readonly Grant[];
   saveAnswer(boot: Boot['id'], batch: number, answer: readonly Grant[]): void;
-  /** Records that a process lives. */
   saveBoot(boot: Boot, seenAt: number): void;
-  /** Processes seen since. */
   countBoots(since: number): number;
   /** Removes ended leases, lost ones without a rest, and processes without leases that are older. */
   prune(before: number): void;
@@ -62,6 +59,21 @@ export interface CountingTables {
   saveAdjusted(id: string): void;
   addAudit(event: AuditEvent, by: Actor): void;
 }
+
+/** Runs a task on the tables, in one transaction, at a time of the store's wall clock. */
+type RunCount = <Result>(now: number, task: (tables: CountingTables) => Result) => Result;
+
+/** The methods of `Counters` that write. The time comes first, as in all calls of a store. */
+export const countingCalls = (run: RunCount) => ({
+  take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
+    run(now, (tables) => take(tables, { requests, by, batch }, now)),
+  report: (now: number, used: readonly LeaseUsage[], by: Boot) => run(now, (tables) => report(tables, used, by, now)),
+  giveBack: (now: number, leases: readonly LeaseId[], by: Boot) =>
+    run(now, (tables) => giveBack(tables, leases, by, now)),
+  reap: (now: number, until: number, boot: Boot['id'] | undefined) => run(now, (tables) => reap(tables, until, boot)),
+  adjust: (now: number, adjustment: Adjustment, by: Actor) => run(now, (tables) => adjust(tables, adjustment, by)),
+  notify: (now: number, counter: CounterRef, bit: number) => run(now, (tables) => notify(tables, counter, bit)),
+});
 
 export const noCounter = ({ node, period }: CounterRef): CounterState => ({
   node,
@@ -72,13 +84,12 @@ export const noCounter = ({ node, period }: CounterRef): CounterState => ({
   notified: 0,
 });
 
-export function checkCounter({ node, period }: CounterRef): void {
+function checkCounter({ node, period }: CounterRef): void {
   checkText('the node of a counter', node, 256);
   checkInteger('the period of a counter', period, 0);
 }
 
-/** `Counters.take`. @param now of the store's wall clock */
-export function take(
+function take(
   tables: CountingTables,
   { requests, by, batch }: { readonly requests: readonly LeaseRequest[]; readonly by: Boot; readonly batch: number },
   now: number,
@@ -184,8 +195,7 @@ export const isOver =
   (lease: LeaseRow): boolean =>
     lease.expiresAt < before && (lease.state === 'ended' || (lease.state === 'lost' && restOf(lease) === 0));
 
-/** `Counters.report`. */
-export function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
+function report(tables: CountingTables, used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
   checkBoot(by);
   checkSize(used.length);
   for (const { usedTotal } of used) checkInteger('a used total', usedTotal, 0, MAX_NANO);
@@ -198,8 +208,7 @@ export function report(tables: CountingTables, used: readonly LeaseUsage[], by: 
   });
 }
 
-/** `Counters.giveBack`. */
-export function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, now: number): void {
+function giveBack(tables: CountingTables, leases: readonly LeaseId[], by: Boot, now: number): void {
   checkSize(leases.length);
   for (const id of leases) {
     const lease = tables.lease(id);
@@ -208,8 +217,7 @@ export function giveBack(tables: CountingTables, leases: readonly LeaseId[], by:
   }
 }
 
-/** `Counters.reap`. */
-export function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
+function reap(tables: CountingTables, now: number, boot?: Boot['id']): LostLease[] {
   const lost = tables.reapable(now, boot).map((lease) => {
     replaceLease(tables, lease, { ...lease, state: 'lost' });
     return { lease: lease.id, boot: lease.boot, ...refOf(lease), rest: restOf(lease) };
@@ -218,8 +226,7 @@ export function reap(tables: CountingTables, now: number, boot?: Boot['id']): Lo
   return lost;
 }
 
-/** `Counters.adjust`. */
-export function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): CounterState {
+function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor): CounterState {
   checkActor(by);
   checkCounter(adjustment);
   checkText('the id of an adjustment', adjustment.id, 128);
@@ -249,10 +256,7 @@ export function adjust(tables: CountingTables, adjustment: Adjustment, by: Actor
   return changed;
 }
 
-/**
- * Changes what is unreconciled. An amount that is taken away comes from what no lease explains, then from the oldest lost leases, so that
- * a late report of one of them does not take it away again.
- */
+/** A write-off takes what no lease explains, then the oldest lost leases, so that a late report does not take it again. */
 function writeOff(tables: CountingTables, counter: CounterState, by: Nano): CounterState {
   const unreconciled = Math.max(0, counter.unreconciled + by);
   const lost = tables.lostLeases(counter);
@@ -266,8 +270,7 @@ function writeOff(tables: CountingTables, counter: CounterState, by: Nano): Coun
   return { ...counter, unreconciled };
 }
 
-/** `Counters.notify`. */
-export function notify(tables: CountingTables, ref: CounterRef, bit: number): boolean {
+function notify(tables: CountingTables, ref: CounterRef, bit: number): boolean {
   checkCounter(ref);
   checkInteger('a bit', bit, 0, 31);
   const counter = tables.counter(ref) ?? noCounter(ref);

@@ -16,14 +16,14 @@ import { StateFailure } from '../../../../core/ports/failures.ts';
 import { checkActor, checkChanges } from './checks.ts';
 import type { KeyEncryptionKeys, SealedPlace } from './sealing.ts';
 
-/** A row of an object, the deleted ones included. */
 export interface EntityRow extends EntityRef {
   readonly version: Version;
   /** JSON text; empty when deleted. */
   readonly doc: string;
   readonly updatedBy: string;
   readonly updatedAt: number;
-  readonly gone: boolean;
+  /** 1: deleted. */
+  readonly gone: number;
 }
 
 export interface SealedField {
@@ -62,7 +62,6 @@ export interface EntityWrite {
   readonly keys: KeyEncryptionKeys;
 }
 
-/** One write, the same for every backend. */
 export function writeEntities(tables: EntityTables, write: EntityWrite): Version {
   checkActor(write.by);
   const texts = checkChanges(write.changes);
@@ -79,7 +78,6 @@ interface OneChange {
   readonly change: EntityChange;
   readonly text: string | undefined;
   readonly version: Version;
-  /** Objects of the kinds that the write has looked at. */
   readonly counts: Map<EntityKind, number>;
 }
 
@@ -115,7 +113,7 @@ function applyChange(
     doc: text ?? '',
     updatedBy: by.id,
     updatedAt: now,
-    gone: change.op === 'delete',
+    gone: Number(change.op === 'delete'),
   });
   const after = text === undefined ? undefined : shown(tables, change, text, secrets);
   tables.addAudit({ action: change.op, kind, id, before, after, reason: change.reason }, by);
@@ -127,7 +125,6 @@ function countNew(tables: EntityTables, kind: EntityKind, counts: Map<EntityKind
   counts.set(kind, count + 1);
 }
 
-/** Returns the fingerprints of the new values. */
 function seal(
   tables: EntityTables,
   keys: KeyEncryptionKeys,

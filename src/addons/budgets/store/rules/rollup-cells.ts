@@ -6,7 +6,6 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
   MAX_ROWS,
-  type LedgerCondition,
   type LedgerDimension,
   type LedgerQuery,
   type LedgerRow,
@@ -23,7 +22,6 @@ export const BUCKETS = DURATION_BUCKETS.length + 1;
 const REQ = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MAX_NAME = 256;
 
-/** `2026-11-22` of a time. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export function startOfDay(day: string): number {
@@ -93,29 +91,23 @@ export interface RollupCell extends Record<LedgerSum, number> {
   readonly firstMs: number[];
 }
 
-export const cellKey = (start: number, names: readonly string[]): string => `${start}\n${names.join('\n')}`;
-
 export function emptyCell(start: number, names: readonly string[]): RollupCell {
   const sums = Object.fromEntries(LEDGER_SUMS.map((sum) => [sum, 0])) as Record<LedgerSum, number>;
   const counts = (): number[] => Array.from({ length: BUCKETS }, () => 0);
   return { start, names, ...sums, requests: 0, attempts: 0, hits: 0, ms: counts(), firstMs: counts() };
 }
 
-export function cellIn(cells: Map<string, RollupCell>, start: number, names: readonly string[]): RollupCell {
-  const key = cellKey(start, names);
+function cellIn(cells: Map<string, RollupCell>, start: number, names: readonly string[]): RollupCell {
+  const key = `${start}\n${names.join('\n')}`;
   let cell = cells.get(key);
   if (!cell) cells.set(key, (cell = emptyCell(start, names)));
   return cell;
 }
 
-/** Adds rows to the cells of their hours. @param nameOf the name under which the store keeps a text */
-export function addRows(
-  cells: Map<string, RollupCell>,
-  rows: readonly LedgerRow[],
-  nameOf: (dimension: LedgerDimension, name: string) => string,
-): void {
+export function cellsOf(rows: readonly LedgerRow[]): Iterable<RollupCell> {
+  const cells = new Map<string, RollupCell>();
   for (const row of rows) {
-    const names = LEDGER_DIMENSIONS.map((dimension) => nameOf(dimension, row[dimension]));
+    const names = LEDGER_DIMENSIONS.map((dimension) => row[dimension]);
     const cell = cellIn(cells, row.at - (row.at % HOUR_MS), names);
     for (const sum of LEDGER_SUMS) cell[sum] += row[sum];
     if (row.att === 0 && (row.kind === 'try' || row.kind === 'hit')) cell.requests += 1;
@@ -125,6 +117,7 @@ export function addRows(
     cell.ms[bucketOf(row.ms)]! += 1;
     if (row.firstMs !== undefined) cell.firstMs[bucketOf(row.firstMs)]! += 1;
   }
+  return cells.values();
 }
 
 function bucketOf(ms: number): number {
@@ -132,16 +125,12 @@ function bucketOf(ms: number): number {
   return found < 0 ? DURATION_BUCKETS.length : found;
 }
 
-export function addCell(into: RollupCell, cell: RollupCell): void {
+function addCell(into: RollupCell, cell: RollupCell): void {
   for (const sum of [...LEDGER_SUMS, 'requests', 'attempts', 'hits'] as const) into[sum] += cell[sum];
   cell.ms.forEach((count, index) => (into.ms[index]! += count));
   cell.firstMs.forEach((count, index) => (into.firstMs[index]! += count));
 }
 
-export const isMatch = (where: LedgerCondition, nameOf: (dimension: LedgerDimension) => string): boolean =>
-  LEDGER_DIMENSIONS.every((dimension) => where[dimension]?.includes(nameOf(dimension)) ?? true);
-
-/** The whole hours of a query. */
 export const hoursOf = ({
   from,
   to,
@@ -150,26 +139,16 @@ export const hoursOf = ({
   to: Math.ceil(to / HOUR_MS) * HOUR_MS,
 });
 
-/** The answer to a query from the cells that it concerns. Exact, but for sums that are no safe integers any more. */
-export function sumCells(query: RollupQuery, cells: Iterable<RollupCell>): RollupRow[] {
+/** The answer to a query from the cells of its time and names. Exact, but for sums that are no safe integers any more. */
+export function sumCells({ from, by, step }: RollupQuery, cells: Iterable<RollupCell>): RollupRow[] {
   const sums = new Map<string, RollupCell>();
-  const { from, to } = hoursOf(query);
-  const places = query.by.map((dimension) => LEDGER_DIMENSIONS.indexOf(dimension));
+  const places = by.map((dimension) => LEDGER_DIMENSIONS.indexOf(dimension));
   for (const cell of cells) {
-    if (cell.start < from || cell.start >= to) continue;
-    if (!isMatch(query.where ?? {}, (dimension) => cell.names[LEDGER_DIMENSIONS.indexOf(dimension)]!)) continue;
-    const start =
-      query.step === 'all' ? query.from : query.step === 'day' ? cell.start - (cell.start % DAY_MS) : cell.start;
-    addCell(
-      cellIn(
-        sums,
-        start,
-        places.map((place) => cell.names[place]!),
-      ),
-      cell,
-    );
+    const start = step === 'all' ? from : step === 'day' ? cell.start - (cell.start % DAY_MS) : cell.start;
+    const names = places.map((place) => cell.names[place]!);
+    addCell(cellIn(sums, start, names), cell);
   }
-  return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cell]) => toRow(cell, query.by));
+  return [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, cell]) => toRow(cell, by));
 }
 
 function toRow({ names, ...cell }: RollupCell, by: readonly LedgerDimension[]): RollupRow {

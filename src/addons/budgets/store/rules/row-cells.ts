@@ -1,6 +1,5 @@
 import { LEDGER_NAMES, LEDGER_SUMS, type LedgerRow } from '../../../../core/ports/ledger.ts';
 
-/** The order of the cells of a row. */
 export const ROW_COLUMNS = [
   'req',
   'att',

@@ -6,7 +6,6 @@ import { openBytes, sealBytes } from '../../../../core/kernel/aes-gcm.ts';
 // Envelope encryption: each value has a random data key of its own (AES-256-GCM), and a key of the ring wraps that data key the same way.
 // The additional data names the place of the value, so that a value moved to another row does not open.
 
-/** Where a sealed value is stored. */
 export interface SealedPlace {
   readonly table: string;
   readonly id: string;
@@ -14,12 +13,15 @@ export interface SealedPlace {
   readonly version: number;
 }
 
-interface Envelope {
-  readonly v: 1;
-  readonly kid: string;
+interface Encrypted {
   readonly iv: string;
   readonly ct: string;
   readonly tag: string;
+}
+
+interface Envelope extends Encrypted {
+  readonly v: 1;
+  readonly kid: string;
   readonly wiv: string;
   readonly wdek: string;
   readonly wtag: string;
@@ -60,7 +62,6 @@ export class KeyEncryptionKeys {
     return [...this.#keys.keys()];
   }
 
-  /** The envelope as JSON text. */
   seal(value: string, place: SealedPlace): string {
     if (this.#first === undefined)
       throw unopened('a secret can only be stored with a key to seal it: state.encryption_keys');
@@ -69,16 +70,8 @@ export class KeyEncryptionKeys {
     const body = encrypt(dek, Buffer.from(value), aad);
     const wrapped = encrypt(this.#keys.get(this.#first)!, dek, aad);
     dek.fill(0);
-    const envelope: Envelope = {
-      v: 1,
-      kid: this.#first,
-      iv: body.iv,
-      ct: body.ct,
-      tag: body.tag,
-      wiv: wrapped.iv,
-      wdek: wrapped.ct,
-      wtag: wrapped.tag,
-    };
+    const { iv: wiv, ct: wdek, tag: wtag } = wrapped;
+    const envelope: Envelope = { v: 1, kid: this.#first, ...body, wiv, wdek, wtag };
     return JSON.stringify(envelope);
   }
 
@@ -86,7 +79,7 @@ export class KeyEncryptionKeys {
     const envelope = parseEnvelope(text, place);
     const aad = aadOf(place);
     const dek = this.#unwrap(envelope, place, aad);
-    const value = decrypt(dek, { iv: envelope.iv, ct: envelope.ct, tag: envelope.tag }, aad);
+    const value = decrypt(dek, envelope, aad);
     dek.fill(0);
     if (!value) throw unopened(`${nameOf(place)} was changed, or belongs to another row`);
     return value.toString();
@@ -127,12 +120,6 @@ export class KeyEncryptionKeys {
       );
     return dek;
   }
-}
-
-interface Encrypted {
-  readonly iv: string;
-  readonly ct: string;
-  readonly tag: string;
 }
 
 function encrypt(key: Buffer, value: Buffer, aad: Buffer): Encrypted {

@@ -7,7 +7,6 @@ const ZERO = 0x30;
 /** The largest power of ten whose digits are computed as small integers. */
 const PIECE = 100_000_000;
 const PIECE_DIGITS = 8;
-/** The longest text of a number that JSON has. */
 const NUMBER_LENGTH = 25;
 /** Below this a loop is faster than a call of `write` (measured). */
 const LOOP_LENGTH = 12;

@@ -6,20 +6,16 @@ import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { SPOOLS } from './spool.ts';
 import { LineReader, type SpooledAccount, type SpooledSend, type SpoolLine } from './spool-lines.ts';
 
-/** The process that wrote a spool. */
 export interface SpoolWriter {
   readonly boot: Boot;
   readonly pid: number;
 }
 
-/** The counts and requests of a process, from all lines of its spool. */
 export interface SpoolState {
   readonly accounts: ReadonlyMap<number, SpooledAccount>;
-  /** Requests that may have left, and of which nothing more is known. */
   readonly open: readonly SpooledSend[];
 }
 
-/** The spools in the folder of a state store, as paths. */
 export function spoolsIn(folder: string): readonly string[] {
   try {
     return readdirSync(join(folder, SPOOLS), { withFileTypes: true })
@@ -42,21 +38,14 @@ const segmentsOf = (spool: string): string[] =>
 /** Undefined: it wrote nothing. */
 export async function writerOf(spool: string): Promise<SpoolWriter | undefined> {
   for (const path of segmentsOf(spool)) {
-    const file = await open(path);
-    try {
-      for await (const text of file.readLines()) {
-        const line = new LineReader().read(text);
-        if (line?.what === 'process') return line;
-        break;
-      }
-    } finally {
-      await file.close();
+    for await (const first of linesOf(path)) {
+      if (first.what === 'process') return first;
+      break;
     }
   }
   return undefined;
 }
 
-/** The lines of a segment that were written whole. */
 export async function* linesOf(segment: string): AsyncGenerator<SpoolLine> {
   const reader = new LineReader();
   const file = await open(segment);

@@ -4,15 +4,12 @@ import { LineBytes } from './line-bytes.ts';
 import { COMPLETE_LINE, processLine } from './spool-lines.ts';
 import type { Boot } from '../../../../core/ports/counters.ts';
 
-/** The spools of all processes, in the folder of the state store. */
 export const SPOOLS = 'spool';
 
-/** Most bytes of the spool of a process. */
 const MAX_BYTES = 1024 ** 3;
 /** A new segment begins after so many bytes. The old one is removed as soon as the store has its rows. */
 const SEGMENT_BYTES = 8 * 1024 ** 2;
 
-/** A file of a spool. */
 export interface SpoolSegment {
   readonly path: string;
   bytes: number;
@@ -23,7 +20,6 @@ export interface SpoolSegment {
 }
 
 export interface SpoolOptions {
-  /** The folder of the state store. */
   readonly folder: string;
   readonly boot: Boot;
   readonly pid: number;
@@ -36,10 +32,7 @@ export interface SpoolOptions {
 /** A spool's folder: the id of a process may be given again, that of its boot is not. */
 export const spoolName = (pid: number, boot: Boot['id']): string => `${pid}-${boot}`;
 
-/**
- * Requests that a process has sent and settled and the store does not have yet, in files that survive the process. Each write is one system call:
- * what it has taken survives `kill -9`, though not the failure of the machine.
- */
+/** Requests that the store does not have yet, in files. Each write is one system call: it survives `kill -9`, not a power failure. */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #folder: string;
@@ -53,7 +46,6 @@ export class Spool {
     this.#folder = join(options.folder, SPOOLS, spoolName(options.pid, options.boot.id));
   }
 
-  /** Bytes of all segments. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -80,7 +72,6 @@ export class Spool {
     return segment;
   }
 
-  /** Begins a new segment. */
   begin(): SpoolSegment {
     const { boot, pid, checkpoint, maxBytes = MAX_BYTES } = this.#options;
     if (this.bytes >= maxBytes) throw new SpoolFull(`the spool has reached ${maxBytes} bytes`);
@@ -115,12 +106,10 @@ export class Spool {
     }
   }
 
-  /** Segments with rows that are nowhere else. */
   get spilled(): readonly SpoolSegment[] {
     return this.#segments.filter(({ spilled }) => spilled > 0);
   }
 
-  /** The segment that is being written. */
   get last(): SpoolSegment | undefined {
     return this.#segments.at(-1);
   }

@@ -8,8 +8,7 @@ import {
 } from '../../../../core/ports/audit.ts';
 import type { Actor } from '../../../../core/ports/entities.ts';
 import { checkInteger } from '../rules/checks.ts';
-import { announcementOf, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
-import { ChainKeys } from '../rules/chain-keys.ts';
+import { announcementOf, ChainKeys, dropOf, nextRow, verifyChain, type LastRow } from '../rules/audit-chain.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import type { Database } from './database.ts';
 
@@ -22,7 +21,6 @@ interface StoredAudit extends Omit<AuditRow, 'address' | 'before' | 'after' | 'r
 
 export class SqliteAudit {
   readonly #db: Database;
-
   readonly #keys: ChainKeys;
 
   /** @param ring none: rows get hashes without a key */
@@ -47,22 +45,8 @@ export class SqliteAudit {
   }
 
   #insert(row: AuditRow): void {
-    this.#db.run(
-      'INSERT INTO audit (seq, at, actor, role, address, action, kind, id, before, after, reason, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      row.seq,
-      row.at,
-      row.actor,
-      row.role,
-      row.address ?? null,
-      row.action,
-      row.kind,
-      row.id,
-      row.before ?? null,
-      row.after ?? null,
-      row.reason ?? null,
-      row.prev,
-      row.hash,
-    );
+    const { address = null, before = null, after = null, reason = null } = row;
+    this.#db.insert('audit', { ...row, address, before, after, reason });
   }
 
   add(event: AuditEvent, by: Actor, now: number): void {

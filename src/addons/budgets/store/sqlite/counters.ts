@@ -1,27 +1,13 @@
-import type {
-  Adjustment,
-  LeaseRequest,
-  Boot,
-  CounterRef,
-  CounterState,
-  Grant,
-  LeaseId,
-  LeaseState,
-  LostLease,
-  TakeResult,
-  LeaseUsage,
-} from '../../../../core/ports/counters.ts';
-import type { Actor } from '../../../../core/ports/entities.ts';
-import * as counting from '../rules/counting.ts';
-import type { CountingTables, LeaseRow } from '../rules/counting.ts';
+import type { CounterRef, CounterState, Grant } from '../../../../core/ports/counters.ts';
+import { countingCalls, noCounter, type CountingTables, type LeaseRow } from '../rules/counting.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 
 const PIECE = 500;
 const LEASE = 'SELECT id, boot, node, period, granted, used, expires_at AS expiresAt, state FROM lease';
 
-/** `Counters` without promises: what runs in the thread of the store. */
 export class SqliteCounters {
+  readonly calls = countingCalls((now, task) => this.#db.transaction(() => task(this.#tables(now))));
   readonly #db: Database;
   readonly #audit: SqliteAudit;
 
@@ -30,37 +16,9 @@ export class SqliteCounters {
     this.#audit = audit;
   }
 
-  take(
-    requests: readonly LeaseRequest[],
-    by: Boot,
-    { batch, now }: { readonly batch: number; readonly now: number },
-  ): TakeResult {
-    return this.#db.transaction(() => counting.take(this.#tables(now), { requests, by, batch }, now));
-  }
-
-  report(used: readonly LeaseUsage[], by: Boot, now: number): LeaseState[] {
-    return this.#db.transaction(() => counting.report(this.#tables(now), used, by, now));
-  }
-
-  giveBack(leases: readonly LeaseId[], by: Boot, now: number): void {
-    this.#db.transaction(() => counting.giveBack(this.#tables(now), leases, by, now));
-  }
-
-  reap(until: number, boot: Boot['id'] | undefined, now: number): LostLease[] {
-    return this.#db.transaction(() => counting.reap(this.#tables(now), until, boot));
-  }
-
-  adjust(adjustment: Adjustment, by: Actor, now: number): CounterState {
-    return this.#db.transaction(() => counting.adjust(this.#tables(now), adjustment, by));
-  }
-
-  notify(counter: CounterRef, bit: number, now: number): boolean {
-    return this.#db.transaction(() => counting.notify(this.#tables(now), counter, bit));
-  }
-
   read(counters: readonly CounterRef[]): CounterState[] {
     const tables = this.#tables(0);
-    return counters.map((ref) => tables.counter(ref) ?? counting.noCounter(ref));
+    return counters.map((ref) => tables.counter(ref) ?? noCounter(ref));
   }
 
   /** The counters that follow one, in the order of `Counters.all`. */
@@ -97,16 +55,7 @@ export class SqliteCounters {
         return row && { ...row };
       },
       saveCounter: ({ node, period, spent, leased, unreconciled, notified }) =>
-        void db.run(
-          `INSERT INTO counter (node, period, spent, leased, unreconciled, notified) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (node, period) DO UPDATE SET spent = excluded.spent,
-           leased = excluded.leased, unreconciled = excluded.unreconciled, notified = excluded.notified`,
-          node,
-          period,
-          spent,
-          leased,
-          unreconciled,
-          notified,
-        ),
+        db.put('counter', ['node', 'period'], { node, period, spent, leased, unreconciled, notified }),
       prune: (before) => {
         db.run(
           `DELETE FROM lease WHERE expires_at < ? AND (state = 'ended' OR (state = 'lost' AND used >= granted))`,
@@ -118,7 +67,7 @@ export class SqliteCounters {
         );
       },
       isAdjusted: (id) => db.get('SELECT 1 FROM adjusted WHERE id = ?', id) !== undefined,
-      saveAdjusted: (id) => void db.run('INSERT INTO adjusted (id) VALUES (?)', id),
+      saveAdjusted: (id) => db.insert('adjusted', { id }),
       addAudit: (event, by) => this.#audit.append(event, by, now),
     };
   }
@@ -142,18 +91,7 @@ const leaseTables = (db: Database): LeaseTables => ({
   newLeaseId: () =>
     db.get<{ value: number }>(`UPDATE sequence SET value = value + 1 WHERE name = 'lease' RETURNING value`)!.value,
   saveLease: ({ id, boot, node, period, granted, used, expiresAt, state }) =>
-    void db.run(
-      `INSERT INTO lease (id, boot, node, period, granted, used, expires_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET granted = excluded.granted, used = excluded.used, expires_at = excluded.expires_at, state = excluded.state`,
-      id,
-      boot,
-      node,
-      period,
-      granted,
-      used,
-      expiresAt,
-      state,
-    ),
+    db.put('lease', ['id'], { id, boot, node, period, granted, used, expires_at: expiresAt, state }),
   renew: (boot, expiresAt) =>
     void db.run(`UPDATE lease SET expires_at = ? WHERE boot = ? AND state = 'live'`, expiresAt, boot),
 });
@@ -167,16 +105,20 @@ const bootTables = (db: Database): BootTables => ({
   saveAnswer: (boot, batch, answer) =>
     void db.run('UPDATE boot SET batch = ?, answer = ? WHERE id = ?', batch, JSON.stringify(answer), boot),
   saveBoot: ({ id, host, role, version, configHash, startedAt }, seenAt) =>
-    void db.run(
-      `INSERT INTO boot (id, host, role, version, config_hash, started_at, seen_at, batch, answer) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '[]')
-       ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at`,
-      id,
-      host,
-      role,
-      version,
-      configHash,
-      startedAt,
-      seenAt,
+    db.insert(
+      'boot',
+      {
+        id,
+        host,
+        role,
+        version,
+        config_hash: configHash,
+        started_at: startedAt,
+        seen_at: seenAt,
+        batch: 0,
+        answer: '[]',
+      },
+      'ON CONFLICT (id) DO UPDATE SET config_hash = excluded.config_hash, seen_at = excluded.seen_at',
     ),
   countBoots: (since) =>
     db.get<{ count: number }>('SELECT count(*) AS count FROM boot WHERE seen_at > ?', since)!.count,

@@ -3,6 +3,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { StateFailure, type StateFailureCode } from '../../../../core/ports/failures.ts';
 import { messageOf } from '../../../../plugin/thrown.ts';
 
+type SqlRow = Readonly<Record<string, SQLInputValue>>;
+
 export interface DatabaseOptions {
   /** FULL: a commit survives a power failure. NORMAL: it survives the end of the process; a power failure may take the last ones. */
   readonly synchronous: 'FULL' | 'NORMAL';
@@ -36,9 +38,20 @@ export class Database {
     this.guard(() => this.#db.exec(sql));
   }
 
-  /** Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return this.guard(() => Number(this.prepare(sql).run(...values).changes));
+  }
+
+  insert(table: string, row: SqlRow, onConflict = ''): void {
+    const columns = Object.keys(row);
+    const places = columns.map(() => '?');
+    this.run(`INSERT INTO ${table} (${columns.join()}) VALUES (${places.join()}) ${onConflict}`, ...Object.values(row));
+  }
+
+  /** Writes a row in place of the one with the same key. */
+  put(table: string, key: readonly string[], row: SqlRow): void {
+    const changed = Object.keys(row).flatMap((name) => (key.includes(name) ? [] : [`${name} = excluded.${name}`]));
+    this.insert(table, row, `ON CONFLICT (${key.join()}) DO UPDATE SET ${changed.join()}`);
   }
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers know the row of their statement, as with `all`

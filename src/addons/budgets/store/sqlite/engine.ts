@@ -1,18 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditEvent } from '../../../../core/ports/audit.ts';
-import type {
-  Adjustment,
-  LeaseRequest,
-  Boot,
-  CounterRef,
-  LeaseId,
-  LeaseUsage,
-} from '../../../../core/ports/counters.ts';
+import type { CounterRef } from '../../../../core/ports/counters.ts';
 import type { Actor, EntityChange, EntityRef, KeyUse, Version } from '../../../../core/ports/entities.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import type { KeptAnswer } from '../../../../core/ports/idempotency.ts';
+import { MAX_ANSWERS, type KeptAnswer } from '../../../../core/ports/idempotency.ts';
 import type { LedgerRow } from '../../../../core/ports/ledger.ts';
+import { checkAnswer } from '../rules/checks.ts';
 import { rowsOfText } from '../rules/row-cells.ts';
 import { KeyEncryptionKeys } from '../rules/sealing.ts';
 import { SqliteAudit } from './audit.ts';
@@ -20,10 +14,8 @@ import { SqliteCounters } from './counters.ts';
 import { Database } from './database.ts';
 import { SqliteEntities } from './entities.ts';
 import { SqliteLedger } from './ledger.ts';
-import { SqliteIdempotency } from './idempotency.ts';
 import { migrate, planMigrations } from './migrations.ts';
-import { lockStore, type StoreOwner } from './owner-lock.ts';
-import { readCallsOf } from './read-calls.ts';
+import { readCallsOf } from './store-reader.ts';
 import { copyStore } from './store-copy.ts';
 import { messageOf } from '../../../../plugin/thrown.ts';
 
@@ -117,14 +109,8 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     unseal: (_now: number, ref: EntityRef, field: string) => entities.unseal(ref, field),
     seen: (_now: number, uses: readonly KeyUse[]) => entities.seen(uses),
     lastUses: (_now: number, keyIds: readonly string[]) => entities.lastUses(keyIds),
-    take: (now: number, requests: readonly LeaseRequest[], by: Boot, batch: number) =>
-      counters.take(requests, by, { batch, now }),
-    report: (now: number, used: readonly LeaseUsage[], by: Boot) => counters.report(used, by, now),
-    giveBack: (now: number, leases: readonly LeaseId[], by: Boot) => counters.giveBack(leases, by, now),
-    reap: (now: number, until: number, boot: Boot['id'] | undefined) => counters.reap(until, boot, now),
-    adjust: (now: number, adjustment: Adjustment, by: Actor) => counters.adjust(adjustment, by, now),
+    ...counters.calls,
     read: (_now: number, refs: readonly CounterRef[]) => counters.read(refs),
-    notify: (now: number, counter: CounterRef, bit: number) => counters.notify(counter, bit, now),
     countersAfter: (_now: number, last: CounterRef | undefined) => counters.after(last),
     forget: (_now: number, periodStart: number) => counters.forget(periodStart),
     /** @param rows as `rowsAsText` writes them, or in the same thread as they are */
@@ -140,4 +126,80 @@ function callsOf({ db, ledger, folder, keys }: EngineParts) {
     keepAnswer: (now: number, answer: KeptAnswer) => idempotency.keep(answer, now),
     backup: (_now: number, copy: string) => copyStore(folder, copy),
   };
+}
+
+class SqliteIdempotency {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  find(actor: string, key: string, now: number): KeptAnswer | undefined {
+    const found = this.#db.get<KeptAnswer>(
+      'SELECT * FROM idem WHERE actor = ? AND key = ? AND until > ?',
+      actor,
+      key,
+      now,
+    );
+    return found && { ...found };
+  }
+
+  keep(answer: KeptAnswer, now: number): void {
+    checkAnswer(answer);
+    const { actor, key, sha256, status, body, until } = answer;
+    this.#db.transaction(() => {
+      this.#db.run('DELETE FROM idem WHERE until <= ?', now);
+      this.#db.insert('idem', { actor, key, sha256, status, body, until }, 'ON CONFLICT DO NOTHING');
+      this.#db.run(
+        `DELETE FROM idem WHERE rowid IN
+         (SELECT rowid FROM idem ORDER BY until, rowid LIMIT max(0, (SELECT count(*) FROM idem) - ?))`,
+        MAX_ANSWERS,
+      );
+    });
+  }
+}
+
+interface StoreOwner {
+  readonly pid: number;
+  readonly boot: string;
+  readonly host: string;
+}
+
+/**
+ * Makes this process the only one that writes a store's folder. The lock is a transaction that stays open in a file of its own: the
+ * system frees it when the process ends, however it ends. A process id alone is no lock: containers that share a folder have the same
+ * ids. The row names the owner for messages.
+ */
+function lockStore(folder: string, owner: StoreOwner, now: number): () => void {
+  const path = join(folder, 'owner.db');
+  const db = new Database(path, { synchronous: 'NORMAL' });
+  try {
+    db.exec('PRAGMA busy_timeout = 0');
+    db.transaction(() => {
+      db.exec(
+        'CREATE TABLE IF NOT EXISTS owner (pid INTEGER, boot TEXT, host TEXT, since INTEGER) STRICT; DELETE FROM owner',
+      );
+      db.run('INSERT INTO owner VALUES (?, ?, ?, ?)', owner.pid, owner.boot, owner.host, now);
+    });
+    db.exec('BEGIN IMMEDIATE');
+    return () => db.close();
+  } catch (error) {
+    const other = isBusy(error) ? ownerOf(db) : undefined;
+    db.close();
+    if (!isBusy(error)) throw error;
+    throw new StateFailure('in_use', `${folder} is in use by ${other ?? 'another process'}: a store has one owner`);
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof StateFailure && error.message.endsWith('database is locked');
+
+function ownerOf(db: Database): string | undefined {
+  try {
+    const row = db.get<StoreOwner & { since: number }>('SELECT * FROM owner');
+    return row && `process ${row.pid} on ${row.host} (boot ${row.boot}, since ${new Date(row.since).toISOString()})`;
+  } catch {
+    return undefined;
+  }
 }

@@ -19,21 +19,11 @@ import type { KeyEncryptionKeys, SealedPlace } from '../rules/sealing.ts';
 import type { SqliteAudit } from './audit.ts';
 import type { Database } from './database.ts';
 
-interface EntityColumns extends EntityRef {
-  readonly version: number;
-  readonly doc: string;
-  readonly updated_by: string;
-  readonly updated_at: number;
-  readonly gone: number;
-}
+const ENTITY = 'SELECT kind, id, version, doc, updated_by AS updatedBy, updated_at AS updatedAt, gone FROM entity';
+const DIGEST = 'slot, digest, last4, valid_from AS validFrom, valid_to AS validTo';
 
-interface StoredDigest {
-  readonly key_id: string;
-  readonly slot: number;
-  readonly digest: string;
-  readonly last4: string;
-  readonly valid_from: number;
-  readonly valid_to: number | null;
+interface StoredDigest extends Omit<KeyDigest, 'validTo'> {
+  readonly validTo: number | null;
 }
 
 export class SqliteEntities {
@@ -48,11 +38,11 @@ export class SqliteEntities {
   }
 
   load(since: Version): Loaded {
-    const rows = this.#db.all<EntityColumns>('SELECT * FROM entity WHERE version > ? ORDER BY kind, id', since);
+    const rows = this.#db.all<EntityRow>(`${ENTITY} WHERE version > ? ORDER BY kind, id`, since);
     const digests = Map.groupBy(
       DIGEST_KINDS.flatMap((kind) =>
         this.#db.all<StoredDigest & EntityRef>(
-          `SELECT kind, id, secret.* FROM ${SECRETS[kind]} AS secret JOIN entity ON kind = ? AND id = key_id WHERE version > ? ORDER BY slot`,
+          `SELECT kind, id, ${DIGEST} FROM ${SECRETS[kind]} JOIN entity ON kind = ? AND id = key_id WHERE version > ? ORDER BY slot`,
           kind,
           since,
         ),
@@ -129,21 +119,11 @@ export class SqliteEntities {
       if (first === undefined) return;
       this.#audit.announceKey(now);
       this.#db.run('DELETE FROM key_check WHERE kid <> ?', first);
-      this.#db.run(
-        'INSERT INTO key_check (kid, envelope) VALUES (?, ?) ON CONFLICT DO NOTHING',
-        first,
-        this.#keys.seal(CHECK.id, CHECK),
-      );
-      for (const { kind, id, ...sealed } of this.#db.all<EntityRef & SealedField>('SELECT * FROM sealed')) {
-        const envelope = this.#keys.rewrap(sealed.envelope, placeOf({ kind, id }, sealed.field, sealed.version));
-        if (envelope !== undefined)
-          this.#db.run(
-            'UPDATE sealed SET envelope = ? WHERE kind = ? AND id = ? AND field = ?',
-            envelope,
-            kind,
-            id,
-            sealed.field,
-          );
+      const sealed = { kid: first, envelope: this.#keys.seal(CHECK.id, CHECK) };
+      this.#db.insert('key_check', sealed, 'ON CONFLICT DO NOTHING');
+      for (const row of this.#db.all<EntityRef & SealedField>('SELECT * FROM sealed')) {
+        const envelope = this.#keys.rewrap(row.envelope, placeOf(row, row.field, row.version));
+        if (envelope !== undefined) this.#db.put('sealed', ['kind', 'id', 'field'], { ...row, envelope });
       }
     });
   }
@@ -165,24 +145,11 @@ export class SqliteEntities {
 type ReadTables = Pick<EntityTables, 'entity' | 'count' | 'digests' | 'digestOwner' | 'sealed'>;
 
 const readTables = (db: Database): ReadTables => ({
-  entity: ({ kind, id }) => {
-    const row = db.get<EntityColumns>('SELECT * FROM entity WHERE kind = ? AND id = ?', kind, id);
-    return (
-      row && {
-        kind,
-        id,
-        version: row.version,
-        doc: row.doc,
-        updatedBy: row.updated_by,
-        updatedAt: row.updated_at,
-        gone: row.gone === 1,
-      }
-    );
-  },
+  entity: ({ kind, id }) => db.get<EntityRow>(`${ENTITY} WHERE kind = ? AND id = ?`, kind, id),
   count: (kind: EntityKind) =>
     db.get<{ count: number }>('SELECT count(*) AS count FROM entity WHERE kind = ?', kind)!.count,
   digests: (kind, id) =>
-    db.all<StoredDigest>(`SELECT * FROM ${SECRETS[kind]} WHERE key_id = ? ORDER BY slot`, id).map(digestOf),
+    db.all<StoredDigest>(`SELECT ${DIGEST} FROM ${SECRETS[kind]} WHERE key_id = ? ORDER BY slot`, id).map(digestOf),
   digestOwner: (kind, digest) =>
     db.get<{ key_id: string }>(`SELECT key_id FROM ${SECRETS[kind]} WHERE digest = ?`, digest)?.key_id,
   sealed: ({ kind, id }) =>
@@ -197,46 +164,31 @@ type SavingTables = Pick<EntityTables, 'saveVersion' | 'saveEntity' | 'saveDiges
 
 const savingTables = (db: Database): SavingTables => ({
   saveVersion: (version) => void db.run(`UPDATE sequence SET value = ? WHERE name = 'version'`, version),
-  saveEntity: (row: EntityRow) =>
-    void db.run(
-      `INSERT INTO entity (kind, id, version, doc, updated_by, updated_at, gone) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version,
-       doc = excluded.doc, updated_by = excluded.updated_by, updated_at = excluded.updated_at, gone = excluded.gone`,
-      row.kind,
-      row.id,
-      row.version,
-      row.doc,
-      row.updatedBy,
-      row.updatedAt,
-      row.gone ? 1 : 0,
-    ),
+  saveEntity: ({ updatedBy, updatedAt, gone, ...row }: EntityRow) =>
+    db.put('entity', ['kind', 'id'], {
+      ...row,
+      updated_by: updatedBy,
+      updated_at: updatedAt,
+      gone,
+    }),
   saveDigests: (kind, id, digests) => {
     db.run(`DELETE FROM ${SECRETS[kind]} WHERE key_id = ?`, id);
     for (const { slot, digest, last4, validFrom, validTo } of digests)
-      db.run(
-        `INSERT INTO ${SECRETS[kind]} (key_id, slot, digest, last4, valid_from, valid_to) VALUES (?, ?, ?, ?, ?, ?)`,
-        id,
+      db.insert(SECRETS[kind], {
+        key_id: id,
         slot,
         digest,
         last4,
-        validFrom,
-        validTo ?? null,
-      );
+        valid_from: validFrom,
+        valid_to: validTo ?? null,
+      });
   },
   saveSealed: ({ kind, id }, field, sealed) => {
     db.run('DELETE FROM sealed WHERE kind = ? AND id = ? AND field = ?', kind, id, field);
-    if (sealed)
-      db.run(
-        'INSERT INTO sealed (kind, id, field, version, envelope) VALUES (?, ?, ?, ?, ?)',
-        kind,
-        id,
-        field,
-        sealed.version,
-        sealed.envelope,
-      );
+    if (sealed) db.insert('sealed', { kind, id, field, version: sealed.version, envelope: sealed.envelope });
   },
 });
 
-/** The tables of digests. */
 const SECRETS: Readonly<Record<DigestKind, string>> = { keys: 'key_secret', tokens: 'token_secret' };
 
 /** The place of a value sealed with a key: a key whose value changed under the same name cannot open it. */
@@ -244,25 +196,25 @@ const CHECK: SealedPlace = { table: 'key_check', id: 'gatehouse', field: 'check'
 
 const nameOf = ({ kind, id }: EntityRef): string => `${kind}/${id}`;
 
-const digestOf = (row: StoredDigest): KeyDigest => ({
-  slot: row.slot,
-  digest: row.digest,
-  last4: row.last4,
-  validFrom: row.valid_from,
-  validTo: row.valid_to ?? undefined,
+const digestOf = ({ slot, digest, last4, validFrom, validTo }: StoredDigest): KeyDigest => ({
+  slot,
+  digest,
+  last4,
+  validFrom,
+  validTo: validTo ?? undefined,
 });
 
 const entityOf = (
-  row: EntityColumns,
+  { kind, id, version, doc, updatedBy, updatedAt }: EntityRow,
   digests: readonly StoredDigest[] = [],
   sealed: readonly { field: string }[] = [],
 ): Entity => ({
-  kind: row.kind,
-  id: row.id,
-  version: row.version,
-  doc: JSON.parse(row.doc) as EntityDoc,
+  kind,
+  id,
+  version,
+  doc: JSON.parse(doc) as EntityDoc,
   sealed: sealed.map(({ field }) => field),
   digests: digests.map(digestOf),
-  updatedBy: row.updated_by,
-  updatedAt: row.updated_at,
+  updatedBy,
+  updatedAt,
 });

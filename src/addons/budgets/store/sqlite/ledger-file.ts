@@ -14,7 +14,7 @@ import {
   type RowName,
 } from '../../../../core/ports/ledger.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
-import { addRows, BUCKETS, DAY_MS, emptyCell, HOUR_MS, hoursOf, type RollupCell } from '../rules/rollup-cells.ts';
+import { BUCKETS, cellsOf, DAY_MS, emptyCell, HOUR_MS, hoursOf, type RollupCell } from '../rules/rollup-cells.ts';
 import { Database } from './database.ts';
 
 /** The version of these tables. A file of a day is written once: later releases read old versions and never change them. */
@@ -42,18 +42,12 @@ const CREATE = `
     PRIMARY KEY (start, ${quoted(LEDGER_DIMENSIONS)})) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${TABLES}`;
 
-/**
- * A column that files of earlier releases lack. The version of the tables stays: an earlier release names its columns, and so still works
- * with a file that has one more.
- */
+/** Files of earlier releases lack it. Those releases name their columns: they still work with a file that has one more. */
 const ADD_REQUEST_ID = 'ALTER TABLE ledger ADD COLUMN requestId TEXT';
 const HAS_REQUEST_ID = `SELECT 1 FROM pragma_table_info('ledger') WHERE name = 'requestId'`;
 
 const ADD_ROW = `INSERT INTO ledger (${quoted(ROW_COLUMNS)}) VALUES (${ROW_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
-/**
- * Bound of a stored sum. The limit of `sumCells`, for the sums that are shown, is much smaller. Without this bound, a row whose sum
- * overflows SQLite's integer would fail at each repetition and block the rows behind it.
- */
+/** Bound of a stored sum: a row whose sum overflows SQLite's integer would fail for ever and block the rows behind it. */
 const MOST = 2 ** 62;
 const bounded = (sum: number): number => Math.max(-MOST, Math.min(MOST, sum));
 /** A sum that stays within the bound. `sum` fails beyond 64 bits; `total` is exact up to 2 ** 53. */
@@ -69,6 +63,8 @@ export interface LedgerCursor {
   readonly att: number;
   readonly kind: number;
 }
+
+const BEFORE_ALL: LedgerCursor = { req: new Uint8Array(), att: -1, kind: -1 };
 
 /** @param row valid: `checkQuery` */
 export const cursorOf = ({ req, att, kind }: RowName): LedgerCursor => ({
@@ -125,12 +121,10 @@ export class LedgerFile {
 
   /** Returns the number of new rows. */
   append(rows: readonly LedgerRow[]): number {
-    return this.#written(() => {
+    return this.transaction(() => {
       if (!this.#hasRequestId) this.#addRequestId();
       const added = rows.filter((row) => this.#db.run(ADD_ROW, ...this.#valuesOf(row)) === 1);
-      const cells = new Map<string, RollupCell>();
-      addRows(cells, added, (_, name) => name);
-      this.addCells(cells.values());
+      this.addCells(cellsOf(added));
       return added.length;
     });
   }
@@ -145,17 +139,9 @@ export class LedgerFile {
     for (const cell of cells) {
       const names = LEDGER_DIMENSIONS.map((dimension, index) => this.#idOf(dimension, cell.names[index]!));
       const sums = LEDGER_SUMS.map((sum) => bounded(cell[sum]));
-      this.#db.run(
-        ADD_CELL,
-        cell.start,
-        ...names,
-        ...sums,
-        cell.requests,
-        cell.attempts,
-        cell.hits,
-        ...cell.ms,
-        ...cell.firstMs,
-      );
+      const { start, requests, attempts, hits, ms, firstMs } = cell;
+      const values = [start, ...names, ...sums, requests, attempts, hits, ...ms, ...firstMs];
+      this.#db.run(ADD_CELL, ...values);
     }
   }
 
@@ -173,13 +159,12 @@ export class LedgerFile {
     });
   }
 
-  /** Returns the number of removed cells. */
   forgetCells(before: number): number {
     return this.#db.transaction(() => this.#db.run('DELETE FROM cell WHERE start < ?', before));
   }
 
   /** Runs a transaction. Forgets the names that a failed one added. */
-  #written<Result>(task: () => Result): Result {
+  transaction<Result>(task: () => Result): Result {
     try {
       return this.#db.transaction(task);
     } catch (error) {
@@ -188,38 +173,25 @@ export class LedgerFile {
     }
   }
 
-  transaction<Result>(task: () => Result): Result {
-    return this.#written(task);
-  }
-
   rowsAfter(
     { from, to, where = {} }: LedgerQuery,
     cursor: LedgerCursor | undefined,
     limit: number,
   ): { rows: LedgerRow[]; last?: LedgerCursor } {
-    return this.#atOneMoment(() => this.#rowsAfter({ from, to, where }, cursor, limit));
-  }
-
-  #rowsAfter(
-    { from, to, where = {} }: LedgerQuery,
-    cursor: LedgerCursor | undefined,
-    limit: number,
-  ): { rows: LedgerRow[]; last?: LedgerCursor } {
-    const [condition, values] = this.#conditionOf(where);
-    const after = cursor ? [cursor.req, cursor.att, cursor.kind] : [new Uint8Array(), -1, -1];
-    const found = this.#db.all<StoredRow>(
-      `SELECT * FROM ledger WHERE (req, att, kind) > (?, ?, ?) AND at >= ? AND at < ?${condition} ORDER BY req, att, kind LIMIT ?`,
-      ...after,
-      from,
-      to,
-      ...values,
-      limit,
-    );
-    const last = found.at(-1);
-    const rows = found.map((row) => this.#rowOf(row));
-    return last && found.length === limit
-      ? { rows, last: { req: last.req, att: last.att!, kind: last.kind! } }
-      : { rows };
+    return this.#atOneMoment(() => {
+      const [condition, values] = this.#conditionOf(where);
+      const { req, att, kind } = cursor ?? BEFORE_ALL;
+      const place = [req, att, kind, from, to, ...values, limit];
+      const found = this.#db.all<StoredRow>(
+        `SELECT * FROM ledger WHERE (req, att, kind) > (?, ?, ?) AND at >= ? AND at < ?${condition} ORDER BY req, att, kind LIMIT ?`,
+        ...place,
+      );
+      const last = found.at(-1);
+      const rows = found.map((row) => this.#rowOf(row));
+      return last && found.length === limit
+        ? { rows, last: { req: last.req, att: last.att!, kind: last.kind! } }
+        : { rows };
+    });
   }
 
   /** The sums of a query; the dimensions that it does not distinguish are empty. */

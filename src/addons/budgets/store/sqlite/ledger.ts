@@ -24,7 +24,6 @@ import { cursorOf, LedgerFile, UnmadeFile, type LedgerCursor } from './ledger-fi
 const MAX_OPEN = 4;
 const MAX_TRIES = 5;
 const DAY_FILE = /^(\d{4}-\d\d-\d\d)\.db$/;
-/** The sums of days whose rows were dropped. */
 const DROPPED = 'dropped';
 
 export interface LedgerPlace {
@@ -32,7 +31,12 @@ export interface LedgerPlace {
   readonly cursor: LedgerCursor | undefined;
 }
 
-export interface SqliteLedgerOptions {
+interface LedgerPiece {
+  readonly rows: LedgerRow[];
+  readonly next: LedgerPlace | undefined;
+}
+
+interface SqliteLedgerOptions {
   readonly maxNames?: number | undefined;
   readonly readOnly?: boolean;
 }
@@ -41,12 +45,9 @@ export interface SqliteLedgerOptions {
 export class SqliteLedger {
   readonly #folder: string;
   readonly #maxNames: number;
-  /** The most recently used file last. */
   readonly #open = new Map<string, LedgerFile>();
   readonly #dropped: LedgerFile;
-  /** Days before this one were dropped. */
   #droppedBefore: string;
-
   readonly #readOnly: boolean;
 
   /** @param readOnly another process may own the store */
@@ -98,8 +99,7 @@ export class SqliteLedger {
       ...this.#dropped.cells(query),
       ...this.#daysWithin(from, to).flatMap((day) => this.#fileToRead(day)?.cells(query) ?? []),
     ]);
-    // The files have applied the conditions.
-    return sumCells({ ...query, where: {} }, cells);
+    return sumCells(query, cells);
   }
 
   #daysWithin(from: number, to: number): string[] {
@@ -107,31 +107,21 @@ export class SqliteLedger {
   }
 
   /** The next piece of a query, and where the one after it begins; undefined: that was the last. */
-  rowsAfter(
-    query: LedgerQuery,
-    place: LedgerPlace | undefined,
-    limit: number,
-  ): { readonly rows: LedgerRow[]; readonly next: LedgerPlace | undefined } {
+  rowsAfter(query: LedgerQuery, place: LedgerPlace | undefined, limit: number): LedgerPiece {
     checkQuery(query);
-    return this.#read(() => this.#rowsAfter(query, place, limit));
-  }
-
-  #rowsAfter(
-    query: LedgerQuery,
-    place: LedgerPlace | undefined,
-    limit: number,
-  ): { readonly rows: LedgerRow[]; readonly next: LedgerPlace | undefined } {
     const { after } = query;
     const from = place ?? (after && { day: dayOf(after.at), cursor: cursorOf(after) });
-    for (const day of this.#daysWithin(query.from, query.to)) {
-      if (from && day < from.day) continue;
-      const file = this.#fileToRead(day);
-      if (!file) continue;
-      const { rows, last } = file.rowsAfter(query, from?.day === day ? from.cursor : undefined, limit);
-      if (rows.length > 0)
-        return { rows, next: last ? { day, cursor: last } : { day: nextDay(day), cursor: undefined } };
-    }
-    return { rows: [], next: undefined };
+    return this.#read(() => {
+      for (const day of this.#daysWithin(query.from, query.to)) {
+        if (from && day < from.day) continue;
+        const file = this.#fileToRead(day);
+        if (!file) continue;
+        const { rows, last } = file.rowsAfter(query, from?.day === day ? from.cursor : undefined, limit);
+        if (rows.length > 0)
+          return { rows, next: last ? { day, cursor: last } : { day: nextDay(day), cursor: undefined } };
+      }
+      return { rows: [], next: undefined };
+    });
   }
 
   dropBefore(day: string): number {

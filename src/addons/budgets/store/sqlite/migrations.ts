@@ -70,7 +70,6 @@ export const MIGRATIONS: readonly Migration[] = [
 const checksum = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex');
 
 export interface MigrationPlan {
-  /** Steps that the store has. */
   readonly applied: number;
   readonly missing: readonly Migration[];
 }

@@ -7,8 +7,9 @@ import { rowsAsText } from '../rules/row-cells.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
 import type { EngineOptions } from './engine.ts';
 import type { LedgerPlace } from './ledger.ts';
-import { ReadingThread } from './reading-thread.ts';
-import { StoreThread } from './store-thread.ts';
+import { StateFailure } from '../../../../core/ports/failures.ts';
+import type { ReadCalls } from './store-reader.ts';
+import { StoreThread, type CallArguments, type Later } from './store-thread.ts';
 
 /** Opens a store in a folder: a thread of its own, which is the folder's only owner, and another one for long reads. */
 export async function openSqliteStore(
@@ -27,7 +28,6 @@ export async function openSqliteStore(
 type Calls = Pick<StoreThread, 'call'>;
 type Reads = Pick<ReadingThread, 'call'>;
 
-/** The ports of a store, over the calls of its engine. */
 export function storeOver(thread: Calls, reader: Reads, close: () => Promise<void>): StateStore {
   return {
     entities: entitiesOf(thread),
@@ -110,3 +110,36 @@ const auditOf = (thread: Calls, reader: Reads): Audit => ({
   verify: (known) => reader.call('verifyAudit', known),
   dropBefore: (at, by) => thread.call('dropAudit', at, by),
 });
+
+/** A second thread for long reads, which leases and writes need not wait for. Most gateways never read: the first read begins it. */
+class ReadingThread {
+  readonly #options: EngineOptions;
+  readonly #clock: Clock;
+  #thread: Promise<StoreThread> | undefined;
+  #isClosed = false;
+
+  /** @param options of the first thread, which is open */
+  constructor(options: EngineOptions, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  async call<Call extends keyof ReadCalls>(name: Call, ...args: CallArguments<Call>): Later<Call> {
+    if (this.#isClosed) throw new StateFailure('unavailable', 'the store is closed');
+    this.#thread ??= this.#open();
+    return (await this.#thread).call(name, ...args);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const thread = await this.#thread?.catch(() => undefined);
+    await thread?.close();
+  }
+
+  /** The next read tries again after a failure. */
+  #open(): Promise<StoreThread> {
+    const opening = StoreThread.open({ ...this.#options, onlyReads: true }, this.#clock);
+    opening.catch(() => (this.#thread = undefined));
+    return opening;
+  }
+}

@@ -9,10 +9,7 @@ function databasesIn(folder: string): string[] {
   return [...ledger.sort().map((name) => join('ledger', name)), 'state.db'];
 }
 
-/**
- * Copies a store that may be in use. The ledger is copied first and the objects and counters last: a row that is missing in the copy was
- * not yet in it, and a counter is never behind the rows that it has counted.
- */
+/** Copies a store that may be in use, the ledger first: a counter is never behind the rows that it has counted. */
 export async function copyStore(folder: string, copy: string): Promise<void> {
   if (!existsSync(join(folder, 'state.db')))
     throw new StateFailure('not_found', `${folder} has no store: there is no state.db in it`);

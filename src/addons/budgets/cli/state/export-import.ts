@@ -1,13 +1,25 @@
 import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../../../plugin/index.ts';
-import { openStore } from '../../state/open-store.ts';
 import { readStored } from '../../settings/read-stored.ts';
-import { MAX_CHANGES, OWNED_KINDS, type Entity, type PutChange } from '../../../../core/ports/entities.ts';
-import { ACTOR } from './actor.ts';
-import { EXPORT_KINDS } from './export.ts';
-import { objectsOfFiles } from './owned-files.ts';
-import { onStore, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
+import { OWNED_KINDS, type Entity, type PutChange } from '../../../../core/ports/entities.ts';
+import { objectsOfFiles } from './files-and-store.ts';
+import { onStore, withReader, withStore, writeAll, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
 import { messageOf } from '../../../../plugin/thrown.ts';
+
+const COUNTERS = 'counters';
+export const EXPORT_KINDS = [...OWNED_KINDS, COUNTERS] as const;
+
+/** `gatehouse state export`: the objects and counters of the store, one JSON object a line, without secrets. It may be in use. */
+export const exportCommand = (options: StateOptions & { readonly kind: string | undefined }): Promise<0 | 1 | 2> =>
+  onStore(options, ({ folder }) =>
+    withReader(folder, (store) => {
+      const { out, kind } = options;
+      for (const entity of store.load().changed)
+        if (kind === undefined || kind === entity.kind) out(`${JSON.stringify(entity)}\n`);
+      if (kind === undefined || kind === COUNTERS)
+        for (const counter of store.counters()) out(`${JSON.stringify({ kind: COUNTERS, ...counter })}\n`);
+      return 0;
+    }),
+  );
 
 interface StateImportOptions extends StateOptions {
   readonly file: string;
@@ -15,16 +27,12 @@ interface StateImportOptions extends StateOptions {
   readonly dryRun: boolean;
 }
 
-/** One object of an export, with the line that it is on. */
 interface ExportedLine {
   readonly place: string;
   readonly entity: Entity;
 }
 
-/**
- * `gatehouse state import FILE`: writes the objects of an export to the store of the settings. Refuses everything when one of them cannot
- * be written: it is there already, a file has it, its kind is not in `state.owns`, or it is not valid.
- */
+/** `gatehouse state import FILE`: writes the objects of an export. Refuses everything when one of them cannot be written. */
 export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =>
   onStore(options, async (found): Promise<ExitCode> => {
     const { out, err, file, kind, dryRun } = options;
@@ -35,8 +43,7 @@ export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =
     if (text === undefined) return 1;
     const { lines, problems, skipped } = readLines(text, options);
     const chosen = lines.filter(({ entity }) => kind === undefined || entity.kind === kind);
-    const store = await openStore(found.state, systemClock);
-    try {
+    return withStore(found, async (store) => {
       const known = new Set((await store.entities.load(0)).changed.map(({ kind: one, id }) => `${one}/${id}`));
       problems.push(...chosen.flatMap((line) => problemOf(line, found, known) ?? []));
       for (const problem of problems) err(`${problem}\n`);
@@ -52,16 +59,11 @@ export const importCommand = (options: StateImportOptions): Promise<0 | 1 | 2> =
         return 0;
       }
       const changes = chosen.map(({ entity }) => changeOf(entity));
-      for (let from = 0; from < changes.length; from += MAX_CHANGES)
-        await store.entities.write(changes.slice(from, from + MAX_CHANGES), ACTOR);
+      await writeAll(store, changes);
       out(`${found.folder}: ${chosen.length} objects imported\n`);
       return 0;
-    } finally {
-      await store.close();
-    }
+    });
   });
-
-const COUNTERS = EXPORT_KINDS.at(-1);
 
 function readLines(text: string, { file }: Pick<StateImportOptions, 'file'>) {
   const lines: ExportedLine[] = [];

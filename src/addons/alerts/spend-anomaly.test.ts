@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { anomalyOf } from './spend-anomaly.ts';
+import { anomalyOf } from './spend-watch.ts';
 
 const USD = 1e9;
 const rule = { factor: 5, floor: 10 * USD };
