@@ -1,7 +1,6 @@
 import type { Budget as BudgetFile } from '../../../../schemas/types.generated.ts';
 import type { Budget, NodeKind } from '../../../core/tenants/tree.ts';
 import { compileNode } from '../../budgets/settings/compile-node.ts';
-import type { Settings } from '../../../core/settings/read/load.ts';
 import type { OwnedObject } from './objects.ts';
 import { NOUNS, type ObjectKind } from './routes.ts';
 
@@ -25,21 +24,18 @@ export interface BudgetInObject {
 type SpecOwner = Pick<OwnedObject, 'kind' | 'id' | 'spec'>;
 
 /** The budgets of an object: those inside of an organization, a team or a key, or a budget itself. */
-export function budgetsIn(
-  { kind, id, spec }: SpecOwner,
-  { server }: Pick<Settings, 'server'>,
-): readonly BudgetInObject[] {
+export function budgetsIn({ kind, id, spec }: SpecOwner): readonly BudgetInObject[] {
   // The objects of files and of the store are valid by the schema of these types.
   if (kind === 'budgets') {
     const { node, ...budget } = spec;
     const of = nodeOf(node);
     const own = budget as unknown as BudgetFile;
-    return compiledOf(of.kind, of.id, [own], server).map((compiled) => ({ partId: undefined, spec: own, compiled }));
+    return compiledOf(of.kind, of.id, [own]).map((compiled) => ({ partId: undefined, spec: own, compiled }));
   }
   const specs = spec['budgets'];
   if (!Array.isArray(specs) || !isNode(kind)) return [];
   const budgets = specs as BudgetFile[];
-  return compiledOf(kind, id, budgets, server).map((compiled, index) => ({
+  return compiledOf(kind, id, budgets).map((compiled, index) => ({
     partId: compiled.name,
     spec: budgets[index]!,
     compiled,
@@ -49,12 +45,7 @@ export function budgetsIn(
 const isNode = (kind: ObjectKind): kind is NodeObjectKind => NODE_KINDS.some((one) => one === kind);
 
 /** A document of the store that this API has not written may have a cap that cannot be read: it counts nothing. */
-function compiledOf(
-  kind: NodeObjectKind,
-  id: string,
-  budgets: BudgetFile[],
-  _server: Settings['server'],
-): readonly Budget[] {
+function compiledOf(kind: NodeObjectKind, id: string, budgets: BudgetFile[]): readonly Budget[] {
   try {
     return compileNode(NOUNS[kind] satisfies NodeKind, id, { budgets }).budgets;
   } catch (error) {
