@@ -79,38 +79,49 @@ function compareAttempts(expected: number | readonly string[], got: readonly Att
   });
 }
 
-function compareOutbound(
-  expected: TestOutbound | readonly TestOutbound[],
-  attempts: readonly AttemptOutcome[],
-): readonly Mismatch[] {
-  const path: JsonPath = ['outbound'];
-  const sent = attempts.filter(({ outbound }) => outbound !== undefined);
-  if (!isList(expected)) {
-    const last = sent.at(-1)?.outbound;
-    return last ? compareCall(expected, last, path) : [{ path, message: `nothing was sent${tried(attempts)}` }];
-  }
-  if (expected.length !== sent.length) {
-    const got = `${sent.length}: ${sent.map(nameOf).join(', ') || 'none'}`;
-    return [{ path, message: 'number of targets to which a request was sent', expected: String(expected.length), got }];
-  }
-  return expected.flatMap((one, index) => compareCall(one, sent[index]!.outbound!, [...path, index]));
+interface ExpectedCalls {
+  readonly expected: TestOutbound | readonly TestOutbound[];
+  readonly got: readonly CaseCall[];
+  readonly path: JsonPath;
+  /** The mismatch without a call. */
+  readonly none: string;
+  /** The mismatch of another number of calls. */
+  readonly count: string;
 }
 
-function compareEmbeddings(
-  expected: TestOutbound | readonly TestOutbound[],
-  calls: readonly CaseCall[],
-): readonly Mismatch[] {
-  const path: JsonPath = ['embeddings'];
+/** The last call, or all of them. @param listed the calls in words */
+function compareCalls({ expected, got, path, none, count }: ExpectedCalls, listed = ''): readonly Mismatch[] {
   if (!isList(expected)) {
-    const last = calls.at(-1);
-    return last ? compareCall(expected, last, path) : [{ path, message: 'no call for vectors was made' }];
+    const last = got.at(-1);
+    return last ? compareCall(expected, last, path) : [{ path, message: none }];
   }
-  if (expected.length !== calls.length)
-    return [
-      { path, message: 'number of calls for vectors', expected: String(expected.length), got: String(calls.length) },
-    ];
-  return expected.flatMap((one, index) => compareCall(one, calls[index]!, [...path, index]));
+  if (expected.length !== got.length)
+    return [{ path, message: count, expected: String(expected.length), got: `${got.length}${listed}` }];
+  return expected.flatMap((one, index) => compareCall(one, got[index]!, [...path, index]));
 }
+
+function compareOutbound(expected: ExpectedCalls['expected'], attempts: readonly AttemptOutcome[]) {
+  const sent = attempts.filter(({ outbound }) => outbound !== undefined);
+  return compareCalls(
+    {
+      expected,
+      got: sent.map(({ outbound }) => outbound!),
+      path: ['outbound'],
+      none: `nothing was sent${tried(attempts)}`,
+      count: 'number of targets to which a request was sent',
+    },
+    `: ${sent.map(nameOf).join(', ') || 'none'}`,
+  );
+}
+
+const compareEmbeddings = (expected: ExpectedCalls['expected'], got: readonly CaseCall[]) =>
+  compareCalls({
+    expected,
+    got,
+    path: ['embeddings'],
+    none: 'no call for vectors was made',
+    count: 'number of calls for vectors',
+  });
 
 /** `Array.isArray` does not narrow read-only lists. */
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);

@@ -17,7 +17,7 @@ import { messageOf } from '../../plugin/thrown.ts';
 export interface TestRun {
   /** Folder of the settings. */
   readonly folder: string;
-  /** Must return the same contents throughout: `OnceFiles`. */
+  /** Must return the same contents throughout. */
   readonly files: SettingsFiles;
   readonly clock: Pick<Clock, 'now'>;
   /** Returns the outcome of each request, up to one that does not end. */
@@ -27,10 +27,8 @@ export interface TestRun {
   /** Stop after the first failed case. */
   readonly bail: boolean;
   /** Called when all files are read, before any case runs. */
-  readonly onRead?: (warnings: readonly Diagnostic[]) => void;
+  readonly onRead: (warnings: readonly Diagnostic[]) => void;
   readonly onResult: (result: CaseResult) => void;
-  /** Called before each case; false stops the run. */
-  readonly mayGoOn?: () => boolean;
 }
 
 /** Runs all cases of all files, one after the other. */
@@ -41,7 +39,7 @@ export async function runTests(run: TestRun): Promise<TestsEnd> {
     ...tests.diagnostics,
     ...(await mistakesAround(tests.files, { folder, files })),
   ]);
-  run.onRead?.(diagnostics.filter((one) => !isError(one)));
+  run.onRead(diagnostics.filter((one) => !isError(one)));
   if (tests.paths.length === 0) return nothing(folder, files);
   if (diagnostics.some(isError)) return { kind: 'broken', diagnostics: diagnostics.filter(isError) };
   const setups = new Map(tests.files.map(({ env }) => [keyOf(env), { configs: folder, files, env }]));
@@ -66,7 +64,7 @@ async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> 
   return { kind: 'nothing', message: 'names' in listed ? none : noFolder(folder, listed) };
 }
 
-export const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
+const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
   'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
 
 /** Errors of the settings in the tests' environments, and names in the tests that the settings do not have. */
@@ -110,7 +108,7 @@ async function runAll(chosen: readonly Chosen[], run: TestRun): Promise<TestsEnd
   const results: CaseResult[] = [];
   try {
     for (const one of chosen) {
-      if (run.mayGoOn?.() === false || (run.bail && results.some(hasFailed))) break;
+      if (run.bail && results.some(hasFailed)) break;
       const result = await runOne(one, run);
       results.push(result);
       run.onResult(result);

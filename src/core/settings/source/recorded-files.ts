@@ -119,11 +119,8 @@ function seenFolder(answer: FolderRead, matters: (name: string) => boolean): See
 }
 
 /** Names in a settings folder that a load considers. */
-const mayBeSettings = (name: string): boolean => mayBeSettingsOrTests(name) && !isTests(name);
-
-/** Names that a load or `gatehouse test` considers. */
-export const mayBeSettingsOrTests = (name: string): boolean =>
-  FOLDERS.has(name) || (/\.(?:ya?ml|txt)$/i.test(name) && !name.startsWith('.'));
+const mayBeSettings = (name: string): boolean =>
+  FOLDERS.has(name) || (/\.(?:ya?ml|txt)$/i.test(name) && !name.startsWith('.') && !isTests(name));
 
 /** The folders of settings, and that of the partials of prompts, whose files end in .txt. */
 const FOLDERS: ReadonlySet<string> = new Set(['gateway', 'prompts', 'partials']);
