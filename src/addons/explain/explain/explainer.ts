@@ -34,8 +34,7 @@ import { describeRun } from './describe/index.ts';
 import { replyHeaders } from './header-watch.ts';
 import { watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
-import type { FrozenResponses } from './kept-responses.ts';
-import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
+import { FrozenClock, WELL, type HealthThen, type ReadHealth } from './frozen.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */
@@ -69,11 +68,9 @@ interface Compiled {
 
 /** State of the current question; there is one at a time. */
 interface Asking {
+  question: Pick<ExplainQuestion, 'health' | 'found' | 'limited'>;
   draws: readonly number[];
   supposed: Supposed | undefined;
-  health: FrozenHealth | undefined;
-  found: FrozenResponses | undefined;
-  limited: ExplainQuestion['limited'];
 }
 
 /** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
@@ -130,10 +127,8 @@ export class Explainer {
     const compiled = await (this.#compiled ??= this.#compile(moment.wall));
     const { clock, asking, loaded, settings, snapshot, listed } = compiled;
     clock.stand(moment);
+    asking.question = question;
     asking.draws = question.draws ?? [];
-    asking.health = question.health;
-    asking.found = question.found;
-    asking.limited = question.limited;
     const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
     const { ctx, exchange } = arrived(supposed ? withKey(question, supposed.key, snapshot) : question, compiled);
     const run = new ExplainedRun(exchange, { ...question, answers }, (target) =>
@@ -211,7 +206,7 @@ export class Explainer {
     const { configs, env, files, log, clock: real } = this.#setup;
     const clock = new FrozenClock(real);
     clock.stand({ now: real.now(), wall });
-    const asking: Asking = { draws: [], supposed: undefined, health: undefined, found: undefined, limited: undefined };
+    const asking: Asking = { question: {}, draws: [], supposed: undefined };
     const loaded = await loadSettings(configs, {
       env,
       files,
@@ -254,8 +249,8 @@ export class Explainer {
           runOf: (exchange) => this.#runOf(exchange),
           supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
           health: this.#healthIn(asking),
-          found: () => asking.found,
-          limited: () => asking.limited,
+          found: () => asking.question.found,
+          limited: () => asking.question.limited,
           knowsResponses: this.#setup.parts !== undefined,
         }),
       },
@@ -275,7 +270,7 @@ export class Explainer {
 
   #healthIn(asking: Asking): ReadHealth {
     return (config, target, exchange) => {
-      if (asking.health) return asking.health.get(target.path);
+      if (asking.question.health) return asking.question.health.get(target.path);
       return this.#setup.health?.peek(config, target, exchange);
     };
   }
