@@ -21,8 +21,7 @@ export function compare(expected: TestExpectation, outcome: CaseOutcome): readon
 const NO_CONNECTION = 502;
 
 function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
-  const { target, attempts, outbound, status, headers, body, stream, dropped, defaulted, embeddings, metrics } =
-    expected;
+  const { target, attempts, outbound, status, headers, body, stream, dropped, embeddings, metrics } = expected;
   const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
   const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
   return [
@@ -37,7 +36,6 @@ function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly M
     ...('body' in expected ? compareBody(body, outcome) : []),
     ...(stream === undefined ? [] : compareStream(stream, outcome)),
     ...(dropped === undefined ? [] : compareDropped(dropped, outcome.dropped)),
-    ...(defaulted === undefined ? [] : compareDefaulted(defaulted, outcome.defaulted)),
     ...(embeddings === undefined ? [] : compareEmbeddings(embeddings, outcome.embeddings)),
     ...(metrics === undefined ? [] : compareMetrics(metrics, outcome.metrics)),
   ];
@@ -237,31 +235,6 @@ function compareDropped(expected: readonly string[], got: readonly string[]): re
         : [{ path: [...path, index], message: `\`${name}\` was not dropped`, ...meant(name, extra) }],
     ),
     ...extra.map((name) => ({ path, message: `\`${name}\` was also dropped` })),
-  ];
-}
-
-function compareDefaulted(
-  expected: Readonly<Record<string, number>>,
-  got: Readonly<Record<string, number>>,
-): readonly Mismatch[] {
-  const path: JsonPath = ['defaulted'];
-  const extra = Object.entries(got).filter(([name]) => !(name in expected));
-  return [
-    ...Object.entries(expected).flatMap(([name, value]) =>
-      name in got
-        ? differences(value, got[name], [...path, name])
-        : [
-            {
-              path: [...path, name],
-              message: `\`${name}\` has no default here`,
-              ...meant(
-                name,
-                extra.map(([other]) => other),
-              ),
-            },
-          ],
-    ),
-    ...extra.map(([name, value]) => ({ path, message: `\`${name}\` was also set by default, to ${value}` })),
   ];
 }
 
