@@ -31,8 +31,7 @@ import { fakeMissing } from './fakes.ts';
 import { dryRunOf } from '../../../core/dry-run/dry-run.ts';
 import { expired, suppose, withKey, type Supposed } from '../../../core/dry-run/supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
-import { replyHeaders } from './header-watch.ts';
-import { watchPlugins } from './watch.ts';
+import { replyHeaders, watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import { FrozenClock, WELL, type HealthThen, type ReadHealth } from './frozen.ts';
 

@@ -21,8 +21,7 @@ import { createDrySender } from '../../../core/dry-run/calls.ts';
 import { supposingKeys } from '../../../core/dry-run/fakes.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
-import { readOnlyHealth, type ReadHealth } from './frozen.ts';
-import { readOnlyResponses, type FrozenResponses } from './kept-responses.ts';
+import { readOnlyHealth, readOnlyResponses, type FrozenResponses, type ReadHealth } from './frozen.ts';
 import { cacheKey, describeKey, type CacheQuestion } from '../../../../plugins/cache/key.ts';
 import { readCacheOptions } from '../../../../plugins/cache/client-options.ts';
 
