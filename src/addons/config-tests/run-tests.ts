@@ -2,7 +2,7 @@ import type { Clock } from '../../plugin/index.ts';
 import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../../core/settings/source/files.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
-import { loadSettings, type LoadResult } from '../../core/settings/read/load.ts';
+import { loadSettings } from '../../core/settings/read/load.ts';
 import { checkTests } from './check-tests.ts';
 import { compare } from './compare.ts';
 import type { Mismatch } from './differences.ts';
@@ -11,7 +11,7 @@ import type { CaseOutcome } from './outcome.ts';
 import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
 import { requestsOf, type FullCase } from './case-requests.ts';
-import { type RunnerSetup } from './runner.ts';
+import type { RunnerSetup } from './runner.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
 export interface TestRun {
@@ -35,14 +35,11 @@ export interface TestRun {
 export async function runTests(run: TestRun): Promise<TestsEnd> {
   const { folder, files } = run;
   const tests = await readTests(folder, files);
-  const diagnostics = sortDiagnostics([
-    ...tests.diagnostics,
-    ...(await mistakesAround(tests.files, { folder, files })),
-  ]);
+  const setups = await setupsOf(tests.files, run);
+  const diagnostics = sortDiagnostics([...tests.diagnostics, ...(await mistakesAround(tests.files, setups, files))]);
   run.onRead(diagnostics.filter((one) => !isError(one)));
   if (tests.paths.length === 0) return nothing(folder, files);
   if (diagnostics.some(isError)) return { kind: 'broken', diagnostics: diagnostics.filter(isError) };
-  const setups = new Map(tests.files.map(({ env }) => [keyOf(env), { configs: folder, files, env }]));
   const cases = tests.files.flatMap((file) => {
     const setup = setups.get(keyOf(file.env))!;
     return file.cases.map((testCase, index) => ({ setup, file, testCase, index }));
@@ -67,24 +64,33 @@ async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> 
 const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
   'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
 
-/** Errors of the settings in the tests' environments, and names in the tests that the settings do not have. */
-async function mistakesAround(
+/** The settings in each environment of the tests. */
+async function setupsOf(
   tests: readonly TestFile[],
   { folder, files }: Pick<TestRun, 'folder' | 'files'>,
-): Promise<readonly Diagnostic[]> {
+): Promise<ReadonlyMap<string, RunnerSetup>> {
+  const setups = new Map<string, RunnerSetup>();
   // Without a valid test file, the settings' own errors are still reported.
-  const envs = tests.length > 0 ? tests.map(({ env }) => env) : [{}];
-  const loads = new Map<string, LoadResult>();
-  for (const env of envs) {
+  for (const { env } of tests.length > 0 ? tests : [{ env: {} }]) {
     const key = keyOf(env);
-    if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, fakeMissing: true }));
+    if (setups.has(key)) continue;
+    setups.set(key, { configs: folder, env, loaded: await loadSettings(folder, { env, files, fakeMissing: true }) });
   }
+  return setups;
+}
+
+/** Errors of the settings, and names in the tests that the settings do not have. */
+async function mistakesAround(
+  tests: readonly TestFile[],
+  setups: ReadonlyMap<string, RunnerSetup>,
+  files: SettingsFiles,
+): Promise<readonly Diagnostic[]> {
   // `gatehouse validate` reports the other warnings.
-  const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
+  const mistakes = [...setups.values()].flatMap(({ loaded: { folderExists, diagnostics } }) =>
     folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
   );
   const misnamed = tests.map(async (file) => {
-    const { settings } = loads.get(keyOf(file.env))!;
+    const { settings } = setups.get(keyOf(file.env))!.loaded;
     return settings ? checkTests(file, await namesIn(settings, files)) : [];
   });
   return [...mistakes, ...(await Promise.all(misnamed)).flat()];

@@ -323,7 +323,7 @@ describe('the outcome', () => {
       TEAM_KEY: 'canary-team-key-0123',
     };
     const targets = [TARGETS.openai, TARGETS.claude];
-    const setup = setupOf({ gateway: { prod: { strategy: { mode: 'fallback' }, targets } } }, env);
+    const setup = await setupOf({ gateway: { prod: { strategy: { mode: 'fallback' }, targets } } }, env);
     const quoting = (key: string) => ({ error: { type: 'api_error', message: `Incorrect key: ${key}` } });
     const upstream = [
       { status: 503, body: quoting('canary-openai-key') },
