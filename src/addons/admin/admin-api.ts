@@ -38,7 +38,6 @@ interface Place {
   readonly query: string;
 }
 
-/** The admin API under `/admin/v1`. */
 export class AdminApi {
   readonly #options: AdminOptions;
   readonly #readObjects: () => Promise<Objects>;

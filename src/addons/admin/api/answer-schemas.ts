@@ -62,7 +62,6 @@ const named = (noun: string): Schema => object({ ...META, spec: own(`${noun}_spe
 const secret = (of: string, what: string): Schema =>
   object({ [what]: nullable(text('The secret. It is shown once; null in a dry run.')), object: own(of) });
 
-/** The schemas of answers, by name. */
 export const ANSWER_SCHEMAS = {
   organization: named('organization'),
   team: named('team'),

@@ -20,7 +20,6 @@ const patch = (noun: string): Schema =>
     ['spec'],
   );
 
-/** The schemas of bodies, by name. */
 export const BODY_SCHEMAS = {
   create_organization: create('organization'),
   patch_organization: patch('organization'),

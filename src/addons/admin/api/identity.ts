@@ -12,7 +12,6 @@ import { isRole, type Role } from './roles.ts';
 import type { OperationId } from './routes.ts';
 import { isSame } from './secrets.ts';
 
-/** The caller of the admin API. */
 export interface AdminIdentity {
   readonly actor: Actor;
   readonly role: Role;
@@ -30,7 +29,6 @@ export interface AdminIdentity {
 
 export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket'>): string => socket.remoteAddress ?? '';
 
-/** The sources of tokens, and the bound of failures. */
 interface IdentifyOptions {
   readonly admin: ServerSettings['admin'];
   /** Wrong tokens by network of the client. */

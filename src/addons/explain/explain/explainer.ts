@@ -55,7 +55,6 @@ export interface ExplainerSetup {
   readonly registry?: PluginRegistry;
 }
 
-/** Settings compiled for explain, not for serving. */
 interface Compiled {
   readonly clock: FrozenClock;
   readonly asking: Asking;
@@ -275,7 +274,6 @@ export class Explainer {
   }
 }
 
-/** Koa's context of a question, and its exchange. */
 function arrived(question: ExplainQuestion, { snapshot, clock }: Compiled) {
   const ctx = inboundContext(question);
   const { operation, params, format, refusal } = routed(ctx);
@@ -297,6 +295,5 @@ const elsewhere = ({ remoteAddress }: ExplainQuestion, { error, request }: Excha
     ? [`explained as a request from ${request.remoteAddress}; the network of a key given by id is not checked`]
     : [];
 
-/** One note for all fakes. */
 const fakedNames = ({ fakedNames: names }: LoadResult): readonly string[] =>
   names.length === 0 ? [] : [`replaced by fakes because not set here: ${names.join(', ')}`];

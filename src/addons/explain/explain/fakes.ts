@@ -144,7 +144,6 @@ const countNothing = (budgets: RequestBudgets, { runOf }: FakesSetup): RequestBu
 const isUnknownCredential = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'credentials_failed' || error.code === 'internal_error');
 
-/** @returns the assumed failure of the attempt */
 function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: AttemptNotes): GatewayError {
   const failures = [
     ...nextAfter.kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),

@@ -57,7 +57,6 @@ export class FrozenClock implements Clock {
   }
 }
 
-/** Health of a target at one point in time. */
 export type HealthThen = Pick<TargetHealth, 'state' | 'retryAt' | 'admits'>;
 
 /** Health of the targets of one config at one point in time, by path. A missing target was healthy. */

@@ -7,7 +7,6 @@ import type { FrozenHealth, FrozenResponses } from './frozen.ts';
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** A request to explain. */
 export interface ExplainQuestion {
   readonly method: string;
   /** Path with query. */

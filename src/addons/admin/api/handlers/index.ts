@@ -27,7 +27,6 @@ const ofObjects = <const Kind extends ObjectKind>(kind: Kind) =>
     delete: deleteObject(kind),
   });
 
-/** The handler of each operation of the table. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('organizations'),
   ...ofObjects('teams'),

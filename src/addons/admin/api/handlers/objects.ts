@@ -154,7 +154,6 @@ interface PutParts {
   readonly ifVersion: number;
 }
 
-/** A write of an object of the API. */
 type ObjectPut = PutChange & { readonly kind: ObjectKind };
 
 /** `expires_at` of a key is the end of its own digest. */
