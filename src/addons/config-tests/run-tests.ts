@@ -27,7 +27,7 @@ export interface TestRun {
   /** Stop after the first failed case. */
   readonly bail: boolean;
   /** Called when all files are read, before any case runs. */
-  readonly onRead: (warnings: readonly Diagnostic[]) => void;
+  readonly onRead?: (warnings: readonly Diagnostic[]) => void;
   readonly onResult: (result: CaseResult) => void;
 }
 
@@ -37,7 +37,7 @@ export async function runTests(run: TestRun): Promise<TestsEnd> {
   const tests = await readTests(folder, files);
   const setups = await setupsOf(tests.files, run);
   const diagnostics = sortDiagnostics([...tests.diagnostics, ...(await mistakesAround(tests.files, setups, files))]);
-  run.onRead(diagnostics.filter((one) => !isError(one)));
+  run.onRead?.(diagnostics.filter((one) => !isError(one)));
   if (tests.paths.length === 0) return nothing(folder, files);
   if (diagnostics.some(isError)) return { kind: 'broken', diagnostics: diagnostics.filter(isError) };
   const cases = tests.files.flatMap((file) => {

@@ -17,15 +17,14 @@ interface Seen {
 export class RecordedFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
   /** Selects the names in a folder that are relevant; other names may come and go. */
-  readonly matters: (name: string) => boolean;
+  readonly matters = mayBeSettings;
   readonly #seen = new Map<string, Seen>();
   readonly #read: ReadPlaces = { files: new Map(), folders: new Map() };
   /** One path was read twice within a load, with different results. */
   #torn = false;
 
-  constructor(files: SettingsFiles, matters: (name: string) => boolean = mayBeSettings) {
+  constructor(files: SettingsFiles) {
     this.#files = files;
-    this.matters = matters;
   }
 
   async read(path: string): Promise<FileRead> {
