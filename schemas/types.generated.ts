@@ -2791,12 +2791,6 @@ export interface TestExpectation {
    */
   dropped?: string[];
   /**
-   * All fields that the request omits and the gateway sets because the target demands them, with their values. {}: none.
-   */
-  defaulted?: {
-    [k: string]: number;
-  };
-  /**
    * The calls for vectors of a semantic cache, as `outbound`. An object: the last call. A list: all calls, in order.
    */
   embeddings?: TestOutbound | TestOutbound[];

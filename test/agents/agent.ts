@@ -1,4 +1,5 @@
-import type { AgentConfig, Api, ConfigFile, PlaceFacts } from '../../src/addons/agent-config/agents.ts';
+import type { AgentConfig, ConfigFile, PlaceFacts } from '../../src/addons/agent-config/agents.ts';
+import type { Api } from './apis.ts';
 import type { Toolbox } from './cases.ts';
 
 /** An agent: how it runs without a person, how a model uses its tools, and its limits. */

@@ -1,4 +1,12 @@
-import { API, type Api } from '../../src/addons/agent-config/agents.ts';
+/** The APIs of the gateway that agents speak. */
+export const API = {
+  chat: 'POST /v1/chat/completions',
+  responses: 'POST /v1/responses',
+  messages: 'POST /v1/messages',
+  generate: 'POST /v1beta/models/{model}:streamGenerateContent',
+} as const;
+
+export type Api = (typeof API)[keyof typeof API];
 
 /** Which API of the gateway an agent spoke: its page names one. */
 

@@ -1,4 +1,4 @@
-import type { Api } from '../../src/addons/agent-config/agents.ts';
+import type { Api } from './apis.ts';
 import type { Answer, Ask, Call, Failure } from '../clients/upstream/ask.ts';
 import type { Agent } from './agent.ts';
 import type { Thoughts, UpstreamKind } from './upstreams.ts';

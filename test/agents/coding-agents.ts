@@ -1,9 +1,10 @@
 import { AGENT_CONFIGS, TAKES_IMAGES } from '../../src/addons/agent-config/agents.ts';
+import { API } from './apis.ts';
 import { KEY_ENV, type Agent, type Limit, type Run } from './agent.ts';
 
 /** Coding agents. Their settings are what `gatehouse agent-config` prints. */
 
-interface Program {
+interface Program extends Pick<Agent, 'title' | 'package' | 'api' | 'notes'> {
   readonly name: string;
   readonly program: string;
   readonly args: (run: Run) => readonly string[];
@@ -14,16 +15,13 @@ interface Program {
   readonly tools: Agent['tools'];
 }
 
-function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools }: Program): Agent {
+function codingAgent({ name, program, args, env, limits = [], refusedOnce, tools, ...about }: Program): Agent {
   const config = AGENT_CONFIGS.find((config) => config.name === name);
   if (!config) throw new Error(`No agent ${name} in src/addons/agent-config.`);
   return {
     name,
-    title: config.title,
-    package: config.package,
-    api: config.api,
+    ...about,
     lines: config,
-    notes: config.notes,
     direct: (identifier) => identifier,
     limits,
     resumes: true,
@@ -44,6 +42,17 @@ const platform = `${process.platform}-${process.arch}`;
 
 export const codex = codingAgent({
   name: 'codex',
+  title: 'Codex CLI',
+  package: '@openai/codex',
+  api: API.responses,
+  notes: [
+    'With an API key Codex does not request a list of models. When the gateway answers, `agent-config` writes the list of the gateway to `~/.codex/gatehouse-models.json` and names this file in `model_catalog_json`: the picker of Codex then shows the models of the gateway, with their context windows and efforts.',
+    '`gatehouse-models.json` replaces the list that is built into Codex. Leave `model_catalog_json` out for an alias with a name in the built-in list, such as `gpt-5.5` or `team/gpt-5.5`: Codex then uses the instructions and tools of that model, with any upstream.',
+    'Codex requests the thoughts of a model that has efforts in `gatehouse-models.json`. For a model that the gateway does not know, `efforts` of the alias names the efforts.',
+    'Without `gatehouse-models.json` Codex warns about a name outside the built-in list, and gives the model general tools; set `model_reasoning_effort = "high"` for a model that thinks.',
+    'Codex compacts a long conversation with a prompt of its own. With `name = "OpenAI"` in place of `name = "Gatehouse"` Codex requests the compaction from the gateway: a model of OpenAI compacts natively, and any other model writes a summary.',
+    'The web search of Codex reads only pages that OpenAI has cached, so a model of another vendor gets no search. With `web_search = "live"` in `config.toml` it gets its own.',
+  ],
   program: 'node_modules/@openai/codex/bin/codex.js',
   args: ({ prompt, image, resumes, provider }) => [
     'exec',
@@ -82,6 +91,13 @@ export const CLAUDE_QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DIS
 
 export const claude = codingAgent({
   name: 'claude',
+  title: 'Claude Code',
+  package: '@anthropic-ai/claude-code',
+  api: API.messages,
+  notes: [
+    'Claude Code assumes a context of 1 million tokens for a name outside its built-in list. `agent-config` sets `CLAUDE_CODE_MAX_CONTEXT_TOKENS` to the input that the gateway names for the model.',
+    'With `CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1` the model picker of Claude Code shows the models of the gateway whose names contain “claude” or “anthropic”.',
+  ],
   program: `node_modules/@anthropic-ai/claude-code-${platform}/claude`,
   args: (run) => [
     ...(run.resumes ? ['--continue'] : []),
@@ -98,6 +114,14 @@ export const claude = codingAgent({
 
 export const gemini = codingAgent({
   name: 'gemini',
+  title: 'Gemini CLI',
+  package: '@google/gemini-cli',
+  api: API.generate,
+  notes: [
+    'The picker of Gemini CLI, `/model`, shows built-in names of Gemini models, and does not request the list of the gateway (source of 0.61.0). Choose another model with `GEMINI_MODEL`, `--model`, or `/model set NAME`.',
+    'For side tasks Gemini CLI requests built-in models: it compresses a long conversation with `gemini-3-pro-preview` and searches the web with `gemini-3-flash-preview`. `customOverrides` makes Gemini CLI use MODEL for these tasks.',
+    'Gemini CLI assumes a context of 1,048,576 tokens for every name, and compresses a conversation at half of that. When the gateway answers, `agent-config` sets `compressionThreshold` for a model with a smaller context.',
+  ],
   program: 'node_modules/@google/gemini-cli/bundle/gemini.js',
   args: (run) => [
     ...(run.resumes ? ['--resume', 'latest'] : []),
@@ -132,6 +156,16 @@ export const gemini = codingAgent({
 
 export const opencode = codingAgent({
   name: 'opencode',
+  title: 'opencode',
+  package: 'opencode-ai',
+  api: API.messages,
+  notes: [
+    'These settings name the SDK of the Messages API, whose blocks of thinking keep the signatures of Gemini and of Claude. `@ai-sdk/openai` speaks the Responses API.',
+    '`@ai-sdk/openai-compatible` speaks chat completions. A strict reply has no `extra_content.google.thought_signature`, which Gemini 3 wants back in loops of tools: `options` need `"headers": { "x-gateway-strict-open-ai-compliance": "false" }`, and the provider the name `google`, because this SDK returns the signatures under that name only. This SDK returns no signatures of Claude.',
+    '`agent-config` takes the `limit` of the model from the gateway. Without a limit opencode does not compact a conversation, and the model refuses the conversation when it is too long.',
+    'A model that takes images needs `"attachment": true` and `"modalities": { "input": ["text", "image"], "output": ["text"] }` beside `limit`: `agent-config` writes both for a model that the gateway knows. Without them opencode sends an error message in place of an image.',
+    'Set `"reasoning": true` beside `limit` for a model that thinks, and choose a variant, such as `--variant high`: opencode then requests the thoughts of the model.',
+  ],
   program: `node_modules/opencode-${platform}/bin/opencode`,
   args: ({ prompt, thinking, image, resumes }) => [
     'run',

@@ -1,4 +1,4 @@
-import { API } from '../../src/addons/agent-config/agents.ts';
+import { API } from './apis.ts';
 import { COMMON_CASES, type Case } from './cases.ts';
 
 /** opencode speaks the API of the SDK that its settings name; each of these runs at an upstream with another API. */

@@ -1,4 +1,4 @@
-import { API } from '../../src/addons/agent-config/agents.ts';
+import { API } from './apis.ts';
 import { KEY_ENV, type Agent, type Run, type Script } from './agent.ts';
 import { CLAUDE_QUIET, claudeTools } from './coding-agents.ts';
 

@@ -1,4 +1,4 @@
-import { API, type Api } from '../../src/addons/agent-config/agents.ts';
+import { API, type Api } from './apis.ts';
 import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import { KEYS } from '../clients/upstream/strict-upstream.ts';
 

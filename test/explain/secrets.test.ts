@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testPrivateKey } from '../../src/core/providers/setup.testkit.ts';
 import { explainCommand } from '../../src/addons/explain/cli/explain.ts';
 import { testCommand } from '../../src/addons/config-tests/cli/test.ts';
-import { runCase } from '../../src/addons/config-tests/runner.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
@@ -310,7 +309,7 @@ describe('no secret is in', () => {
   it.each(['pretty', 'junit', 'github'] as const)('what gatehouse test reports: %s', async (reporter) => {
     writeFileSync(join(configs, 'gateway/prod.test.yaml'), TEST);
     const { out, said } = capture();
-    expect(await testCommand({ dir: configs, reporter, bail: false, runCase, ...out })).toBe(1);
+    expect(await testCommand({ dir: configs, reporter, bail: false, ...out })).toBe(1);
     expect(said()).toContain('is not as expected');
     expect(leaksIn(said())).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { explainOf } from '../../src/addons/explain/process.ts';
+import { explainOf } from '../support/explain-of.ts';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';

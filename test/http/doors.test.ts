@@ -1,4 +1,4 @@
-import { explainOf } from '../../src/addons/explain/process.ts';
+import { explainOf } from '../support/explain-of.ts';
 import { request as httpRequest, type ServerResponse } from 'node:http';
 import OpenAI, { BadRequestError, RateLimitError, toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
@@ -124,7 +124,7 @@ it.each([
   const { error } = (await reply.json()) as { error: { message: string; param: null; code: string } };
   const { code } = error;
   expect([reply.status, code]).toEqual([415, 'unsupported_media_type']);
-  const { answer } = await explainOf(gateway.gateway).explain({ method: 'POST', path, headers, body });
+  const { answer } = await explainOf(gateway.gateway).explain({ method: 'POST', path, headers, body: body.toString() });
   expect(answer).toEqual({ status: 415, code, message: error.message, param: error.param });
   expect(upstream.seen).toEqual([]);
 });
@@ -135,7 +135,7 @@ it('A form is explained by its text fields as JSON, with the type of a form', as
     method: 'POST',
     path: '/v1/images/edits',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'multipart/form-data' },
-    body: Buffer.from('{"model":"@openai/m","prompt":"A cat"}'),
+    body: '{"model":"@openai/m","prompt":"A cat"}',
   });
   expect(explained.answer).toBeUndefined();
   expect(explained.targets[0]?.outbound?.url).toMatch(/\/v1\/images\/edits$/);

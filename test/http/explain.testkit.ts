@@ -13,7 +13,7 @@ import {
   type Script,
   type SeenRequest,
 } from '../support/upstream.ts';
-import type { ExplainedRequest } from '../../src/addons/explain/explain/explain-service.ts';
+import type { ExplainedRequest } from '../../src/addons/explain/explain/explanation-text.ts';
 
 /** Questions to the admin listener, and requests that can be explained, against a gateway before a scripted upstream. */
 export const EXPLAIN = '/admin/v1/explain';

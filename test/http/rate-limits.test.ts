@@ -1,4 +1,4 @@
-import { explainOf } from '../../src/addons/explain/process.ts';
+import { explainOf } from '../support/explain-of.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
@@ -189,7 +189,7 @@ describe('a request beyond its limit', () => {
       method: 'POST',
       path: '/v1/chat/completions',
       headers: { 'x-gateway-api-key': keyOf('seen') },
-      body: Buffer.from(JSON.stringify({ model: '@sim/m', ...HI })),
+      body: JSON.stringify({ model: '@sim/m', ...HI }),
     });
     expect(plugins.find(({ name }) => name === 'limit')).toMatchObject({
       state: 'run',

@@ -1,4 +1,4 @@
-import { explainOf } from '../../src/addons/explain/process.ts';
+import { explainOf } from '../support/explain-of.ts';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, startTestGateway, until, type TestGateway } from '../support/gateway.ts';
@@ -294,7 +294,7 @@ describe('explain', () => {
         method,
         path,
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-        body: Buffer.from(body ? JSON.stringify(body) : ''),
+        body: body ? JSON.stringify(body) : '',
       });
     const before = upstream.seen.length;
     const continued = await ask('POST', '/v1/responses', { model, input: 'Go on', previous_response_id: first.id });
@@ -313,9 +313,9 @@ describe('explain', () => {
       .withResponse();
     await client.responses.delete(first.id);
     const explained = await explainOf(gateway.gateway).explained(response.headers.get('x-gateway-explain-id') ?? '');
-    expect(explained?.answer).toBeUndefined();
+    expect(explained.answer).toBeUndefined();
     expect(JSON.stringify(explained)).toContain(`continues ${first.id}`);
-    expect(JSON.stringify(explained?.targets[0])).toContain('Hello.');
+    expect(JSON.stringify(explained.targets[0])).toContain('Hello.');
   });
 });
 

@@ -9,7 +9,6 @@ import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { systemClock } from '../../src/plugin/index.ts';
 import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { diskFiles, memoryFiles } from '../../src/core/settings/source/files.ts';
-import { OnceFiles } from '../../src/addons/config-tests/watch-tests.ts';
 
 /** The samples, and every folder in them that is one of settings itself. */
 const folders = globSync('**/catalog.yaml', { cwd: packageFile('configs') })
@@ -21,7 +20,7 @@ const ends = await Promise.all(
   folders.map((folder) =>
     runTests({
       folder,
-      files: new OnceFiles(diskFiles),
+      files: diskFiles,
       clock: systemClock,
       bail: false,
       runCase,

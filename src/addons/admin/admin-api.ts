@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from 'pino';
-import type { Clock } from '../../plugin/index.ts';
-import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import type { Actor } from '../../core/ports/entities.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import type { AdminAnswer } from '../../core/status/answer.ts';
@@ -20,22 +17,18 @@ import { includesRole, includesScope, RESOURCES } from './api/roles.ts';
 import { findRoute } from './api/router.ts';
 import { isWrite, resourceOf, type OperationId, type AdminRoute } from './api/routes.ts';
 import { checkAgainst } from './api/schemas.ts';
-import type { ApiSources } from '../../core/process/admin-port.ts';
+import type { AdminOptions } from '../../core/process/admin-port.ts';
 
 /** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
 const MAX_CALLS = 16;
 /** Rows of refused writes in a minute, for callers who are known and for those who are not. A client that is refused again and again fills no disk. */
 const MAX_REFUSALS = 60;
+/** Wrong tokens of a network in a minute. */
+const MAX_FAILURES = 10;
 /** Explanations are made one by one, of the time of served requests; each of these has a body in memory. */
 const MAX_EXPLANATIONS = 4;
-const REFUSALS_MS = 60_000;
 /** The actor of a call without a valid token. */
 const UNKNOWN = 'unknown';
-
-export interface ApiOptions extends ApiSources {
-  readonly log: Pick<Logger, 'error' | 'warn'>;
-  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
-}
 
 /** The part of a request that routes it. */
 interface Place {
@@ -45,26 +38,25 @@ interface Place {
   readonly query: string;
 }
 
-/** The admin API under `/admin/v1`. */
 export class AdminApi {
-  readonly #options: ApiOptions;
+  readonly #options: AdminOptions;
   readonly #readObjects: () => Promise<Objects>;
   readonly #failures: Failures;
   readonly #bootstrap: Bootstrap;
   readonly #repeatable: RepeatableCalls;
   /** Two counts: refused calls without a valid token cannot push those of known callers out of the audit. */
-  readonly #refusals: { readonly known: Refusals; readonly unknown: Refusals };
+  readonly #refusals: Failures;
   #calls = 0;
   #explanations = 0;
 
-  constructor(options: ApiOptions) {
+  constructor(options: AdminOptions) {
     const { clock, state } = options;
     this.#options = options;
     this.#readObjects = createObjectsReader(options);
-    this.#failures = new Failures(clock);
+    this.#failures = new Failures(clock, MAX_FAILURES);
     this.#bootstrap = new Bootstrap(state?.folder);
     this.#repeatable = new RepeatableCalls(clock);
-    this.#refusals = { known: new Refusals(clock), unknown: new Refusals(clock) };
+    this.#refusals = new Failures(clock, MAX_REFUSALS);
   }
 
   /** Writes a bootstrap token if no admin token is valid. Never rejects. */
@@ -200,7 +192,9 @@ export class AdminApi {
   ): Promise<void> {
     const { state, log } = this.#options;
     if ((status !== 401 && status !== 403) || !isWrite(route) || !state?.store) return;
-    if (!this.#refusals[actor.id === UNKNOWN ? 'unknown' : 'known'].take()) return;
+    const caller = actor.id === UNKNOWN ? 'unknown' : 'known';
+    if (this.#refusals.isFull(caller)) return;
+    this.#refusals.count(caller);
     const event = {
       action: 'refused',
       kind: resourceOf(operation),
@@ -210,26 +204,6 @@ export class AdminApi {
     await state.store.audit
       .add(event, actor)
       .catch((err: unknown) => log.error({ err }, 'a refused call is not in the audit'));
-  }
-}
-
-class Refusals {
-  readonly #clock: Pick<Clock, 'now'>;
-  #from = -Infinity;
-  #count = 0;
-
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
-  }
-
-  take(): boolean {
-    const now = this.#clock.now();
-    if (now - this.#from >= REFUSALS_MS) {
-      this.#from = now;
-      this.#count = 0;
-    }
-    this.#count += 1;
-    return this.#count <= MAX_REFUSALS;
   }
 }
 

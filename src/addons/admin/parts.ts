@@ -1,7 +1,6 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
 import { createAdminServer } from './admin-listener.ts';
-import { compileAdmin } from './settings/compile-admin.ts';
-import { ADMIN_AT_START } from './settings/restart-only.ts';
+import { ADMIN_AT_START, compileAdmin } from './settings/admin-settings.ts';
 
 export const parts: AddOnParts = {
   adminSettings: compileAdmin,

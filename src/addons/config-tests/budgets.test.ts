@@ -14,7 +14,7 @@ const setup = (budget: object) =>
 test('the requests of a case spend its budgets, which begin at zero, and anew with each period', async () => {
   const next = [{ expect: {} }, { after: '24h', upstream, expect: {} }];
   const budget = { cap: '2500 tokens', period: 'day' };
-  const outcomes = await runCase(setup(budget), caseOf({ key: 'team', upstream, next }));
+  const outcomes = await runCase(await setup(budget), caseOf({ key: 'team', upstream, next }));
   expect(outcomes.map(({ status, calls, faults }) => [status, calls.length, ...faults])).toEqual([
     [200, 1],
     [429, 0],
@@ -23,6 +23,6 @@ test('the requests of a case spend its budgets, which begin at zero, and anew wi
 });
 
 test('a case without a key has no budget', async () => {
-  const outcomes = await runCase(setup({ cap: '0 tokens', period: 'total' }), caseOf({ upstream }));
+  const outcomes = await runCase(await setup({ cap: '0 tokens', period: 'total' }), caseOf({ upstream }));
   expect(outcomes.map(({ status }) => status)).toEqual([200]);
 });

@@ -45,36 +45,6 @@ group('an answer that says what is never sent', () => {
   });
 });
 
-group('a counter that could not be counted, so that none of it would always be true', () => {
-  const metric = (name: string, labels: string): string =>
-    `metrics: [{ name: gatehouse_${name}_total, labels: { ${labels} }, value: 0 }]`;
-  test.each([
-    [
-      metric('fallbacks', 'reason: rate_limit'),
-      '`reason` of `gatehouse_fallbacks_total` is never "rate_limit"; did you mean "rate_limited"?',
-    ],
-    [
-      metric('requests_rejected', 'reason: rate_limited'),
-      '`reason` of `gatehouse_requests_rejected_total` is never "rate_limited"',
-    ],
-    [metric('requests', 'stream: yes'), '`stream` of `gatehouse_requests_total` is never "yes"'],
-    [metric('cache_requests', 'result: HIT'), '`result` of `gatehouse_cache_requests_total` is never "HIT"'],
-    [
-      metric('fallbacks', 'from_target: "@smi"'),
-      '`from_target` of a metric is a slug without its `@`; did you mean "sim"?',
-    ],
-  ])('%s', async (text, said) => {
-    expect(await expected(text)).toEqual([expect.stringMatching(/^4:\d+: /)]);
-    expect((await expected(text))[0]).toContain(said);
-  });
-
-  test('cannot be expected', async () => {
-    const reason = (one: string): string => `{ name: gatehouse_upstream_retries_total, labels: { reason: ${one} } }`;
-    expect(await expected(`metrics: [${reason('stale_connection')}, ${reason('timeout_idle')}]`)).toEqual([]);
-    expect(await expected(metric('fallbacks', 'from_target: sim, to_target: openai'))).toEqual([]);
-  });
-});
-
 group('a header that is not looked at', () => {
   test.each([
     ['headers: { Date: null }', '4:26: `Date` belongs to the connection and cannot be expected'],

@@ -37,7 +37,6 @@ const OUTCOME: CaseOutcome = {
   text: JSON.stringify(REPLY),
   stream: undefined,
   dropped: ['seed', 'top_k'],
-  defaulted: { max_tokens: 4096 },
   embeddings: [call({ input: ['Hello'] }, 'https://api.example.com/v1/embeddings')],
   metrics: [
     { name: 'gatehouse_fallbacks_total', labels: { reason: 'rate_limited', config: 'prod' }, value: 1 },
@@ -55,7 +54,6 @@ const REFUSED: CaseOutcome = {
   headers: {},
   text: '{"error":{"message":"No model."}}',
   dropped: [],
-  defaulted: {},
   embeddings: [],
   metrics: [],
 };
@@ -101,8 +99,6 @@ describe('a met expectation', () => {
     ['events with others between them', { stream: { events: [{ n: 1 }, { delta: 'lo' }] } }, STREAMED],
     ['dropped parameters in any order', { dropped: ['top_k', 'seed'] }],
     ['no dropped parameter', { dropped: [] }, { ...OUTCOME, dropped: [] }],
-    ['all defaults', { defaulted: { max_tokens: 4096 } }],
-    ['no default', { defaulted: {} }, { ...OUTCOME, defaulted: {} }],
     ['the call for vectors', { embeddings: { url: '*/embeddings', body: { input: ['Hello'] } } }],
     ['all calls for vectors', { embeddings: [{ method: 'POST' }] }],
     ['no call for vectors', { embeddings: [] }, { ...OUTCOME, embeddings: [] }],
@@ -265,21 +261,6 @@ describe('a mismatch is reported:', () => {
       { path: ['dropped'], message: '`top_k` was also dropped' },
     ],
     [
-      'another default',
-      { defaulted: { max_tokens: 64 } },
-      { path: ['defaulted', 'max_tokens'], expected: '64', got: '4096' },
-    ],
-    [
-      'a misspelt default',
-      { defaulted: { max_tokens: 4096, max_token: 64 } },
-      { path: ['defaulted', 'max_token'], message: '`max_token` has no default here' },
-    ],
-    [
-      'an unexpected default',
-      { defaulted: {} },
-      { path: ['defaulted'], message: '`max_tokens` was also set by default, to 4096' },
-    ],
-    [
       'other texts in the call for vectors',
       { embeddings: { body: { input: ['Good bye'] } } },
       { path: ['embeddings', 'body', 'input', 0], expected: '"Good bye"', got: '"Hello"' },
@@ -331,7 +312,6 @@ describe('a mismatch is reported:', () => {
     ['no target was tried', { attempts: 0 }],
     ['nothing was sent', { outbound: [] }],
     ['nothing was dropped', { dropped: [] }],
-    ['nothing was set by default', { defaulted: {} }],
     ['no vectors were made', { embeddings: [] }],
     ['a header is absent', { headers: { 'retry-after': null } }],
     ['nothing was counted', { metrics: [{ name: 'gatehouse_retries_total', value: 0 }] }],

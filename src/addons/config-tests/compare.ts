@@ -21,8 +21,7 @@ export function compare(expected: TestExpectation, outcome: CaseOutcome): readon
 const NO_CONNECTION = 502;
 
 function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly Mismatch[] {
-  const { target, attempts, outbound, status, headers, body, stream, dropped, defaulted, embeddings, metrics } =
-    expected;
+  const { target, attempts, outbound, status, headers, body, stream, dropped, embeddings, metrics } = expected;
   const faults = outcome.faults.map((message): Mismatch => ({ path: [], message }));
   const wrong = status === undefined || status === outcome.status ? [] : [wrongStatus(status, outcome)];
   return [
@@ -37,7 +36,6 @@ function mismatches(expected: TestExpectation, outcome: CaseOutcome): readonly M
     ...('body' in expected ? compareBody(body, outcome) : []),
     ...(stream === undefined ? [] : compareStream(stream, outcome)),
     ...(dropped === undefined ? [] : compareDropped(dropped, outcome.dropped)),
-    ...(defaulted === undefined ? [] : compareDefaulted(defaulted, outcome.defaulted)),
     ...(embeddings === undefined ? [] : compareEmbeddings(embeddings, outcome.embeddings)),
     ...(metrics === undefined ? [] : compareMetrics(metrics, outcome.metrics)),
   ];
@@ -79,38 +77,49 @@ function compareAttempts(expected: number | readonly string[], got: readonly Att
   });
 }
 
-function compareOutbound(
-  expected: TestOutbound | readonly TestOutbound[],
-  attempts: readonly AttemptOutcome[],
-): readonly Mismatch[] {
-  const path: JsonPath = ['outbound'];
-  const sent = attempts.filter(({ outbound }) => outbound !== undefined);
-  if (!isList(expected)) {
-    const last = sent.at(-1)?.outbound;
-    return last ? compareCall(expected, last, path) : [{ path, message: `nothing was sent${tried(attempts)}` }];
-  }
-  if (expected.length !== sent.length) {
-    const got = `${sent.length}: ${sent.map(nameOf).join(', ') || 'none'}`;
-    return [{ path, message: 'number of targets to which a request was sent', expected: String(expected.length), got }];
-  }
-  return expected.flatMap((one, index) => compareCall(one, sent[index]!.outbound!, [...path, index]));
+interface ExpectedCalls {
+  readonly expected: TestOutbound | readonly TestOutbound[];
+  readonly got: readonly CaseCall[];
+  readonly path: JsonPath;
+  /** The mismatch without a call. */
+  readonly none: string;
+  /** The mismatch of another number of calls. */
+  readonly count: string;
 }
 
-function compareEmbeddings(
-  expected: TestOutbound | readonly TestOutbound[],
-  calls: readonly CaseCall[],
-): readonly Mismatch[] {
-  const path: JsonPath = ['embeddings'];
+/** The last call, or all of them. @param listed the calls in words */
+function compareCalls({ expected, got, path, none, count }: ExpectedCalls, listed = ''): readonly Mismatch[] {
   if (!isList(expected)) {
-    const last = calls.at(-1);
-    return last ? compareCall(expected, last, path) : [{ path, message: 'no call for vectors was made' }];
+    const last = got.at(-1);
+    return last ? compareCall(expected, last, path) : [{ path, message: none }];
   }
-  if (expected.length !== calls.length)
-    return [
-      { path, message: 'number of calls for vectors', expected: String(expected.length), got: String(calls.length) },
-    ];
-  return expected.flatMap((one, index) => compareCall(one, calls[index]!, [...path, index]));
+  if (expected.length !== got.length)
+    return [{ path, message: count, expected: String(expected.length), got: `${got.length}${listed}` }];
+  return expected.flatMap((one, index) => compareCall(one, got[index]!, [...path, index]));
 }
+
+function compareOutbound(expected: ExpectedCalls['expected'], attempts: readonly AttemptOutcome[]) {
+  const sent = attempts.filter(({ outbound }) => outbound !== undefined);
+  return compareCalls(
+    {
+      expected,
+      got: sent.map(({ outbound }) => outbound!),
+      path: ['outbound'],
+      none: `nothing was sent${tried(attempts)}`,
+      count: 'number of targets to which a request was sent',
+    },
+    `: ${sent.map(nameOf).join(', ') || 'none'}`,
+  );
+}
+
+const compareEmbeddings = (expected: ExpectedCalls['expected'], got: readonly CaseCall[]) =>
+  compareCalls({
+    expected,
+    got,
+    path: ['embeddings'],
+    none: 'no call for vectors was made',
+    count: 'number of calls for vectors',
+  });
 
 /** `Array.isArray` does not narrow read-only lists. */
 const isList = <T>(value: T | readonly T[]): value is readonly T[] => Array.isArray(value);
@@ -226,31 +235,6 @@ function compareDropped(expected: readonly string[], got: readonly string[]): re
         : [{ path: [...path, index], message: `\`${name}\` was not dropped`, ...meant(name, extra) }],
     ),
     ...extra.map((name) => ({ path, message: `\`${name}\` was also dropped` })),
-  ];
-}
-
-function compareDefaulted(
-  expected: Readonly<Record<string, number>>,
-  got: Readonly<Record<string, number>>,
-): readonly Mismatch[] {
-  const path: JsonPath = ['defaulted'];
-  const extra = Object.entries(got).filter(([name]) => !(name in expected));
-  return [
-    ...Object.entries(expected).flatMap(([name, value]) =>
-      name in got
-        ? differences(value, got[name], [...path, name])
-        : [
-            {
-              path: [...path, name],
-              message: `\`${name}\` has no default here`,
-              ...meant(
-                name,
-                extra.map(([other]) => other),
-              ),
-            },
-          ],
-    ),
-    ...extra.map(([name, value]) => ({ path, message: `\`${name}\` was also set by default, to ${value}` })),
   ];
 }
 

@@ -22,8 +22,6 @@ export interface CaseOutcome {
   /** Undefined when the reply is not an event stream. */
   readonly stream: StreamOutcome | undefined;
   readonly dropped: readonly string[];
-  /** Fields that the gateway set because the target demands them. */
-  readonly defaulted: Readonly<Record<string, number>>;
   /** Calls for vectors of a semantic cache, in order. They belong to no attempt. */
   readonly embeddings: readonly CaseCall[];
   /** Counters that the case incremented, with the increments. */
@@ -80,7 +78,6 @@ export function describeOutcome({ run, calls, reply, counted, faults }: Observed
     text,
     stream: describeStream(reply, run?.exchange),
     dropped: [...new Set(last?.losses.map(({ param }) => param))],
-    defaulted: Object.fromEntries(last?.defaulted.map(({ param, value }) => [param, value]) ?? []),
     embeddings: calls.placed.filter(({ attempt }) => !run?.exchange.attempts.includes(attempt)).map(describeCall),
     metrics: counted,
     faults: [...faults, ...calls.faults],

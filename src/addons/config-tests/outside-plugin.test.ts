@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { loadSettings } from '../../core/settings/read/load.ts';
 import { diskFiles } from '../../core/settings/source/files.ts';
 import type { CaseOutcome } from './outcome.ts';
 import { caseOf, ENTRIES, TARGETS, type CaseParts } from './run.testkit.ts';
@@ -30,7 +31,8 @@ async function runAllWith(create: string, parts: CaseParts = {}): Promise<readon
     'gateway/prod.yaml': TARGETS.openai,
   };
   for (const [name, file] of Object.entries(files)) writeFileSync(join(configs, name), JSON.stringify(file));
-  return runCase({ configs, files: diskFiles, env: {} }, caseOf({ upstream: [{ answer: 'Hello' }], ...parts }));
+  const loaded = await loadSettings(configs, { env: {}, files: diskFiles, fakeMissing: true });
+  return runCase({ configs, env: {}, loaded }, caseOf({ upstream: [{ answer: 'Hello' }], ...parts }));
 }
 
 it('lets external plugins wait for files and threads before time passes', async () => {

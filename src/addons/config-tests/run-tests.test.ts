@@ -107,12 +107,6 @@ describe('the cases of a folder', () => {
     expect([reported, end]).toMatchObject([['✓ one', '✗ two'], { notRun: 1 }]);
   });
 
-  test('end when mayGoOn returns false', async () => {
-    let left = 1;
-    const { reported } = await run(tests(THREE), { mayGoOn: () => (left -= 1) >= 0 });
-    expect(reported).toEqual(['✓ one']);
-  });
-
   test.each([
     ['TWO', ['✗ two']],
     ['prod.test.yaml: t', ['✗ two', '✓ three']],

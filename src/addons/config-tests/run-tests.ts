@@ -2,7 +2,7 @@ import type { Clock } from '../../plugin/index.ts';
 import { sortDiagnostics, type Diagnostic, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { FolderRead, SettingsFiles } from '../../core/settings/source/files.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
-import { loadSettings, type LoadResult } from '../../core/settings/read/load.ts';
+import { loadSettings } from '../../core/settings/read/load.ts';
 import { checkTests } from './check-tests.ts';
 import { compare } from './compare.ts';
 import type { Mismatch } from './differences.ts';
@@ -11,13 +11,13 @@ import type { CaseOutcome } from './outcome.ts';
 import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
 import { requestsOf, type FullCase } from './case-requests.ts';
-import { type RunnerSetup } from './runner.ts';
+import type { RunnerSetup } from './runner.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 
 export interface TestRun {
   /** Folder of the settings. */
   readonly folder: string;
-  /** Must return the same contents throughout: `OnceFiles`. */
+  /** Must return the same contents throughout. */
   readonly files: SettingsFiles;
   readonly clock: Pick<Clock, 'now'>;
   /** Returns the outcome of each request, up to one that does not end. */
@@ -29,22 +29,17 @@ export interface TestRun {
   /** Called when all files are read, before any case runs. */
   readonly onRead?: (warnings: readonly Diagnostic[]) => void;
   readonly onResult: (result: CaseResult) => void;
-  /** Called before each case; false stops the run. */
-  readonly mayGoOn?: () => boolean;
 }
 
 /** Runs all cases of all files, one after the other. */
 export async function runTests(run: TestRun): Promise<TestsEnd> {
   const { folder, files } = run;
   const tests = await readTests(folder, files);
-  const diagnostics = sortDiagnostics([
-    ...tests.diagnostics,
-    ...(await mistakesAround(tests.files, { folder, files })),
-  ]);
+  const setups = await setupsOf(tests.files, run);
+  const diagnostics = sortDiagnostics([...tests.diagnostics, ...(await mistakesAround(tests.files, setups, files))]);
   run.onRead?.(diagnostics.filter((one) => !isError(one)));
   if (tests.paths.length === 0) return nothing(folder, files);
   if (diagnostics.some(isError)) return { kind: 'broken', diagnostics: diagnostics.filter(isError) };
-  const setups = new Map(tests.files.map(({ env }) => [keyOf(env), { configs: folder, files, env }]));
   const cases = tests.files.flatMap((file) => {
     const setup = setups.get(keyOf(file.env))!;
     return file.cases.map((testCase, index) => ({ setup, file, testCase, index }));
@@ -66,27 +61,36 @@ async function nothing(folder: string, files: SettingsFiles): Promise<TestsEnd> 
   return { kind: 'nothing', message: 'names' in listed ? none : noFolder(folder, listed) };
 }
 
-export const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
+const noFolder = (folder: string, read: Exclude<FolderRead, { names: unknown }>): string =>
   'problem' in read ? `${folder} ${read.problem}` : `there is no folder ${folder}`;
 
-/** Errors of the settings in the tests' environments, and names in the tests that the settings do not have. */
-async function mistakesAround(
+/** The settings in each environment of the tests. */
+async function setupsOf(
   tests: readonly TestFile[],
   { folder, files }: Pick<TestRun, 'folder' | 'files'>,
-): Promise<readonly Diagnostic[]> {
+): Promise<ReadonlyMap<string, RunnerSetup>> {
+  const setups = new Map<string, RunnerSetup>();
   // Without a valid test file, the settings' own errors are still reported.
-  const envs = tests.length > 0 ? tests.map(({ env }) => env) : [{}];
-  const loads = new Map<string, LoadResult>();
-  for (const env of envs) {
+  for (const { env } of tests.length > 0 ? tests : [{ env: {} }]) {
     const key = keyOf(env);
-    if (!loads.has(key)) loads.set(key, await loadSettings(folder, { env, files, fakeMissing: true }));
+    if (setups.has(key)) continue;
+    setups.set(key, { configs: folder, env, loaded: await loadSettings(folder, { env, files, fakeMissing: true }) });
   }
+  return setups;
+}
+
+/** Errors of the settings, and names in the tests that the settings do not have. */
+async function mistakesAround(
+  tests: readonly TestFile[],
+  setups: ReadonlyMap<string, RunnerSetup>,
+  files: SettingsFiles,
+): Promise<readonly Diagnostic[]> {
   // `gatehouse validate` reports the other warnings.
-  const mistakes = [...loads.values()].flatMap(({ folderExists, diagnostics }) =>
+  const mistakes = [...setups.values()].flatMap(({ loaded: { folderExists, diagnostics } }) =>
     folderExists ? diagnostics.filter((one) => isError(one) || MEANT_AS_TESTS.test(one.file)) : [],
   );
   const misnamed = tests.map(async (file) => {
-    const { settings } = loads.get(keyOf(file.env))!;
+    const { settings } = setups.get(keyOf(file.env))!.loaded;
     return settings ? checkTests(file, await namesIn(settings, files)) : [];
   });
   return [...mistakes, ...(await Promise.all(misnamed)).flat()];
@@ -110,7 +114,7 @@ async function runAll(chosen: readonly Chosen[], run: TestRun): Promise<TestsEnd
   const results: CaseResult[] = [];
   try {
     for (const one of chosen) {
-      if (run.mayGoOn?.() === false || (run.bail && results.some(hasFailed))) break;
+      if (run.bail && results.some(hasFailed)) break;
       const result = await runOne(one, run);
       results.push(result);
       run.onResult(result);

@@ -1,3 +1,4 @@
+import { loadSettings } from '../../core/settings/read/load.ts';
 import { memoryFiles } from '../../core/settings/source/files.ts';
 import type { CaseOutcome } from './outcome.ts';
 import type { FullCase } from './case-requests.ts';
@@ -26,7 +27,10 @@ export const TARGETS = {
   vertex: { provider: '@vertex', override_params: { model: 'gemini-2.5-flash' } },
 };
 
-export function setupOf(settings: TestedSettings, env: Readonly<Record<string, string>> = {}): RunnerSetup {
+export async function setupOf(
+  settings: TestedSettings,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunnerSetup> {
   const files = {
     'server.yaml': settings.server ?? {},
     'catalog.yaml': settings.catalog ?? { providers: ENTRIES },
@@ -35,7 +39,9 @@ export function setupOf(settings: TestedSettings, env: Readonly<Record<string, s
     ...Object.fromEntries(Object.entries(settings.prompts ?? {}).map(([id, file]) => [`prompts/${id}.yaml`, file])),
   };
   const texts = Object.entries(files).map(([name, file]) => [`configs/${name}`, JSON.stringify(file)]);
-  return { configs: 'configs', env, files: memoryFiles(Object.fromEntries(texts) as Record<string, string>) };
+  const inMemory = memoryFiles(Object.fromEntries(texts) as Record<string, string>);
+  const loaded = await loadSettings('configs', { env, files: inMemory, fakeMissing: true });
+  return { configs: 'configs', env, loaded };
 }
 
 export interface CaseParts extends Partial<Omit<FullCase, 'request'>> {
@@ -57,12 +63,12 @@ export function caseOf({ path, method, body = {}, ...rest }: CaseParts = {}): Fu
 }
 
 /** Runs a case of the gateway config `prod`; returns the outcome of each request. */
-export const runAll = (
+export const runAll = async (
   config: object,
   parts: CaseParts,
   others: TestedSettings = {},
 ): Promise<readonly CaseOutcome[]> =>
-  runCase(setupOf({ ...others, gateway: { prod: config, ...others.gateway } }), caseOf(parts));
+  runCase(await setupOf({ ...others, gateway: { prod: config, ...others.gateway } }), caseOf(parts));
 
 /** The outcome of a case with one request. */
 export const run = async (config: object, parts: CaseParts = {}, others: TestedSettings = {}): Promise<CaseOutcome> =>

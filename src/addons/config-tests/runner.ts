@@ -1,7 +1,6 @@
-import { type Diagnostic, SettingsRefused } from '../../core/settings/source/diagnostic.ts';
+import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import type { RecordEnd } from '../../core/record/attempt-end.ts';
-import type { SettingsFiles } from '../../core/settings/source/files.ts';
-import { loadSettings, type LoadResult, type Settings } from '../../core/settings/read/load.ts';
+import type { LoadResult, Settings } from '../../core/settings/read/load.ts';
 import { dryRunOf } from '../../core/dry-run/dry-run.ts';
 import { Calls } from './calls.ts';
 import {
@@ -19,13 +18,14 @@ import { ask, type ClientReply, type ClientRequest } from './client.ts';
 import { Traffic } from './memory-socket.ts';
 import { type CaseOutcome, countedBetween, describeOutcome, countersOf } from './outcome.ts';
 
-/** The settings of some cases. They are read once per setup; changed settings need a new one. */
+/** The settings of some cases. */
 export interface RunnerSetup {
   /** Folder of the settings. */
   readonly configs: string;
-  readonly files: SettingsFiles;
   /** Values of `${env:NAME}`; all other variables have fakes. */
   readonly env: Readonly<Record<string, string>>;
+  /** The settings of the folder with this environment. Parsing and validation take longer than a case. */
+  readonly loaded: LoadResult;
 }
 
 /** Time of cases without `at`. */
@@ -33,17 +33,21 @@ const SOME_MOMENT = '2026-01-01T00:00:00Z';
 
 /**
  * Runs a case against a settings folder, in its own gateway. Returns the outcome of each request of the case, up to one
- * that does not end. Throws SettingsRefused and UnknownKey.
+ * that does not end. Throws UnknownKey, and SettingsRefused, which ends all cases of the setup: compiling adds its errors to `loaded`.
  */
-export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<readonly CaseOutcome[]> {
-  const { loaded, settings } = await settingsOf(setup);
+export async function runCase(
+  { configs, env, loaded }: RunnerSetup,
+  testCase: FullCase,
+): Promise<readonly CaseOutcome[]> {
+  const { settings } = loaded;
+  if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
   let foreign = false;
   const time = startTime(new Traffic(), Date.parse(testCase.at ?? SOME_MOMENT), () => foreign);
   const now = new Now();
   const gateway = await startCaseGateway({
     loaded,
-    configs: setup.configs,
-    env: setup.env,
+    configs,
+    env,
     time,
     calls: () => now.calls,
     draw: () => now.draw(),
@@ -51,7 +55,7 @@ export async function runCase(setup: RunnerSetup, testCase: FullCase): Promise<r
     keys: supposedKeys(testCase, settings, time.clock),
     onForeignPlugin: () => void (foreign = true),
   });
-  if (!gateway) throw broken(setup, loaded.diagnostics);
+  if (!gateway) throw new SettingsRefused(loaded.diagnostics);
   const outcomes = await askAll(testCase, now, { loaded, settings, gateway, time });
   const [last] = outcomes.splice(-1);
   return [...outcomes, { ...last!, faults: [...last!.faults, ...(await close(gateway, time))] }];
@@ -70,7 +74,9 @@ class Now {
   }
 }
 
-interface Running extends Loaded {
+interface Running {
+  readonly loaded: LoadResult;
+  readonly settings: Settings;
   readonly gateway: CaseGateway;
   readonly time: CaseTime;
 }
@@ -145,36 +151,4 @@ async function close(gateway: CaseGateway, time: CaseTime): Promise<readonly str
   if (fault !== undefined) return [`the gateway does not close: ${fault}`];
   await closing;
   return [];
-}
-
-interface Loaded {
-  readonly loaded: LoadResult;
-  readonly settings: Settings;
-}
-
-const known = new WeakMap<RunnerSetup, Promise<Loaded>>();
-
-/** Parsing and validation take longer than a case. The result is immutable, so all cases of a setup share it. */
-function settingsOf(setup: RunnerSetup): Promise<Loaded> {
-  const found = known.get(setup);
-  if (found) return found;
-  const loading = load(setup);
-  known.set(setup, loading);
-  return loading;
-}
-
-async function load({ configs, files, env }: RunnerSetup): Promise<Loaded> {
-  const loaded = await loadSettings(configs, { env, files, now: Date.parse(SOME_MOMENT), fakeMissing: true });
-  const { settings } = loaded;
-  if (!settings || !loaded.ok) throw new SettingsRefused(loaded.diagnostics);
-  return { loaded, settings };
-}
-
-/**
- * Compiling added its errors to the loaded settings. A further case must read them anew, so that the errors are
- * reported once.
- */
-function broken(setup: RunnerSetup, diagnostics: readonly Diagnostic[]): SettingsRefused {
-  known.delete(setup);
-  return new SettingsRefused(diagnostics);
 }

@@ -28,7 +28,6 @@ export const outcome = (status: number): CaseOutcome => ({
   text: '',
   stream: undefined,
   dropped: [],
-  defaulted: {},
   embeddings: [],
   metrics: [],
   faults: [],

@@ -1,17 +1,13 @@
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
 import { createLogger } from '../../core/record/log/logger.ts';
-import { createExplainService, type ExplainService } from './explain/explain-service.ts';
+import { createExplainService } from './explain/explain-service.ts';
 import { keepForExplain, KeptRequests } from './explain/kept-requests.ts';
 import { readQuestion } from './explain/question.ts';
 import type { Explanation } from './explanation/explanation.ts';
 import { SettingsExplainer } from './explain/settings-explainer.ts';
 
-interface ExplainPart extends ProcessPart {
-  readonly explain: ExplainService & NonNullable<ProcessPart['explain']>;
-}
-
 /** Explains requests by the settings in force, and served requests by those that served them. */
-export function openExplain({ configs, env, clock, records, dry }: PartTools): ExplainPart {
+export function openExplain({ configs, env, clock, records, dry }: PartTools): ProcessPart {
   const kept = new KeptRequests();
   // Silent: compiling these settings to serve has already logged everything.
   const log = createLogger({ level: 'silent' });
@@ -32,7 +28,7 @@ export function openExplain({ configs, env, clock, records, dry }: PartTools): E
       };
     },
     explain: {
-      ...createExplainService(() => current, { kept, records, clock }),
+      ...createExplainService({ current: () => current, kept, records, clock }),
       readQuestion,
       async textOf(explanation) {
         const { explanationText } = await import('./explain/explanation-text.ts');
@@ -45,10 +41,3 @@ export function openExplain({ configs, env, clock, records, dry }: PartTools): E
     stop: () => kept.clear(),
   };
 }
-
-/** The explanations of a process. */
-export const explainOf = ({ parts }: { readonly parts: readonly ProcessPart[] }): ExplainService => {
-  const part = parts.find((one): one is ExplainPart => one.explain !== undefined);
-  if (!part) throw new Error('This build has no add-on explain.');
-  return part.explain;
-};

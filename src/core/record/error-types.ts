@@ -27,22 +27,19 @@ export const ERROR_TYPES = [
 export type ErrorTypeLabel = (typeof ERROR_TYPES)[number];
 
 /** Reasons for which the gateway itself rejects a request. */
-export const REJECTION_REASONS = [
-  'auth',
-  'forbidden',
-  'schema',
-  'body_too_large',
-  'routing',
-  'not_found',
-  'overload',
-  'rate_limit',
-  'budget',
-] as const;
-export type RejectionReason = (typeof REJECTION_REASONS)[number];
+export type RejectionReason =
+  | 'auth'
+  | 'forbidden'
+  | 'schema'
+  | 'body_too_large'
+  | 'routing'
+  | 'not_found'
+  | 'overload'
+  | 'rate_limit'
+  | 'budget';
 
 /** How far a request was when its client disconnected. */
-export const DISCONNECT_STAGES = ['queued', 'waiting', 'streaming'] as const;
-export type DisconnectStage = (typeof DISCONNECT_STAGES)[number];
+export type DisconnectStage = 'queued' | 'waiting' | 'streaming';
 
 /** Settings under `limits` that reject requests under load. */
 const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;

@@ -8,7 +8,6 @@ import {
 } from '../../../core/ports/ledger.ts';
 import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
-import type { AnswerName } from './schema-names.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
 
 /** The members of a row of the ledger, in the order of an export. */
@@ -40,17 +39,13 @@ const META = {
   updated_by: nullable(text('Who wrote it last; null for an object of a file.')),
   updated_at: nullable(moment('When.')),
 } as const;
-const META_NAMES = Object.keys(META);
 
-const CREDENTIAL = object(
-  {
-    slot: integer('0: the secret of the key. 1: the one before its last rotation.'),
-    last4: text('The last characters of the secret; empty if unknown.'),
-    valid_from: nullable(moment('Null if unknown.')),
-    valid_to: nullable(moment('Time from which it is refused; null: never.')),
-  },
-  ['slot', 'last4', 'valid_from', 'valid_to'],
-);
+const CREDENTIAL = object({
+  slot: integer('0: the secret of the key. 1: the one before its last rotation.'),
+  last4: text('The last characters of the secret; empty if unknown.'),
+  valid_from: nullable(moment('Null if unknown.')),
+  valid_to: nullable(moment('Time from which it is refused; null: never.')),
+});
 
 const NODE_SUMS = Object.fromEntries(
   LEDGER_SUMS.map((sum) => [sum, integer(sum === 'nano' ? 'The cost in nano-USD, exact.' : `Sum of ${sum}.`)]),
@@ -63,77 +58,52 @@ const HISTOGRAM = (what: string): Schema =>
     },
   );
 
-const named = (noun: string): Schema => object({ ...META, spec: own(`${noun}_spec`) }, [...META_NAMES, 'spec']);
+const named = (noun: string): Schema => object({ ...META, spec: own(`${noun}_spec`) });
 const secret = (of: string, what: string): Schema =>
-  object({ [what]: nullable(text('The secret. It is shown once; null in a dry run.')), object: own(of) }, [
-    what,
-    'object',
-  ]);
+  object({ [what]: nullable(text('The secret. It is shown once; null in a dry run.')), object: own(of) });
 
-/** The schemas of answers, by name. */
-export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
+export const ANSWER_SCHEMAS = {
   organization: named('organization'),
   team: named('team'),
   limit: named('limit'),
   price: named('price'),
   alert: named('alert'),
-  key: object(
-    {
-      ...META,
-      spec: own('key_spec'),
-      state: text('expired: `expires_at` has come. disabled: `disabled` is set. revoked: it has no secret any more.', {
-        enum: ['active', 'disabled', 'expired', 'revoked'],
-      }),
-      credentials: list(CREDENTIAL, { description: 'The secrets of the key, without anything of their digests.' }),
-      last_used: nullable(
-        object({ at: moment('When.'), address: text('Of the client.') }, ['at', 'address'], {
-          description: 'Null: not known.',
-        }),
-      ),
-    },
-    [...META_NAMES, 'spec', 'state', 'credentials', 'last_used'],
-  ),
+  key: object({
+    ...META,
+    spec: own('key_spec'),
+    state: text('expired: `expires_at` has come. disabled: `disabled` is set. revoked: it has no secret any more.', {
+      enum: ['active', 'disabled', 'expired', 'revoked'],
+    }),
+    credentials: list(CREDENTIAL, { description: 'The secrets of the key, without anything of their digests.' }),
+    last_used: nullable({
+      ...object({ at: moment('When.'), address: text('Of the client.') }),
+      description: 'Null: not known.',
+    }),
+  }),
   created_key: secret('key', 'key'),
-  budget: object(
-    {
-      ...META,
-      id: text('Of an object of the store; else its `name`.', { examples: ['team:search:month:usd'] }),
-      name: text('As in metrics, logs, alerts, errors and the audit: node, period, unit and patterns of models.', {
-        examples: ['team:search:month:usd:claude-*'],
-      }),
-      part_of: nullable(
-        text('The object whose `spec.budgets` has it; null for an object of its own.', { examples: ['teams/search'] }),
-      ),
-      node: text('The organization, team or key.', { examples: ['team:search'] }),
-      spec: own('budget_spec'),
-      unit: text('The unit of the amounts: nano-USD, or tokens.', { enum: ['nano_usd', 'tokens'] }),
-      cap: integer('In `unit`.'),
-      period_start: nullable(moment('Of the current period; null for a total.')),
-      period_end: nullable(moment('Its end, excluded.')),
-      spent: nullable(integer('In `unit`, in the current period. Null: the gateway has no state store.')),
-      leased: nullable(integer('Granted to running processes and not spent.')),
-      unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
-      saturated: {
-        description: 'More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.',
-        type: 'boolean',
-      },
+  budget: object({
+    ...META,
+    id: text('Of an object of the store; else its `name`.', { examples: ['team:search:month:usd'] }),
+    name: text('As in metrics, logs, alerts, errors and the audit: node, period, unit and patterns of models.', {
+      examples: ['team:search:month:usd:claude-*'],
+    }),
+    part_of: nullable(
+      text('The object whose `spec.budgets` has it; null for an object of its own.', { examples: ['teams/search'] }),
+    ),
+    node: text('The organization, team or key.', { examples: ['team:search'] }),
+    spec: own('budget_spec'),
+    unit: text('The unit of the amounts: nano-USD, or tokens.', { enum: ['nano_usd', 'tokens'] }),
+    cap: integer('In `unit`.'),
+    period_start: nullable(moment('Of the current period; null for a total.')),
+    period_end: nullable(moment('Its end, excluded.')),
+    spent: nullable(integer('In `unit`, in the current period. Null: the gateway has no state store.')),
+    leased: nullable(integer('Granted to running processes and not spent.')),
+    unreconciled: nullable(integer('Granted to processes that ended and not reported: as good as spent.')),
+    saturated: {
+      description: 'More was spent than a counter holds (9 × 10¹⁵); `spent` shows this limit.',
+      type: 'boolean',
     },
-    [
-      ...META_NAMES,
-      'name',
-      'part_of',
-      'node',
-      'spec',
-      'unit',
-      'cap',
-      'period_start',
-      'period_end',
-      'spent',
-      'leased',
-      'unreconciled',
-      'saturated',
-    ],
-  ),
+  }),
   usage_row: object(
     {
       start: moment('Start of the hour, the day or the time.'),
@@ -153,45 +123,39 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     },
     ['start', 'requests', 'attempts', 'hits', ...LEDGER_SUMS, 'cost_usd', 'saturated', 'ms', 'first_ms'],
   ),
-  ledger_row: object(
-    {
-      req: text('Id of the request in the ledger.'),
-      request_id: text('Its id in log and record. Callers may choose it, and repeat it.'),
-      att: integer('Number of the try.'),
-      kind: text('What the row is about.', { enum: LEDGER_KINDS }),
-      at: moment('When.'),
-      ...Object.fromEntries(LEDGER_NAMES.map((name) => [name, text('Empty: none.')])),
-      asked: text('The model as the caller wrote it.'),
-      src: text('Where the figures come from.', { enum: LEDGER_SOURCES }),
-      tier: text('Service tier.'),
-      geo: text('Region.'),
-      price_version: text('Of the prices.'),
-      ...NODE_SUMS,
-      cost_usd: text('The cost in USD, exact.'),
-      held: integer('What was reserved, in nano-USD.'),
-      ms: integer('Duration.'),
-      first_ms: nullable(integer('Time to the first content.')),
-    },
-    LEDGER_COLUMNS,
-  ),
-  audit_row: object(
-    {
-      seq: integer('From 1, without gaps.'),
-      at: moment('When.'),
-      actor: text('Who.'),
-      role: text('With which role.'),
-      address: nullable(text('Of the client.')),
-      action: text('What.', { examples: ['put', 'delete', 'adjust', 'refused', 'export'] }),
-      kind: text('The kind of object.'),
-      id: text('Its id.'),
-      before: { description: 'The object before, with its secrets as keyed hashes; null: there was none.' },
-      after: { description: 'The object after; null: there is none.' },
-      reason: nullable(text('The reason.')),
-      prev: text('The hash of the row before.'),
-      hash: text('SHA-256 over `prev` and the row or, behind the id of a key and a point, HMAC-SHA-256.'),
-    },
-    ['seq', 'at', 'actor', 'role', 'address', 'action', 'kind', 'id', 'before', 'after', 'reason', 'prev', 'hash'],
-  ),
+  ledger_row: object({
+    req: text('Id of the request in the ledger.'),
+    request_id: text('Its id in log and record. Callers may choose it, and repeat it.'),
+    att: integer('Number of the try.'),
+    kind: text('What the row is about.', { enum: LEDGER_KINDS }),
+    at: moment('When.'),
+    ...Object.fromEntries(LEDGER_NAMES.map((name) => [name, text('Empty: none.')])),
+    asked: text('The model as the caller wrote it.'),
+    src: text('Where the figures come from.', { enum: LEDGER_SOURCES }),
+    tier: text('Service tier.'),
+    geo: text('Region.'),
+    price_version: text('Of the prices.'),
+    ...NODE_SUMS,
+    cost_usd: text('The cost in USD, exact.'),
+    held: integer('What was reserved, in nano-USD.'),
+    ms: integer('Duration.'),
+    first_ms: nullable(integer('Time to the first content.')),
+  }),
+  audit_row: object({
+    seq: integer('From 1, without gaps.'),
+    at: moment('When.'),
+    actor: text('Who.'),
+    role: text('With which role.'),
+    address: nullable(text('Of the client.')),
+    action: text('What.', { examples: ['put', 'delete', 'adjust', 'refused', 'export'] }),
+    kind: text('The kind of object.'),
+    id: text('Its id.'),
+    before: { description: 'The object before, with its secrets as keyed hashes; null: there was none.' },
+    after: { description: 'The object after; null: there is none.' },
+    reason: nullable(text('The reason.')),
+    prev: text('The hash of the row before.'),
+    hash: text('SHA-256 over `prev` and the row or, behind the id of a key and a point, HMAC-SHA-256.'),
+  }),
   audit_verdict: object(
     {
       intact: { type: 'boolean' },
@@ -229,7 +193,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
       last4: text('The last characters of the token.'),
       state: text('Whether it is accepted.', { enum: ['active', 'expired'] }),
     },
-    [...META_NAMES, 'role', 'expires_at', 'last4', 'state'],
+    [...Object.keys(META), 'role', 'expires_at', 'last4', 'state'],
   ),
   created_token: secret('token', 'token'),
   identity: object(
@@ -248,7 +212,9 @@ export const ANSWER_SCHEMAS: Readonly<Record<AnswerName, Schema>> = {
     description: 'What became or would become of a request: docs/operate/explain.md. Its fields may grow in number.',
     type: 'object',
   },
-};
+} satisfies Readonly<Record<string, Schema>>;
+
+export type AnswerName = keyof typeof ANSWER_SCHEMAS;
 
 export const PROBLEM_SCHEMA: Schema = object(
   {
@@ -257,12 +223,7 @@ export const PROBLEM_SCHEMA: Schema = object(
     status: integer('Of HTTP.'),
     code: text('Stable; clients branch on it.'),
     detail: text('What was wrong in this call.'),
-    errors: list(
-      object({ pointer: text('JSON pointer into the body.'), message: text('What is wrong there.') }, [
-        'pointer',
-        'message',
-      ]),
-    ),
+    errors: list(object({ pointer: text('JSON pointer into the body.'), message: text('What is wrong there.') })),
   },
   ['type', 'title', 'status', 'code', 'detail'],
   { description: 'Problem details (RFC 9457).' },

@@ -1,6 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { ROLES, SCOPES } from './roles.ts';
-import type { BodyName } from './schema-names.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';
 
 /** @param isNeeded an object without fields means nothing */
@@ -21,8 +20,7 @@ const patch = (noun: string): Schema =>
     ['spec'],
   );
 
-/** The schemas of bodies, by name. */
-export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
+export const BODY_SCHEMAS = {
   create_organization: create('organization'),
   patch_organization: patch('organization'),
   create_team: create('team'),
@@ -123,4 +121,6 @@ export const BODY_SCHEMAS: Readonly<Record<BodyName, Schema>> = {
     },
     [],
   ),
-};
+} satisfies Readonly<Record<string, Schema>>;
+
+export type BodyName = keyof typeof BODY_SCHEMAS;

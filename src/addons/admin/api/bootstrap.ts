@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createToken } from './secrets.ts';
-import { isSame } from './constant-time.ts';
+import { createToken, isSame } from './secrets.ts';
 
 const NAME = 'bootstrap-token';
 

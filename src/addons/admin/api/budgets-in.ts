@@ -1,4 +1,6 @@
 import { compileNode, type NodeFile } from '../../../core/settings/compile/compile-node.ts';
+import type { Settings } from '../../../core/settings/read/load.ts';
+import { storeSettings } from '../../../core/settings/source/stored-objects.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
 import type { OwnedObject } from './objects.ts';
 import { NOUNS, type ObjectKind } from './routes.ts';
@@ -31,7 +33,11 @@ export function budgetsIn(
   if (kind === 'budgets') {
     const { node, ...own } = spec;
     const of = nodeOf(node);
-    return compiledOf({ objects: of.kind, id: of.id, timeZone }, [own]).map((compiled) => ({ partId: undefined, spec: own, compiled }));
+    return compiledOf({ objects: of.kind, id: of.id, timeZone }, [own]).map((compiled) => ({
+      partId: undefined,
+      spec: own,
+      compiled,
+    }));
   }
   const specs = spec['budgets'];
   if (!Array.isArray(specs) || !isNode(kind)) return [];

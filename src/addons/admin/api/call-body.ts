@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { isObject } from '../../../plugin/index.ts';
-import { CLOSE, isJson, readBody } from './read-body.ts';
 import { ApiProblem } from './problems.ts';
 import type { AdminRoute } from './routes.ts';
 
@@ -19,12 +18,36 @@ export async function readCallBody(
 ): Promise<Buffer> {
   if (body === undefined) return Buffer.alloc(0);
   // A browser page can send a form anywhere, but JSON only after a preflight request (Fetch, section 3.3.1).
-  if (!isJson(request.headers['content-type']))
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ApiProblem('unsupported_media_type', 'Content-Type must be application/json.');
   const most = explains ? Math.min(limits.body, MAX_EXPLAINED_BYTES) : MAX_BODY_BYTES;
   const bytes = await readBody(request, most);
-  if (!bytes) throw new ApiProblem('too_large', `The body exceeds ${most} bytes.`, { headers: CLOSE });
+  // A body that exceeds its limit is not awaited.
+  if (!bytes)
+    throw new ApiProblem('too_large', `The body exceeds ${most} bytes.`, { headers: { connection: 'close' } });
   return bytes;
+}
+
+const JSON_TYPE = /^application\/(?:merge-patch\+)?json\s*(?:;|$)/i;
+
+/** Reads the body. Undefined: it exceeds `limit`. */
+async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    const end = (): void => resolve(bytes > limit ? undefined : Buffer.concat(pieces));
+    request.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes <= limit) return void pieces.push(piece);
+      request.removeAllListeners('data');
+      end();
+    });
+    request
+      .once('end', end)
+      .once('error', reject)
+      .once('close', () => reject(new Error('the client disconnected')));
+  });
 }
 
 /** An empty body is an empty object: a rotation needs no fields. */

@@ -1,35 +1,37 @@
-import { networkOf } from '../../../core/kernel/network-of.ts';
 import type { Clock } from '../../../plugin/index.ts';
 
-const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
-/** Networks that are counted. The one that began longest ago is forgotten first. */
-const MAX_NETWORKS = 1_000;
+/** The key that was first counted longest ago is forgotten first. */
+const MAX_KEYS = 1_000;
 
-/** Wrong tokens by network of the client: a bound of what guessing costs the gateway, its log and its audit. */
+/** Counts failures by key within a minute: a bound of what they cost the gateway, its log and its audit. */
 export class Failures {
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #most: number;
   readonly #windows = new Map<string, { readonly from: number; count: number }>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now'>, most: number) {
     this.#clock = clock;
+    this.#most = most;
   }
 
-  isBlocked(address: string): boolean {
-    const window = this.#windows.get(networkOf(address));
-    return window !== undefined && window.count >= MAX_FAILURES && this.#clock.now() - window.from < WINDOW_MS;
+  isFull(key: string): boolean {
+    return (this.#windowOf(key)?.count ?? 0) >= this.#most;
   }
 
-  count(address: string): void {
-    const network = networkOf(address);
-    const now = this.#clock.now();
-    const window = this.#windows.get(network);
-    if (window && now - window.from < WINDOW_MS) {
+  count(key: string): void {
+    const window = this.#windowOf(key);
+    if (window) {
       window.count += 1;
       return;
     }
-    this.#windows.delete(network);
-    this.#windows.set(network, { from: now, count: 1 });
-    if (this.#windows.size > MAX_NETWORKS) this.#windows.delete(this.#windows.keys().next().value ?? '');
+    this.#windows.delete(key);
+    this.#windows.set(key, { from: this.#clock.now(), count: 1 });
+    if (this.#windows.size > MAX_KEYS) this.#windows.delete(this.#windows.keys().next().value ?? '');
+  }
+
+  #windowOf(key: string): { count: number } | undefined {
+    const window = this.#windows.get(key);
+    return window && this.#clock.now() - window.from < WINDOW_MS ? window : undefined;
   }
 }

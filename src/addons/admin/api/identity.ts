@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { networkOf } from '../../../core/kernel/network-of.ts';
 import { createNetworkTest, isLoopback } from '../../../core/settings/compile/networks.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { digestOf } from '../../../core/settings/compile/api-keys.ts';
@@ -9,9 +10,8 @@ import type { Objects } from './objects.ts';
 import { ApiProblem } from './problems.ts';
 import { isRole, type Role } from './roles.ts';
 import type { OperationId } from './routes.ts';
-import { isSame } from './constant-time.ts';
+import { isSame } from './secrets.ts';
 
-/** The caller of the admin API. */
 export interface AdminIdentity {
   readonly actor: Actor;
   readonly role: Role;
@@ -29,9 +29,9 @@ export interface AdminIdentity {
 
 export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket'>): string => socket.remoteAddress ?? '';
 
-/** The sources of tokens, and the bound of failures. */
 interface IdentifyOptions {
   readonly admin: ServerSettings['admin'];
+  /** Wrong tokens by network of the client. */
   readonly failures: Failures;
   readonly bootstrap: Bootstrap;
   readonly now: number;
@@ -45,7 +45,7 @@ export async function identify(request: IncomingMessage, options: IdentifyOption
   if (authorization === undefined) return withoutToken(request, options.admin);
   const address = addressOf(request);
   const [, sent] = /^bearer +(\S{1,512}) *$/i.exec(authorization) ?? [];
-  const isBlocked = options.failures.isBlocked(address);
+  const isBlocked = options.failures.isFull(networkOf(address));
   // No client guesses 256 random bits, and a client of the same address must not keep others out. A token of the settings may be short: an operator chose it.
   if (isBlocked && !sent?.startsWith('gha_')) throw blocked();
   // This is no guess at a token.
@@ -53,7 +53,7 @@ export async function identify(request: IncomingMessage, options: IdentifyOption
   const identity = await ofToken(sent, request, options);
   if (identity) return identity;
   if (isBlocked) throw blocked();
-  options.failures.count(address);
+  options.failures.count(networkOf(address));
   throw unauthorized('The token is not valid.');
 }
 

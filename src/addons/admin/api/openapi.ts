@@ -9,7 +9,6 @@ import { adminSchema, readReferred } from './schemas.ts';
 
 export const API = '/admin/v1';
 
-/** The operations of a path, by method. */
 type PathItem = Record<string, object>;
 
 let made: object | undefined;

@@ -21,7 +21,6 @@ const dimension = (what: string): Parameter => ({
 export const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 
-/** The parameters of queries, by name. */
 export const PARAMETERS = {
   limit: {
     description: 'Items of a page.',

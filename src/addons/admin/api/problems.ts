@@ -167,7 +167,6 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** Ends a call of the admin API. */
 export class ApiProblem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;

@@ -29,7 +29,6 @@ const COMMON = {
   error: open('`code`, as the client got it; `type`, as in metrics.'),
 } as const;
 
-/** One request in a list. */
 export const REQUEST_LINE_SCHEMA: Schema = object(
   {
     ...COMMON,

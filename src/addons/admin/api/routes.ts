@@ -1,4 +1,5 @@
-import type { AnswerName, BodyName } from './schema-names.ts';
+import type { AnswerName } from './answer-schemas.ts';
+import type { BodyName } from './body-schemas.ts';
 import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
 
@@ -48,8 +49,28 @@ export interface AdminRoute {
   readonly status: 200 | 201 | 204;
 }
 
-const PAGE = ['limit', 'cursor'] as const;
 const WRITE = ['dry_run'] as const;
+
+/** A row without what all rows of its kind have. */
+type Row<Given extends keyof AdminRoute> = Omit<AdminRoute, Given | 'method' | 'role' | 'status'> & {
+  readonly role?: Role;
+};
+
+const read = (row: Row<never>): AdminRoute => ({ method: 'GET', role: 'viewer', ...row, status: 200 });
+
+/** A read of a list, a page at a time. */
+const page = ({ query = [], ...row }: Row<'pages'>): AdminRoute =>
+  read({ ...row, query: [...query, 'limit', 'cursor'], pages: true });
+
+/** An action on one object. */
+const act = (row: Row<'query' | 'changes'>): AdminRoute => ({
+  method: 'POST',
+  role: 'operator',
+  ...row,
+  query: WRITE,
+  changes: true,
+  status: 200,
+});
 
 const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
@@ -63,8 +84,6 @@ export const NOUNS = {
   prices: 'price',
   alerts: 'alert',
 } as const satisfies Readonly<Record<ObjectKind, string>>;
-
-type Noun = (typeof NOUNS)[ObjectKind];
 
 const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
   budgets:
@@ -80,184 +99,124 @@ const CREATED: Readonly<Partial<Record<ObjectKind, string>>> = {
   alerts: 'A webhook of server.yaml. Its `url` and `secret` are sealed with `state.encryption_keys`.',
 };
 
-const readRoutes = (
-  kind: ObjectKind,
-  noun: Noun,
-  filters: readonly ParameterName[],
-): Record<'list' | 'get', AdminRoute> => ({
-  list: {
-    method: 'GET',
-    path: `/${kind}`,
-    role: 'viewer',
-    summary: LISTED[kind] ?? `List the ${kind} of files and of the store`,
-    query: [...filters, ...PAGE],
-    answer: noun,
-    pages: true,
-    status: 200,
-  },
-  get: {
-    method: 'GET',
-    path: `/${kind}/{id}`,
-    role: 'viewer',
-    summary: `Show ${article(noun)}`,
-    answer: noun,
-    status: 200,
-  },
-});
-
-const writeRoutes = (kind: ObjectKind, noun: Noun): Record<'create' | 'patch' | 'delete', AdminRoute> => ({
-  create: {
-    method: 'POST',
-    path: `/${kind}`,
-    role: 'admin',
-    summary: `Create ${article(noun)} in the store`,
-    ...(CREATED[kind] !== undefined && { description: CREATED[kind] }),
-    query: WRITE,
-    body: `create_${noun}`,
-    answer: noun === 'key' ? 'created_key' : noun,
-    status: 201,
-  },
-  patch: {
-    method: 'PATCH',
-    path: `/${kind}/{id}`,
-    role: 'admin',
-    summary: `Change ${article(noun)}`,
-    description: 'The body is a JSON merge patch (RFC 7396) of the object: null removes a field.',
-    query: WRITE,
-    body: `patch_${noun}`,
-    changes: true,
-    answer: noun,
-    status: 200,
-  },
-  delete: {
-    method: 'DELETE',
-    path: `/${kind}/{id}`,
-    role: 'admin',
-    summary: `Delete ${article(noun)}; its id is not given again`,
-    query: [...WRITE, 'reason'],
-    changes: true,
-    status: 204,
-  },
-});
-
-function objectRoutes<const Kind extends ObjectKind>(
-  kind: Kind,
-  filters: readonly ParameterName[],
-): Record<`${Kind}.${ObjectAction}`, AdminRoute> {
+function rowsOf(kind: ObjectKind, filters: readonly ParameterName[]): Record<ObjectAction, AdminRoute> {
   const noun = NOUNS[kind];
-  const rows: Record<ObjectAction, AdminRoute> = { ...readRoutes(kind, noun, filters), ...writeRoutes(kind, noun) };
-  // The keys of `rows` are those of the type.
-  return Object.fromEntries(Object.entries(rows).map(([action, route]) => [`${kind}.${action}`, route])) as Record<
-    `${Kind}.${ObjectAction}`,
-    AdminRoute
-  >;
+  return {
+    list: page({
+      path: `/${kind}`,
+      summary: LISTED[kind] ?? `List the ${kind} of files and of the store`,
+      query: filters,
+      answer: noun,
+    }),
+    get: read({ path: `/${kind}/{id}`, summary: `Show ${article(noun)}`, answer: noun }),
+    create: {
+      method: 'POST',
+      path: `/${kind}`,
+      role: 'admin',
+      summary: `Create ${article(noun)} in the store`,
+      ...(CREATED[kind] !== undefined && { description: CREATED[kind] }),
+      query: WRITE,
+      body: `create_${noun}`,
+      answer: noun === 'key' ? 'created_key' : noun,
+      status: 201,
+    },
+    patch: {
+      method: 'PATCH',
+      path: `/${kind}/{id}`,
+      role: 'admin',
+      summary: `Change ${article(noun)}`,
+      description: 'The body is a JSON merge patch (RFC 7396) of the object: null removes a field.',
+      query: WRITE,
+      body: `patch_${noun}`,
+      changes: true,
+      answer: noun,
+      status: 200,
+    },
+    delete: {
+      method: 'DELETE',
+      path: `/${kind}/{id}`,
+      role: 'admin',
+      summary: `Delete ${article(noun)}; its id is not given again`,
+      query: [...WRITE, 'reason'],
+      changes: true,
+      status: 204,
+    },
+  };
 }
+
+/** Something for each action on a kind of objects, by the ids of the operations. */
+export const byOperation = <const Kind extends ObjectKind, Of>(
+  kind: Kind,
+  actions: Readonly<Record<ObjectAction, Of>>,
+) =>
+  // The keys of `actions` are those of the type.
+  Object.fromEntries(Object.entries(actions).map(([action, of]) => [`${kind}.${action}`, of])) as Record<
+    `${Kind}.${ObjectAction}`,
+    Of
+  >;
+
+const objectRoutes = <const Kind extends ObjectKind>(kind: Kind, ...filters: readonly ParameterName[]) =>
+  byOperation(kind, rowsOf(kind, filters));
 
 const NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status', 'src', 'kind'] as const;
 
 /** The one table of the admin API. */
 export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
-  ...objectRoutes('organizations', []),
-  ...objectRoutes('teams', ['organization']),
-  ...objectRoutes('keys', ['team']),
-  ...objectRoutes('limits', ['node']),
-  ...objectRoutes('budgets', ['node']),
-  ...objectRoutes('prices', []),
-  ...objectRoutes('alerts', []),
-  'keys.rotate': {
-    method: 'POST',
+  ...objectRoutes('organizations'),
+  ...objectRoutes('teams', 'organization'),
+  ...objectRoutes('keys', 'team'),
+  ...objectRoutes('limits', 'node'),
+  ...objectRoutes('budgets', 'node'),
+  ...objectRoutes('prices'),
+  ...objectRoutes('alerts'),
+  'keys.rotate': act({
     path: '/keys/{id}:rotate',
-    role: 'operator',
     summary: 'Give a key a new secret; the one before stays valid for the overlap',
-    query: WRITE,
     body: 'rotate',
-    changes: true,
     answer: 'created_key',
-    status: 200,
-  },
-  'keys.revoke': {
-    method: 'POST',
+  }),
+  'keys.revoke': act({
     path: '/keys/{id}:revoke',
-    role: 'operator',
     summary: 'End the secrets of a key, or only the one before its last rotation',
-    query: WRITE,
     body: 'revoke',
-    changes: true,
     answer: 'key',
-    status: 200,
-  },
-  'budgets.adjust': {
-    method: 'POST',
+  }),
+  'budgets.adjust': act({
     path: '/budgets/{id}:adjust',
-    role: 'operator',
     summary: 'Change what a budget has spent in the current period',
     description: 'A negative amount gives room. An operator may change at most 10 % of the cap within 24 hours.',
-    query: WRITE,
     body: 'adjust',
-    changes: true,
     answer: 'budget',
-    status: 200,
-  },
-  'usage.list': {
-    method: 'GET',
+  }),
+  'usage.list': page({
     path: '/usage',
-    role: 'viewer',
     summary: 'Sum requests, tokens and cost by hour, day or altogether',
-    query: ['from', 'to', 'step', 'by', ...NAMES, 'format', ...PAGE],
+    query: ['from', 'to', 'step', 'by', ...NAMES, 'format'],
     answer: 'usage_row',
-    pages: true,
     exports: true,
-    status: 200,
-  },
-  'ledger.list': {
-    method: 'GET',
+  }),
+  'ledger.list': page({
     path: '/ledger',
-    role: 'viewer',
     summary: 'List the rows of the ledger: one for each try',
-    query: ['from', 'to', ...NAMES, 'format', ...PAGE],
+    query: ['from', 'to', ...NAMES, 'format'],
     answer: 'ledger_row',
-    pages: true,
     exports: true,
-    status: 200,
-  },
-  'audit.list': {
-    method: 'GET',
+  }),
+  'audit.list': page({
     path: '/audit',
-    role: 'viewer',
     summary: 'List the rows of the audit, the newest first',
-    query: ['object_kind', 'object_id', ...PAGE],
+    query: ['object_kind', 'object_id'],
     answer: 'audit_row',
-    pages: true,
-    status: 200,
-  },
-  'audit.verify': {
-    method: 'GET',
+  }),
+  'audit.verify': read({
     path: '/audit:verify',
-    role: 'viewer',
     summary:
       'Check that no row of the audit was changed, removed or swapped. With `head`, removed rows at its end are found too',
     query: ['head'],
     answer: 'audit_verdict',
-    status: 200,
-  },
-  'tokens.list': {
-    method: 'GET',
-    path: '/tokens',
-    role: 'admin',
-    summary: 'List the tokens of this API',
-    query: PAGE,
-    answer: 'token',
-    pages: true,
-    status: 200,
-  },
-  'tokens.get': {
-    method: 'GET',
-    path: '/tokens/{id}',
-    role: 'admin',
-    summary: 'Show a token',
-    answer: 'token',
-    status: 200,
-  },
+  }),
+  'tokens.list': page({ path: '/tokens', role: 'admin', summary: 'List the tokens of this API', answer: 'token' }),
+  'tokens.get': read({ path: '/tokens/{id}', role: 'admin', summary: 'Show a token', answer: 'token' }),
   'tokens.create': {
     method: 'POST',
     path: '/tokens',
@@ -277,18 +236,9 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     changes: true,
     status: 204,
   },
-  'whoami.get': {
-    method: 'GET',
-    path: '/whoami',
-    role: 'viewer',
-    summary: 'Show the role and the scopes of the call',
-    answer: 'identity',
-    status: 200,
-  },
-  'requests.list': {
-    method: 'GET',
+  'whoami.get': read({ path: '/whoami', summary: 'Show the role and the scopes of the call', answer: 'identity' }),
+  'requests.list': page({
     path: '/requests',
-    role: 'viewer',
     summary: 'List the latest requests: first those that run, then those that ended, the latest first',
     description:
       '`oldest` is the arrival of the oldest request that is kept; `partial` has the workers that did not answer.',
@@ -307,20 +257,14 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
       'min_ms',
       'label.NAME',
       'q',
-      ...PAGE,
     ],
     answer: 'request_line',
-    pages: true,
-    status: 200,
-  },
-  'requests.get': {
-    method: 'GET',
+  }),
+  'requests.get': read({
     path: '/requests/{id}',
-    role: 'viewer',
     summary: 'Show what became of a request: its attempts, their tries and failures',
     answer: 'request',
-    status: 200,
-  },
+  }),
   'requests.explain': {
     method: 'POST',
     path: '/explain',
@@ -332,24 +276,14 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     answer: 'explanation',
     status: 200,
   },
-  'requests.explained': {
-    method: 'GET',
+  'requests.explained': read({
     path: '/explain/{id}',
-    role: 'viewer',
     summary: 'Explain a request that was served, by the id in its `x-gateway-explain-id`',
     description: 'The answer has the texts of the request; the audit has who read them.',
     explains: true,
     answer: 'explanation',
-    status: 200,
-  },
-  'openapi.get': {
-    method: 'GET',
-    path: '/openapi.json',
-    role: 'viewer',
-    summary: 'This document',
-    answer: 'document',
-    status: 200,
-  },
+  }),
+  'openapi.get': read({ path: '/openapi.json', summary: 'This document', answer: 'document' }),
 };
 
 // The entries of an object literal with these keys.

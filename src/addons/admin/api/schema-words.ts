@@ -8,7 +8,7 @@ export const OWN = `${BASE}admin.json`;
 export const text = (description: string, more: object = {}): Schema => ({ description, type: 'string', ...more });
 export const object = (
   properties: Readonly<Record<string, Schema>>,
-  required: readonly string[],
+  required: readonly string[] = Object.keys(properties),
   more: object = {},
 ): Schema => ({
   type: 'object',

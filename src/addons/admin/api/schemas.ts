@@ -6,10 +6,9 @@ import { createAjv } from '../../../core/settings/schema/schemas.ts';
 import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
 import { schemaProblems } from '../../../core/settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
-import { BODY_SCHEMAS } from './body-schemas.ts';
+import { BODY_SCHEMAS, type BodyName } from './body-schemas.ts';
 import { ApiProblem } from './problems.ts';
 import type { NOUNS, ObjectKind } from './routes.ts';
-import type { BodyName } from './schema-names.ts';
 import { BASE, own, OWN } from './schema-words.ts';
 
 /** Fields of an entry of a settings file that are not in the spec of its object: the API makes the secrets of keys itself. */

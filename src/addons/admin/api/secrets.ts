@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../../plugin/index.ts';
 import { digestOf, generateKey, parsePeppers, pepperedDigest } from '../../../core/settings/compile/api-keys.ts';
 
@@ -26,3 +26,8 @@ export function createToken(prefix: 'gha_' | 'ghb_' = 'gha_'): NewSecret {
   const text = body + createHash('sha256').update(body).digest('hex').slice(0, CHECKSUM);
   return withDigest(text, digestOf(text));
 }
+
+/** Compares in constant time, whatever the lengths. */
+export const isSame = (one: string, other: string): boolean => timingSafeEqual(hashed(one), hashed(other));
+
+const hashed = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -5,7 +5,6 @@ import { messageOf } from '../../../plugin/thrown.ts';
 /** Time for an answer. The audit of years is checked row by row. */
 const LIMIT_MS = 15 * 60_000;
 
-/** The gateway does not answer. */
 export class Unanswered extends Error {}
 
 export interface AdminReply {

@@ -7,7 +7,6 @@ import { nearest } from '../../../plugin/nearest.ts';
 import { parse, UsageError, type Options, type World } from '../../../core/commands/terminal/arguments.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 
-/** A call of the admin API as the command line gives it. */
 export interface AdminCall {
   readonly operation: OperationId;
   readonly route: AdminRoute;

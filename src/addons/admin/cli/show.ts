@@ -1,5 +1,5 @@
 import { isObject } from '../../../plugin/index.ts';
-import type { AnswerName } from '../api/schema-names.ts';
+import type { AnswerName } from '../api/answer-schemas.ts';
 import { requestText } from './request-text.ts';
 import type { AdminCall } from './call.ts';
 

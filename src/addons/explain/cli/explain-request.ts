@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { scanTopLevel } from '../../../plugin/json-scan.ts';
 import { nearest } from '../../../plugin/nearest.ts';
 import type { ExplainQuestion } from '../explain/question.ts';
 
@@ -103,15 +103,13 @@ function headersAt(value: unknown, name: string): Readonly<Record<string, string
 
 /** The body exactly as in the file: parsing and writing it again would round long numbers. */
 function asWritten(text: string, body: unknown): string {
-  const node = parseDocument(text).get('body', true);
-  const range =
-    typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range) ? node.range : [];
-  const piece = text.slice(Number(range[0]), Number(range[1]));
-  const again = JSON.stringify(body);
+  const bytes = Buffer.from(text);
   try {
-    return JSON.stringify(JSON.parse(piece)) === again ? piece : again;
+    const span = scanTopLevel(bytes, { depth: Infinity, keys: Infinity, items: Infinity }).get('body');
+    return bytes.toString('utf8', span?.from, span?.to);
   } catch {
-    return again;
+    // `body` occurs twice, or is nested more deeply than any request may be.
+    return JSON.stringify(body);
   }
 }
 

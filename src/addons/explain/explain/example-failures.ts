@@ -78,7 +78,6 @@ function occursAt(kind: FailureKind, { unwanted }: Target): boolean {
   return kind !== 'finish_reason' || (unwanted?.finishReasons.size ?? 0) > 0;
 }
 
-/** Every status that a group of the tree lists. */
 function statusCodesIn(route: Route): readonly number[] {
   const codes = new Set(groupsIn(route).flatMap(({ fallsThrough }) => [...fallsThrough.statusCodes]));
   return [...codes].toSorted((a, b) => a - b);

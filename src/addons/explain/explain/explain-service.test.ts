@@ -23,8 +23,9 @@ function failing(error: Error) {
       throw error;
     },
   });
-  const parts = { kept: new KeptRequests(), records: { explained: () => undefined }, clock: systemClock };
-  return createExplainService(() => explainer, parts).explains;
+  const records = { explained: () => undefined };
+  return createExplainService({ current: () => explainer, kept: new KeptRequests(), records, clock: systemClock })
+    .explains;
 }
 
 describe('a failed question', () => {

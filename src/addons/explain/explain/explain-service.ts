@@ -1,60 +1,47 @@
 import { GatewayError, nearest, type Clock } from '../../../plugin/index.ts';
-import type { Explanation } from '../explanation/explanation.ts';
 import type { RecordStore } from '../../../core/record/store.ts';
 import { ExplainHangs } from './explain-hangs.ts';
-import type { ExplainOutcome, ExplainSource } from '../../../core/process/explain-port.ts';
+import type { Explain, ExplainOutcome } from '../../../core/process/explain-port.ts';
 import type { KeptRequests } from './kept-requests.ts';
-import { type ExplainQuestion, toQuestion } from './question.ts';
+import { toQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
 import { UnknownKey } from '../../../core/dry-run/supposed-caller.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
-/** Explains hypothetical requests and stored requests that this process has served. */
-export interface ExplainService {
-  /** Rejects with UnknownKey, ExplainHangs, and SettingsRefused when the current settings are no longer valid. */
-  explain(question: ExplainQuestion): Promise<Explanation>;
-  /** Undefined: it was not stored, or newer ones have replaced it. */
-  explained(id: string): Promise<ExplainedRequest | undefined>;
-  keeps(id: string): boolean;
-  /** The same with plain values, for a listener or another process. */
-  readonly explains: ExplainSource;
-}
-
 interface ExplainServiceParts {
+  /** The explainer of the current settings. */
+  readonly current: () => SettingsExplainer | undefined;
   readonly kept: KeptRequests;
   readonly records: Pick<RecordStore, 'explained'>;
   readonly clock: Clock;
 }
 
-/** @param current returns the explainer of the current settings */
-export function createExplainService(
-  current: () => SettingsExplainer | undefined,
-  { kept, records, clock }: ExplainServiceParts,
-): ExplainService {
-  const explain: ExplainService['explain'] = async (question) => {
-    const explainer = current();
-    if (!explainer) throw new GatewayError('internal_error', 'Explain is not available for these settings.');
-    return explainer.explain(question);
-  };
-  const explained: ExplainService['explained'] = async (id) => {
-    const found = kept.find(id);
-    if (!found) return undefined;
-    const { question, explainer } = found;
-    // The request may still run and add draws.
-    const explanation = await explainer.explain({ ...question, draws: question.draws && [...question.draws] });
-    return { ...explanation, record: records.explained(id) };
-  };
-  const explains: ExplainSource = {
+/** Explains hypothetical requests, and stored requests that this process has served. */
+export const createExplainService = ({
+  current,
+  kept,
+  records,
+  clock,
+}: ExplainServiceParts): Pick<Explain, 'explains' | 'keeps'> => ({
+  keeps: (id) => kept.find(id) !== undefined,
+  explains: {
     explain: (question) =>
-      outcomeOf(async () => ({ explanation: await explain(toQuestion(question, clock)) }), question.key),
+      outcomeOf(async () => {
+        const explainer = current();
+        if (!explainer) throw new GatewayError('internal_error', 'Explain is not available for these settings.');
+        return { explanation: await explainer.explain(toQuestion(question, clock)) };
+      }, question.key),
     explained: (id) =>
       outcomeOf(async () => {
-        const explanation = await explained(id);
-        return explanation && { explanation };
+        const found = kept.find(id);
+        if (!found) return undefined;
+        const { question, explainer } = found;
+        // The request may still run and add draws.
+        const explanation = await explainer.explain({ ...question, draws: question.draws && [...question.draws] });
+        return { explanation: { ...explanation, record: records.explained(id) } };
       }),
-  };
-  return { explain, explained, keeps: (id) => kept.find(id) !== undefined, explains };
-}
+  },
+});
 
 async function outcomeOf<O extends ExplainOutcome | undefined>(
   work: () => Promise<O>,
@@ -81,9 +68,3 @@ const reasons = ({ message, diagnostics }: SettingsRefused): string =>
     message,
     ...diagnostics.slice(0, 5).map(({ file, line, column, message: text }) => `${file}:${line}:${column}: ${text}`),
   ].join(' ');
-
-/** The explanation of a served request, with its record. */
-export interface ExplainedRequest extends Explanation {
-  /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
-  readonly record: object | undefined;
-}

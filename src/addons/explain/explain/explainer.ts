@@ -31,11 +31,9 @@ import { fakeMissing } from './fakes.ts';
 import { dryRunOf } from '../../../core/dry-run/dry-run.ts';
 import { expired, suppose, withKey, type Supposed } from '../../../core/dry-run/supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
-import { replyHeaders } from './header-watch.ts';
-import { watchPlugins } from './watch.ts';
+import { replyHeaders, watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
-import type { FrozenResponses } from './kept-responses.ts';
-import { FrozenClock, WELL, type FrozenHealth, type HealthThen, type ReadHealth } from './frozen.ts';
+import { FrozenClock, WELL, type HealthThen, type ReadHealth } from './frozen.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */
@@ -57,7 +55,6 @@ export interface ExplainerSetup {
   readonly registry?: PluginRegistry;
 }
 
-/** Settings compiled for explain, not for serving. */
 interface Compiled {
   readonly clock: FrozenClock;
   readonly asking: Asking;
@@ -69,11 +66,9 @@ interface Compiled {
 
 /** State of the current question; there is one at a time. */
 interface Asking {
+  question: Pick<ExplainQuestion, 'health' | 'found' | 'limited'>;
   draws: readonly number[];
   supposed: Supposed | undefined;
-  health: FrozenHealth | undefined;
-  found: FrozenResponses | undefined;
-  limited: ExplainQuestion['limited'];
 }
 
 /** Limit of one dry run. Built-in plugins never wait in one, but an external plugin may. */
@@ -130,10 +125,8 @@ export class Explainer {
     const compiled = await (this.#compiled ??= this.#compile(moment.wall));
     const { clock, asking, loaded, settings, snapshot, listed } = compiled;
     clock.stand(moment);
+    asking.question = question;
     asking.draws = question.draws ?? [];
-    asking.health = question.health;
-    asking.found = question.found;
-    asking.limited = question.limited;
     const supposed = (asking.supposed = suppose(question, { settings, snapshot }));
     const { ctx, exchange } = arrived(supposed ? withKey(question, supposed.key, snapshot) : question, compiled);
     const run = new ExplainedRun(exchange, { ...question, answers }, (target) =>
@@ -211,7 +204,7 @@ export class Explainer {
     const { configs, env, files, log, clock: real } = this.#setup;
     const clock = new FrozenClock(real);
     clock.stand({ now: real.now(), wall });
-    const asking: Asking = { draws: [], supposed: undefined, health: undefined, found: undefined, limited: undefined };
+    const asking: Asking = { question: {}, draws: [], supposed: undefined };
     const loaded = await loadSettings(configs, {
       env,
       files,
@@ -254,8 +247,8 @@ export class Explainer {
           runOf: (exchange) => this.#runOf(exchange),
           supposedCaller: (key) => (asking.supposed?.key === key ? asking.supposed.caller : undefined),
           health: this.#healthIn(asking),
-          found: () => asking.found,
-          limited: () => asking.limited,
+          found: () => asking.question.found,
+          limited: () => asking.question.limited,
           knowsResponses: this.#setup.parts !== undefined,
         }),
       },
@@ -275,13 +268,12 @@ export class Explainer {
 
   #healthIn(asking: Asking): ReadHealth {
     return (config, target, exchange) => {
-      if (asking.health) return asking.health.get(target.path);
+      if (asking.question.health) return asking.question.health.get(target.path);
       return this.#setup.health?.peek(config, target, exchange);
     };
   }
 }
 
-/** Koa's context of a question, and its exchange. */
 function arrived(question: ExplainQuestion, { snapshot, clock }: Compiled) {
   const ctx = inboundContext(question);
   const { operation, params, format, refusal } = routed(ctx);
@@ -303,6 +295,5 @@ const elsewhere = ({ remoteAddress }: ExplainQuestion, { error, request }: Excha
     ? [`explained as a request from ${request.remoteAddress}; the network of a key given by id is not checked`]
     : [];
 
-/** One note for all fakes. */
 const fakedNames = ({ fakedNames: names }: LoadResult): readonly string[] =>
   names.length === 0 ? [] : [`replaced by fakes because not set here: ${names.join(', ')}`];

@@ -1,6 +1,11 @@
 import { renderExplanation } from '../explanation/render/explanation.ts';
 import type { Explanation } from '../explanation/explanation.ts';
-import type { ExplainedRequest } from './explain-service.ts';
+
+/** The explanation of a served request, with its record. */
+export interface ExplainedRequest extends Explanation {
+  /** The record as the admin listener's JSON; undefined when newer records have replaced it. */
+  readonly record: object | undefined;
+}
 
 /** Wide enough for most texts; the reader's terminal width is not known here. */
 const PAGE = { width: 100, colour: false };

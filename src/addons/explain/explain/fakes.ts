@@ -21,8 +21,7 @@ import { createDrySender } from '../../../core/dry-run/calls.ts';
 import { supposingKeys } from '../../../core/dry-run/fakes.ts';
 import { EXAMPLE_FAILURES, exampleOfStatus, nearestFailure } from './example-failures.ts';
 import type { AttemptNotes, ExplainedRun, SeenCache } from './observation.ts';
-import { readOnlyHealth, type ReadHealth } from './frozen.ts';
-import { readOnlyResponses, type FrozenResponses } from './kept-responses.ts';
+import { readOnlyHealth, readOnlyResponses, type FrozenResponses, type ReadHealth } from './frozen.ts';
 import { cacheKey, describeKey, type CacheQuestion } from '../../../../plugins/cache/key.ts';
 import { readCacheOptions } from '../../../../plugins/cache/index.ts';
 
@@ -145,7 +144,6 @@ const countNothing = (budgets: RequestBudgets, { runOf }: FakesSetup): RequestBu
 const isUnknownCredential = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'credentials_failed' || error.code === 'internal_error');
 
-/** @returns the assumed failure of the attempt */
 function supposeFailure(exchange: Exchange, { target }: Attempt, { nextAfter }: AttemptNotes): GatewayError {
   const failures = [
     ...nextAfter.kinds.flatMap((kind) => (kind === 'unsupported' ? [] : EXAMPLE_FAILURES.get(kind)!)),

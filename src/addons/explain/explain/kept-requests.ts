@@ -13,7 +13,6 @@ import { credentialsIn, FAKE_CREDENTIAL } from './describe/masks.ts';
 /** A request as it was when its config was chosen, with the explainer of its settings. */
 interface KeptRequest {
   readonly question: ExplainQuestion;
-  /** Explainer of the settings that served it. */
   readonly explainer: Pick<SettingsExplainer, 'hold' | 'release' | 'explain'>;
 }
 

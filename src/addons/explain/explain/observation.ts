@@ -27,7 +27,6 @@ export interface Observation extends DryRun {
   readonly prices: RequestPrices | undefined;
   /** How the caller was determined without a key in the headers. */
   readonly supposedCaller: 'named' | 'unknown' | undefined;
-  /** The reached plugins, in order. */
   readonly steps: readonly PluginStep[];
   /** The plugins of the server's chains, in listed order. */
   readonly listed: readonly ListedPlugin[];
@@ -38,13 +37,11 @@ export interface Observation extends DryRun {
   readonly notes: readonly string[];
 }
 
-/** The headers of the reply at the end of the chains. */
 interface SeenReply {
   readonly headers: ReadonlyMap<string, string>;
   readonly marks: HeaderMarks;
 }
 
-/** One plugin that a request reached. */
 export interface PluginStep {
   readonly place: ListedPlugin;
   /** False: explain skipped it. */
@@ -80,7 +77,6 @@ export interface AttemptNotes {
   readonly nextAfter: NextAfter;
 }
 
-/** A cache look-up and its result. */
 export interface SeenCache {
   readonly key: string;
   /** The parts of the key, without secrets. */
@@ -91,7 +87,6 @@ export interface SeenCache {
   readonly kept: CachedReply | undefined;
 }
 
-/** The collected observations of one request. */
 export class ExplainedRun {
   readonly steps: PluginStep[] = [];
   readonly notes: string[] = [];
@@ -118,7 +113,6 @@ export class ExplainedRun {
     this.#healthOf = healthOf;
   }
 
-  /** The known failure of an attempt. */
   failureOf({ number }: Attempt): GatewayError | undefined {
     return this.failures?.[number];
   }

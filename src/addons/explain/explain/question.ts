@@ -3,12 +3,10 @@ import { type Caller, GatewayError, type Secret, nearest, type Clock } from '../
 import { readMoment } from '../../../plugin/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import type { FrozenHealth } from './frozen.ts';
-import type { FrozenResponses } from './kept-responses.ts';
+import type { FrozenHealth, FrozenResponses } from './frozen.ts';
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** A request to explain. */
 export interface ExplainQuestion {
   readonly method: string;
   /** Path with query. */

@@ -15,7 +15,6 @@ interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {
   readonly stored?: (() => StoredObjects | undefined) | undefined;
 }
 
-/** The files that a load has read. */
 interface ReadFiles {
   readonly contents: ReadPlaces;
 }
@@ -30,7 +29,6 @@ export class SettingsExplainer {
   readonly #setup: SettingsExplainerSetup;
   #files: SettingsFiles;
   #explainer: Explainer | undefined;
-  /** The objects that the explainer was made with. */
   #stored: StoredObjects | undefined;
   #holders = 1;
   #retired = false;

@@ -1,6 +1,5 @@
 import type { FailureKind, FieldSettings } from '../../../plugin/index.ts';
 
-/** The source of a value. */
 export type FieldSource =
   /** A field of the client's body: `messages.0.content`. */
   | { readonly kind: 'client'; readonly path: string }

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '../record.ts';
 import { each, perRequest, type MetricSpec } from './metric-spec.ts';
 
-export const REQUEST_OUTCOMES = ['success', 'error', 'aborted'] as const satisfies readonly RequestRecord['outcome'][];
+const REQUEST_OUTCOMES = ['success', 'error', 'aborted'] as const satisfies readonly RequestRecord['outcome'][];
 
 const isUpload = ({ operation }: RequestRecord): boolean => operation === 'files.create';
 

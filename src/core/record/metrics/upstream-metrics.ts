@@ -1,4 +1,4 @@
-import type { CacheStatus, EmbeddingCall } from '../../../plugin/index.ts';
+import type { CacheStatus } from '../../../plugin/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';
@@ -21,8 +21,7 @@ import { USAGE_METRICS } from './usage-metrics.ts';
 
 /** Results of a cache that compares exactly. */
 const EXACT_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];
-export const CACHE_RESULTS: readonly CacheStatus[] = [...EXACT_RESULTS, 'semantic_hit'];
-export const EMBEDDING_RESULTS = ['success', 'late', 'failed'] as const satisfies readonly EmbeddingCall['result'][];
+const CACHE_RESULTS: readonly CacheStatus[] = [...EXACT_RESULTS, 'semantic_hit'];
 
 /** From the start of the last try until the first content of a stream that was the answer. */
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>

@@ -14,15 +14,14 @@ interface Seen {
 export class RecordedFiles implements SettingsFiles {
   readonly #files: SettingsFiles;
   /** Selects the names in a folder that are relevant; other names may come and go. */
-  readonly matters: (name: string) => boolean;
+  readonly matters = mayBeSettings;
   readonly #seen = new Map<string, Seen>();
   readonly #read: ReadPlaces = { files: new Map(), folders: new Map() };
   /** One path was read twice within a load, with different results. */
   #torn = false;
 
-  constructor(files: SettingsFiles, matters: (name: string) => boolean = mayBeSettings) {
+  constructor(files: SettingsFiles) {
     this.#files = files;
-    this.matters = matters;
   }
 
   async read(path: string): Promise<FileRead> {
@@ -116,11 +115,8 @@ function seenFolder(answer: FolderRead, matters: (name: string) => boolean): See
 }
 
 /** Names in a settings folder that a load considers. */
-const mayBeSettings = (name: string): boolean => mayBeSettingsOrTests(name) && !isTests(name);
-
-/** Names that a load or `gatehouse test` considers. */
-export const mayBeSettingsOrTests = (name: string): boolean =>
-  FOLDERS.has(name) || (/\.(?:ya?ml|txt)$/i.test(name) && !name.startsWith('.'));
+const mayBeSettings = (name: string): boolean =>
+  FOLDERS.has(name) || (/\.(?:ya?ml|txt)$/i.test(name) && !name.startsWith('.') && !isTests(name));
 
 /** The folders of settings, and that of the partials of prompts, whose files end in .txt. */
 const FOLDERS: ReadonlySet<string> = new Set(['gateway', 'prompts', 'partials']);

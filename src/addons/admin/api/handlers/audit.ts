@@ -18,8 +18,8 @@ export const listAudit: Handler = async ({ objects, query }) => {
   const last = rows.at(-1);
   const more =
     last && rows.length === limit ? await objects.store.audit.rows({ ...wanted, before: last.seq, limit: 1 }) : [];
-  const { items, next } = cut([...rows, ...more], ({ seq }) => String(seq), limit);
-  return { body: { items: items.map(shown), ...(next !== undefined && { next }) } };
+  const page = cut([...rows, ...more], ({ seq }) => String(seq), limit);
+  return { body: { ...page, items: page.items.map(shown) } };
 };
 
 export const verifyAudit: Handler = async ({ objects, query }) => {

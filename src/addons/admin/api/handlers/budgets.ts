@@ -7,6 +7,7 @@ import { actorOf, checkMatch, reasonOf, type CallAnswer, type Call, type Handler
 import type { OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
+import { byOperation } from '../routes.ts';
 import { invalidBody } from '../schemas.ts';
 import { createObject, deleteObject, patchObject } from './objects.ts';
 import { metaOf } from './object-answers.ts';
@@ -23,22 +24,22 @@ interface AdjustBody {
   readonly reason: string;
 }
 
-const budgetsOf = (object: OwnedObject, { settings }: Call): readonly OwnedBudget[] =>
-  budgetsIn(object, settings).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
+const budgetsOf = (object: OwnedObject): readonly OwnedBudget[] =>
+  budgetsIn(object).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
 
-export const listBudgets: Handler = async (call) => {
+const listBudgets: Handler = async (call) => {
   const { objects, query } = call;
   const node = query.one('node');
   const all = (['organizations', 'teams', 'keys', 'budgets'] as const)
     .flatMap((kind) => objects.list(kind))
-    .flatMap((object) => budgetsOf(object, call))
+    .flatMap(budgetsOf)
     .filter(({ compiled }) => node === undefined || compiled.node.ref === node)
     .sort((one, other) => (one.id < other.id ? -1 : 1));
-  const { items, next } = pageOf(all, ({ id }) => id, query);
-  return { body: { items: await show(items, call), ...(next !== undefined && { next }) } };
+  const page = pageOf(all, ({ id }) => id, query);
+  return { body: { ...page, items: await show(page.items, call) } };
 };
 
-export const getBudget: Handler = (call) => answerWith(find(call), call);
+const getBudget: Handler = (call) => answerWith(find(call), call);
 
 /** Changes what a budget has spent, or what is unreconciled, once for each call id. */
 export const adjustBudget: Handler = async (call) => {
@@ -74,7 +75,7 @@ function find(call: Call): OwnedBudget {
   // A name is that of a budget in a node, or of one in an object of its own.
   const all = id.includes(':') ? [objects.find(kind, node), ...objects.list('budgets')] : [objects.find('budgets', id)];
   const budget = all
-    .flatMap((object) => (object ? budgetsOf(object, call) : []))
+    .flatMap((object) => (object ? budgetsOf(object) : []))
     .find((one) => one.id === id || one.compiled.name === id);
   if (!budget) throw new ApiProblem('not_found', 'There is no budget with this id.');
   return budget;
@@ -82,7 +83,7 @@ function find(call: Call): OwnedBudget {
 
 /** The answer to a write of a budget that is an object of its own. */
 async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
-  const [budget] = budgetsOf(object, call);
+  const [budget] = budgetsOf(object);
   if (!budget) throw new ApiProblem('internal_error', 'The budget could not be read.');
   return answerWith(budget, call);
 }
@@ -91,7 +92,6 @@ async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
 const own =
   (handler: Handler): Handler =>
   (call) => {
-    if (call.id === '') return handler(call);
     const { partId, object } = find(call);
     if (partId !== undefined)
       throw object.entity
@@ -100,9 +100,13 @@ const own =
     return handler({ ...call, id: object.id });
   };
 
-export const createBudget = createObject('budgets', answerOwn);
-export const patchBudget = own(patchObject('budgets', answerOwn));
-export const deleteBudget = own(deleteObject('budgets'));
+export const BUDGETS = byOperation<'budgets', Handler>('budgets', {
+  list: listBudgets,
+  get: getBudget,
+  create: createObject('budgets', answerOwn),
+  patch: own(patchObject('budgets', answerOwn)),
+  delete: own(deleteObject('budgets')),
+});
 
 function readAmount(text: string, { unit }: Budget): number {
   const sign = text.startsWith('-') ? -1 : 1;

@@ -14,13 +14,11 @@ export const metaOf = ({ id, owner, etag, entity }: Pick<OwnedObject, 'id' | 'ow
   updated_at: moment(entity?.updatedAt),
 });
 
-/** The object as its answer, with its ETag. */
 export async function answerWith(object: OwnedObject, call: Call): Promise<CallAnswer> {
   const [body] = await show([object], call);
   return { body: body!, headers: { etag: object.etag } };
 }
 
-/** Objects of one kind as answers show them. */
 export async function show(objects: readonly OwnedObject[], call: Call): Promise<readonly object[]> {
   if (objects[0]?.kind === 'keys') return showKeys(objects, call);
   return objects.map((object) => ({ ...metaOf(object), spec: object.spec }));

@@ -1,6 +1,6 @@
+import { isObject } from '../../../../plugin/index.ts';
 import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../../core/ports/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
-import { mergePatch } from '../merge-patch.ts';
 import { IN_STORE, storedObject, type OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
 import type { ParameterName } from '../parameters.ts';
@@ -43,8 +43,8 @@ export const listObjects =
     const listed = objects
       .list(kind)
       .filter(({ spec }) => wanted.length === 0 || wanted.some((one) => one === spec[field!]));
-    const { items, next } = pageOf(listed, ({ id }) => id, query);
-    return { body: { items: await show(items, call), ...(next !== undefined && { next }) } };
+    const page = pageOf(listed, ({ id }) => id, query);
+    return { body: { ...page, items: await show(page.items, call) } };
   };
 
 export const getObject =
@@ -102,6 +102,16 @@ export const patchObject =
     return answer(await write(putOf(parts), call), call);
   };
 
+/** Applies a JSON merge patch (RFC 7396): null removes a field, an object is merged, anything else replaces. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(isObject(target) ? Object.entries(target) : []);
+  for (const [name, value] of Object.entries(patch))
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
+  return Object.fromEntries(merged);
+}
+
 export const deleteObject =
   (kind: ObjectKind): Handler =>
   async (call) => {
@@ -145,7 +155,6 @@ interface PutParts {
   readonly ifVersion: number;
 }
 
-/** A write of an object of the API. */
 type ObjectPut = PutChange & { readonly kind: ObjectKind };
 
 /** `expires_at` of a key is the end of its own digest. */

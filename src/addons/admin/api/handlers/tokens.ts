@@ -24,8 +24,8 @@ const LONGEST_MS = 90 * 86_400_000;
 const MAX_TOKENS = 1_000;
 
 export const listTokens: Handler = ({ objects, query, clock }) => {
-  const { items, next } = pageOf(objects.tokens(), ({ id }) => id, query);
-  return { body: { items: items.map((token) => shown(token, clock.wall())), ...(next !== undefined && { next }) } };
+  const page = pageOf(objects.tokens(), ({ id }) => id, query);
+  return { body: { ...page, items: page.items.map((token) => shown(token, clock.wall())) } };
 };
 
 export const getToken: Handler = (call) => {

@@ -74,8 +74,8 @@ export const listUsage: Handler = async (call) => {
       })(),
     });
   }
-  const { items, next } = pageOf(rows, (row) => nameOf(row, wanted.by), call.query);
-  return { body: { items: items.map(shown), ...(next !== undefined && { next }) } };
+  const page = pageOf(rows, (row) => nameOf(row, wanted.by), call.query);
+  return { body: { ...page, items: page.items.map(shown) } };
 };
 
 /** In the order of the port's answer. */
@@ -111,8 +111,8 @@ export const listLedger: Handler = async (call) => {
     found.push(...piece);
     if (found.length > limit) break;
   }
-  const { items, next } = cut(found, ({ at, req, att, kind }) => JSON.stringify([at, req, att, kind]), limit);
-  return { body: { items: items.map(ledgerRow), ...(next !== undefined && { next }) } };
+  const page = cut(found, ({ at, req, att, kind }) => JSON.stringify([at, req, att, kind]), limit);
+  return { body: { ...page, items: page.items.map(ledgerRow) } };
 };
 
 async function* shownPieces(pieces: AsyncIterable<readonly LedgerRow[]>): AsyncIterable<readonly UsageRow[]> {

@@ -7,7 +7,6 @@ import { valueAt, type JsonPath } from '../../../../core/settings/schema/pointer
 import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
 import { isInline, levelsOf, pathInFile, type Level } from '../../../../core/dry-run/written-config.ts';
 
-/** The built-in default applies. */
 export const DEFAULT: FieldSource = { kind: 'gateway', what: 'default' };
 
 /**
@@ -101,7 +100,6 @@ export function sourceAt(seen: DryRun, path: JsonPath): FieldSource {
   return inFile(seen.loaded, file, path);
 }
 
-/** Why a plugin is in its chain. */
 export const listedAt = (seen: DryRun, { file, path, always, plugin: { level } }: ListedPlugin): FieldSource => {
   const inServer = always === undefined ? path : ['chains', level, always];
   return file === 'server.yaml' || always !== undefined
@@ -115,7 +113,6 @@ export const keptIn = (seen: DryRun, { path, always }: ListedPlugin): FieldSourc
 
 const DEFAULT_CHAIN: FieldSource = { kind: 'gateway', what: 'default chain' };
 
-/** A value that a plugin set. */
 export const pluginSource = (seen: DryRun, place: ListedPlugin): FieldSource => ({
   kind: 'plugin',
   plugin: place.instance,

@@ -17,7 +17,6 @@ export function promptSource(seen: DryRun, [key = '', ...inner]: JsonPath): Fiel
   return sourceAt(seen, isParameter ? ['parameters', key, ...inner] : Object.hasOwn(version, key) ? [key] : []);
 }
 
-/** The line of one message. */
 export function messageSource(seen: DryRun, index: number): FieldSource | undefined {
   const version = versionOf(seen);
   return version && sourceAt(seen, version['text'] === undefined ? ['messages', index] : ['text']);

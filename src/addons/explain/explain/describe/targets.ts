@@ -205,7 +205,6 @@ const shown = (similarity: number | undefined): string => (similarity ?? 0).toFi
 const isKeyKnown = ({ exchange: { upstreamToken } }: Observation): boolean =>
   upstreamToken?.reveal() !== FAKE_CREDENTIAL;
 
-/** Age in seconds, as in the `age` header. */
 const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedReply): number =>
   Math.floor((startedAt - storedAt) / 1000);
 

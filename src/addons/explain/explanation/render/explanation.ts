@@ -84,5 +84,4 @@ const printed = (
     text: printSection(section, page, 1).join('\n'),
   }));
 
-/** The complete explanation as JSON. */
 export const explanationJson = (reported: Explanation): string => `${JSON.stringify(reported, null, 2)}\n`;

@@ -1,4 +1,5 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
+import type { RestartOnly } from '../../../core/process/restart-only.ts';
 import type { AdminSettings } from '../../../core/settings/compile/server-settings.ts';
 
 /** `admin` of server.yaml with its defaults. */
@@ -17,3 +18,11 @@ export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
     tls: admin.tls,
   };
 }
+
+/** Keys of `admin` of server.yaml with which the listener opens. */
+export const ADMIN_AT_START: readonly RestartOnly[] = [
+  { path: ['admin', 'enabled'], read: ({ admin }) => admin.enabled },
+  { path: ['admin', 'host'], read: ({ admin }) => admin.host },
+  { path: ['admin', 'port'], read: ({ admin }) => admin.port },
+  { path: ['admin', 'tls'], read: ({ admin }) => (admin.tls ? 'on' : 'off') },
+];
