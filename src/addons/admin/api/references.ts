@@ -117,7 +117,7 @@ function errorsAt(
 }
 
 /** A node has one budget that counts the same, and limits in one place. */
-function checkTwins(kind: NodeObject, id: string, spec: EntityDoc, { objects }: Call): void {
+function checkTwins(kind: NodeObject, id: string, spec: EntityDoc, { objects, settings }: Call): void {
   const { kind: of, id: node } = isOfNode(kind) ? nodeOf(spec['node']) : { kind, id };
   const ref = `${NOUNS[of]}:${node}`;
   const own = { kind, id, spec };
@@ -126,7 +126,7 @@ function checkTwins(kind: NodeObject, id: string, spec: EntityDoc, { objects }: 
     objects.list(one).filter((other) => other.spec['node'] === ref && !(one === kind && other.id === id)),
   );
   const all = [...(object ? [object] : []), ...others, ...(isOfNode(kind) ? [own] : [])];
-  const counted = all.flatMap((one) => budgetsIn(one).map((budget) => budget.compiled.name));
+  const counted = all.flatMap((one) => budgetsIn(one, settings).map((budget) => budget.compiled.name));
   const twin = counted.find((name, index) => counted.indexOf(name) < index);
   if (twin !== undefined) throw new ApiProblem('exists', `Another budget counts the same: "${twin}".`);
   const limits = all.filter((one) => one.kind === 'limits' || one.spec['limits'] !== undefined);

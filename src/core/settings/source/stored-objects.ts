@@ -20,7 +20,7 @@ export type AlertWebhook = ItemOf<Under<Under<File.ServerFile, 'alerts'>, 'webho
 
 /** The webhooks of server.yaml, as far as code outside of their add-on knows them. */
 export const webhooksIn = (
-  server: ServerFile | undefined,
+  server: File.ServerFile | undefined,
 ): readonly { readonly id: string; readonly url: Secret; readonly secret: Secret }[] =>
   // The schema of the add-on has been checked; in a build without it, the key is refused.
   (valueAt(server, ['alerts', 'webhooks']) ?? []) as ReturnType<typeof webhooksIn>;

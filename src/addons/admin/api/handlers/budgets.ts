@@ -24,15 +24,15 @@ interface AdjustBody {
   readonly reason: string;
 }
 
-const budgetsOf = (object: OwnedObject): readonly OwnedBudget[] =>
-  budgetsIn(object).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
+const budgetsOf = (object: OwnedObject, { settings }: Call): readonly OwnedBudget[] =>
+  budgetsIn(object, settings).map((budget) => ({ ...budget, id: budget.partId ?? object.id, object }));
 
 const listBudgets: Handler = async (call) => {
   const { objects, query } = call;
   const node = query.one('node');
   const all = (['organizations', 'teams', 'keys', 'budgets'] as const)
     .flatMap((kind) => objects.list(kind))
-    .flatMap(budgetsOf)
+    .flatMap((object) => budgetsOf(object, call))
     .filter(({ compiled }) => node === undefined || compiled.node.ref === node)
     .sort((one, other) => (one.id < other.id ? -1 : 1));
   const page = pageOf(all, ({ id }) => id, query);
@@ -75,7 +75,7 @@ function find(call: Call): OwnedBudget {
   // A name is that of a budget in a node, or of one in an object of its own.
   const all = id.includes(':') ? [objects.find(kind, node), ...objects.list('budgets')] : [objects.find('budgets', id)];
   const budget = all
-    .flatMap((object) => (object ? budgetsOf(object) : []))
+    .flatMap((object) => (object ? budgetsOf(object, call) : []))
     .find((one) => one.id === id || one.compiled.name === id);
   if (!budget) throw new ApiProblem('not_found', 'There is no budget with this id.');
   return budget;
@@ -83,7 +83,7 @@ function find(call: Call): OwnedBudget {
 
 /** The answer to a write of a budget that is an object of its own. */
 async function answerOwn(object: OwnedObject, call: Call): Promise<CallAnswer> {
-  const [budget] = budgetsOf(object);
+  const [budget] = budgetsOf(object, call);
   if (!budget) throw new ApiProblem('internal_error', 'The budget could not be read.');
   return answerWith(budget, call);
 }
