@@ -3,18 +3,14 @@ import type { Usage } from '../../../formats/events.ts';
 import type { RecordedCost } from '../costs.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
-/** One metric of the gateway. */
-export interface MetricSpec {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly name: string;
+/** What a row of the table of metrics says besides name, labels and buckets. */
+interface MetricFacts<L extends string> {
   readonly help: string;
-  readonly labels: readonly string[];
   /**
    * A counter that also has the labels of its caller (`CallerLabels`). Never a histogram: 1,000 label sets take 330 ms to
    * render, on the event loop (measured with prom-client 15.1.3).
    */
   readonly byCaller?: true;
-  readonly buckets?: readonly number[];
   /** Buckets name the trace of a request, for scrapers of OpenMetrics. Only requests whose trace is exported have one. */
   readonly exemplars?: true;
   /** In OpenTelemetry's exports (UCUM). Default: by the end of the name. */
@@ -28,17 +24,44 @@ export interface MetricSpec {
    * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by route have none:
    * each of the 60 routes would have them (measured: 250 KB of an idle scrape).
    */
-  readonly zero?: readonly Readonly<Record<string, string>>[];
+  readonly zero?: readonly Readonly<Record<L, string>>[];
   /** The count or the value of every request's record. */
-  readonly ofRequest?: Measure<RequestSeries, RequestRecord> | CountRequest<string>;
-  /** The counts and values of every attempt at a target that was found, in this order. */
-  readonly countAttempt?: CountAttempt<string>;
-  readonly ofAttempt?: readonly Measure<AttemptSeries, RecordedAttempt>[];
+  readonly ofRequest?: Measure<RequestSeries, RequestRecord, L> | CountRequest<L>;
+  /** The counts of every attempt at a target that was found, then its value. */
+  readonly countAttempt?: CountAttempt<L>;
+  readonly ofAttempt?: Measure<AttemptSeries, RecordedAttempt, L>;
   /** Of the usage of an attempt that answered. */
-  readonly ofUsage?: readonly Measure<AttemptSeries, Usage>[];
+  readonly ofUsage?: readonly Measure<AttemptSeries, Usage, L>[];
   /** Of the same, unless the model counts seconds or pictures, and no tokens. */
-  readonly ofTokens?: readonly Measure<AttemptSeries, Usage>[];
-  readonly ofTry?: Measure<TrySeries, RecordedTry>;
+  readonly ofTokens?: readonly Measure<AttemptSeries, Usage, L>[];
+  readonly ofTry?: Measure<TrySeries, RecordedTry, L>;
+}
+
+/** One metric of the gateway. */
+export interface MetricSpec<L extends string = string, T = 'counter' | 'gauge' | 'histogram'> extends MetricFacts<L> {
+  readonly type: T;
+  readonly name: string;
+  readonly labels: readonly L[];
+  readonly buckets?: readonly number[];
+}
+
+interface MetricRow<N extends string, L extends string, B extends readonly number[]> extends MetricFacts<NoInfer<L>> {
+  readonly name: N;
+  /** Default: none. */
+  readonly labels?: readonly L[];
+  readonly buckets?: B;
+}
+
+type TypeOf<N, B> = N extends `${string}_total` ? 'counter' : [B] extends [never] ? 'gauge' : 'histogram';
+
+/** A row of the table of metrics. A name that ends in `_total` is that of a counter, and buckets make a histogram. */
+export function metric<
+  const N extends string,
+  const L extends string = never,
+  const B extends readonly number[] = never,
+>(row: MetricRow<N, L, B>): MetricSpec<L, TypeOf<N, B>> {
+  const type = row.name.endsWith('_total') ? 'counter' : row.buckets ? 'histogram' : 'gauge';
+  return { labels: [], ...row, type: type as TypeOf<N, B> };
 }
 
 /**
@@ -89,8 +112,6 @@ export const modelOf = ({ provider, request_model, operation }: AttemptLabels): 
   operation,
 });
 
-type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
-
 /** The label of every `byCaller` metric: the id of the gateway key, empty without one. */
 export const KEY_ID = 'key_id';
 
@@ -110,47 +131,6 @@ export interface CallerLabels {
 
 /** The caller of requests without a key, and of series at 0. */
 export const NO_CALLER: CallerLabels = { key: '', labels: { [KEY_ID]: '' } };
-
-/** A metric that the record of a request alone decides. */
-export function perRequest<const S extends RecordedSpec>(
-  spec: S,
-  ofRequest: Measure<RequestSeries, RequestRecord, S['labels'][number]> | CountRequest<S['labels'][number]>,
-) {
-  return { ...spec, ofRequest };
-}
-
-/** A metric that each attempt at a target decides. */
-export function perAttempt<const S extends RecordedSpec>(
-  spec: S,
-  ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
-) {
-  return { ...spec, ofAttempt };
-}
-
-/** A metric that each try decides. */
-export function perTry<const S extends RecordedSpec>(
-  spec: S,
-  ofTry: Measure<TrySeries, RecordedTry, S['labels'][number]>,
-) {
-  return { ...spec, ofTry };
-}
-
-/** A counter of what few attempts have. */
-export function countedPerAttempt<const S extends RecordedSpec & { readonly type: 'counter' }>(
-  spec: S,
-  countAttempt: CountAttempt<S['labels'][number]>,
-  ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
-) {
-  return { ...spec, countAttempt, ofAttempt };
-}
-
-/** A metric that the usage of each attempt that answered decides. */
-export function perUsage<const S extends RecordedSpec>(
-  spec: S,
-  ...ofUsage: Measure<AttemptSeries, Usage, S['labels'][number]>[]
-) {
-  return { ...spec, ofUsage };
-}
 
 /** Values recorded under it belong to label values without a series of their own. */
 export const OTHER = '__other__';

@@ -59,9 +59,9 @@ describe('the metric table', () => {
   });
 
   it('has whole bounds that are powers of four, not rounded to six digits', () => {
-    expect(METRICS.requestBodyBytes.buckets.at(-1)).toBe(64 * 1024 * 1024);
-    expect(METRICS.requestTokens.buckets.at(-1)).toBe(1024 * 1024);
-    expect(METRICS.requestDuration.buckets.at(3)).toBe(0.08);
+    expect(METRICS.requestBodyBytes.buckets!.at(-1)).toBe(64 * 1024 * 1024);
+    expect(METRICS.requestTokens.buckets!.at(-1)).toBe(1024 * 1024);
+    expect(METRICS.requestDuration.buckets!.at(3)).toBe(0.08);
   });
 
   it('has no name twice', () => {

@@ -17,6 +17,6 @@ export const METRICS = {
   ...BUDGET_METRICS,
   ...UPSTREAM_METRICS,
   ...LIBRARY_METRICS,
-} as const satisfies Record<string, MetricSpec>;
+} satisfies Record<string, MetricSpec>;
 
 export type MetricKey = keyof typeof METRICS;

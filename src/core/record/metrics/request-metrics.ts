@@ -71,10 +71,10 @@ function requestStep(family: AnyFamily, note: Note<string>): RequestStep[] {
 }
 
 function attemptSteps(family: AnyFamily, note: Note<string>): AttemptStep[] {
-  const { countAttempt, ofAttempt = [], ofUsage = [], ofTokens = [], ofTry } = family.spec;
+  const { countAttempt, ofAttempt, ofUsage = [], ofTokens = [], ofTry } = family.spec;
   return [
     ...(countAttempt ? [{ kind: 'count', count: countAttempt, note } as const] : []),
-    ...ofAttempt.map((measure) => ({ kind: 'attempt', family, measure }) as const),
+    ...(ofAttempt ? [{ kind: 'attempt', family, measure: ofAttempt } as const] : []),
     ...ofUsage.map((measure) => ({ kind: 'usage', family, measure }) as const),
     ...ofTokens.map((measure) => ({ kind: 'tokens', family, measure }) as const),
     ...(ofTry ? [{ kind: 'try', family, measure: ofTry } as const] : []),
