@@ -15,7 +15,7 @@ export const pluginReports = ({
   pluginDuration,
   pluginErrors,
 }: Pick<Families, 'pluginDuration' | 'pluginErrors'>): PluginReports => ({
-  took: (plugin, ms) => pluginDuration.observe({ plugin }, ms / 1000),
+  took: (plugin, ms) => pluginDuration.add({ plugin }, ms / 1000),
   threw: (plugin, code) => pluginErrors.add({ plugin, code }),
 });
 

@@ -58,8 +58,8 @@ function fill({ requestDuration, upstreamDuration, tokens }: Families, room: num
       request_model: '',
       operation: '',
     };
-    requestDuration.observe({ route: `filler${index}`, status_class: '', stream: '' }, 1);
-    upstreamDuration.observe({ ...model, outcome: '' }, 1);
+    requestDuration.add({ route: `filler${index}`, status_class: '', stream: '' }, 1);
+    upstreamDuration.add({ ...model, outcome: '' }, 1);
     tokens.add({ ...model, type: '' }, 1, greedy);
   }
 }

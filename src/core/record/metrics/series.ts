@@ -80,6 +80,8 @@ export class CounterSeries extends Series {
 export class GaugeSeries extends Series {
   value = 0;
 
+  static check(): void {}
+
   override add(value: number): void {
     this.used = true;
     this.value += value;
