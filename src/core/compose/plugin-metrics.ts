@@ -1,5 +1,5 @@
 import { GatewayError, isCreated, toMiddleware, type Clock, type Middleware } from '../../plugin/index.ts';
-import type { Families } from '../record/metrics/open-families.ts';
+import type { Families } from '../record/metrics/metrics.ts';
 import { isError } from '../../plugin/thrown.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 

@@ -15,8 +15,7 @@ import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { compileSnapshot } from '../compose/snapshot.ts';
 
 /**
- * Compiles settings as a start does, to find their mistakes; opens nothing and does not listen. Separate from serving
- * code, so that a checking command does not load it.
+ * Compiles settings as a start does, to find their mistakes. Apart from serving code, so that commands do not load it.
  */
 export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
   const plugins = await leftRunning(() => compileOnce(loaded, configs));

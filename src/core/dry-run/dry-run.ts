@@ -7,8 +7,7 @@ import type { DryCall } from './calls.ts';
 
 /**
  * The outcome of a request in a dry run: the record that a serving gateway makes of it, and beside it what a record
- * leaves out because it is stored. Explanations and the outcomes of config tests are views of this value. A fact that
- * the record has is read from the record.
+ * leaves out. Explanations and the outcomes of config tests are views of this value.
  */
 export interface DryRun {
   readonly record: RequestRecord;

@@ -14,8 +14,8 @@ interface Written {
 }
 
 /**
- * A multipart form with the fields of a JSON object, for a dry run: its request has the type of a form, and its text fields as JSON. The
- * files are placeholders. A body of another type stays as it is, since the gateway refuses it.
+ * A multipart form with the fields of a JSON object, and placeholders as its files: the dry run of a request whose type
+ * is a form. A body of another type stays as it is, since the gateway refuses it.
  */
 export function formOfFields(
   body: Buffer,

@@ -25,8 +25,8 @@ interface ModelAtTarget {
 type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
 
 /**
- * The health of targets whose model the request names, by model: a model that fails there, or a name that does not exist, takes the target
- * from no other model.
+ * The health of targets whose model the request names, by model: a model that fails, or does not exist, takes the
+ * target from no other.
  */
 export class ModelHealth {
   readonly #clock: Clock;
@@ -62,8 +62,8 @@ export class ModelHealth {
   }
 
   /**
-   * The account that is refused this model is accepted for others: they have answered since, or at any time for a name that never has. A
-   * caller can make up such names, and must not take the target from others with them.
+   * The account that is refused this model is accepted for others: they have answered since, or at any time for a name
+   * that never has. A caller can make up such names, and must not take the target from others with them.
    */
   #othersAnswer(target: Breaker, entry: ModelAtTarget): boolean {
     const answers = this.#answers.get(target) ?? 0;

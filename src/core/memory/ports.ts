@@ -27,8 +27,8 @@ export interface TokenStore {
   /** The token, without a promise when a valid one is cached (the hot path). Rejects with the error of `mint`. */
   get(key: string, mint: () => Promise<MintedToken>): string | Promise<string>;
   /**
-   * Drops a token that the upstream refused, whatever its age, so that the next caller gets a new one. False: the token is kept,
-   * because its predecessor was dropped a moment ago for the same reason.
+   * Drops a token that the upstream refused, whatever its age. False: it is kept, because its predecessor was dropped a
+   * moment ago.
    */
   refuse(key: string, value: string): boolean;
   /** Drops all other tokens, whose credentials the settings no longer name. */
@@ -79,10 +79,7 @@ export interface ReplyStore {
 
 /** The reply store of the process. It is kept while the settings do not change its bounds. */
 export interface ReplyStores {
-  /**
-   * Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one that
-   * `use` puts in place.
-   */
+  /** Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one. */
   prepare(limits: ReplyStoreLimits): ReplyStore;
   /** Called when the settings that `store` was prepared for take effect. */
   use(store: ReplyStore): void;

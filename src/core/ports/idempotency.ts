@@ -1,6 +1,4 @@
-/**
- * Answers to writes of the admin API that their callers may repeat (`Idempotency-Key`). Every method rejects with `StateFailure`.
- */
+/** Answers to writes of the admin API that may be repeated (`Idempotency-Key`). Methods reject with `StateFailure`. */
 export interface Idempotency {
   /** Undefined: there is none, or its time has ended. */
   find(actor: string, key: string): Promise<KeptAnswer | undefined>;

@@ -1,6 +1,6 @@
 /**
- * Money is a safe integer of nano-USD and a price is a safe integer of pico-USD per unit, so that sums are exact: a price of 0.01875 USD
- * per million tokens is 18,750 pico-USD per token. A safe integer holds 9 million USD.
+ * Nano-USD and, for the price of a unit, pico-USD as safe integers (9 million USD), so that sums are exact: 0.01875 USD
+ * per million tokens are 18,750 pico-USD per token.
  */
 export type Nano = number;
 export type Pico = number;

@@ -1,4 +1,4 @@
-import type { CostLedger } from '../record/cost-ledger.ts';
+import type { CostLedger } from '../record/recorder.ts';
 import type { RequestPrices } from '../record/costs.ts';
 
 /** The costs of requests. An add-on has them. */

@@ -11,7 +11,7 @@ import type { Telemetry } from '../record/telemetry.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { Upstream } from '../upstream/index.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
-import type { Upgrades } from '../http/listener/upgrades.ts';
+import type { Upgrades } from '../http/listener/data-server.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { AlertSink } from '../ports/alert.ts';

@@ -37,15 +37,10 @@ export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEn
   return { error, errorCode: attempt.error?.code ?? codeWithout(error, isLast, end) };
 }
 
-/**
- * Errors by which the gateway itself ends a healthy reply: the target has not failed, and the reply is not complete.
- */
+/** Errors by which the gateway ends a healthy reply: the target has not failed, and the reply is not complete. */
 const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request', 'budget_cut']);
 
-/**
- * The last attempt produced the reply, so an error of the reply belongs to it, except a plugin's failure after a
- * complete answer.
- */
+/** An error of the reply belongs to the last attempt, except a plugin's failure after a complete answer. */
 function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
   const error = end.error ?? exchange.error;
   if (!error || !attempt.reply || error instanceof UpstreamError) return error;

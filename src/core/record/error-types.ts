@@ -48,9 +48,7 @@ export type DisconnectStage = (typeof DISCONNECT_STAGES)[number];
 const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];
 
-/**
- * Settings of `limits` that reject a request under load, with the action taken. Labels of a metric: the list is closed.
- */
+/** Settings of `limits` that reject a request under load, with the action taken: a closed list, of labels. */
 export const LIMIT_REFUSALS = [
   ...LOAD_LIMITS.flatMap((limit) => [
     { limit, action: 'refused' },

@@ -5,8 +5,8 @@ import { isRescued, type RecordJson } from './record-query.ts';
 import { scrub } from './scrub.ts';
 
 /**
- * A record by the names of the admin listener, with the credentials that a caller may have written into its path or
- * model: for filters, and for nothing that is shown.
+ * With the credentials that a caller may have written into its path or model: for filters, and for nothing that is
+ * shown.
  */
 export const rawRecord: (record: BoundedRecord) => RecordJson = valuesReader(REQUEST_FIELDS);
 

@@ -152,10 +152,10 @@ export interface RecordedSkip {
 }
 
 /**
- * The record of a request: a plain value, created once when its reply has ended. It is the only source of metrics,
- * spans, the access line and the admin listener, so that they cannot disagree. It does not reference the request, whose
- * memory it would hold. It contains no credentials, and of a request's content only what its metadata and an upstream's
- * error message quote; of all headers only the user agent. Texts of callers and upstreams are truncated.
+ * The record of a request: a plain value, created once when its reply has ended, and the only source of metrics, spans,
+ * the access line and the admin listener, so that they cannot disagree. It does not hold the memory of the request. It
+ * has no credentials, of a request's content only what its metadata and an upstream's error message quote, and of all
+ * headers the user agent. Texts of callers and upstreams are truncated.
  */
 export interface RequestRecord {
   readonly id: string;

@@ -1,7 +1,6 @@
 /**
- * Names of span attributes and metrics, in one file because the GenAI conventions are in development and change. Source:
- * semantic-conventions-genai as of 2026-08, for HTTP semantic-conventions v1.44.0. The published package of constants
- * still has the old `gen_ai` names. Earlier names: semantic-conventions v1.41.
+ * Names of span attributes and metrics, in one file because the GenAI conventions change: semantic-conventions-genai as
+ * of 2026-08, for HTTP v1.44.0; earlier names: v1.41. The published package of constants has the old `gen_ai` names.
  */
 export const SPAN = {
   // HTTP

@@ -1,5 +1,5 @@
 import type { Attempt, TryRecord } from '../../../plugin/index.ts';
-import { believedUsage } from '../../../core/record/believed-usage.ts';
+import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { cachedOfAll, totalOfAll } from '../prices/cost.ts';
 
 /** Replies that cost no tokens: nothing was sent. */

@@ -9,12 +9,18 @@ import type {
   TryRecord,
 } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
-import { believedUsage } from '../../../core/record/believed-usage.ts';
+import {
+  believedUsage,
+  BY_BYTES,
+  estimatedUsage,
+  estimatedUsageOf,
+  isUndelivered,
+  reportedUsage,
+} from '../../../core/record/booked-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { UnknownPrice } from '../prices/priced-place.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { placeOf, priceOf } from './cost-place.ts';
-import { BY_BYTES, estimatedUsageOf, reportedUsage } from '../../../core/record/booked-usage.ts';
 import {
   NO_COSTS,
   sumOf,
@@ -23,7 +29,6 @@ import {
   type RecordedCost,
   type UnknownCost,
 } from '../../../core/record/costs.ts';
-import { estimatedUsage, isUndelivered } from '../../../core/record/estimated-usage.ts';
 
 const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
 /** Providers charge nothing for the task. */

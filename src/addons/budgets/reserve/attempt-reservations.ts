@@ -13,7 +13,7 @@ import type {
   RequestBudgets,
   ResolvedTarget,
 } from '../../../plugin/index.ts';
-import { believedUsage } from '../../../core/record/believed-usage.ts';
+import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/model-pattern.ts';
 import { placeOf, priceOf } from '../record/cost-place.ts';
 import { isFree, settledCost } from '../record/recorded-cost.ts';

@@ -72,8 +72,8 @@ type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 export interface ListChecks {
   readonly registry: PluginRegistry;
   /**
-   * Validates options against a plugin's schema and reports errors. Returns them with the schema's defaults; undefined
-   * if invalid. `trusted`: the schema is the gateway's own.
+   * Validates options and reports errors. Returns them with the schema's defaults; undefined if invalid. `trusted`: the
+   * schema is the gateway's own.
    */
   readonly readOptions: (
     of: { readonly schema: object; readonly trusted: boolean },

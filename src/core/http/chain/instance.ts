@@ -33,8 +33,8 @@ export interface Guard {
 }
 
 /**
- * timeout: the plugin was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener:
- * its listener of `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
+ * timeout: it was given up. error: its middleware threw. stream: its wrapper of a body threw. listener: its listener of
+ * `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
  */
 export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 
@@ -53,9 +53,8 @@ export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
 export type Chain = (ctx: ChainContext) => Promise<void>;
 
 /**
- * The argument of a chain's plugins in a served request. Built-in plugins read only the fields of the scope. Koa's context is made
- * when an external plugin needs it. The context of an attempt has a response of its own, and costs as much as all
- * built-in plugins of the attempt's chain (measured).
+ * The argument of a chain's plugins in a served request. Built-in plugins read only its fields; an external one needs
+ * Koa's context, which costs as much as all built-in plugins of an attempt's chain (measured).
  */
 export abstract class Scope implements ChainContext {
   abstract readonly exchange: Exchange;
@@ -93,10 +92,7 @@ interface Stop {
 
 const stops = new WeakMap<Holder, Stop>();
 
-/**
- * Notes that an external plugin returned without a reply and without calling `next()`. A plugin around it may still
- * reply.
- */
+/** An external plugin returned without a reply and without calling `next()`; one around it may still reply. */
 export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);
 
 /** The error of a chain that has ended without a reply. */

@@ -1,5 +1,6 @@
 import type { CapabilityName, PluginLevel } from '../../../plugin/index.ts';
 import type { ChainItem } from './compile.ts';
+import { pluginOf } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';
 
 export interface OuterChain {
@@ -13,7 +14,7 @@ export function providedBy(outer: readonly OuterChain[], level: PluginLevel, reg
   // Names that this level provides are excluded: the `reply` of an attempt is not that of the request.
   const own = new Set(registry.names.flatMap((name) => provides(name, registry, (plugin) => plugin.level === level)));
   const names = outer.flatMap(({ items, runner }) => {
-    const plugins = items.map((item) => (typeof item === 'string' ? item : item.plugin));
+    const plugins = items.map(pluginOf);
     const last = plugins.findIndex((name) => registry.get(name)?.plugin.needs.includes(runner));
     return plugins.slice(0, last < 0 ? undefined : last + 1).flatMap((name) => provides(name, registry));
   });

@@ -216,8 +216,8 @@ class RunningAttempt extends Scope {
 }
 
 /**
- * The Koa context of this attempt. Koa delegates `ctx.status`, `ctx.body` and `ctx.set` to `ctx.response`, which
- * delegates to `ctx.response.res`. A `response` and a `res` per attempt are all the isolation it needs.
+ * Koa delegates `ctx.status`, `ctx.body` and `ctx.set` to `ctx.response`, and that to `ctx.response.res`: a `response`
+ * and a `res` per attempt are all the isolation it needs.
  */
 function attemptContext(ctx: GatewayContext, attempt: Attempt, captured: ResponseCapture): GatewayContext {
   const response = shallowCopy(ctx.response);
@@ -227,8 +227,8 @@ function attemptContext(ctx: GatewayContext, attempt: Attempt, captured: Respons
 }
 
 /**
- * A shallow copy instead of an object that inherits. V8 gives each prototype its own hidden class, so every access
- * through an inheriting context would be looked up again (10 % of the cost of a request, measured).
+ * Not an object that inherits: V8 gives each prototype its own hidden class, so every access would be looked up again
+ * (10 % of the cost of a request, measured).
  */
 const shallowCopy = <T extends object>(object: T): T =>
   Object.assign(Object.create(Object.getPrototypeOf(object)), object);

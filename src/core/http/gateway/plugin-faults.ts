@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { PluginFailureKind, PluginFailure } from '../chain/instance.ts';
-import type { Families } from '../../record/metrics/open-families.ts';
+import type { Families } from '../../record/metrics/metrics.ts';
 
 /** Called for every fault of an external plugin. */
 export type ReportPluginFailure = (failure: PluginFailure) => void;

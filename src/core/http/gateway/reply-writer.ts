@@ -17,10 +17,7 @@ import type { LeavingReply } from './admission/in-flight.ts';
 /** A client that reads nothing for this long, while the end of its reply waits in the buffers, is disconnected. */
 const LINGER_MS = 30_000;
 
-/**
- * A complete reply is written in slices of this size. A client that takes less than one slice within `LINGER_MS` counts
- * as not reading.
- */
+/** A client that takes less than one such slice of a complete reply within `LINGER_MS` counts as not reading. */
 const SLICE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 const ignore = (): void => {};
@@ -33,10 +30,7 @@ const outOfTime = (): GatewayError =>
 /** An attempt has its own timer for the deadline, and its error is more specific, so that timer must fire first. */
 const GRACE_MS = 50;
 
-/**
- * A stream gets a heartbeat this long after its last byte, because load balancers cut silent connections
- * (docs/protocols/messages-route.md#heartbeat).
- */
+/** Since the last byte: load balancers cut silent connections (docs/protocols/messages-route.md#heartbeat). */
 const HEARTBEAT_MS = 15_000;
 
 export interface WriteSetup {
@@ -52,9 +46,8 @@ export interface WriteSetup {
 }
 
 /**
- * Writes a reply to the client. Nothing else writes to the response. It turns pushes into writes, one per push, applies
- * backpressure to the source and ends the response exactly once. The returned object can abort the reply; its `closed`
- * must be called when the response emits `close`.
+ * Writes a reply to the client, as nothing else does: one write per push, with backpressure, and one end. `closed` of
+ * the returned object must be called when the response emits `close`.
  */
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
@@ -94,10 +87,7 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#closing;
   }
 
-  /**
-   * node:http throws for a head that it cannot write. Without this handler the request would never end and would keep
-   * its place.
-   */
+  /** node:http throws for a head that it cannot write. Unhandled, the request would never end. */
   begin(): void {
     try {
       this.#start();
@@ -204,7 +194,7 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.cork();
   }
 
-  /** One timer per stream. Bytes do not reset it: when it is due, it starts again for the rest of the 15 s since the last byte. */
+  /** One timer per stream: when it is due, it starts again for the rest of the 15 s since the last byte. */
   #scheduleHeartbeat(): void {
     if (this.#closing || this.#settled) return;
     const { clock, deadline } = this.#setup;
@@ -247,10 +237,7 @@ class ReplyWriter implements Sink, LeavingReply {
     return stream && mediaType(headers['content-type'] ?? '') === mediaType(this.#setup.format.contentType.stream);
   }
 
-  /**
-   * Called before `end`, or node:http loses the corked bytes; and called once, because its cork count may go below
-   * zero.
-   */
+  /** Before `end`, or node:http loses the corked bytes; and once, because its cork count may go below zero. */
   #uncork(): void {
     if (!this.#corked) return;
     this.#corked = false;

@@ -9,9 +9,8 @@ const STEP_MS = 25;
 const MOST_MS = 60 * 60 * 1000;
 
 /**
- * Ends requests whose deadline passes while no attempt runs: in a plugin, in a body that is still arriving, in a wait.
- * One timer serves all requests and is set for the nearest deadline, so a request that ends in time costs one
- * comparison.
+ * Ends requests whose deadline passes while no attempt runs: in a plugin, an arriving body, a wait. One timer, for the
+ * nearest deadline, serves all: a request that ends in time costs one comparison.
  */
 export class RequestDeadlines {
   readonly #clock: Clock;

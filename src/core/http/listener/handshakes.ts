@@ -39,9 +39,9 @@ function plainReply(body: object): string {
 const CHECK_MS = 1000;
 
 /**
- * Bounds connections whose TLS handshake has not ended: all limits of requests begin after it, and Node alone keeps any number of
- * them for two minutes each. Beyond the number the oldest one ends: under a flood of silent connections a client that
- * answers at once still gets through.
+ * Bounds connections whose TLS handshake has not ended: all limits of requests begin after it, and Node keeps any
+ * number for two minutes each. Beyond the number the oldest ends, so that under a flood a client that answers at once
+ * gets through.
  */
 export class Handshakes {
   readonly #setup: HandshakeSetup;

@@ -19,8 +19,7 @@ class Line {
 
 /**
  * Limits how many pipelined requests of one connection are served at once (RFC 9112, section 9.3.2). Further ones wait
- * in order while reading of the connection is paused. Node's parser emits all requests of one read, up to 64 KiB, so no
- * more than that waits here.
+ * in order while reading is paused: at most those of one read of Node's parser, 64 KiB.
  */
 export class Pipelines {
   readonly #lines = new WeakMap<Socket, Line>();

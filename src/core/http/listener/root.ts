@@ -4,8 +4,8 @@ import type Koa from 'koa';
 const DOCS = 'https://github.com/gatehouse-gateway/gatehouse#readme';
 
 /**
- * The answer of a listener at `/`, which people open to see what listens there. It needs no key and shows no settings and no version, which
- * would help those who look for old ones. @param links paths of the listener by what is there
+ * The answer of a listener at `/`, which people open. It needs no key and shows no settings and no version.
+ * @param links paths of the listener by what is there
  */
 export const describeListener = (message: string, links: Readonly<Record<string, string>>): object => ({
   name: 'gatehouse',

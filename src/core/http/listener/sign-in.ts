@@ -15,8 +15,8 @@ interface SignInEndpoint {
 const USE_A_KEY = 'This gateway has no sign-in: send a gateway key as a bearer token or in x-api-key.';
 
 /**
- * The refusal of each endpoint, as its RFC and its clients expect it (docs/protocols/claude-code.md#sign-in-policies-telemetry). The first
- * row that fits counts. A base URL with `/v1` puts it before the path.
+ * As the RFC and clients of each endpoint expect it (docs/protocols/claude-code.md#sign-in-policies-telemetry). The
+ * first row that fits counts. A base URL with `/v1` puts it before the path.
  */
 const ENDPOINTS: readonly SignInEndpoint[] = [
   // The one answer by which Claude Code forgets the sign-in of a gateway that was here before.

@@ -64,12 +64,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { line: 'provider', record: 'provider', span: SPAN.providerSlug, as: 'text', value: ({ place }) => place?.provider },
   { span: SPAN.attempt, as: 'plain', value: 'number' },
   { record: 'request_model', as: 'text', value: ({ place }) => place?.model },
-  {
-    record: 'response_model',
-    span: SPAN.responseModel,
-    as: 'text',
-    value: 'responseModel',
-  },
+  { record: 'response_model', span: SPAN.responseModel, as: 'text', value: 'responseModel' },
   { record: 'answered_by_other', as: 'text', value: 'substitution' },
   { record: 'url', as: 'text', value: ({ place }) => place?.url },
   { record: 'started_ms', as: 'ms', value: 'startedMs' },
@@ -178,9 +173,8 @@ export function filesOf({ files }: RecordedAttempt): readonly object[] | undefin
 }
 
 /** Undefined for an empty list. */
-export function textsOf<T>(list: readonly T[], write: (item: T) => string): string[] | undefined {
-  return list.length === 0 ? undefined : list.map(write);
-}
+export const textsOf = <T>(list: readonly T[], write: (item: T) => string): string[] | undefined =>
+  list.length === 0 ? undefined : list.map(write);
 
 function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {
   if (errorCode === undefined) return undefined;
@@ -198,25 +192,22 @@ function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object |
 }
 
 /** The look-up without the call for vectors. */
-export function semanticOf({ result, reason, similarity }: RecordedSemantic): object {
-  return {
-    result,
-    reason,
-    similarity: roundSimilarity(similarity),
-  };
-}
+export const semanticOf = ({ result, reason, similarity }: RecordedSemantic): object => ({
+  result,
+  reason,
+  similarity: roundSimilarity(similarity),
+});
 
-function wholeSemantic(semantic: RecordedSemantic): object {
-  const { embedding } = semantic;
-  return {
-    ...semanticOf(semantic),
-    embedding: embedding && {
-      provider: embedding.provider,
-      request_model: embedding.modelLabel,
-      duration_ms: Math.round(embedding.durationMs * 1000) / 1000,
-      tokens: embedding.tokens,
-      ...(embedding.cost && costFields(embedding.cost)),
-      result: embedding.result,
-    },
-  };
-}
+const wholeSemantic = (semantic: RecordedSemantic): object => ({
+  ...semanticOf(semantic),
+  embedding: semantic.embedding && vectorsCall(semantic.embedding),
+});
+
+const vectorsCall = (call: NonNullable<RecordedSemantic['embedding']>): object => ({
+  provider: call.provider,
+  request_model: call.modelLabel,
+  duration_ms: Math.round(call.durationMs * 1000) / 1000,
+  tokens: call.tokens,
+  ...(call.cost && costFields(call.cost)),
+  result: call.result,
+});

@@ -1,7 +1,8 @@
 import type { BoundedRecord } from '../bounded-record.ts';
+import { sumOfCosts, unknownOf } from '../costs.ts';
 import type { RecordedAttempt } from '../record.ts';
-import { SPAN } from '../semconv.ts';
 import { roundSimilarity } from '../record-semantic.ts';
+import { SPAN } from '../semconv.ts';
 import {
   ATTEMPT_FIELDS,
   branchOf,
@@ -13,11 +14,19 @@ import {
   tokenCountOf,
   usdOfNano,
 } from './attempt-fields.ts';
-import { sumOfCosts, unknownOf } from '../costs.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
 const isOver = ({ state }: BoundedRecord): boolean => state !== 'running';
+
+/** A value of the attempt that answered, or of the last one that failed. */
+const ofLast =
+  <V>(valueOf: (attempt: RecordedAttempt) => V) =>
+  ({ attempts }: BoundedRecord): V | undefined => {
+    const last = attempts.at(-1);
+    return last && valueOf(last);
+  };
+
 /** Usage of the attempt that answered. */
 function paidUsageOf({ attempts }: BoundedRecord): RecordedAttempt['usage'] {
   const last = attempts.at(-1);
@@ -35,8 +44,8 @@ const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[
 ];
 
 /**
- * The fields that the access line, the admin listener's records and the server span show of a request, in the order in which they
- * show it. A new field is one row. `attempts.at(-1)` is the attempt that answered, or the last that failed.
+ * The fields that the access line, the admin listener's records and the server span show of a request, in their order.
+ * A new field is one row. `attempts.at(-1)` is the attempt that answered, or the last that failed.
  */
 export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'request_id', record: 'request_id', as: 'unique', value: 'id' },
@@ -62,11 +71,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     value: (record) => (isOver(record) ? record.status : undefined),
   },
   { record: 'outcome', as: 'text', value: 'outcome' },
-  {
-    record: 'outcome_status',
-    as: 'plain',
-    value: (record) => (isOver(record) ? record.outcomeStatus : undefined),
-  },
+  { record: 'outcome_status', as: 'plain', value: (record) => (isOver(record) ? record.outcomeStatus : undefined) },
   { line: 'duration_ms', record: 'duration_ms', as: 'ms', value: 'durationMs' },
   { line: 'overhead_ms', record: 'overhead_ms', as: 'ms', value: 'overheadMs' },
   { line: 'ttfc_ms', record: 'first_content_ms', as: 'ms', value: 'firstContentMs' },
@@ -112,35 +117,14 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   rows({ line: 'attempts', record: 'attempts' }, ATTEMPT_FIELDS, ({ attempts }) => attempts),
   { line: 'retries', as: 'plain', value: ({ attempts, retries }) => (attempts.length > 0 ? retries : undefined) },
   { record: 'retries', as: 'plain', value: 'retries' },
-  {
-    line: 'semantic',
-    as: 'json',
-    value: ({ attempts }) => {
-      const semantic = attempts.at(-1)?.semantic;
-      return semantic && semanticOf(semantic);
-    },
-  },
-  {
-    line: 'token_count',
-    as: 'text',
-    value: ({ attempts }) => {
-      const last = attempts.at(-1);
-      return last && tokenCountOf(last);
-    },
-  },
+  { line: 'semantic', as: 'json', value: ofLast(({ semantic }) => semantic && semanticOf(semantic)) },
+  { line: 'token_count', as: 'text', value: ofLast(tokenCountOf) },
   {
     line: 'losses',
     as: 'texts',
     value: ({ attempts }) => textsOf(attempts.at(-1)?.losses ?? [], ({ param, action }) => `${param}:${action}`),
   },
-  {
-    line: 'files',
-    as: 'json',
-    value: ({ attempts }) => {
-      const last = attempts.at(-1);
-      return last && filesOf(last);
-    },
-  },
+  { line: 'files', as: 'json', value: ofLast(filesOf) },
   {
     line: 'defaulted',
     as: 'texts',
@@ -157,12 +141,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     value: ({ attempts }) => usdOfNano(sumOfCosts(attempts, 'nano')),
   },
   { line: 'cost_source', as: 'text', value: ({ attempts }) => attempts.at(-1)?.cost?.source },
-  {
-    line: 'cost_unknown',
-    record: 'cost_unknown',
-    as: 'text',
-    value: ({ attempts }) => unknownOf(attempts),
-  },
+  { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: ({ attempts }) => unknownOf(attempts) },
   {
     line: 'saved_usd',
     record: 'saved_usd',
@@ -187,12 +166,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { record: 'client_left', as: 'text', value: 'disconnectStage' },
   { line: 'user_agent', as: 'text', value: 'userAgent' },
   { record: 'rejected', as: 'text', value: 'rejection' },
-  {
-    line: 'limited_by',
-    record: 'limited_by',
-    as: 'text',
-    value: 'limitedBy',
-  },
+  { line: 'limited_by', record: 'limited_by', as: 'text', value: 'limitedBy' },
   { record: 'ignored', as: 'json', value: 'ignoredPlace' },
   {
     record: 'conditions',

@@ -1,9 +1,25 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { BoundedRecord } from '../bounded-record.ts';
 import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
 import { EARLIER_SPAN, SPAN } from '../semconv.ts';
-import type { RecordField } from './record-field.ts';
+import { readerOf, type RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 import { REQUEST_FIELDS } from './request-fields.ts';
+
+/** Compiles the attributes that a span has of a record. */
+export function attributesReader<T>(fields: readonly RecordField<T>[]): (of: T) => Attributes {
+  const shown = fields.flatMap((field): { name: string; valueOf: (of: T) => Attributes[string] }[] =>
+    field.span === undefined ? [] : [{ name: field.span, valueOf: readerOf<T, Attributes[string]>(field.value) }],
+  );
+  return (of) => {
+    const attributes: Attributes = {};
+    for (const { name, valueOf } of shown) {
+      const value = valueOf(of);
+      if (value !== undefined) attributes[name] = value;
+    }
+    return attributes;
+  };
+}
 
 /** Methods that HTTP defines; any other method is not a span name. */
 export const METHODS: ReadonlySet<string> = new Set([

@@ -4,11 +4,7 @@ import { LineParts } from '../fields/line-parts.ts';
 import { membersWriter } from '../fields/line-text.ts';
 import { REQUEST_FIELDS } from '../fields/request-fields.ts';
 
-/**
- * Writes the one line of a request whose reply has ended.
- *
- * @param wallMs time of its end
- */
+/** Writes the one line of a request whose reply has ended. @param wallMs time of its end */
 export type AccessLog = (record: BoundedRecord, wallMs: number) => void;
 
 /** Where the lines go. */
@@ -33,12 +29,10 @@ const OVERLOAD_LINES = 10;
 const membersOf = membersWriter(REQUEST_FIELDS, ',');
 
 /**
- * Levels: error for a 5xx and for a stream that was interrupted after its 200; warn for a 4xx; info for the rest,
- * including clients that disconnected (499), which is their choice and no fault. Headers and bodies are never in a
- * line. Requests rejected by overload get at most `OVERLOAD_LINES` lines per second; the next line reports how many
- * were omitted. Metrics and the admin listener's records omit none.
- *
- * The lines equal those of the logger (see createLogger), which takes 20 µs for one; this takes 3 (measured).
+ * Levels: error for a 5xx and a stream that was interrupted after its 200; warn for a 4xx; info for the rest, clients
+ * that left (499) among them. Requests rejected by overload get at most `OVERLOAD_LINES` lines per second; the next
+ * line reports how many were omitted. The lines equal those of the logger, which takes 20 µs for one; this takes 3
+ * (measured).
  */
 export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessLog {
   if (mode === 'off') return () => {};

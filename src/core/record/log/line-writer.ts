@@ -31,10 +31,7 @@ export interface LineWriterOptions {
   readonly system?: LineWriterSystem;
 }
 
-/**
- * Maximum bytes waiting for a slow reader: some 1,700 access lines, and as much as Docker's own non-blocking log driver
- * keeps.
- */
+/** Some 1,700 access lines, and as much as Docker's own non-blocking log driver keeps for a slow reader. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** The first retry on a full pipe waits this long; each further one waits twice as long, at most LONGEST_RETRY_MS. */
 const FIRST_RETRY_MS = 5;
@@ -114,10 +111,7 @@ export class LineWriter {
     this.#next();
   }
 
-  /**
-   * An earlier timer may end this gathering before its time. A failed write has dropped the gathered lines: without a
-   * line that was written since, there is no recovery to report.
-   */
+  /** An earlier timer may end this gathering before its time, or a failed write has dropped its lines. */
   readonly #onGathered = (): void => {
     this.#isGathering = false;
     if (this.#state === 'idle' && this.#batches.length > 0) this.#next();
@@ -165,8 +159,7 @@ export class LineWriter {
   }
 
   /**
-   * Writes the waiting lines, in bounded time, before the process ends. Later lines are written at once or dropped.
-   * Returns the number of lines that could not be written.
+   * Writes the waiting lines, in bounded time, before the process ends. Returns the number that could not be written.
    */
   end(): number {
     if (this.#state === 'ended') return 0;

@@ -4,9 +4,7 @@ import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
 /** The size of one read of Docker's log copier, which splits larger writes. */
 const BATCH_BYTES = 16 * 1024;
-/**
- * PIPE_BUF (POSIX), 4096 on Linux: a pipe writes this much atomically, so that lines of several processes never mix.
- */
+/** PIPE_BUF on Linux: a pipe writes this much atomically, so that lines of several processes never mix. */
 const ATOMIC_BATCH_BYTES = 4096;
 
 /** Takes the lines of the log. */

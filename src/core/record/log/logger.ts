@@ -12,10 +12,7 @@ interface LoggerOptions {
   readonly worker?: number | undefined;
 }
 
-/**
- * Creates a logger of JSON lines. No code logs headers or bodies; scrubbing is a safeguard against an object that
- * contains some.
- */
+/** No code logs headers or bodies; scrubbing is a safeguard against an object that contains some. */
 export function createLogger({ level, destination = NOWHERE, worker, clock = systemClock }: LoggerOptions): Logger {
   const options = {
     level,

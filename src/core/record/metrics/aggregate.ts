@@ -21,9 +21,9 @@ export interface SampleSnapshot {
 }
 
 /**
- * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million. So the sum does not
- * depend on the order of the processes. A rounded sum could become one bit smaller when a process has died and its
- * values are added in another position, and Prometheus would take that for a counter reset.
+ * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million, so that their order
+ * does not matter. A rounded sum could become one bit smaller when a process dies, and Prometheus would take that for a
+ * reset.
  */
 const STEPS = 2 ** 20;
 const steps = (value: number): number =>
@@ -49,8 +49,7 @@ export const isCumulative = ({ type }: { readonly type: string }): boolean =>
   type === 'counter' || type === 'histogram';
 
 /**
- * Merges the metrics of several processes: each metric by its own aggregator, label set by label set. The aggregator
- * `omit` drops a metric.
+ * Merges the metrics of several processes, label set by label set, each by its own aggregator; `omit` drops a metric.
  */
 export function aggregate(processes: readonly (readonly FamilySnapshot[])[]): readonly FamilySnapshot[] {
   const byName = Map.groupBy(processes.flat(), ({ name }) => name);

@@ -26,9 +26,9 @@ interface Label extends MetadataLabel {
 }
 
 /**
- * The labels of a request's caller: the id of its key, the key's team, and the metadata that the settings choose. Values of keys.yaml are
- * always labels; of those that callers write, the first `MAX_VALUES` are. A request without a value for a metadata key
- * has no such label, so that the settings can change without a second series of the same labels.
+ * The labels of a request's caller: the id of its key, the key's team, and the metadata that the settings choose.
+ * Values of keys.yaml are always labels; of those that callers write, the first `MAX_VALUES` are. A request without a
+ * value has no such label, so that the settings can change without a second series of the same labels.
  */
 export class CallersAsLabels implements LabelledCallers {
   #labels: readonly Label[] = [];

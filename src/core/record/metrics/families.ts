@@ -8,21 +8,17 @@ import {
   type Series,
 } from './series.ts';
 
-/**
- * Maximum label sets of one metric: 1,000 histogram sets already take 330 ms to render, on the event loop (measured
- * with prom-client 15.1.3).
- */
+/** 1,000 histogram sets already take 330 ms to render, on the event loop (measured with prom-client 15.1.3). */
 export const MAX_LABEL_SETS = 2000;
 
 /**
- * Maximum label sets of a `byCaller` counter: 1,000 keys that use 5 models each, with 3 kinds of tokens. A counter has one
- * line per label set, a histogram 19.
+ * Of a `byCaller` counter: 1,000 keys with 5 models and 3 kinds of tokens each. It has one line per set, a histogram
+ * 19.
  */
 export const MAX_CALLER_LABEL_SETS = 20_000;
 
 /**
- * Maximum label sets of one key: the metadata of one caller must not take the places of others. As many places are
- * reserved for the sums over all callers.
+ * The metadata of one caller must not take the places of others. As many are reserved for the sums over all callers.
  */
 const MAX_SETS_OF_KEY = MAX_CALLER_LABEL_SETS / 10;
 
@@ -43,12 +39,11 @@ interface SeriesKind<Cell> {
 }
 
 /**
- * One metric and its label sets. Recording updates a cell found by its label values: about 0.15 µs, while prom-client's
- * own children hash and validate their labels on every call (0.6–0.8 µs measured, and some 20 calls per request).
- * prom-client's registry collects a family like its own metrics: it reads `name`, `type` and `get()`. Beyond the
- * maximum number of label sets, counters and histograms record under `__other__`, so that sums stay exact, and gauges
- * drop the value: a sum of unrelated gauges would be meaningless. A counter with labels of callers first gives up those,
- * so that the sums over all callers stay exact by model and by route.
+ * One metric and its label sets. Recording updates a cell found by its label values: about 0.15 µs; prom-client's own
+ * children hash and validate labels on every call (0.6–0.8 µs measured, some 20 calls per request). Its registry reads
+ * `name`, `type` and `get()` of a family. Beyond the maximum of label sets, counters and histograms record under
+ * `__other__`, so that sums stay exact, and gauges drop the value. A counter with labels of callers first gives up
+ * those, so that its sums by model and by route stay exact.
  */
 abstract class Family<L extends string, Cell extends Series> {
   /** prom-client writes to it: see `rememberNames` in registry.ts. */

@@ -22,9 +22,8 @@ interface Recent {
 }
 
 /**
- * Series by a key that decides all labels. The number of keys is bounded: when it is reached, all are forgotten, and
- * series are found again. A key is first compared with a few recent keys, part by part. This saves 0.3 µs (measured):
- * the cost of joining the parts into one text and finding that text.
+ * Series by a key that decides all labels. At the maximum number of keys all are forgotten and found again. A key is
+ * first compared with a few recent ones, part by part: joining the parts and finding that text costs 0.3 µs (measured).
  */
 export class KnownSeries {
   readonly #byText = new Map<string, SeriesOfKey>();

@@ -21,8 +21,8 @@ interface MetricFacts<L extends string> {
    */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
   /**
-   * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by route have none:
-   * each of the 60 routes would have them (measured: 250 KB of an idle scrape).
+   * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by
+   * route have none: each of 60 routes would have them (measured: 250 KB of an idle scrape).
    */
   readonly zero?: readonly Readonly<Record<L, string>>[];
   /** The count or the value of every request's record. */
@@ -65,8 +65,7 @@ export function metric<
 }
 
 /**
- * One value of a metric. Its labels depend on few fields, `By`, so that requests which are equal in them add to the same
- * series without looking for it.
+ * One value of a metric. Its labels depend on few fields, `By`: requests that are equal in them share a known series.
  */
 export interface Measure<By, T, L extends string = string> {
   readonly labels: (by: By) => Readonly<Record<L, string>>;

@@ -9,7 +9,7 @@ import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../../plugin/in
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
 import type { MetricSpec } from './metric-spec.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './metrics.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */
@@ -63,10 +63,7 @@ const targetLabels = ({ config, target, name, provider }: TargetLabels) => ({
 
 const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
-/**
- * Gauges that prom-client names `_total`, which promtool rejects. The sum of resources contains the handles and
- * requests anyway.
- */
+/** Gauges that prom-client names `_total`, which promtool rejects. The sum of resources has the others anyway. */
 const MISNAMED_DEFAULTS = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -200,10 +197,7 @@ function createScraper(registry: AnyRegistry, flush: () => void): Metrics['scrap
   };
 }
 
-/**
- * prom-client 15.1.3 removes `_total` from the counters' own names to print OpenMetrics and does not restore them: the
- * next text scrape would have other metric names (measured).
- */
+/** prom-client 15.1.3 removes `_total` from the counters to print OpenMetrics and does not restore it (measured). */
 function rememberNames(registry: AnyRegistry): () => void {
   const names = registry.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
   return () => {

@@ -5,7 +5,7 @@ import { anyRecord } from '../records.testkit.ts';
 import type { FamilySnapshot, SampleSnapshot } from './aggregate.ts';
 import { CallersAsLabels } from './caller-labels.ts';
 import { MAX_LABEL_SETS, SERIES_IDLE_MS } from './families.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { runs } from '../../../../test/support/effort.ts';
 

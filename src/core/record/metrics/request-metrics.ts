@@ -14,7 +14,7 @@ import {
   type RequestSeries,
   type TrySeries,
 } from './metric-spec.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './metrics.ts';
 import type { Exemplar, Series } from './series.ts';
 
 /** The callers of requests as metric labels. */
@@ -82,9 +82,8 @@ function attemptSteps(family: AnyFamily, note: Note<string>): AttemptStep[] {
 }
 
 /**
- * Counts records: every metric counts what its row in the table says. The series of a measure is found once for all
- * requests with the same key, and further values are added to it directly: 1.5 µs instead of 10 for the twenty values
- * of a request (measured).
+ * Counts records as the rows of the table say. The series of a measure is found once for all requests with the same
+ * key: 1.5 µs instead of 10 for the twenty values of a request (measured).
  */
 export class RequestMetrics {
   readonly #sources: LabelSources;
@@ -182,10 +181,7 @@ export class RequestMetrics {
     };
   }
 
-  /**
-   * Adds by labels. Returns their series, or undefined when all places are taken: then the value counts under
-   * `__other__`, and the next one must be added by its labels as well.
-   */
+  /** Returns the series of these labels. Undefined: all places are taken, and the value counts under `__other__`. */
   #addFirst(family: AnyFamily, labels: Readonly<Record<string, string>>, value: number): Series | undefined {
     family.add(labels, value, this.#caller, this.#exemplar);
     return family.held(labels, this.#caller);

@@ -12,9 +12,9 @@ import {
 } from '@opentelemetry/api';
 import type { Exchange } from '../../../plugin/index.ts';
 import { ATTEMPT_FIELDS } from '../fields/attempt-fields.ts';
-import { attributesReader } from '../fields/span-attributes.ts';
 import {
   ADDRESS_FIELDS,
+  attributesReader,
   CALL_FIELDS,
   EARLIER_FIELDS,
   INFERENCE_FIELDS,
@@ -126,10 +126,7 @@ export const isServerError = ({ outcome, outcomeStatus }: RequestRecord): boolea
 /** An attempt that has an inference span. */
 export type Inference = RecordedAttempt & { readonly place: RecordedPlace };
 
-/**
- * Without a target, with a cached reply or with an estimated count, there was no inference: the server span has the
- * error or the cache's status.
- */
+/** Without a target, with a cached reply or an estimated count there was no inference: the server span tells it. */
 export const isInference = ({ semconvName }: RequestRecord, attempt: RecordedAttempt): attempt is Inference =>
   attempt.place !== undefined && semconvName !== undefined && !isFromCache(attempt) && !attempt.estimated;
 

@@ -55,13 +55,10 @@ export interface LoadLimits extends InFlightLimits {
 const GONE = new GatewayError('client_closed', 'The request has ended.');
 
 /**
- * All requests in flight, from the head to the end of the reply, and the bytes they hold. A body's bytes count as long:
- * undici keeps what it has sent until the upstream's reply has ended. Held bytes of a reply that has not begun to leave
- * count too. Bytes belong to a request and are released with it, so that none can leak. Outlives snapshots and uses the
- * limits of the latest one.
- *
- * A request is admitted in two steps: `enter` takes a place once the head has been read, `admit` checks the caller's
- * share of the places.
+ * All requests in flight, from the head to the end of the reply, and the bytes they hold: of a body as long, because
+ * undici keeps what it has sent until the upstream's reply has ended, and of a reply that has not begun to leave. Bytes
+ * are released with their request, so that none can leak. Outlives snapshots. `enter` takes a place once the head has
+ * been read, `admit` checks the caller's share of the places.
  */
 export class InFlight {
   readonly #running = new LiveList<InFlightEntry>();
@@ -152,7 +149,7 @@ export class InFlight {
 
   /**
    * Counts held bytes of the request's reply; negative to release them. They are in memory already, so they count even
-   * beyond the limit, and the next body is refused. False: the limit is exceeded, so whatever can leave should.
+   * beyond the limit. False: the limit is exceeded, so whatever can leave should.
    */
   hold(exchange: Exchange, bytes: number): boolean {
     return this.#room.hold(this.#entryOf(exchange)?.place, bytes);
@@ -163,8 +160,8 @@ export class InFlight {
     const request = this.#entryOf(exchange);
     if (!request) return;
     request.writer = writer;
-    // A request refused before its caller was known gives its place back here. Otherwise clients without a key that do
-    // not read their replies would take places from callers with keys.
+    // A request refused before its caller was known gives its place back: clients without a key that do not read their
+    // replies would take places from callers with keys.
     if (!request.place.admitted) this.#room.release(request.place);
     if (this.#cutBy) writer.abort(this.#cutBy);
   }
@@ -179,9 +176,7 @@ export class InFlight {
     return true;
   }
 
-  /**
-   * Cancels a request whose reply has not begun; the chain replies with the reason. False: there is no such request.
-   */
+  /** Cancels a request whose reply has not begun; the chain replies with the reason. False: there is none. */
   interrupt(res: ServerResponse, reason: GatewayError): boolean {
     // A linear search, because this is rare: an index would be kept for every request.
     const request = this.#running.all().find((one) => one.res === res);
@@ -208,10 +203,7 @@ export class InFlight {
     return new Promise((resolve) => (this.#onEmpty = resolve));
   }
 
-  /**
-   * Ends all requests in flight: aborts the replies that have begun and cancels the others. Requests that still arrive
-   * are refused. Returns the number of requests it ended.
-   */
+  /** Aborts the replies that have begun and cancels the others; later requests are refused. Returns the number. */
   cut(): number {
     const reason = (this.#cutBy = new GatewayError(
       'shutting_down',
@@ -228,10 +220,7 @@ export class InFlight {
     return cut.length;
   }
 
-  /**
-   * Settles the remaining requests after their connections were closed: they cannot be replied to, but their listeners
-   * must learn of the end.
-   */
+  /** Settles the remaining requests, whose connections were closed: their listeners must learn of the end. */
   abandon(): void {
     const error = this.#cutBy;
     for (const { writer, settle } of this.#running.all()) {
