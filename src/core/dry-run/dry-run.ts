@@ -13,7 +13,6 @@ export interface DryRun {
   readonly record: RequestRecord;
   /** The request after its run: bodies, headers, messages of errors. */
   readonly exchange: Exchange;
-  /** The settings that it ran on, and their files. */
   readonly loaded: LoadResult;
   readonly settings: Settings;
   readonly attempts: readonly DryAttempt[];
@@ -30,7 +29,6 @@ export interface DryAttempt {
 interface DryRunParts extends Pick<DryRun, 'exchange' | 'loaded' | 'settings'> {
   readonly end: RecordEnd;
   readonly times: RecordTimes;
-  /** All calls of the request, in order. */
   readonly calls: readonly DryCall[];
 }
 

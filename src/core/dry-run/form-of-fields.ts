@@ -4,12 +4,9 @@ const BOUNDARY = 'gatehouse-dry-run-form';
 export const FORM_TYPE = 'multipart/form-data';
 const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
-/** The request of a dry run. */
 interface Written {
   readonly operation: Pick<Operation, 'task' | 'body'> | undefined;
-  /** Its Content-Type. */
   readonly type: string | undefined;
-  /** Names of its files. */
   readonly files?: readonly string[] | undefined;
 }
 
@@ -33,10 +30,7 @@ export function formOfFields(
   );
   const sent = files.map((name) => part(`name="${encoded(name)}"; filename="file"`, ''));
   const form = Buffer.from(`${parts.join('')}${sent.join('')}--${BOUNDARY}--\r\n`);
-  const headers = {
-    'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`,
-    'content-length': String(form.length),
-  };
+  const headers = { 'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`, 'content-length': String(form.length) };
   return { body: form, headers };
 }
 

@@ -6,7 +6,6 @@ import type { Settings } from '../settings/read/load.ts';
 import { looksSecret } from '../settings/values/show.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 
-/** No key has this id. */
 export class UnknownKey extends Error {
   override readonly name = 'UnknownKey';
   readonly known: readonly string[];
@@ -22,7 +21,6 @@ export class UnknownKey extends Error {
   }
 }
 
-/** A request of a dry run. */
 interface DryRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;

@@ -22,7 +22,6 @@ type Verdict = 'failure' | 'alive' | 'unclear';
  * future.
  */
 export class Breaker implements TargetHealth {
-  /** Distinguishes the breakers of the process. */
   readonly id: number;
   readonly settings: BreakerSettings;
   /** The subject: a target for all callers, or a target with the token of one caller. */
@@ -182,13 +181,10 @@ export class Breaker implements TargetHealth {
   }
 }
 
-/** Breakers made so far. */
 let made = 0;
 
-/** One request at a target. */
 class Trial implements HealthTrial {
   readonly probe: boolean;
-  /** The breaker's phase it belongs to. */
   phase: number;
   readonly #breaker: Breaker;
   #ended = false;

@@ -32,7 +32,6 @@ export class ModelHealth {
   readonly #clock: Clock;
   readonly #onTransition: OnModelTransition;
   readonly #models = new LRUCache<string, ModelAtTarget>({ max: MAX_MODELS });
-  /** The number of answers of each target, whatever the model. */
   readonly #answers = new WeakMap<Breaker, number>();
 
   constructor(clock: Clock, onTransition: OnModelTransition) {
@@ -40,7 +39,6 @@ export class ModelHealth {
     this.#onTransition = onTransition;
   }
 
-  /** The health of a target for the model of this request. */
   of(breaker: Breaker, target: Target, exchange: HealthSubject | undefined): TargetHealth {
     const model = target.overrideParams?.model === undefined ? modelOf(target, exchange) : undefined;
     if (model === undefined) return breaker;

@@ -105,10 +105,8 @@ export interface ResponseStore {
   remove(owner: string, id: string): MaybePromise<boolean>;
 }
 
-/** Identifies a target of a stored config. */
 export interface TargetPlace {
   readonly config: string;
-  /** Path in the config. */
   readonly target: string;
   /** Empty: it has none. */
   readonly name: string;
@@ -123,7 +121,6 @@ export interface TargetPlace {
 /** A target's health for status output. */
 export interface HealthReport {
   readonly state: TargetHealth['state'];
-  /** A probe is running. */
   readonly probing: boolean;
   readonly failures: number;
   readonly requests: number;
@@ -162,7 +159,6 @@ export interface SnapshotHealth extends HealthDirectory {
 /** The parts of an exchange that concern the caller's own token and the model. */
 export type HealthSubject = Pick<Exchange, 'upstreamToken' | 'attempts' | 'request'>;
 
-/** The health of all targets. */
 export interface HealthStore {
   /** A directory for the requests of a new snapshot. */
   directory(): SnapshotHealth;

@@ -6,9 +6,7 @@ import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from '
 interface ReplyStoreSetup {
   readonly clock: Clock;
   readonly limits: ReplyStoreLimits;
-  /** Called when the size of the store changes. */
   readonly onChange?: (size: ReplyStoreSize) => void;
-  /** Called when a reply is evicted before it has expired. */
   readonly onEvict?: () => void;
 }
 

@@ -145,7 +145,6 @@ function keyOf(config: string, target: Target): string {
 
 const modelIn = ({ overrideParams }: Target): unknown => overrideParams?.model;
 
-/** The provider's name as in other metrics, without `@`. */
 function providerOf(target: Target): string {
   const model = modelIn(target);
   if (target.provider !== undefined) return target.provider.replace(/^@/, '');

@@ -21,7 +21,6 @@ const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
   'sockets_exhausted',
 ]);
 
-/** No request was sent. */
 export const isUnsent = (errorCode: ErrorCode | undefined): boolean =>
   errorCode !== undefined && ON_THE_WAY.has(errorCode);
 

@@ -26,7 +26,6 @@ const received = (tries: readonly TryRecord[]): number => tries.reduce((sum, { b
 const BYTES_PER_TOKEN = 4;
 
 interface Seen {
-  /** Of the request. */
   readonly bytes: number;
   /** The last counts of the upstream. */
   readonly counted: Usage | undefined;
@@ -48,7 +47,6 @@ export const deliveredTokens = ({ progress, text }: Signals): number =>
 interface Answered {
   readonly signals: Signals | undefined;
   readonly stream: boolean;
-  /** Bytes of the reply. */
   readonly bytesIn: number;
   /** Tokens of the longest answer that the request allows; undefined: not known. */
   readonly longest: number | undefined;
@@ -79,14 +77,11 @@ export function isUndelivered({ firstByteAt }: TryRecord, signals: Signals | und
   return !usage && !content && text === 0 && !ended && !(failure && isReported(failure));
 }
 
-/** Tasks whose tokens can be estimated by bytes. */
 export const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
 
-/** A request that was sent. */
 interface SentUsage {
   readonly attempt: Attempt;
   readonly task: ModelTask | undefined;
-  /** Of its body. */
   readonly bytes: number;
 }
 

@@ -15,9 +15,7 @@ export interface EndedRequest {
   readonly wallMs: number;
 }
 
-/** Maximum number of waiting requests. */
 const MAX_WAITING = 32;
-/** Maximum wait. */
 const MAX_WAIT_MS = 5;
 
 /**

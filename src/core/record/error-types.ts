@@ -44,7 +44,6 @@ export type RejectionReason = (typeof REJECTION_REASONS)[number];
 export const DISCONNECT_STAGES = ['queued', 'waiting', 'streaming'] as const;
 export type DisconnectStage = (typeof DISCONNECT_STAGES)[number];
 
-/** Settings under `limits` that reject requests under load. */
 const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];
 
@@ -57,7 +56,6 @@ export const LIMIT_REFUSALS = [
   { limit: 'large_bodies', action: 'refused' },
 ] as const;
 
-/** The labels of refusals by limits of rates: a closed list. */
 export const RATE_LIMIT_REFUSALS = LIMITED_KINDS.flatMap((node) =>
   (node === 'address' ? (['requests'] as const) : LIMIT_KINDS).map((limit) => ({ node, limit })),
 );

@@ -10,7 +10,6 @@ import { scrub } from './scrub.ts';
  */
 export const rawRecord: (record: BoundedRecord) => RecordJson = valuesReader(REQUEST_FIELDS);
 
-/** A record as one line of JSON, without credentials. */
 export const recordText = (record: BoundedRecord): string => scrub(JSON.stringify(rawRecord(record)));
 
 /** A record as the admin listener's JSON, without credentials. */
@@ -37,7 +36,6 @@ const IN_LISTS = [
   'error',
 ];
 
-/** A record as one line of a list. */
 export function recordLine(record: RecordJson): object {
   const { config, attempts = [], skipped = [], retries, left_out } = record;
   const last = attempts.at(-1);

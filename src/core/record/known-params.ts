@@ -1,7 +1,6 @@
 import { CHAT_PARAMETERS, MESSAGES_PARAMETERS } from '../../formats/fields/parameter-names.ts';
 import { REPLY_LOSSES } from '../../formats/losses/reply-losses.ts';
 
-/** Loss names of reply parts: a fixed list. */
 const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
 
 const topLevel = (path: string): string => /^[^.[:]*/.exec(path)![0];

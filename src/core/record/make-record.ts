@@ -41,9 +41,7 @@ const TEXTS = {
   other: recurring(),
 };
 
-/** Sources of a record besides the exchange. */
 interface RecordSources {
-  /** Id of the server span. */
   readonly spanId?: string | undefined;
   readonly isSampled?: boolean | undefined;
   /** Default: no costs. */
@@ -255,7 +253,6 @@ function isStream({ attempts, reply, request }: Exchange): boolean {
   return request.body?.value('stream') === true;
 }
 
-/** The losses of an attempt's request against the caller's. */
 function recordLosses(attempt: Attempt): RecordedAttempt['losses'] {
   const losses = lossesOf(attempt);
   return losses.length === 0 ? NONE : losses.map(recordLoss);

@@ -11,7 +11,6 @@ import { blame } from '../../../plugin/blame.ts';
 
 /** One plugin at its place in a chain. */
 export interface Instance {
-  /** The name in logs and errors. */
   readonly name: string;
   readonly repeats: boolean;
   /** Built-in plugins keep the chain rules and are not watched, which saves 0.7 KB per request. */
@@ -19,9 +18,7 @@ export interface Instance {
   readonly middleware: Middleware;
   /** The same as a step; only of built-in plugins. */
   readonly step?: Step | undefined;
-  /** See `idleFor` of a plugin. */
   readonly isIdleFor?: ((subject: object) => boolean) | undefined;
-  /** Time limit and fault reports of an external plugin. Undefined: no limit. */
   readonly guard?: Guard | undefined;
 }
 
@@ -62,7 +59,6 @@ export abstract class Scope implements ChainContext {
   abstract koa(): GatewayContext;
 }
 
-/** The context for Koa middleware. */
 export const koaContextOf = (ctx: ChainContext): GatewayContext =>
   // Dry runs have contexts of their own.
   ctx instanceof Scope ? ctx.koa() : (ctx as GatewayContext);
@@ -81,7 +77,6 @@ export function started<C>(chain: (ctx: C) => Promise<void>, ctx: C): Promise<vo
   }
 }
 
-/** The object on which a chain sets its reply. */
 type Holder = Exchange | Attempt;
 
 interface Stop {
@@ -95,7 +90,6 @@ const stops = new WeakMap<Holder, Stop>();
 /** An external plugin returned without a reply and without calling `next()`; one around it may still reply. */
 export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);
 
-/** The error of a chain that has ended without a reply. */
 export function noReply(holder: Holder): Error {
   const stop = stops.get(holder);
   if (!stop)

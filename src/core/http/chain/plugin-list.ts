@@ -4,7 +4,6 @@ import { pluginOf, withKept, type ListPart } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';
 
 interface ListSetup extends Pick<ListChecks, 'registry' | 'nearest'> {
-  /** The chains of server.yaml. */
   readonly chains: Readonly<Record<'request' | 'attempt', readonly ChainItem[]>>;
 }
 
@@ -64,7 +63,6 @@ export function divideList({ items, path, of }: WrittenList, report: Report, set
 
 const newPart = (): { items: ChainItem[]; indexes: number[] } => ({ items: [], indexes: [] });
 
-/** The plugins' own names. */
 export const namesOf = (items: readonly ChainItem[]): ReadonlySet<string> => new Set(items.map(pluginOf));
 
 function misplaced(name: string, level: PluginLevel, of: WrittenList['of']): string {

@@ -30,7 +30,6 @@ export function watchedLink(instance: Instance, downstream: Chain): Chain {
   return (ctx) => new PluginRun(instance, downstream, koaContextOf(ctx)).run();
 }
 
-/** One run of one plugin for one request. */
 class PluginRun {
   readonly #instance: Instance;
   readonly #downstream: Chain;
@@ -42,12 +41,10 @@ class PluginRun {
   #calls = 0;
   #running = 0;
   #over = false;
-  /** The plugin has passed the request on. */
   #handedOver = false;
   /** The failure of the rest of the chain, which is not the plugin's fault. In an object: it may be `undefined`. */
   #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
-  /** The reason the request ended. */
   #ended: GatewayError | undefined;
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;

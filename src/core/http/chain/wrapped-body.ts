@@ -2,7 +2,6 @@ import { isError } from '../../../plugin/thrown.ts';
 import { GatewayError, type Sink, type Source } from '../../../plugin/index.ts';
 
 interface WrapperFaults {
-  /** The plugin's name in the settings. */
   readonly plugin: string;
   /** Called when a method of the plugin's wrapper throws, or fails the reply with an error of its own. */
   onFault(thrown: unknown): GatewayError;
@@ -33,7 +32,6 @@ export class WrappedBody {
   #sink: Sink | undefined;
   #over = false;
   #givenOpen = false;
-  /** The given body has ended or was cancelled. */
   #givenOver = false;
 
   constructor(given: Source | undefined, faults: WrapperFaults) {
@@ -112,7 +110,6 @@ export class WrappedBody {
     else this.#fault(new TypeError('a wrapped reply may push only bytes'));
   }
 
-  /** Ends the reply, once. */
   #end(report: (client: Sink) => void): void {
     if (this.#over) return;
     this.#over = true;

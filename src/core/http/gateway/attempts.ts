@@ -118,9 +118,7 @@ export interface AttemptSetup {
 }
 
 export function createAttemptRunner(setup: AttemptSetup): AttemptRunner {
-  return {
-    run: (ctx, target, choice) => started(() => runAttempt(setup, ctx, { target, choice }), ctx),
-  };
+  return { run: (ctx, target, choice) => started(() => runAttempt(setup, ctx, { target, choice }), ctx) };
 }
 
 function runAttempt(

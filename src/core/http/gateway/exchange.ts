@@ -41,13 +41,11 @@ const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
   readonly clientFormat: Format | undefined;
-  /** Parameters of the operation's path. */
   readonly params: PathParams;
   readonly snapshot: ExchangeSettings;
   readonly clock: Clock;
   /** A fixed id, for a request that is explained after it was served. */
   readonly id?: string | undefined;
-  /** Called when the deadline is set or changes. */
   readonly onDeadline?: ((deadline: number) => void) | undefined;
   /** Called when a listener throws. The other listeners still run. */
   readonly onListenerFault?: ((error: unknown, requestId: string) => void) | undefined;
@@ -83,7 +81,6 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   droppedMetadata: number | undefined;
   limits: Exchange['limits'];
   error: GatewayError | undefined;
-  /** Its entry among the requests in flight. */
   inFlight: InFlightEntry | undefined;
   #firstListener: EndListener | undefined;
   #lastListener: EndListener | undefined;

@@ -6,7 +6,6 @@ export class HeaderNames {
   readonly #names = new Map<string, readonly string[]>();
   readonly #response: readonly ResponseHeaderNames[];
 
-  /** @param prefixes at least one */
   constructor(prefixes: readonly string[]) {
     this.#prefixes = prefixes;
     this.#response = prefixes.map(responseNames);

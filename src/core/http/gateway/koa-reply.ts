@@ -95,7 +95,6 @@ function toBody(body: unknown): Buffer | Source {
 
 const fromWeb = (stream: WebStream): Source => new ReadableSource(Readable.fromWeb(stream));
 
-/** Adapts a Node stream to a source. */
 class ReadableSource implements Source {
   readonly #stream: Readable;
   #cancelled = false;

@@ -55,7 +55,6 @@ export class GuardedCancellation extends Cancellation {
     this.#guards?.delete(listener);
   }
 
-  /** Creates a cancellation for a part of the same request. */
   another(): GuardedCancellation {
     return new GuardedCancellation(this.#faults);
   }

@@ -92,7 +92,6 @@ export function setRateHeaders(
 /** Size limit of the header: more than any request needs, and less than a proxy refuses. */
 const MAX_BYTES = 1024;
 
-/** A name that is sent as it is. */
 const ORDINARY = /^[\x20-\x2b\x2d-\x7e]{1,512}$/;
 
 /**

@@ -28,7 +28,7 @@ const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
 
 /** An attempt has its own timer for the deadline, and its error is more specific, so that timer must fire first. */
-const GRACE_MS = 50;
+export const GRACE_MS = 50;
 
 /** Since the last byte: load balancers cut silent connections (docs/protocols/messages-route.md#heartbeat). */
 const HEARTBEAT_MS = 15_000;
@@ -38,7 +38,6 @@ export interface WriteSetup {
   readonly exchange: Pick<Exchange, 'id' | 'replyId'> & Partial<Pick<Exchange, 'attempts'>>;
   /** The request must end by this moment (monotonic), whether or not its client reads. */
   readonly deadline: number;
-  /** Encodes the error of a stream that breaks after it has started. */
   readonly format: Format;
   /** Called once, when the reply has ended. `error` is the error that the client received. */
   readonly onEnd: (end: ReplyEnd) => void;
@@ -67,11 +66,9 @@ class ReplyWriter implements Sink, LeavingReply {
   #settled = false;
   #closing = false;
   #corked = false;
-  /** The unwritten part of a complete reply. */
   #rest: Buffer = EMPTY;
   #stopLinger: (() => void) | undefined;
   #stopHeartbeat: (() => void) | undefined;
-  /** When the last bytes left. */
   #lastAt = 0;
   /** The last bytes. Undefined where the heartbeat does not depend on them. */
   #last: Buffer | undefined;

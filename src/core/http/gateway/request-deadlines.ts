@@ -1,8 +1,7 @@
 import { GatewayError, type Clock } from '../../../plugin/index.ts';
 import type { InFlight } from './admission/in-flight.ts';
+import { GRACE_MS } from './reply-writer.ts';
 
-/** An attempt has its own timer for the same moment, and its error is more specific, so that timer must fire first. */
-const GRACE_MS = 50;
 /** Minimum time between two checks, however many deadlines there are. */
 const STEP_MS = 25;
 /** Timers accept at most 2^31 ms; a deadline may be later. */
@@ -15,7 +14,6 @@ const MOST_MS = 60 * 60 * 1000;
 export class RequestDeadlines {
   readonly #clock: Clock;
   readonly #inFlight: Pick<InFlight, 'waiting'>;
-  /** The moment the timer fires. */
   #dueAt = Infinity;
   #stop: (() => void) | undefined;
 

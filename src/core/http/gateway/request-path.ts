@@ -142,7 +142,6 @@ function warnOfHeaders({ id, request }: HttpExchange, to: Pick<RequestPathSetup,
 
 const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
 
-/** The error reply for an entry chain whose `errors` plugin is missing or has failed. */
 function bareError(exchange: HttpExchange, error: GatewayError, format: Format): Reply {
   exchange.error = error;
   return errorReply(error, format, exchange.id);

@@ -20,7 +20,6 @@ export interface Routed {
   readonly params: PathParams;
   /** The client's format: the operation's, or a guess from the path if there is no operation. */
   readonly format: Format;
-  /** The router refuses the request with this error. */
   readonly refusal?: GatewayError;
 }
 
@@ -50,7 +49,6 @@ export class RequestScope extends Scope {
     return (this.#koa ??= Object.assign(this.#incoming.koa(), { exchange: this.exchange, attempt: undefined }));
   }
 
-  /** Replies with the status that an external plugin has set, if one has. */
   answerByStatus(): void {
     if (this.#koa) answerByStatus(this.#koa.response);
   }

@@ -52,7 +52,6 @@ export function endUnread({ req, res }: Unread, reply: Reply, { error, caller }:
 const isCheap = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= CHEAP_REST;
 
-/** Nothing reads the request any more. */
 function drop(req: IncomingMessage): void {
   req.removeAllListeners('data').removeAllListeners('readable').on('error', ignore).resume();
 }

@@ -6,7 +6,6 @@ const ONCE = ['host', 'authorization'] as const;
 
 type Head = Pick<IncomingMessage, 'rawHeaders' | 'headers'>;
 
-/** The refusal of a request with an ambiguous head; undefined if it has none. */
 export function refusalOfHead(head: Head): GatewayError | undefined {
   const problem = ambiguityOf(head);
   return problem === undefined

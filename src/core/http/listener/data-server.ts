@@ -42,9 +42,7 @@ export interface UpgradeTools {
   readonly koa: (req: IncomingMessage, res: ServerResponse) => Koa.Context;
   readonly clock: Clock;
   readonly turns: Turns;
-  /** The settings in force. */
   readonly settings: () => ServerSettings;
-  /** The latest response of a connection. */
   readonly replies: WeakMap<Duplex, ServerResponse>;
 }
 
@@ -55,9 +53,7 @@ interface DataServerSetup {
   readonly upgrades?: Upgrades | undefined;
   /** Default: large messages of upgraded connections do not wait. */
   readonly turns?: Turns | undefined;
-  /** The settings in force. */
   readonly current: () => ServerSettings;
-  /** Default: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
   readonly onHandshakeFailed?: ((failure: HandshakeFailure) => void) | undefined;
 }
@@ -181,7 +177,6 @@ interface RefusalSetup {
   readonly replies: WeakMap<Duplex, ServerResponse>;
   readonly format: Format;
   readonly clock: Clock;
-  /** Limit of the request headers, in bytes. */
   readonly headerLimit: number;
   /** Lets the request's own chain refuse it, if the chain runs and no reply has begun. False: it did not. */
   readonly interrupt: (res: ServerResponse, refused: GatewayError) => boolean;

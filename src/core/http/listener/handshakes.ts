@@ -15,7 +15,6 @@ export interface HandshakeSetup {
 interface TlsHandshake {
   readonly peer: string;
   readonly socket: Socket;
-  /** Monotonic time. */
   readonly since: number;
   failure: HandshakeFailure;
 }
@@ -35,7 +34,6 @@ function plainReply(body: object): string {
   return `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`;
 }
 
-/** How often handshakes that take too long are looked for. */
 const CHECK_MS = 1000;
 
 /**
@@ -63,7 +61,6 @@ export class Handshakes {
     });
   }
 
-  /** Ends all of them. */
   end(): void {
     for (const handshake of this.#open.values()) this.#fail(handshake, 'closed');
   }

@@ -70,7 +70,6 @@ export async function untilQuiet(accepted: () => number): Promise<void> {
   }
 }
 
-/** Counts the connections that a server accepts from now on. */
 export function countConnections(server: Server): { readonly accepted: () => number; stop(): void } {
   let count = 0;
   const onConnection = (): void => void (count += 1);
@@ -107,7 +106,6 @@ export function stopListening(server: Server, isBusy: () => boolean): Promise<vo
   });
 }
 
-/** Closes the server and all its connections at once. */
 export function close(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {

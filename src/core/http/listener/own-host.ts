@@ -8,7 +8,6 @@ export function hostOf(header: string | undefined): string | undefined {
   return (literal ?? name)?.toLowerCase();
 }
 
-/** True if the name belongs to this listener. */
 export function isOwnHost(
   name: string | undefined,
   listener: Pick<ServerSettings['admin'], 'host' | 'hosts'>,

@@ -10,9 +10,7 @@ interface Waiting {
 
 /** The requests of one connection that arrived before earlier replies had left. */
 class Line {
-  /** Number of requests being served. */
   running = 0;
-  /** Reading of the connection is paused, because requests wait. */
   paused = false;
   readonly waiting: Waiting[] = [];
 }
@@ -27,7 +25,6 @@ export class Pipelines {
   readonly #limit: () => number;
   #held: Waiting[] | undefined;
 
-  /** @param limit the current limit per connection */
   constructor(serve: Serve, limit: () => number) {
     this.#serve = serve;
     this.#limit = limit;

@@ -22,11 +22,9 @@ export const healthOf = (ready: boolean): { readonly status: number; readonly bo
 
 const ROOT = describeListener('An AI gateway: its APIs are below /v1.', { health: '/health', models: '/v1/models' });
 
-/** True for a request that announces a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
-/** Answers `/` and `/health` of the data listener. */
 export function answerRoot(isReady: () => boolean): Koa.Middleware {
   return (ctx, next) => {
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';

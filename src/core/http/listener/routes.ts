@@ -7,14 +7,12 @@ import type { Routed } from '../gateway/request-scope.ts';
 /** The operations of one path and method. The request's headers and query select among them. */
 export interface HttpRoute {
   readonly method: Operation['method'];
-  /** The path as the operations write it. */
   readonly template: string;
   readonly path: RegExp;
   /**
    * The operation's own spelling, with its parameters re-encoded. A path with broken encoding is returned unchanged.
    */
   normalise(path: string): string;
-  /** @param head of a request whose path matches */
   read(head: RequestHead): Routed;
 }
 

@@ -5,7 +5,6 @@ import { GatewayError, type ErrorCode } from '../../../plugin/index.ts';
 
 /** An endpoint of OAuth, or of the contract between Claude Code and gateways, that needs a store of users. */
 interface SignInEndpoint {
-  /** Undefined: any method. */
   readonly method?: 'POST';
   readonly path: RegExp;
   readonly code: Extract<ErrorCode, 'not_found' | 'invalid_grant' | 'unauthorized_client'>;
@@ -38,7 +37,6 @@ const ENDPOINTS: readonly SignInEndpoint[] = [
   { path: /^\/managed\/settings\/?$/i, code: 'not_found', message: 'This gateway has no managed settings.' },
 ];
 
-/** Undefined for the path of no such endpoint. */
 export function signInRefusal(method: string, path: string): GatewayError | undefined {
   const endpoint = ENDPOINTS.find((one) => (one.method ?? method) === method && one.path.test(path));
   return endpoint && new GatewayError(endpoint.code, endpoint.message);

@@ -7,7 +7,6 @@ import { SPAN } from '../semconv.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
-/** One physical request of an attempt. */
 const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { record: 'started_ms', as: 'ms', value: 'startedMs' },
   { record: 'duration_ms', as: 'ms', value: 'durationMs' },
@@ -46,7 +45,6 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
   { record: 'tier', as: 'text', value: 'tier' },
 ];
 
-/** Undefined where there is none. */
 export const usdOfNano = (nano: number | undefined): number | undefined =>
   nano === undefined ? undefined : nano / 1e9;
 
@@ -56,7 +54,6 @@ const costFields = ({ nano, source, unknown }: RecordedCost): object => ({
   cost_unknown: unknown,
 });
 
-/** One attempt at a target. */
 export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { line: 'target', record: 'target', span: SPAN.configTarget, as: 'text', value: 'target' },
   { line: 'target_name', record: 'target_name', as: 'text', value: 'targetName' },
@@ -125,7 +122,6 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   rows({ record: 'tries' }, TRY_FIELDS, ({ tries }) => tries),
 ];
 
-/** A target that was skipped. */
 export const SKIP_FIELDS: readonly RecordField<RecordedSkip>[] = [
   { line: 'target', record: 'target', as: 'text', value: 'target' },
   { line: 'target_name', record: 'target_name', as: 'text', value: 'targetName' },
@@ -140,7 +136,6 @@ function finishReasonsOf({ outcome, finish: finished }: RecordedAttempt): string
   return finish && [finish];
 }
 
-/** Maximum names of losses in a span. */
 const MAX_LOSSES = 20;
 
 function namesOf(losses: RecordedAttempt['losses']): string[] {
@@ -149,7 +144,6 @@ function namesOf(losses: RecordedAttempt['losses']): string[] {
   return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
 }
 
-/** A branch of a conditional group. */
 export const branchOf = ({ at, condition, to }: ChosenBranch): object => ({
   at,
   held: condition === undefined ? 'default' : `conditions[${condition}]`,
@@ -167,7 +161,6 @@ export function tokenCountOf({ estimated }: RecordedAttempt): string | undefined
   return estimated ? 'estimate' : undefined;
 }
 
-/** Stored files that the request names. */
 export function filesOf({ files }: RecordedAttempt): readonly object[] | undefined {
   return files.length > 0 ? files : undefined;
 }

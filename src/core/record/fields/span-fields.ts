@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { BoundedRecord } from '../bounded-record.ts';
 import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
-import { EARLIER_SPAN, SPAN } from '../semconv.ts';
+import { SPAN } from '../semconv.ts';
 import { readerOf, type RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 import { REQUEST_FIELDS } from './request-fields.ts';
@@ -35,7 +35,6 @@ export const METHODS: ReadonlySet<string> = new Set([
   'QUERY',
 ]);
 
-/** Attributes of the server span. */
 export const SERVER_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { span: SPAN.httpMethod, as: 'text', value: ({ method }) => (METHODS.has(method) ? method : '_OTHER') },
   { span: SPAN.urlPath, as: 'text', value: 'path' },
@@ -56,7 +55,6 @@ export const INFERENCE_FIELDS: readonly RecordField<RequestRecord>[] = [
   { span: SPAN.configId, as: 'text', value: ({ configId }) => configId || undefined },
 ];
 
-/** Attributes that an inference span has of its target. */
 export const PLACE_FIELDS: readonly RecordField<RecordedPlace>[] = [
   { span: SPAN.providerName, as: 'text', value: 'semconvName' },
   { span: SPAN.requestModel, as: 'text', value: 'model' },
@@ -86,7 +84,6 @@ export const CALL_FIELDS: readonly RecordField<string>[] = [
   ...ADDRESS_FIELDS,
 ];
 
-/** Attributes that an HTTP span has of its try. */
 export const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { span: SPAN.httpStatus, as: 'plain', value: 'status' },
   { span: SPAN.errorType, as: 'text', value: ({ errorType }) => errorType || undefined },
@@ -94,5 +91,5 @@ export const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
 
 /** Attributes of an attempt by their names of v1.41, where those differ. */
 export const EARLIER_FIELDS: readonly RecordField<RecordedAttempt>[] = [
-  { span: EARLIER_SPAN.cacheWriteTokens, as: 'plain', value: ({ usage }) => usage?.cacheWrite },
+  { span: 'gen_ai.usage.cache_creation.input_tokens', as: 'plain', value: ({ usage }) => usage?.cacheWrite },
 ];

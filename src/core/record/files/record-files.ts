@@ -9,9 +9,7 @@ import { removeOldFiles, RECORD_FILE } from './retention.ts';
 /** `telemetry.records` of server.yaml. */
 export interface RecordFilesSettings {
   readonly dir: string;
-  /** A file of this size is closed. */
   readonly maxFileBytes: number;
-  /** All files together. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
 }
@@ -29,7 +27,6 @@ export interface RecordFilesOptions {
   readonly onDrop: (reason: RecordDropReason, lines: number) => void;
   /** Called at the first of several failures in a row. */
   readonly onFailure: (error: Error) => void;
-  /** Injected by tests. */
   readonly openFile?: (dir: string, name: string) => Promise<LinesFile>;
 }
 
@@ -56,7 +53,6 @@ export class RecordFiles {
   #openedAt = 0;
   #number = 0;
   #pausedUntil = -Infinity;
-  /** Reason of the latest failure. */
   #reason: RecordDropReason = 'error';
   #hasFailed = false;
   #isTimed = false;
@@ -101,7 +97,6 @@ export class RecordFiles {
     return this.#enqueue(() => this.#write(this.#take(), this.#settings));
   }
 
-  /** Writes what waits and closes the file. */
   async close(): Promise<void> {
     await this.flush();
     await this.#enqueue(() => this.#close());
@@ -169,7 +164,6 @@ function reasonOf({ code = '' }: NodeJS.ErrnoException): RecordDropReason {
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? 'no_space' : 'error';
 }
 
-/** A file of whole lines. */
 class JsonLinesFile {
   readonly #handle: FileHandle;
   #bytes = 0;

@@ -7,7 +7,6 @@ import { REQUEST_FIELDS } from '../fields/request-fields.ts';
 /** Writes the one line of a request whose reply has ended. @param wallMs time of its end */
 export type AccessLog = (record: BoundedRecord, wallMs: number) => void;
 
-/** Where the lines go. */
 export interface AccessLines {
   /** @param line valid during the call */
   write(line: LineParts): void;
@@ -16,7 +15,6 @@ export interface AccessLines {
 }
 
 export interface AccessLogOptions {
-  /** Decides which levels are written. */
   readonly log: Pick<Logger, 'isLevelEnabled'>;
   /** `errors`: 4xx, 5xx and broken streams only. */
   readonly mode: 'all' | 'errors' | 'off';
@@ -37,7 +35,9 @@ const membersOf = membersWriter(REQUEST_FIELDS, ',');
 export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessLog {
   if (mode === 'off') return () => {};
   const overload = new Sampled();
-  const time = new TimeText();
+  // Requests that end in the same millisecond have the same text.
+  let latestMs = NaN;
+  let time = '';
   const line = new LineParts();
   const ofWorker = lines.worker === undefined ? '"' : `","worker":${lines.worker}`;
   return (record, wallMs) => {
@@ -50,9 +50,10 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
       if (without === undefined) return;
       if (without > 0) end = `,"not_logged":${without}${end}`;
     }
+    if (wallMs !== latestMs) time = new Date((latestMs = wallMs)).toISOString();
     line.clear();
     line.add(STARTS[level]);
-    line.add(time.of(wallMs));
+    line.add(time);
     line.add(ofWorker);
     membersOf(record, line);
     line.add(end);
@@ -60,21 +61,6 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
   };
 }
 
-/** Formats times. Requests that end in the same millisecond have the same text. */
-class TimeText {
-  #ms = NaN;
-  #text = '';
-
-  of(wallMs: number): string {
-    if (wallMs !== this.#ms) {
-      this.#ms = wallMs;
-      this.#text = new Date(wallMs).toISOString();
-    }
-    return this.#text;
-  }
-}
-
-/** Limits the lines per second. */
 class Sampled {
   #second = 0;
   #lines = 0;

@@ -12,7 +12,6 @@ type Written = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 /** The system calls, and the time. Injected by tests. */
 export interface LineWriterSystem {
   write(fd: number, data: Buffer, written: Written): void;
-  /** Throws as `fs.writeSync` does. */
   writeSync(fd: number, data: Buffer): number;
   /** Runs `task` after `ms`; does not keep the process alive. */
   after(ms: number, task: () => void): void;
@@ -47,10 +46,8 @@ const EMPTY = Buffer.alloc(0);
 /** UTF-8 has at most this many bytes for one unit of a string's length. */
 const MOST_BYTES = 3;
 
-/** Lines that are written together. */
 interface Batch {
   readonly buffer: Buffer;
-  /** Bytes of its lines. */
   bytes: number;
 }
 
@@ -74,13 +71,11 @@ export class LineWriter {
   #batches: Batch[] = [];
   /** The memory of a batch that was written, for the next one. */
   #spare: Buffer | undefined;
-  /** The memory of the current batch. */
   #written: Buffer = EMPTY;
   /** The last batch may wait for more lines. */
   #isGathering = false;
   /** Bytes of the waiting batches and of the current write. */
   #heldBytes = 0;
-  /** The unwritten rest of the current batch. */
   #rest: Buffer = EMPTY;
   #state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
   #retryMs = 0;
@@ -171,7 +166,6 @@ export class LineWriter {
     return this.#writeNow(left, END_LIMIT_MS);
   }
 
-  /** Returns the number of lines that were not written. */
   #writeNow(data: Buffer, limitMs: number): number {
     const giveUpAt = this.#system.now() + limitMs;
     let left = data;

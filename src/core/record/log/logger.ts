@@ -5,7 +5,6 @@ import { scrub } from '../scrub.ts';
 
 interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Default: discards all lines. */
   readonly destination?: DestinationStream;
   readonly clock?: Clock;
   /** Number of the worker process, when several processes write to the same output. */

@@ -1,7 +1,6 @@
 import { ALERT_KINDS } from '../../../plugin/alert-kinds.ts';
 import { each, metric } from './metric-spec.ts';
 
-/** Metrics of budgets and alerts. */
 export const BUDGET_METRICS = {
   budgetRefusals: metric({
     name: 'gatehouse_budget_refusals_total',

@@ -11,12 +11,9 @@ interface CallersTeam {
   readonly team?: string | undefined;
 }
 
-/** A metadata key that is a label. */
 export interface MetadataLabel {
   readonly key: string;
-  /** Name of the label. */
   readonly name: string;
-  /** The values that the settings have for it. */
   readonly known: ReadonlySet<string>;
 }
 

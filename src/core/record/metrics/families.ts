@@ -22,7 +22,6 @@ export const MAX_CALLER_LABEL_SETS = 20_000;
  */
 const MAX_SETS_OF_KEY = MAX_CALLER_LABEL_SETS / 10;
 
-/** All callers whose own series have no place. */
 const OTHER_CALLERS: CallerLabels = { key: OTHER, labels: { [KEY_ID]: OTHER } };
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
@@ -124,9 +123,7 @@ abstract class Family<L extends string, Cell extends Series> {
     return this.cells.values();
   }
 
-  /** Every label set with a recorded value. */
   get labelSets(): readonly Labels<L>[] {
-    // `create` gets the labels of the metric.
     return [...this.cells.values()].map(({ labels }) => labels as Labels<L>);
   }
 
@@ -136,7 +133,6 @@ abstract class Family<L extends string, Cell extends Series> {
     this.#setsOfKeys.clear();
   }
 
-  /** Adds to a counter or a gauge, or a value to a histogram. */
   add(labels: Labels<L>, value = 1, caller = NO_CALLER, exemplar?: Exemplar): void {
     // Before a series is created.
     this.kind.check(this.spec, value);
@@ -225,5 +221,4 @@ export class HistogramFamily<L extends string> extends Family<L, HistogramSeries
   protected readonly kind = HistogramSeries;
 }
 
-/** A metric of any kind and labels. */
 export type AnyFamily = CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string>;

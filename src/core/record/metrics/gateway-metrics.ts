@@ -19,7 +19,6 @@ const outcomeOf = (request: RequestSeries) => ({
   stream: String(request.stream),
 });
 
-/** Metrics of the process, its settings and the requests it serves. */
 export const GATEWAY_METRICS = {
   buildInfo: metric({
     name: 'gatehouse_build_info',

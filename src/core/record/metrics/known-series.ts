@@ -3,16 +3,13 @@ import type { Series } from './series.ts';
 
 /** Maximum number of keys. Nearly all deployments have fewer: routes, models, callers and outcomes that occur together. */
 const MAX_KEYS = 4000;
-/** The number of recent keys that are compared part by part. */
 const MAX_RECENT = 4;
 
-/** A part of a key. */
 export type KeyPart = string | number | boolean | undefined;
 
 /** The series that requests with one key add to, by the place of the measure among all. Found at first use. */
 export interface SeriesOfKey {
   readonly series: (Series | undefined)[];
-  /** Those of tries, by their outcome. */
   readonly ofTries: Partial<Record<RequestOutcome, (Series | undefined)[]>>;
 }
 

@@ -5,7 +5,6 @@ export const REQUEST_OUTCOMES = ['success', 'error', 'aborted'] as const satisfi
 
 const isUpload = ({ operation }: RequestRecord): boolean => operation === 'files.create';
 
-/** Metrics of what the gateway keeps for callers: prompts and stored files. */
 export const LIBRARY_METRICS = {
   aliasRequests: metric({
     name: 'gatehouse_alias_requests_total',

@@ -25,19 +25,16 @@ interface MetricFacts<L extends string> {
    * route have none: each of 60 routes would have them (measured: 250 KB of an idle scrape).
    */
   readonly zero?: readonly Readonly<Record<L, string>>[];
-  /** The count or the value of every request's record. */
   readonly ofRequest?: Measure<RequestSeries, RequestRecord, L> | CountRequest<L>;
   /** The counts of every attempt at a target that was found, then its value. */
   readonly countAttempt?: CountAttempt<L>;
   readonly ofAttempt?: Measure<AttemptSeries, RecordedAttempt, L>;
-  /** Of the usage of an attempt that answered. */
   readonly ofUsage?: readonly Measure<AttemptSeries, Usage, L>[];
   /** Of the same, unless the model counts seconds or pictures, and no tokens. */
   readonly ofTokens?: readonly Measure<AttemptSeries, Usage, L>[];
   readonly ofTry?: Measure<TrySeries, RecordedTry, L>;
 }
 
-/** One metric of the gateway. */
 export interface MetricSpec<L extends string = string, T = 'counter' | 'gauge' | 'histogram'> extends MetricFacts<L> {
   readonly type: T;
   readonly name: string;
@@ -47,7 +44,6 @@ export interface MetricSpec<L extends string = string, T = 'counter' | 'gauge' |
 
 interface MetricRow<N extends string, L extends string, B extends readonly number[]> extends MetricFacts<NoInfer<L>> {
   readonly name: N;
-  /** Default: none. */
   readonly labels?: readonly L[];
   readonly buckets?: B;
 }
@@ -114,14 +110,12 @@ export const modelOf = ({ provider, request_model, operation }: AttemptLabels): 
 /** The label of every `byCaller` metric: the id of the gateway key, empty without one. */
 export const KEY_ID = 'key_id';
 
-/** A label of `byCaller` metrics where the key has a team. */
 export const TEAM = 'team';
 
 /** The labels of a metric that every series has. Labels of the team and of metadata come on top, where a request has a value. */
 export const labelsOf = ({ labels, byCaller }: MetricSpec): readonly string[] =>
   byCaller ? [...labels, KEY_ID] : labels;
 
-/** The caller of a request as labels. */
 export interface CallerLabels {
   /** Distinguishes callers; never the same text for different labels. */
   readonly key: string;
@@ -137,7 +131,6 @@ export const OTHER = '__other__';
 /** Route label of unknown paths: client input never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
-/** The label sets of one label with these values. */
 export const each = <L extends string>(label: L, values: readonly string[]): Readonly<Record<L, string>>[] =>
   values.map((value) => ({ [label]: value }) as Record<L, string>);
 

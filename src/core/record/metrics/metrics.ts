@@ -25,7 +25,6 @@ type FamilyOf<K extends MetricKey> = {
   gauge: GaugeFamily<LabelOf<K>>;
   histogram: HistogramFamily<LabelOf<K>>;
 }[(typeof METRICS)[K]['type']];
-/** All metrics of requests, by their key. */
 export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
 
 /**

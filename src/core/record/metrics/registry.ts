@@ -31,7 +31,6 @@ interface MetricsOptions {
 /** All metrics of the process. One per process: it outlives every snapshot of the settings. */
 export interface Metrics extends ReturnType<typeof createRecorders> {
   readonly families: Families;
-  /** Counts ended requests that still wait. */
   readonly flush: () => void;
   /** The exposition in the format that `accept` requests. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -109,7 +108,6 @@ function declareSeries(families: Families, { build }: MetricsOptions): void {
 }
 
 const createRecorders = (families: Families, clock: Clock) => ({
-  /** Records a successful load of settings. */
   settingsLoaded(hash: string, providers: readonly string[]): void {
     families.configInfo.reset();
     families.configInfo.set({ config_hash: hash }, 1);
@@ -128,7 +126,6 @@ const createRecorders = (families: Families, clock: Clock) => ({
     families.configReloadSuccessful.set({}, 0);
     families.configReloads.add({ result: 'failure' });
   },
-  /** Events of the reply cache. */
   replyCache: {
     onChange({ entries, bytes }: { readonly entries: number; readonly bytes: number }): void {
       families.cacheEntries.set({}, entries);
@@ -136,12 +133,10 @@ const createRecorders = (families: Families, clock: Clock) => ({
     },
     onEvict: () => families.cacheEvictions.add({}),
   },
-  /** The present size of the store of files. */
   filesCounted({ files, bytes }: { readonly files: number; readonly bytes: number }): void {
     families.storedFiles.set({}, files);
     families.storedFileBytes.set({}, bytes);
   },
-  /** Events of the targets' circuit breakers. */
   targetHealth: {
     /** Sets the targets of the stored configs. */
     list(targets: readonly (EnforcedTarget & { readonly healthy: boolean })[]): void {

@@ -63,10 +63,7 @@ export function openServerSpan(
 ): ServerSpan {
   const time = (msAfter: number): HrTime => timeOf(receivedAt + msAfter);
   const parent = parentOf(exchange);
-  const options = {
-    kind: SpanKind.SERVER,
-    startTime: time(0),
-  };
+  const options = { kind: SpanKind.SERVER, startTime: time(0) };
   const span = tracer.startSpan(serverSpanName(exchange), options, parent);
   const { traceId, spanId } = span.spanContext();
   return {

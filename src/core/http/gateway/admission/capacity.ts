@@ -73,12 +73,10 @@ export class Room {
     return this.#bytes;
   }
 
-  /** Number of places with more than `HEAVY_BYTES`. */
   get large(): number {
     return this.#large;
   }
 
-  /** Number of keys that hold any of it. */
   get keys(): number {
     return this.#shares.size;
   }
@@ -87,7 +85,6 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** Creates a place that counts towards no limit yet. */
   open({ exchange, res }: Pick<Admission, 'exchange' | 'res'>): Admission {
     return {
       exchange,
@@ -153,7 +150,6 @@ export class Room {
     return this.#bytes <= this.#limits.inFlightBytes;
   }
 
-  /** Returns everything that the place has taken. */
   release(place: Admission): void {
     this.#uploads.delete(place);
     this.#take(place, -place.bytes);

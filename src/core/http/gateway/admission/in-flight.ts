@@ -15,7 +15,6 @@ export interface LeavingReply {
   closed(): void;
 }
 
-/** A request as it enters. */
 export interface Arrival {
   readonly exchange: Exchange;
   readonly res: ServerResponse;
@@ -25,23 +24,9 @@ export interface Arrival {
   readonly settle: (end: ReplyEnd) => void;
 }
 
-/** A request in flight. */
-export class InFlightEntry implements Listed<InFlightEntry> {
-  readonly exchange: Exchange;
-  readonly res: ServerResponse;
-  readonly settle: (end: ReplyEnd) => void;
+export interface InFlightEntry extends Arrival, Listed<InFlightEntry> {
   readonly place: Admission;
   writer: LeavingReply | undefined;
-  list: object | undefined;
-  older: InFlightEntry | undefined;
-  newer: InFlightEntry | undefined;
-
-  constructor({ exchange, res, settle }: Arrival, place: Admission) {
-    this.exchange = exchange;
-    this.res = res;
-    this.settle = settle;
-    this.place = place;
-  }
 }
 
 /** An exchange, which refers to its entry here: no table is searched for it. */
@@ -85,12 +70,10 @@ export class InFlight {
     return this.#room.large;
   }
 
-  /** Number of keys that have requests in flight. */
   get keys(): number {
     return this.#room.keys;
   }
 
-  /** Requests of one connection that are served at once. */
   get pipelined(): number {
     return this.#pipelined;
   }
@@ -124,10 +107,11 @@ export class InFlight {
   enter(arrival: Arrival): GatewayError | undefined {
     const place = this.#room.open(arrival);
     const refusal = this.#cutBy ?? (arrival.refused ? undefined : this.#room.enter(place));
-    const running = new InFlightEntry(arrival, place);
+    const nowhere = { list: undefined, older: undefined, newer: undefined };
+    const entry: InFlightEntry = { ...arrival, place, writer: undefined, ...nowhere };
     const exchange: Entrant = arrival.exchange;
-    exchange.inFlight = running;
-    this.#running.add(running);
+    exchange.inFlight = entry;
+    this.#running.add(entry);
     return refusal;
   }
 
@@ -155,7 +139,6 @@ export class InFlight {
     return this.#room.hold(this.#entryOf(exchange)?.place, bytes);
   }
 
-  /** Called when the reply of the request begins to leave. */
   replies(exchange: Exchange, writer: LeavingReply): void {
     const request = this.#entryOf(exchange);
     if (!request) return;
@@ -188,7 +171,6 @@ export class InFlight {
     return true;
   }
 
-  /** Undefined for an exchange that has left. */
   #entryOf({ inFlight }: Entrant): InFlightEntry | undefined {
     return inFlight && this.#running.has(inFlight) ? inFlight : undefined;
   }
@@ -197,7 +179,6 @@ export class InFlight {
     this.#draining = true;
   }
 
-  /** Resolves when no request is in flight. */
   empty(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onEmpty = resolve));
@@ -208,9 +189,7 @@ export class InFlight {
     const reason = (this.#cutBy = new GatewayError(
       'shutting_down',
       'The gateway is shutting down. Send the request again.',
-      {
-        retryAfterMs: RETRY_AFTER_MS,
-      },
+      { retryAfterMs: RETRY_AFTER_MS },
     ));
     const cut = this.#running.all();
     for (const { writer, exchange } of cut) {

@@ -17,16 +17,13 @@ export interface HeavyTurnsSetup {
   readonly reported?: TurnsReports;
 }
 
-/** Reports about waiting steps, for the metrics. */
 export interface TurnsReports {
-  /** The number of waiting steps has changed. */
   waiting(change: 1 | -1): void;
   waited(ms: number): void;
   /** `limits.large_bodies` refused a request. */
   refused(): void;
 }
 
-/** A step that waits for its turn. */
 interface Step {
   readonly taker: TurnTaker;
   /** Runs it and settles its promise. */
@@ -58,7 +55,6 @@ export class HeavyTurns implements Turns {
     this.#setup = setup;
   }
 
-  /** Steps that wait now. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -179,7 +175,6 @@ export class HeavyTurns implements Turns {
     this.#schedule();
   }
 
-  /** The earliest moment for a step of this key. */
   #startOf(key: string): number {
     const { startAt } = this.#owed;
     return this.#used.isSmall(key, this.#setup.clock.now()) ? startAt : Math.max(startAt, this.#owedByLong.startAt);

@@ -2,7 +2,6 @@ import { GatewayError } from '../../../../plugin/index.ts';
 import type { LoadLimit } from '../../../record/error-types.ts';
 
 export interface InFlightLimits {
-  /** Requests in flight. */
   readonly inFlight: number;
   /** Requests of one key, once `OPEN_PART` of `inFlight` is taken. */
   readonly inFlightPerKey: number;
@@ -25,7 +24,6 @@ export interface Share {
   bytes: number;
 }
 
-/** The shares of callers that have requests in flight. */
 export class Shares {
   readonly #byKey = new Map<string, Share>();
   readonly #keyless: Share = { key: undefined, requests: 0, bytes: 0 };
