@@ -14,9 +14,7 @@ import { leftRunning } from './left-running.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { compileSnapshot } from '../compose/snapshot.ts';
 
-/**
- * Compiles settings as a start does, to find their mistakes. Apart from serving code, so that commands do not load it.
- */
+/** Compiles settings to find their mistakes, as a start does. Apart from serving code: commands do not load it. */
 export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
   const plugins = await leftRunning(() => compileOnce(loaded, configs));
   for (const plugin of plugins)

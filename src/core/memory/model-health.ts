@@ -24,10 +24,7 @@ interface ModelAtTarget {
 
 type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
 
-/**
- * The health of targets whose model the request names, by model: a model that fails, or does not exist, takes the
- * target from no other.
- */
+/** By model, where the request names it: one that fails, or does not exist, takes the target from no other. */
 export class ModelHealth {
   readonly #clock: Clock;
   readonly #onTransition: OnModelTransition;

@@ -26,10 +26,7 @@ export interface MintedToken {
 export interface TokenStore {
   /** The token, without a promise when a valid one is cached (the hot path). Rejects with the error of `mint`. */
   get(key: string, mint: () => Promise<MintedToken>): string | Promise<string>;
-  /**
-   * Drops a token that the upstream refused, whatever its age. False: it is kept, because its predecessor was dropped a
-   * moment ago.
-   */
+  /** Drops a refused token, whatever its age. False: kept, because its predecessor was dropped a moment ago. */
   refuse(key: string, value: string): boolean;
   /** Drops all other tokens, whose credentials the settings no longer name. */
   retain(keys: ReadonlySet<string>): void;
@@ -67,7 +64,6 @@ export interface ReplyStoreSize {
   readonly bytes: number;
 }
 
-/** Cached replies within bounds. */
 export interface ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly size: ReplyStoreSize;
@@ -142,17 +138,13 @@ export interface HealthTransition {
 
 /** The listener to the health of the targets of stored configs. */
 export interface HealthListener {
-  /** Called with the targets whose health is reported from now on. */
   onTargets(targets: readonly (TargetPlace & { readonly healthy: boolean })[]): void;
   /** @param healthy the target is well, and so is each model that has answered there */
   onTransition(place: TargetPlace, transition: HealthTransition, healthy: boolean): void;
 }
 
-/** The health directory of one snapshot's requests. */
 export interface SnapshotHealth extends HealthDirectory {
-  /** Sets the stored configs of the snapshot. */
   prepare(configs: readonly GatewayConfig[]): void;
-  /** Called when the snapshot goes live. */
   use(): void;
 }
 
@@ -160,7 +152,6 @@ export interface SnapshotHealth extends HealthDirectory {
 export type HealthSubject = Pick<Exchange, 'upstreamToken' | 'attempts' | 'request'>;
 
 export interface HealthStore {
-  /** A directory for the requests of a new snapshot. */
   directory(): SnapshotHealth;
   /** The health of a target, if known, without creating an entry for it. @param exchange see `HealthDirectory` */
   peek(config: GatewayConfig, target: Target, exchange?: HealthSubject): TargetHealth | undefined;

@@ -8,7 +8,6 @@ export interface Idempotency {
 
 /** Most answers that a store keeps. With more, those that end first are dropped. */
 export const MAX_ANSWERS = 1_000;
-/** Largest body, in characters. */
 export const MAX_ANSWER_LENGTH = 256 * 1024;
 
 export interface KeptAnswer {

@@ -17,11 +17,7 @@ export interface Ledger {
   rows(query: LedgerQuery): AsyncIterable<readonly LedgerRow[]>;
   /** Removes the rows of whole days (UTC) before `day` and keeps their sums by day. Returns the number of days. @param day `2026-11-22` */
   dropBefore(day: string): Promise<number>;
-  /**
-   * Sums up the oldest day (UTC) before `day` that still has hours: then it has sums by day alone. False: there is
-   * none.
-   * @param day `2026-11-22`
-   */
+  /** Sums up the oldest day (UTC) before `day` (`2026-11-22`) that still has hours. False: there is none. */
   foldOldest(day: string): Promise<boolean>;
   /** Removes the sums of days (UTC) before `day` whose rows were dropped. Returns the number of sums. @param day `2026-11-22` */
   forgetSums(day: string): Promise<number>;
@@ -40,10 +36,7 @@ export const OTHER_NAME = '__other__';
 export const LEDGER_KINDS = ['try', 'hit', 'adjustment', 'expired'] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
-/**
- * `told`: by the upstream. `estimated`: by the gateway. `none`: no price is known. `lost`: the process ended before it
- * settled.
- */
+/** `told`: by the upstream. `estimated`: by the gateway. `none`: no price is known. `lost`: it never settled. */
 export const LEDGER_SOURCES = ['told', 'estimated', 'none', 'lost'] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 

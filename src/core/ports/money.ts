@@ -35,18 +35,13 @@ function divisor(one: number, other: number): number {
   return other === 0 ? one : divisor(other, one % other);
 }
 
-/**
- * The price of one unit. Undefined for a price that is no integer of pico-USD.
- *
- * @param usd of `per` units
- */
+/** The price of one unit, where `per` cost `usd`. Undefined for a price that is no integer of pico-USD. */
 export function picoOf(usd: number, per: number): Pico | undefined {
   const exact = (usd * 1e12) / per;
   const pico = Math.round(exact);
   return Number.isSafeInteger(pico) && Math.abs(exact - pico) < 1e-3 ? pico : undefined;
 }
 
-/** The price of `per` units. */
 export const usdOf = (price: Pico, per: number): number => Number(((price * per) / 1e12).toPrecision(15));
 
 /** `units × price × factor`, rounded half up. Units may have decimals: seconds of sound. */

@@ -3,8 +3,8 @@ import type { Signals, UpstreamFailure, Usage } from '../../formats/events.ts';
 import type { Attempt, ErrorCode, Exchange, ModelTask, TryRecord } from '../../plugin/index.ts';
 
 /**
- * The usage of a reply as the provider counts it. Undefined without one, and where it cannot be true: its counts
- * contradict each other, or exceed the limits of the model and the bytes of the request and the reply.
+ * The usage of a reply as the provider counts it. Undefined where it cannot be true: its counts contradict each other,
+ * or exceed the limits of the model and the bytes of request and reply.
  * @param bytes of the request
  */
 export function believedUsage(
@@ -67,9 +67,8 @@ const FOUND_BY_READERS: ReadonlySet<string | undefined> = new Set([undefined, 'u
 const isReported = ({ kind, code }: UpstreamFailure): boolean => code !== undefined || !FOUND_BY_READERS.has(kind);
 
 /**
- * A request that was sent and brought neither a count nor content, because the client left, a timeout passed or the
- * connection broke: the upstream may go on and charge. A redirect, a web page and a reported failure are not among
- * these.
+ * A request that brought neither a count nor content, because the client left, a timeout passed or the connection
+ * broke: the upstream may go on and charge. A redirect, a web page and a reported failure are not among these.
  */
 export function isUndelivered({ firstByteAt }: TryRecord, signals: Signals | undefined): boolean {
   if (!signals) return firstByteAt === undefined;

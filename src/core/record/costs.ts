@@ -2,9 +2,8 @@ import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ResolvedTarget } from
 import type { Nano } from '../ports/money.ts';
 
 /**
- * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
- * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
- * was sent.
+ * reported: by what the upstream counted. estimated: by its counts before the cut, else by the bytes of the request and
+ * the text and pieces of the reply, else the reserve. cache: nothing was sent.
  */
 type CostSource = 'reported' | 'estimated' | 'cache';
 

@@ -4,10 +4,7 @@ import { valuesReader } from './fields/record-values.ts';
 import { isRescued, type RecordJson } from './record-query.ts';
 import { scrub } from './scrub.ts';
 
-/**
- * With the credentials that a caller may have written into its path or model: for filters, and for nothing that is
- * shown.
- */
+/** With credentials that a caller may have put into its path or model: for filters alone. */
 export const rawRecord: (record: BoundedRecord) => RecordJson = valuesReader(REQUEST_FIELDS);
 
 export const recordText = (record: BoundedRecord): string => scrub(JSON.stringify(rawRecord(record)));

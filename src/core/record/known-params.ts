@@ -13,10 +13,7 @@ const OTHER_PARAMS = {
   embeddings: ['auto_truncate', 'dimensions', 'encoding_format', 'input', 'input_type', 'task_type', 'title'],
 };
 
-/**
- * Top-level fields of request bodies that a target may be unable to express. A loss may concern any field that a caller
- * invents; only these become label values.
- */
+/** A loss may concern any field that a caller invents; only these become label values. */
 const KNOWN_PARAMS: ReadonlySet<string> = new Set([
   ...[...CHAT_PARAMETERS, ...MESSAGES_PARAMETERS].map(topLevel),
   ...Object.values(OTHER_PARAMS).flat(),

@@ -245,9 +245,7 @@ function disconnectStage(exchange: Exchange, end: RecordEnd): DisconnectStage {
   return wasTried(exchange) ? 'waiting' : 'queued';
 }
 
-/**
- * Whether the client requested a stream. The body is released when an attempt has succeeded, which then has a reply.
- */
+/** The body is released when an attempt has succeeded, which then has a reply. */
 function isStream({ attempts, reply, request }: Exchange): boolean {
   if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
   return request.body?.value('stream') === true;

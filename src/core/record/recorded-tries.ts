@@ -75,10 +75,7 @@ export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefine
   return code === 'client_closed' ? 'aborted' : 'error';
 }
 
-/**
- * Waiting for upstreams: the union of the attempts from first try to last byte, of waits for identical requests and of
- * calls for vectors, which may overlap.
- */
+/** The union of attempts from first try to last byte, waits for identical requests and calls for vectors. */
 export function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
   const [only] = attempts;
   if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);

@@ -47,9 +47,7 @@ export interface RecorderOptions {
   readonly ended: EndedRequests;
 }
 
-/**
- * Records a request once, when its reply has been sent, from the exchange then: no work per chunk, no ambient context.
- */
+/** Records a request once, when its reply has been sent: no work per chunk, no ambient context. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { clock, metrics, openSpan, records, log, ended, costs: { prices, ledger } = {} } = options;
   ended.writeWith(createWriter(options));

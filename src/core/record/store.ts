@@ -39,9 +39,8 @@ interface FoundRecord {
 const SLICE = 100;
 
 /**
- * The latest requests. A running one is its exchange and gets a record when a query reads it; an ended one is its
- * record and becomes JSON then. There is no index: scanning all takes a millisecond per admin query, an index time in
- * every request.
+ * The latest requests. A running one gets its record when a query reads it; an ended one becomes JSON then. There is no
+ * index: a scan takes a millisecond per query, an index would take time in every request.
  */
 export class RecordStore {
   readonly #clock: Clock;

@@ -68,10 +68,7 @@ type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
 export interface ListChecks {
   readonly registry: PluginRegistry;
-  /**
-   * Validates options and reports errors. Returns them with the schema's defaults; undefined if invalid. `trusted`: the
-   * schema is the gateway's own.
-   */
+  /** The valid options, with the schema's defaults. `trusted`: the schema is the gateway's own. */
   readonly readOptions: (
     of: { readonly schema: object; readonly trusted: boolean },
     options: Options,
@@ -200,10 +197,7 @@ interface CheckContext {
   readonly setup: ListChecks;
 }
 
-/**
- * Returns the validated options; undefined if something is invalid.
- * @param missing names the plugin requires that no earlier plugin provides
- */
+/** The valid options. @param missing names that the plugin requires and no earlier plugin provides */
 function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
   place: ItemPlace,

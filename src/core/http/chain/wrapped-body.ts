@@ -18,9 +18,8 @@ export function namedIfHeld(error: GatewayError, body: Source): GatewayError {
 }
 
 /**
- * A body that an external plugin has wrapped: `inner` is given to the plugin, `outer` the one it made. Unguarded, an
- * error in `push` would be thrown in the upstream's parser, one in `resume` in an event of the client's socket, which
- * ends the process.
+ * A body that an external plugin has wrapped: `inner` is given to it, `outer` the one it made. Unguarded, an error in
+ * `push` would be thrown in the upstream's parser, one in `resume` in an event of the client's socket.
  */
 export class WrappedBody {
   /** Undefined: the plugin made its own reply. */

@@ -129,10 +129,7 @@ class ReadableSource implements Source {
   }
 }
 
-/**
- * Replaces node:http's response for Koa. Each attempt has its own, so that headers and a body that a failed attempt set
- * through `ctx` are dropped with it.
- */
+/** Koa's response of one attempt: headers and a body that it set through `ctx` are dropped when it fails. */
 export class ResponseCapture extends EventEmitter {
   statusCode = 404;
   statusMessage = '';

@@ -19,9 +19,7 @@ import type { HandshakeFailure } from './handshakes.ts';
 import { createListener, type SecureSetup } from './secure-server.ts';
 import { uuidv7 } from '../../../plugin/ids.ts';
 
-/**
- * Longer than common load balancers keep an idle connection (AWS ALB: 60 s): the side that sends requests closes first.
- */
+/** Longer than load balancers keep an idle connection (AWS ALB: 60 s): the side that sends requests closes first. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** How often node:http checks for requests that arrive too slowly. */
@@ -144,9 +142,7 @@ function serveBy(app: Koa, handle: ReturnType<typeof createRequestPath>): Serve 
   };
 }
 
-/**
- * The request path responds, not Koa: its stream bodies cost 170 µs and two error events per broken stream (measured).
- */
+/** Not Koa responds: its stream bodies cost 170 µs and two error events per broken stream (measured). */
 function ofKoa(ctx: Koa.Context): Incoming {
   ctx.respond = false;
   return { req: ctx.req, res: ctx.res, koa: () => ctx };
@@ -182,10 +178,7 @@ interface RefusalSetup {
   readonly interrupt: (res: ServerResponse, refused: GatewayError) => boolean;
 }
 
-/**
- * Answers requests that node:http rejects before any gateway code runs, in the usual error shape
- * (https://nodejs.org/api/http.html#event-clienterror).
- */
+/** For requests that node:http rejects before any code here runs (nodejs.org/api/http.html#event-clienterror). */
 function answerRefusals(server: Server, setup: RefusalSetup): void {
   const { replies } = setup;
   /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */

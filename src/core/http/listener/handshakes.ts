@@ -38,8 +38,7 @@ const CHECK_MS = 1000;
 
 /**
  * Bounds connections whose TLS handshake has not ended: all limits of requests begin after it, and Node keeps any
- * number for two minutes each. Beyond the number the oldest ends, so that under a flood a client that answers at once
- * gets through.
+ * number for two minutes. Beyond the number the oldest ends: a client that answers at once gets through a flood.
  */
 export class Handshakes {
   readonly #setup: HandshakeSetup;

@@ -5,7 +5,7 @@ const KEY_HEADER = 'x-goog-api-key';
 
 /**
  * Moves the API key of a query (`?key=…`) into the header `x-goog-api-key`, and returns the rest with its `?`: external
- * plugins read a query, and errors and logs may quote it. Other parameters stay as they were written.
+ * plugins read a query, and errors and logs may quote it.
  * @param query without `?`
  */
 export function withoutKey(query: string, headers: IncomingHttpHeaders): string {
@@ -30,16 +30,13 @@ const MAY_HOLD_KEY = /(?:k|%[46]b)(?:e|%[46]5)(?:y|%[57]9)/i;
 export const KEY_IN_PATH = ';key=';
 
 /**
- * Cuts a key that a client writes as a parameter of a path segment (`/v1/chat/completions;key=…`, RFC 3986, section
- * 3.3): logs, records and errors quote paths. The rest of the path goes too, except a method of Google's APIs
- * (`:generateContent`).
+ * Cuts a key in a path segment (`/v1/chat/completions;key=…`, RFC 3986, section 3.3): logs, records and errors quote
+ * paths. The rest of the path goes too, except a method of Google's APIs (`:generateContent`).
  */
 export const withoutPathKey = (path: string): string =>
   MAY_HOLD_PARAMETER.test(path) ? path.replace(KEY_PARAMETER, KEY_IN_PATH) : path;
 
 const MAY_HOLD_PARAMETER = /;|%(?:25)*3b/i;
-/**
- * Each character may be percent-encoded, also several times (`%253B`): by Google's clients and by a proxy on the way.
- */
+/** Each character may be percent-encoded, also several times (`%253B`): by clients and by a proxy. */
 const KEY_PARAMETER =
   /(?:;|%(?:25)*3b)(?:k|%(?:25)*[46]b)(?:e|%(?:25)*[46]5)(?:y|%(?:25)*[57]9)(?:=|%(?:25)*3d).*?(?=(?::[a-z]+)?\/?$)/is;

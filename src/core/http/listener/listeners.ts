@@ -81,9 +81,8 @@ export function countConnections(server: Server): { readonly accepted: () => num
 const IDLE_CHECK_MS = 50;
 
 /**
- * Stops accepting connections and closes the existing ones as they become idle. Resolves when none is left. node:http
- * calls a connection idle once its reply has been ended, even if the client has not read it: while `isBusy` reports
- * such a reply, nothing is closed.
+ * Stops accepting connections and closes the existing ones as they become idle. node:http calls a connection idle once
+ * its reply has ended, even if the client has not read it: while `isBusy` reports one, nothing is closed.
  */
 export function stopListening(server: Server, isBusy: () => boolean): Promise<void> {
   if (!server.listening) return Promise.resolve();

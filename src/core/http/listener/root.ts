@@ -3,10 +3,7 @@ import type Koa from 'koa';
 
 const DOCS = 'https://github.com/gatehouse-gateway/gatehouse#readme';
 
-/**
- * The answer of a listener at `/`, which people open. It needs no key and shows no settings and no version.
- * @param links paths of the listener by what is there
- */
+/** The answer of a listener at `/`. It needs no key and shows no settings. @param links paths by what is there */
 export const describeListener = (message: string, links: Readonly<Record<string, string>>): object => ({
   name: 'gatehouse',
   message,

@@ -9,9 +9,7 @@ export interface HttpRoute {
   readonly method: Operation['method'];
   readonly template: string;
   readonly path: RegExp;
-  /**
-   * The operation's own spelling, with its parameters re-encoded. A path with broken encoding is returned unchanged.
-   */
+  /** The operation's own spelling, with its parameters re-encoded. Broken encoding is returned unchanged. */
   normalise(path: string): string;
   read(head: RequestHead): Routed;
 }

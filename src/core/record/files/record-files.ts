@@ -40,10 +40,7 @@ const PAUSE_MS = 1000;
 const AGES_PER_FILE = 4;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * Writes records as JSON lines into files of bounded size, and removes the oldest. A full, slow or missing disk costs
- * records, which are counted, and never a request.
- */
+/** Records as JSON lines in files of bounded size. A bad disk costs records, which are counted, never a request. */
 export class RecordFiles {
   readonly #options: RecordFilesOptions;
   #settings: RecordFilesSettings | undefined;

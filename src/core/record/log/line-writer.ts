@@ -153,9 +153,7 @@ export class LineWriter {
     return batch;
   }
 
-  /**
-   * Writes the waiting lines, in bounded time, before the process ends. Returns the number that could not be written.
-   */
+  /** Writes the waiting lines in bounded time, at the end of the process. Returns the number of lost ones. */
   end(): number {
     if (this.#state === 'ended') return 0;
     // A write in a thread cannot be awaited here; it may or may not complete.

@@ -21,9 +21,8 @@ export interface SampleSnapshot {
 }
 
 /**
- * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million, so that their order
- * does not matter. A rounded sum could become one bit smaller when a process dies, and Prometheus would take that for a
- * reset.
+ * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million, in any order. A
+ * rounded sum could shrink by one bit when a process dies, and Prometheus would take that for a reset.
  */
 const STEPS = 2 ** 20;
 const steps = (value: number): number =>
@@ -48,9 +47,7 @@ const COMBINE: Readonly<Record<string, Combine>> = {
 export const isCumulative = ({ type }: { readonly type: string }): boolean =>
   type === 'counter' || type === 'histogram';
 
-/**
- * Merges the metrics of several processes, label set by label set, each by its own aggregator; `omit` drops a metric.
- */
+/** Merges the metrics of several processes, each label set by its metric's aggregator; `omit` drops a metric. */
 export function aggregate(processes: readonly (readonly FamilySnapshot[])[]): readonly FamilySnapshot[] {
   const byName = Map.groupBy(processes.flat(), ({ name }) => name);
   return [...byName.values()].flatMap((families) => combine(families) ?? []);

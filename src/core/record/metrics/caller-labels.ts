@@ -7,10 +7,6 @@ export const MAX_VALUES = 100;
 /** Longer values count as `__other__`. */
 const MAX_LENGTH = 64;
 
-interface CallersTeam {
-  readonly team?: string | undefined;
-}
-
 export interface MetadataLabel {
   readonly key: string;
   readonly name: string;
@@ -42,7 +38,11 @@ export class CallersAsLabels implements LabelledCallers {
     this.#byKey.clear();
   }
 
-  labelsOf({ keyId = '', team, metadata }: Pick<RequestRecord, 'keyId' | 'metadata'> & CallersTeam): CallerLabels {
+  labelsOf({
+    keyId = '',
+    team,
+    metadata,
+  }: Pick<RequestRecord, 'keyId' | 'metadata'> & Partial<Pick<RequestRecord, 'team'>>): CallerLabels {
     const own = this.#ofKey(keyId, team);
     let { key } = own;
     let labels: Record<string, string> | undefined;

@@ -15,10 +15,7 @@ interface MetricFacts<L extends string> {
   readonly exemplars?: true;
   /** In OpenTelemetry's exports (UCUM). Default: by the end of the name. */
   readonly unit?: string;
-  /**
-   * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
-   * worker has the same.
-   */
+  /** How several processes are merged; default: sum. `primary`: its value alone, every worker has the same. */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
   /**
    * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by
@@ -60,9 +57,7 @@ export function metric<
   return { labels: [], ...row, type: type as TypeOf<N, B> };
 }
 
-/**
- * One value of a metric. Its labels depend on few fields, `By`: requests that are equal in them share a known series.
- */
+/** One value of a metric. Its labels depend on few fields, `By`: equal requests share a known series. */
 export interface Measure<By, T, L extends string = string> {
   readonly labels: (by: By) => Readonly<Record<L, string>>;
   /** The property that has the value, or a function of the object. Undefined: nothing is recorded. */

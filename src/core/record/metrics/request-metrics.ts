@@ -17,18 +17,15 @@ import {
 import { openFamilies, type Families } from './metrics.ts';
 import type { Exemplar, Series } from './series.ts';
 
-/** The callers of requests as metric labels. */
 export interface LabelledCallers {
   labelsOf(record: RequestRecord): CallerLabels;
 }
 
-/** The model names that are metric labels. */
 export interface LabelledModels {
   /** Returns the label of a name that an upstream has answered with a 2xx, which may become a label now. */
   answered(model: string, keyId: string): string;
 }
 
-/** The sources of labels that are not in the record. */
 interface LabelSources {
   readonly models: LabelledModels;
   readonly callers: LabelledCallers;
@@ -58,7 +55,6 @@ type AttemptStep =
   | TryStep;
 type TryStep = MeasureStep<'try', Measure<TrySeries, RecordedTry>>;
 
-/** Where the series of a step of tries are. */
 interface TriesOf extends Pick<SeriesOfKey, 'ofTries'> {
   readonly at: number;
   readonly by: AttemptSeries;
@@ -226,15 +222,12 @@ function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]
 
 const ANSWERED_FROM_CACHE: ReadonlySet<RecordedAttempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
 
-/**
- * Whether the upstream answered with a 2xx, even if the rest of its reply failed. A cached reply was such an answer.
- */
+/** Whether the upstream answered with a 2xx, even if its reply failed later. A cached reply was such an answer. */
 function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
   const status = tries.at(-1)?.status ?? 0;
   return answered && (ANSWERED_FROM_CACHE.has(cache) || (status >= 200 && status < 300));
 }
 
-/** One series of a counter. */
 interface CounterLabels {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

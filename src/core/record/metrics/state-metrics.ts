@@ -1,6 +1,5 @@
 import { metric } from './metric-spec.ts';
 
-/** The state store and the keys of files and store. */
 export const STATE_METRICS = {
   keysExpiring: metric({
     name: 'gatehouse_keys_expiring',

@@ -24,7 +24,6 @@ export const EMBEDDING_RESULTS = ['success', 'late', 'failed'] as const satisfie
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
   stream && answered && tries.length > 0 ? firstContentMs : undefined;
 
-/** Metrics of targets, the cache and the log. */
 export const UPSTREAM_METRICS = {
   upstreamAttempts: metric({
     name: 'gatehouse_upstream_attempts_total',

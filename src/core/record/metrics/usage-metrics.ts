@@ -10,7 +10,6 @@ import {
   type Measure,
 } from './metric-spec.ts';
 
-/** Usage of one type. */
 const usedOf = (
   type: string,
   value: Measure<AttemptSeries, Usage>['value'],
@@ -19,7 +18,6 @@ const usedOf = (
   value,
 });
 
-/** A call for vectors. */
 const vectorsOf = ({ provider, modelLabel }: Vectors): AttemptLabels => ({
   provider,
   request_model: modelLabel,
@@ -31,7 +29,6 @@ type Vectors = NonNullable<RecordedSemantic['embedding']>;
 const INPUT = usedOf('input', 'input');
 const OUTPUT = usedOf('output', 'output');
 
-/** Metrics of what attempts used, and what that cost. */
 export const USAGE_METRICS = {
   // Callers pay for tokens. A failed attempt gave no answer, so it counts no tokens; its record has them.
   tokens: metric({

@@ -31,7 +31,6 @@ import { readTraceparent } from './traceparent.ts';
 export interface ServerSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Whether it is exported. */
   readonly isSampled: boolean;
   close(record: RequestRecord): void;
 }
@@ -43,7 +42,6 @@ export type OpenSpan = (exchange: Exchange, receivedAt: number) => ServerSpan;
 export type ParentOf = (exchange: Exchange) => Context;
 
 export interface SpanOptions {
-  /** Default: W3C headers. */
   readonly parentOf?: ParentOf;
   /** `both`: attributes also have the names of v1.41. */
   readonly semconv?: 'latest' | 'both';
@@ -82,7 +80,6 @@ export function openServerSpan(
   };
 }
 
-/** Reads `traceparent` and `tracestate`. */
 export function w3cParent({ request }: Exchange): Context {
   const remote = readTraceparent(request.headers);
   if (!remote) return ROOT_CONTEXT;
@@ -142,12 +139,10 @@ export function triesOf({ tries }: RecordedAttempt): readonly (readonly [one: Re
   });
 }
 
-/** The values that the spans of one request share. */
 interface SpanMaker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
-  /** Attributes have earlier names, too. */
   readonly isBoth: boolean;
 }
 

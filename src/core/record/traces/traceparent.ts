@@ -6,12 +6,10 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9
 /** Minimum length that the recommendation requires implementations to propagate; longer values are not propagated. */
 const MAX_TRACESTATE = 512;
 
-/** The caller's trace context, from its headers. */
 interface Traceparent {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
-  /** Value of the header, unchanged. */
   readonly tracestate?: string;
 }
 

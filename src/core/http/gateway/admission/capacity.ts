@@ -34,9 +34,7 @@ interface Amount {
   bytes: number;
 }
 
-/**
- * A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary uploads whenever the gateway is full.
- */
+/** A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary uploads of a full gateway. */
 const SLOW_MS = 1000;
 
 type Exceeds = (freed: Freed) => LoadLimit | undefined;
@@ -186,8 +184,7 @@ export class Room {
   }
 
   /**
-   * Drops slow uploads, the oldest first, until no limit is exceeded; none if that would not be enough. A caller that
-   * exceeds its own share loses only its own uploads.
+   * Oldest first, until no limit is exceeded; none if that is not enough. A caller loses only its own for its share.
    */
   #dropSlow(place: Admission, limit: LoadLimit, exceeds: Exceeds): boolean {
     const freed = { all: { ...NOTHING.all }, own: { ...NOTHING.own } };

@@ -186,11 +186,9 @@ export class InFlight {
 
   /** Aborts the replies that have begun and cancels the others; later requests are refused. Returns the number. */
   cut(): number {
-    const reason = (this.#cutBy = new GatewayError(
-      'shutting_down',
-      'The gateway is shutting down. Send the request again.',
-      { retryAfterMs: RETRY_AFTER_MS },
-    ));
+    const message = 'The gateway is shutting down. Send the request again.';
+    const reason = new GatewayError('shutting_down', message, { retryAfterMs: RETRY_AFTER_MS });
+    this.#cutBy = reason;
     const cut = this.#running.all();
     for (const { writer, exchange } of cut) {
       if (writer) writer.abort(reason);
