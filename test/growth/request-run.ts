@@ -1,7 +1,7 @@
 import { formats } from '../../src/formats/index.ts';
 import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../src/plugin/testing/index.ts';
-import { lossHeader } from '../../src/core/http/gateway/loss-header.ts';
+import { lossHeader } from '../../src/core/http/gateway/reply-headers.ts';
 import { createTranslator } from '../../src/core/translate/translator.ts';
 import type { Json } from './repeat.ts';
 

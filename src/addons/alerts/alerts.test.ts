@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { openFamilies } from '../../core/record/metrics/open-families.ts';
+import { openFamilies } from '../../core/record/metrics/metrics.ts';
 import { compileAlerts, type AlertSettings } from './settings/compile-alerts.ts';
 import type { LedgerRow } from '../../core/ports/ledger.ts';
 import type { StateStore } from '../../core/ports/store.ts';

@@ -4,7 +4,7 @@ import type { AlertTree } from '../../core/tenants/tree.ts';
 import type { Alert, AlertMark, AlertSink } from '../../core/ports/alert.ts';
 import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { Families } from '../../core/record/metrics/open-families.ts';
+import type { Families } from '../../core/record/metrics/metrics.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
 import type { CounterPorts } from '../../core/ports/store.ts';
 import { SpendWatch } from './spend-watch.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { openFamilies } from '../../core/record/metrics/open-families.ts';
+import { openFamilies } from '../../core/record/metrics/metrics.ts';
 import type { SmallReply, SmallRequest } from '../../core/upstream/types.ts';
 import { PAUSES_MS, Webhook } from './webhook.ts';
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertKind } from '../../plugin/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { Families } from '../../core/record/metrics/open-families.ts';
+import type { Families } from '../../core/record/metrics/metrics.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { version } from '../../core/kernel/version.ts';

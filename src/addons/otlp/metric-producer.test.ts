@@ -36,7 +36,7 @@ describe('the metrics that OpenTelemetry reads', () => {
     const { requests, running, waits, producer, flushes } = open();
     requests.add({ route: '/a' }, 3);
     running.set({ route: '' }, 2);
-    for (const value of [0.5, 1.5, 5]) waits.observe({ route: '/a' }, value);
+    for (const value of [0.5, 1.5, 5]) waits.add({ route: '/a' }, value);
     const metrics = metricsOf(await producer.collect());
     expect(metrics).toMatchObject([
       {

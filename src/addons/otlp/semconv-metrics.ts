@@ -2,7 +2,7 @@ import type { Usage } from '../../formats/events.ts';
 import { CounterFamily, HistogramFamily } from '../../core/record/metrics/families.ts';
 import { DURATION_BUCKETS, type MetricSpec } from '../../core/record/metrics/metric-spec.ts';
 import type { RecordedAttempt, RequestRecord } from '../../core/record/record.ts';
-import { METRIC_ATTRIBUTE, SEMCONV_METRIC, SPAN } from '../../core/record/semconv.ts';
+import { SPAN } from '../../core/record/semconv.ts';
 import { METHODS } from '../../core/record/fields/span-fields.ts';
 import { isFromCache } from '../../core/record/traces/spans.ts';
 import type { Semconv } from './otel-settings.ts';
@@ -45,7 +45,7 @@ const tokens = (name: string, help: string): SemconvSpec => ({
   name,
   help,
   unit: '{token}',
-  labels: [...MODEL, METRIC_ATTRIBUTE.modality],
+  labels: [...MODEL, 'gen_ai.token.modality'],
 });
 const tokensOfCall = (name: string, help: string, ...more: readonly string[]): SemconvSpec => ({
   type: 'histogram',
@@ -57,13 +57,13 @@ const tokensOfCall = (name: string, help: string, ...more: readonly string[]): S
 });
 
 const OPERATION_DURATION = seconds(
-  SEMCONV_METRIC.operationDuration,
+  'gen_ai.client.operation.duration',
   'Duration of operations.',
   SECONDS,
   SPAN.errorType,
 );
-const SERVER_DURATION = seconds(SEMCONV_METRIC.serverDuration, 'Duration of calls.', SECONDS, SPAN.errorType);
-const TOKEN_USAGE = tokensOfCall(SEMCONV_METRIC.tokenUsage, 'Tokens of calls.', METRIC_ATTRIBUTE.tokenType);
+const SERVER_DURATION = seconds('gen_ai.server.request.duration', 'Duration of calls.', SECONDS, SPAN.errorType);
+const TOKEN_USAGE = tokensOfCall('gen_ai.client.token.usage', 'Tokens of calls.', 'gen_ai.token.type');
 
 const countDuration: Row['count'] = ({ durationMs, errorType }, labels, note) =>
   note({ ...labels, [SPAN.errorType]: errorType }, durationMs / 1000);
@@ -92,7 +92,7 @@ const countModalities =
     const { [type]: all = 0, [`${type}Image` as const]: image = 0, [`${type}Audio` as const]: audio = 0 } = usage;
     const parts = { text: all - image - audio, image, audio };
     for (const [modality, value] of Object.entries(parts))
-      if (value > 0) note({ ...labels, [METRIC_ATTRIBUTE.modality]: modality }, value);
+      if (value > 0) note({ ...labels, 'gen_ai.token.modality': modality }, value);
   };
 
 /** Vendors do not say which modality cached tokens have. */
@@ -100,14 +100,14 @@ const countUnknown =
   (type: 'cacheRead' | 'cacheWrite' | 'reasoning'): Row['count'] =>
   (attempt, labels, note) => {
     const value = usageOf(attempt)?.[type];
-    if (value) note({ ...labels, [METRIC_ATTRIBUTE.modality]: 'unknown' }, value);
+    if (value) note({ ...labels, ['gen_ai.token.modality']: 'unknown' }, value);
   };
 
 const countOfCall =
   (type: 'input' | 'output'): Row['count'] =>
   (attempt, labels, note) => {
     const value = usageOf(attempt)?.[type];
-    const all = { ...labels, [SPAN.errorType]: attempt.errorType, [METRIC_ATTRIBUTE.tokenType]: type };
+    const all = { ...labels, [SPAN.errorType]: attempt.errorType, 'gen_ai.token.type': type };
     if (value !== undefined) note(all, value);
   };
 
@@ -117,54 +117,60 @@ const FIRST_HELP = 'Streams: from the start of the call until its first content.
 const ROWS: readonly Row[] = [
   {
     of: 'inference',
-    latest: seconds(SEMCONV_METRIC.inferenceDuration, 'Duration of inference calls.', SECONDS, SPAN.errorType),
+    latest: seconds('gen_ai.client.inference.duration', 'Duration of inference calls.', SECONDS, SPAN.errorType),
     earlier: [OPERATION_DURATION, SERVER_DURATION],
     count: countDuration,
   },
   { of: 'others', latest: OPERATION_DURATION, earlier: [SERVER_DURATION], count: countDuration },
   {
     of: 'inference',
-    latest: seconds(SEMCONV_METRIC.firstChunk, FIRST_HELP, SECONDS),
+    latest: seconds('gen_ai.client.inference.time_to_first_chunk', FIRST_HELP, SECONDS),
     earlier: [
-      seconds(SEMCONV_METRIC.earlierFirstChunk, FIRST_HELP, SECONDS),
-      seconds(SEMCONV_METRIC.serverFirstToken, FIRST_HELP, FIRST_TOKEN),
+      seconds('gen_ai.client.operation.time_to_first_chunk', FIRST_HELP, SECONDS),
+      seconds('gen_ai.server.time_to_first_token', FIRST_HELP, FIRST_TOKEN),
     ],
     count: countFirstChunk,
   },
   {
     of: 'inference',
     earlier: [
-      seconds(SEMCONV_METRIC.serverPerToken, 'Streams: time for each output token after the first.', PER_TOKEN),
+      seconds('gen_ai.server.time_per_output_token', 'Streams: time for each output token after the first.', PER_TOKEN),
     ],
     count: countPerToken,
   },
   {
-    latest: tokens(SEMCONV_METRIC.inputTokens, 'Input tokens, cached ones included.'),
+    latest: tokens('gen_ai.client.inference.usage.input_tokens', 'Input tokens, cached ones included.'),
     count: countModalities('input'),
   },
   {
-    latest: tokens(SEMCONV_METRIC.outputTokens, 'Output tokens, reasoning included.'),
+    latest: tokens('gen_ai.client.inference.usage.output_tokens', 'Output tokens, reasoning included.'),
     count: countModalities('output'),
   },
   {
-    latest: tokens(SEMCONV_METRIC.cacheReadTokens, 'Input tokens that the provider read from its cache.'),
+    latest: tokens(
+      'gen_ai.client.inference.usage.cache_read.input_tokens',
+      'Input tokens that the provider read from its cache.',
+    ),
     count: countUnknown('cacheRead'),
   },
   {
-    latest: tokens(SEMCONV_METRIC.cacheWriteTokens, 'Input tokens that the provider wrote to its cache.'),
+    latest: tokens(
+      'gen_ai.client.inference.usage.cache_write.input_tokens',
+      'Input tokens that the provider wrote to its cache.',
+    ),
     count: countUnknown('cacheWrite'),
   },
   {
-    latest: tokens(SEMCONV_METRIC.reasoningTokens, 'Output tokens of reasoning.'),
+    latest: tokens('gen_ai.client.inference.usage.reasoning.output_tokens', 'Output tokens of reasoning.'),
     count: countUnknown('reasoning'),
   },
   {
-    latest: tokensOfCall(SEMCONV_METRIC.operationInput, 'Input tokens of one call.'),
+    latest: tokensOfCall('gen_ai.client.inference.operation.input_tokens', 'Input tokens of one call.'),
     earlier: [TOKEN_USAGE],
     count: countOfCall('input'),
   },
   {
-    latest: tokensOfCall(SEMCONV_METRIC.operationOutput, 'Output tokens of one call.'),
+    latest: tokensOfCall('gen_ai.client.inference.operation.output_tokens', 'Output tokens of one call.'),
     earlier: [TOKEN_USAGE],
     count: countOfCall('output'),
   },
@@ -173,7 +179,7 @@ const ROWS: readonly Row[] = [
 /** Their own bounds end at 10 s, which generations pass. */
 const HTTP_DURATION: SemconvSpec = {
   type: 'histogram',
-  name: SEMCONV_METRIC.httpDuration,
+  name: 'http.server.request.duration',
   help: 'Duration of HTTP requests.',
   unit: 's',
   labels: [SPAN.httpMethod, SPAN.urlScheme, SPAN.httpRoute, SPAN.httpStatus, SPAN.errorType],

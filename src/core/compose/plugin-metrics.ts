@@ -1,5 +1,5 @@
 import { GatewayError, isCreated, toMiddleware, type Clock, type Middleware } from '../../plugin/index.ts';
-import type { Families } from '../record/metrics/open-families.ts';
+import type { Families } from '../record/metrics/metrics.ts';
 import { isError } from '../../plugin/thrown.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 
@@ -11,7 +11,7 @@ export interface PluginReports {
 }
 
 export const pluginReports = (families: Pick<Families, 'pluginDuration' | 'pluginErrors'>): PluginReports => ({
-  took: (plugin, ms) => families.pluginDuration.observe({ plugin }, ms / 1000),
+  took: (plugin, ms) => families.pluginDuration.add({ plugin }, ms / 1000),
   threw: (plugin, code) => families.pluginErrors.add({ plugin, code }),
 });
 

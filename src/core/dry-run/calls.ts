@@ -15,7 +15,6 @@ export const SECRET = '[secret]';
 
 type DrySenderSetup = Omit<Parameters<typeof createSender>[0], 'upstream'>;
 
-/** Replaces the upstream of a dry run. */
 type AnswerCall = (
   call: DryCall,
   exchange: Exchange,

@@ -14,10 +14,7 @@ import { leftRunning } from './left-running.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { compileSnapshot } from '../compose/snapshot.ts';
 
-/**
- * Compiles settings as a start does, to find their mistakes; opens nothing and does not listen. Separate from serving
- * code, so that a checking command does not load it.
- */
+/** Compiles settings to find their mistakes, as a start does. Apart from serving code: commands do not load it. */
 export async function checkSettings(loaded: LoadResult, configs: string): Promise<void> {
   const plugins = await leftRunning(() => compileOnce(loaded, configs));
   for (const plugin of plugins)

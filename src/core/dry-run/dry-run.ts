@@ -7,14 +7,12 @@ import type { DryCall } from './calls.ts';
 
 /**
  * The outcome of a request in a dry run: the record that a serving gateway makes of it, and beside it what a record
- * leaves out because it is stored. Explanations and the outcomes of config tests are views of this value. A fact that
- * the record has is read from the record.
+ * leaves out. Explanations and the outcomes of config tests are views of this value.
  */
 export interface DryRun {
   readonly record: RequestRecord;
   /** The request after its run: bodies, headers, messages of errors. */
   readonly exchange: Exchange;
-  /** The settings that it ran on, and their files. */
   readonly loaded: LoadResult;
   readonly settings: Settings;
   readonly attempts: readonly DryAttempt[];
@@ -31,7 +29,6 @@ export interface DryAttempt {
 interface DryRunParts extends Pick<DryRun, 'exchange' | 'loaded' | 'settings'> {
   readonly end: RecordEnd;
   readonly times: RecordTimes;
-  /** All calls of the request, in order. */
   readonly calls: readonly DryCall[];
 }
 

@@ -20,19 +20,14 @@ export const NO_UPSTREAM: Upstream = {
   close: () => Promise.resolve(),
 };
 
-/** A recorder that records nothing. */
 export const NO_RECORDER: Recorder = { open: () => ({ close() {} }) };
 
-/** Replaces every access token. */
 export const FAKE_TOKEN = 'access-token';
 
-/** Returns a fake token without fetching one. */
 export const NO_TOKENS: TokenStore = { get: () => FAKE_TOKEN, refuse: () => false, retain() {} };
 
 /** A key ring that consults `supposed` before the keys of the settings. */
 export const supposingKeys = (
   keys: KeyRing,
   supposed: (...key: Parameters<KeyRing['find']>) => Caller | undefined,
-) => ({
-  find: (...key: Parameters<KeyRing['find']>) => supposed(...key) ?? keys.find(...key),
-});
+) => ({ find: (...key: Parameters<KeyRing['find']>) => supposed(...key) ?? keys.find(...key) });

@@ -4,18 +4,15 @@ const BOUNDARY = 'gatehouse-dry-run-form';
 export const FORM_TYPE = 'multipart/form-data';
 const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
-/** The request of a dry run. */
 interface Written {
   readonly operation: Pick<Operation, 'task' | 'body'> | undefined;
-  /** Its Content-Type. */
   readonly type: string | undefined;
-  /** Names of its files. */
   readonly files?: readonly string[] | undefined;
 }
 
 /**
- * A multipart form with the fields of a JSON object, for a dry run: its request has the type of a form, and its text fields as JSON. The
- * files are placeholders. A body of another type stays as it is, since the gateway refuses it.
+ * A multipart form with the fields of a JSON object, and placeholders as its files: the dry run of a request whose type
+ * is a form. A body of another type stays as it is, since the gateway refuses it.
  */
 export function formOfFields(
   body: Buffer,
@@ -33,10 +30,7 @@ export function formOfFields(
   );
   const sent = files.map((name) => part(`name="${encoded(name)}"; filename="file"`, ''));
   const form = Buffer.from(`${parts.join('')}${sent.join('')}--${BOUNDARY}--\r\n`);
-  const headers = {
-    'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`,
-    'content-length': String(form.length),
-  };
+  const headers = { 'content-type': `${FORM_TYPE}; boundary=${BOUNDARY}`, 'content-length': String(form.length) };
   return { body: form, headers };
 }
 

@@ -6,7 +6,6 @@ import type { Settings } from '../settings/read/load.ts';
 import { looksSecret } from '../settings/values/show.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 
-/** No key has this id. */
 export class UnknownKey extends Error {
   override readonly name = 'UnknownKey';
   readonly known: readonly string[];
@@ -22,7 +21,6 @@ export class UnknownKey extends Error {
   }
 }
 
-/** A request of a dry run. */
 interface DryRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -64,10 +62,7 @@ export function suppose(
   return given === undefined ? { key, caller: ANYBODY, how: 'unknown' } : undefined;
 }
 
-/**
- * The caller of a question without a key. It has no restrictions, because the question is about the configs, not about
- * a key's limits.
- */
+/** It has no restrictions: the question is about the configs, not about a key's limits. */
 export const ANYBODY: Caller = {
   keyId: 'any key',
   providers: undefined,
@@ -86,10 +81,7 @@ export function expired({ as }: Pick<DryRequest, 'as'>, { keys }: Settings, wall
   return [`the key ${named.id} has expired (${named.expires_at}): a request with it is rejected`];
 }
 
-/**
- * Sets the gateway's own key header, which overrides other headers with keys, so that `Authorization` stays the
- * caller's upstream credential.
- */
+/** The gateway's own header overrides others with keys: `Authorization` stays the caller's upstream credential. */
 export function withKey<Q extends Pick<DryRequest, 'headers'>>(
   question: Q,
   key: string,
@@ -98,5 +90,5 @@ export function withKey<Q extends Pick<DryRequest, 'headers'>>(
   return { ...question, headers: { ...question.headers, [headerNames.nameFor({}, 'api-key')]: key } };
 }
 
-/** The key in the query of a path (http/listener/query-key.ts). */
+/** The key in the query of a path (http/listener/keys-in-urls.ts). */
 const keyIn = (path: string): string | undefined => new URLSearchParams(path.split('?')[1]).get('key') ?? undefined;

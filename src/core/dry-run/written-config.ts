@@ -36,14 +36,12 @@ function levelsIn(config: GatewayFile | undefined, target: string): readonly Lev
   return levels.length === path.length / 2 + 1 ? levels : [];
 }
 
-/** The levels of the config that a request used. */
 export const levelsOf = (run: WithConfig, target: string): readonly Level[] => levelsIn(writtenConfig(run), target);
 
 /** The name of a target or group in the config; a compiled target has none. The config's own name does not count. */
 export const targetName = (run: WithConfig, target: string): string | undefined =>
   target === ROOT ? undefined : levelsOf(run, target)[0]?.says.name;
 
-/** Whether the config came inline in the header. */
 export const isInline = ({ exchange: { request } }: Pick<DryRun, 'exchange'>): boolean =>
   request.header('config')?.trimStart().startsWith('{') ?? false;
 

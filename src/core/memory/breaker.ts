@@ -16,14 +16,12 @@ const MAX_RETRY_AFTER_MS = 300_000;
 type Verdict = 'failure' | 'alive' | 'unclear';
 
 /**
- * The circuit breaker of one target. Without a configured breaker it tracks health by the same rules and admits every request.
- *
- * It counts requests of its current phase only. A phase begins when the breaker opens and when it closes. The result of a request
- * from an earlier phase is outdated: it neither closes nor opens the breaker, nor counts. Only a Retry-After is honoured from every
- * request, because it concerns the future.
+ * The circuit breaker of one target; without a configured one it tracks health by the same rules and admits every
+ * request. It counts requests of its current phase only, which begins when it opens and when it closes: an outdated
+ * result neither closes nor opens it. Only a Retry-After is honoured from every request, because it concerns the
+ * future.
  */
 export class Breaker implements TargetHealth {
-  /** Distinguishes the breakers of the process. */
   readonly id: number;
   readonly settings: BreakerSettings;
   /** The subject: a target for all callers, or a target with the token of one caller. */
@@ -90,8 +88,7 @@ export class Breaker implements TargetHealth {
 
   /** @param since the time at which the request was counted as a success */
   failed(trial: Trial, error: GatewayError, since: number | undefined): void {
-    // A refusal of a caller's token is no evidence about the target, so the target's breaker ignores it. A token's breaker ignores
-    // everything else.
+    // A refusal of a caller's token is no evidence about the target. A token's breaker ignores everything else.
     if (isOfCallersToken(error) !== (this.#of === 'token')) return this.abandoned(trial);
     const { onStatusCodes, onTokenStatusCodes = onStatusCodes } = this.settings;
     const verdict = verdictOf(error, this.#of === 'token' ? onTokenStatusCodes : onStatusCodes);
@@ -184,13 +181,10 @@ export class Breaker implements TargetHealth {
   }
 }
 
-/** Breakers made so far. */
 let made = 0;
 
-/** One request at a target. */
 class Trial implements HealthTrial {
   readonly probe: boolean;
-  /** The breaker's phase it belongs to. */
   phase: number;
   readonly #breaker: Breaker;
   #ended = false;

@@ -24,15 +24,11 @@ interface ModelAtTarget {
 
 type OnModelTransition = (target: Breaker, model: string, transition: HealthTransition) => void;
 
-/**
- * The health of targets whose model the request names, by model: a model that fails there, or a name that does not exist, takes the target
- * from no other model.
- */
+/** By model, where the request names it: one that fails, or does not exist, takes the target from no other. */
 export class ModelHealth {
   readonly #clock: Clock;
   readonly #onTransition: OnModelTransition;
   readonly #models = new LRUCache<string, ModelAtTarget>({ max: MAX_MODELS });
-  /** The number of answers of each target, whatever the model. */
   readonly #answers = new WeakMap<Breaker, number>();
 
   constructor(clock: Clock, onTransition: OnModelTransition) {
@@ -40,7 +36,6 @@ export class ModelHealth {
     this.#onTransition = onTransition;
   }
 
-  /** The health of a target for the model of this request. */
   of(breaker: Breaker, target: Target, exchange: HealthSubject | undefined): TargetHealth {
     const model = target.overrideParams?.model === undefined ? modelOf(target, exchange) : undefined;
     if (model === undefined) return breaker;
@@ -62,8 +57,8 @@ export class ModelHealth {
   }
 
   /**
-   * The account that is refused this model is accepted for others: they have answered since, or at any time for a name that never has. A
-   * caller can make up such names, and must not take the target from others with them.
+   * The account that is refused this model is accepted for others: they have answered since, or at any time for a name
+   * that never has. A caller can make up such names, and must not take the target from others with them.
    */
   #othersAnswer(target: Breaker, entry: ModelAtTarget): boolean {
     const answers = this.#answers.get(target) ?? 0;

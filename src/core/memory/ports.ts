@@ -24,10 +24,7 @@ export interface MintedToken {
 export interface TokenStore {
   /** The token, without a promise when a valid one is cached (the hot path). Rejects with the error of `mint`. */
   get(key: string, mint: () => Promise<MintedToken>): string | Promise<string>;
-  /**
-   * Drops a token that the upstream refused, whatever its age, so that the next caller gets a new one. False: the token is kept,
-   * because its predecessor was dropped a moment ago for the same reason.
-   */
+  /** Drops a refused token, whatever its age. False: kept, because its predecessor was dropped a moment ago. */
   refuse(key: string, value: string): boolean;
   /** Drops all other tokens, whose credentials the settings no longer name. */
   retain(keys: ReadonlySet<string>): void;
@@ -43,7 +40,6 @@ export interface ReplyStoreSize {
   readonly bytes: number;
 }
 
-/** Cached replies within bounds. */
 export interface ReplyStore {
   readonly limits: ReplyStoreLimits;
   readonly size: ReplyStoreSize;
@@ -55,10 +51,7 @@ export interface ReplyStore {
 
 /** The reply store of the process. It is kept while the settings do not change its bounds. */
 export interface ReplyStores {
-  /**
-   * Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one that
-   * `use` puts in place.
-   */
+  /** Returns a store for settings that are being compiled: the current one if its bounds fit, otherwise a new one. */
   prepare(limits: ReplyStoreLimits): ReplyStore;
   /** Called when the settings that `store` was prepared for take effect. */
   use(store: ReplyStore): void;
@@ -84,10 +77,8 @@ export interface ResponseStore {
   remove(owner: string, id: string): MaybePromise<boolean>;
 }
 
-/** Identifies a target of a stored config. */
 export interface TargetPlace {
   readonly config: string;
-  /** Path in the config. */
   readonly target: string;
   /** Empty: it has none. */
   readonly name: string;
@@ -102,7 +93,6 @@ export interface TargetPlace {
 /** A target's health for status output. */
 export interface HealthReport {
   readonly state: TargetHealth['state'];
-  /** A probe is running. */
   readonly probing: boolean;
   readonly failures: number;
   readonly requests: number;
@@ -124,26 +114,20 @@ export interface HealthTransition {
 
 /** The listener to the health of the targets of stored configs. */
 export interface HealthListener {
-  /** Called with the targets whose health is reported from now on. */
   onTargets(targets: readonly (TargetPlace & { readonly healthy: boolean })[]): void;
   /** @param healthy the target is well, and so is each model that has answered there */
   onTransition(place: TargetPlace, transition: HealthTransition, healthy: boolean): void;
 }
 
-/** The health directory of one snapshot's requests. */
 export interface SnapshotHealth extends HealthDirectory {
-  /** Sets the stored configs of the snapshot. */
   prepare(configs: readonly GatewayConfig[]): void;
-  /** Called when the snapshot goes live. */
   use(): void;
 }
 
 /** The parts of an exchange that concern the caller's own token and the model. */
 export type HealthSubject = Pick<Exchange, 'upstreamToken' | 'attempts' | 'request'>;
 
-/** The health of all targets. */
 export interface HealthStore {
-  /** A directory for the requests of a new snapshot. */
   directory(): SnapshotHealth;
   /** The health of a target, if known, without creating an entry for it. @param exchange see `HealthDirectory` */
   peek(config: GatewayConfig, target: Target, exchange?: HealthSubject): TargetHealth | undefined;

@@ -6,9 +6,7 @@ import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from '
 interface ReplyStoreSetup {
   readonly clock: Clock;
   readonly limits: ReplyStoreLimits;
-  /** Called when the size of the store changes. */
   readonly onChange?: (size: ReplyStoreSize) => void;
-  /** Called when a reply is evicted before it has expired. */
   readonly onEvict?: () => void;
 }
 
@@ -21,11 +19,9 @@ interface Entry {
 const ENTRY_OVERHEAD = 1024;
 
 /**
- * Replies in memory, bounded in bytes: when it is full, the least recently used reply is evicted. One per process; it outlives the
- * settings that filled it.
- *
- * The expiry is stored here and not as lru-cache's `ttl`, which treats a start at 0 as none and sets a timer per lookup by default.
- * An expired entry is removed when it is requested or evicted.
+ * Replies in memory, bounded in bytes: the least recently used one is evicted. Outlives the settings that filled it.
+ * The expiry is not lru-cache's `ttl`, which treats a start at 0 as none and sets a timer per lookup. An expired entry
+ * is removed when it is requested or evicted.
  */
 export class MemoryReplyStore implements ReplyStore {
   readonly #clock: Clock;

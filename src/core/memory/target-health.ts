@@ -27,9 +27,8 @@ interface Listed {
 }
 
 /**
- * The health of all targets; outlives snapshots. A target that a reload does not change keeps its health; a changed one starts
- * again. Targets of stored configs are kept while the settings list them, and reported. All others are bounded in number, and the
- * least recently used one is evicted.
+ * The health of all targets; outlives snapshots. A target that a reload does not change keeps its health. Targets of
+ * stored configs are kept while the settings list them, and reported; of all others the least recently used is evicted.
  */
 export class MemoryHealthStore implements HealthStore {
   readonly #setup: HealthStoreSetup;
@@ -146,7 +145,6 @@ function keyOf(config: string, target: Target): string {
 
 const modelIn = ({ overrideParams }: Target): unknown => overrideParams?.model;
 
-/** The provider's name as in other metrics, without `@`. */
 function providerOf(target: Target): string {
   const model = modelIn(target);
   if (target.provider !== undefined) return target.provider.replace(/^@/, '');

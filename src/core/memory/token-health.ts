@@ -15,7 +15,6 @@ const MAX_TOKENS = 2000;
 export class TokenHealth {
   readonly #clock: Clock;
   readonly #breakers: LRUCache<string, Breaker>;
-  /** Targets that have received a caller's token. */
   readonly #targets = new WeakSet<Breaker>();
 
   constructor(clock: Clock, max: number = MAX_TOKENS) {

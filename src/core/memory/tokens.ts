@@ -32,7 +32,7 @@ interface Slot {
 }
 
 /**
- * Access tokens by a hash of their credential. Outlives settings snapshots, so that a reload causes no token calls. Each token is
+ * Access tokens by a hash of their credential. Outlives settings, so that a reload causes no token calls. Each token is
  * fetched by one call however many requests wait for it, and renewed before it expires.
  */
 export class MemoryTokenStore implements TokenStore {

@@ -35,8 +35,8 @@ const BITS = 31;
 export const EXHAUSTED_BIT = 31;
 
 /**
- * The bits that stand for ascending thresholds, so that a threshold keeps its bit when others are added or removed: the remainder by 31,
- * and the next free one where two thresholds have the same.
+ * The bits of ascending thresholds, which keep theirs when others are added or removed: the remainder by 31, and the
+ * next free one where two have the same.
  */
 export function bitsOf(thresholds: readonly number[]): readonly number[] {
   const taken = new Set<number>();

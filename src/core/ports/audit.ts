@@ -12,14 +12,15 @@ export interface Audit {
   /** Rows from the newest to the oldest, at most `MAX_AUDIT_ROWS`. */
   rows(query: AuditQuery): Promise<readonly AuditRow[]>;
   /**
-   * Removes the rows before the first one that is not older than `at`, in one transaction with a row that names the last removed one and its
-   * hash: the chain begins there. The last row stays. Returns the number of removed rows. @param at milliseconds since 1970
+   * Removes the rows before the first one that is not older than `at`, in one transaction with a row that names the
+   * last removed one and its hash: the chain begins there. The last row stays. Returns the number.
+   * @param at milliseconds since 1970
    */
   dropBefore(at: number, by: Actor): Promise<number>;
   /**
    * Checks the whole chain.
-   * @param known a row that was the last one at some time, from outside of the store: the chain itself does not show that its last rows were
-   *   removed
+   * @param known a row that was once the last one, from outside of the store: the chain itself does not show that its
+   * last rows were removed
    */
   verify(known?: KnownRow): Promise<AuditVerdict>;
 }
@@ -72,8 +73,8 @@ export function readKnownRow(text: string): KnownRow | undefined {
 }
 
 /**
- * Rows of a chain whose hashes prove the same. `none`: no key is needed to make such a row. `key`: only a holder of the key can have made it.
- * `unknown_key`: the key left `state.encryption_keys`, so nothing can be said.
+ * `none`: no key is needed to make such a row. `key`: only a holder of the key can have made it. `unknown_key`: the key
+ * left `state.encryption_keys`, so nothing can be said.
  */
 export interface AuditPart {
   readonly from: number;

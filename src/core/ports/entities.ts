@@ -15,9 +15,7 @@ export interface Entities {
    * Rejects with `conflict`, `not_found`, `id_gone`, `digest_taken`, `invalid`, `full` or `sealed`.
    */
   write(changes: readonly EntityChange[], by: Actor): Promise<Version>;
-  /**
-   * The plain text of a sealed field. Rejects with `not_found` or `sealed`. The caller writes the audit row of the read.
-   */
+  /** The plain text of a sealed field; the caller writes its audit row. Rejects with `not_found` or `sealed`. */
   unseal(ref: EntityRef, field: string): Promise<string>;
   /** Calls `hint` after writes, of this process or another, soon and perhaps several at once. Returns a function that ends it. */
   watch(hint: (version: Version) => void): () => void;

@@ -1,6 +1,4 @@
-/**
- * Answers to writes of the admin API that their callers may repeat (`Idempotency-Key`). Every method rejects with `StateFailure`.
- */
+/** Answers to writes of the admin API that may be repeated (`Idempotency-Key`). Methods reject with `StateFailure`. */
 export interface Idempotency {
   /** Undefined: there is none, or its time has ended. */
   find(actor: string, key: string): Promise<KeptAnswer | undefined>;
@@ -10,7 +8,6 @@ export interface Idempotency {
 
 /** Most answers that a store keeps. With more, those that end first are dropped. */
 export const MAX_ANSWERS = 1_000;
-/** Largest body, in characters. */
 export const MAX_ANSWER_LENGTH = 256 * 1024;
 
 export interface KeptAnswer {

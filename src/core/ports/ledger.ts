@@ -17,10 +17,7 @@ export interface Ledger {
   rows(query: LedgerQuery): AsyncIterable<readonly LedgerRow[]>;
   /** Removes the rows of whole days (UTC) before `day` and keeps their sums by day. Returns the number of days. @param day `2026-11-22` */
   dropBefore(day: string): Promise<number>;
-  /**
-   * Sums up the hours of the oldest day (UTC) before `day` that still has some: from then on it has sums by day alone. False: there is none.
-   * @param day `2026-11-22`
-   */
+  /** Sums up the oldest day (UTC) before `day` (`2026-11-22`) that still has hours. False: there is none. */
   foldOldest(day: string): Promise<boolean>;
   /** Removes the sums of days (UTC) before `day` whose rows were dropped. Returns the number of sums. @param day `2026-11-22` */
   forgetSums(day: string): Promise<number>;
@@ -31,10 +28,7 @@ export interface Ledger {
 /** Most rows of one `append`. */
 export const MAX_ROWS = 10_000;
 
-/**
- * Texts of one kind that the ledger of a day distinguishes; all further ones are `OTHER_NAME`. Callers choose some of them (models), so
- * they must not grow without a bound.
- */
+/** Texts of one kind that a day distinguishes; further ones are `OTHER_NAME`. Callers choose some of them (models). */
 export const MAX_NAMES = 50_000;
 export const OTHER_NAME = '__other__';
 
@@ -42,10 +36,7 @@ export const OTHER_NAME = '__other__';
 export const LEDGER_KINDS = ['try', 'hit', 'adjustment', 'expired'] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
-/**
- * Where the figures come from. `told`: the upstream reported them. `estimated`: the gateway did. `none`: no price is known. `lost`: the
- * process ended before it settled.
- */
+/** `told`: by the upstream. `estimated`: by the gateway. `none`: no price is known. `lost`: it never settled. */
 export const LEDGER_SOURCES = ['told', 'estimated', 'none', 'lost'] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Money is a safe integer of nano-USD and a price is a safe integer of pico-USD per unit, so that sums are exact: a price of 0.01875 USD
- * per million tokens is 18,750 pico-USD per token. A safe integer holds 9 million USD.
+ * Nano-USD and, for the price of a unit, pico-USD as safe integers (9 million USD), so that sums are exact: 0.01875 USD
+ * per million tokens are 18,750 pico-USD per token.
  */
 export type Nano = number;
 export type Pico = number;
@@ -35,18 +35,13 @@ function divisor(one: number, other: number): number {
   return other === 0 ? one : divisor(other, one % other);
 }
 
-/**
- * The price of one unit. Undefined for a price that is no integer of pico-USD.
- *
- * @param usd of `per` units
- */
+/** The price of one unit, where `per` cost `usd`. Undefined for a price that is no integer of pico-USD. */
 export function picoOf(usd: number, per: number): Pico | undefined {
   const exact = (usd * 1e12) / per;
   const pico = Math.round(exact);
   return Number.isSafeInteger(pico) && Math.abs(exact - pico) < 1e-3 ? pico : undefined;
 }
 
-/** The price of `per` units. */
 export const usdOf = (price: Pico, per: number): number => Number(((price * per) / 1e12).toPrecision(15));
 
 /** `units × price × factor`, rounded half up. Units may have decimals: seconds of sound. */

@@ -3,7 +3,7 @@ import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 import { countConnections, stopListening, untilQuiet } from '../http/listener/listeners.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Pipelines } from '../http/listener/pipelines.ts';
-import type { Upgrades } from '../http/listener/upgrades.ts';
+import type { Upgrades } from '../http/listener/data-server.ts';
 
 export interface DrainSetup {
   readonly server: Server;

@@ -11,7 +11,7 @@ import type { Telemetry } from '../record/telemetry.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
-import type { Upgrades } from '../http/listener/upgrades.ts';
+import type { Upgrades } from '../http/listener/data-server.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { AlertSink } from '../ports/alert.ts';
@@ -21,7 +21,7 @@ import type { RecordStore } from '../record/store.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
 import type { Explain } from './explain-port.ts';
-import type { CostLedger } from '../record/cost-ledger.ts';
+import type { CostLedger } from '../record/recorder.ts';
 import type { RequestPrices } from '../record/costs.ts';
 
 /** The costs of requests. An add-on has them. */

@@ -44,7 +44,7 @@ const createTurns = ({ clock, metrics: { families } }: ProcessParts, inFlight: I
     others: () => inFlight.size - inFlight.large,
     reported: {
       waiting: (change) => families.largeBodiesWaiting.add({}, change),
-      waited: (ms) => families.largeBodyWait.observe({}, ms / 1000),
+      waited: (ms) => families.largeBodyWait.add({}, ms / 1000),
       refused: () => families.limitRefusals.add({ limit: 'large_bodies', action: 'refused' }),
     },
   });
@@ -53,9 +53,9 @@ const createInFlight = ({ clock, metrics: { families } }: ProcessParts): InFligh
   new InFlight({ clock, onFull: (limit, action) => families.limitRefusals.add({ limit, action }) });
 
 const tokenReports =
-  (metrics: Metrics, log: Logger): Shared['tokenFetched'] =>
+  ({ families }: Metrics, log: Logger): Shared['tokenFetched'] =>
   (slug, error) => {
-    metrics.tokenRefreshed(slug, error ? 'failure' : 'success');
+    families.tokenRefreshes.add({ provider: slug, result: error ? 'failure' : 'success' });
     if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
   };
 

@@ -21,7 +21,6 @@ const ON_THE_WAY: ReadonlySet<ErrorCode> = new Set([
   'sockets_exhausted',
 ]);
 
-/** No request was sent. */
 export const isUnsent = (errorCode: ErrorCode | undefined): boolean =>
   errorCode !== undefined && ON_THE_WAY.has(errorCode);
 
@@ -37,15 +36,10 @@ export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEn
   return { error, errorCode: attempt.error?.code ?? codeWithout(error, isLast, end) };
 }
 
-/**
- * Errors by which the gateway itself ends a healthy reply: the target has not failed, and the reply is not complete.
- */
+/** Errors by which the gateway ends a healthy reply: the target has not failed, and the reply is not complete. */
 const ENDED_BY_GATEWAY: ReadonlySet<ErrorCode> = new Set(['shutting_down', 'timeout_request', 'budget_cut']);
 
-/**
- * The last attempt produced the reply, so an error of the reply belongs to it, except a plugin's failure after a
- * complete answer.
- */
+/** An error of the reply belongs to the last attempt, except a plugin's failure after a complete answer. */
 function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): GatewayError | undefined {
   const error = end.error ?? exchange.error;
   if (!error || !attempt.reply || error instanceof UpstreamError) return error;

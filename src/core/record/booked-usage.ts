@@ -1,16 +1,86 @@
-import type { Signals, Usage } from '../../formats/events.ts';
+import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
+import type { Signals, UpstreamFailure, Usage } from '../../formats/events.ts';
 import type { Attempt, ErrorCode, Exchange, ModelTask, TryRecord } from '../../plugin/index.ts';
-import { believedUsage } from './believed-usage.ts';
-import { deliveredOf, estimatedUsage } from './estimated-usage.ts';
 
-/** Tasks whose tokens can be estimated by bytes. */
+/**
+ * The usage of a reply as the provider counts it. Undefined where it cannot be true: its counts contradict each other,
+ * or exceed the limits of the model and the bytes of request and reply.
+ * @param bytes of the request
+ */
+export function believedUsage(
+  { resolved, tries }: Pick<Attempt, 'resolved' | 'tries'>,
+  signals: Signals | undefined,
+  bytes: number,
+): Usage | undefined {
+  const usage = signals?.usage;
+  if (!usage) return undefined;
+  const { input, output } = resolved?.mostUsage ?? UNKNOWN_MOST;
+  // A reply may hold several answers, each as long as the model allows.
+  const most = usage.output <= output ? output : output + received(tries);
+  return isWithin(usage, Math.max(input, bytes), most) ? usage : undefined;
+}
+
+const received = (tries: readonly TryRecord[]): number => tries.reduce((sum, { bytesIn }) => sum + bytesIn, 0);
+
+/** Of English text, for the models of all vendors. */
+const BYTES_PER_TOKEN = 4;
+
+interface Seen {
+  readonly bytes: number;
+  /** The last counts of the upstream. */
+  readonly counted: Usage | undefined;
+  /** Tokens of the part of the answer that arrived. */
+  readonly delivered: number;
+}
+
+/** By the last counts of the upstream, and no less than what arrived. */
+export function estimatedUsage({ bytes, counted, delivered }: Seen): Usage {
+  const input = counted?.input ?? Math.ceil(bytes / BYTES_PER_TOKEN);
+  const output = Math.max(counted?.output ?? 0, delivered);
+  return { ...counted, input, output, total: input + output };
+}
+
+/** Of a stream so far: by its text, and no fewer than its pieces, because a piece has one token or more. */
+export const deliveredTokens = ({ progress, text }: Signals): number =>
+  Math.max(progress, Math.ceil(text / BYTES_PER_TOKEN));
+
+interface Answered {
+  readonly signals: Signals | undefined;
+  readonly stream: boolean;
+  readonly bytesIn: number;
+  /** Tokens of the longest answer that the request allows; undefined: not known. */
+  readonly longest: number | undefined;
+}
+
+/** Tokens of the part of an answer that arrived. A plain reply counts when it is complete: no part of another arrives. */
+export function deliveredOf({ signals, stream, bytesIn, longest = Infinity }: Answered): number {
+  if (!signals) return 0;
+  if (stream) return deliveredTokens(signals);
+  if (!signals.ended || signals.usage) return 0;
+  const bytes = signals.text > 0 ? signals.text : Math.min(bytesIn, longest * BYTES_PER_TOKEN);
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** Failures that readers of the gateway find in a reply. All others are the upstream's own. */
+const FOUND_BY_READERS: ReadonlySet<string | undefined> = new Set([undefined, 'unreadable_reply', 'reply_too_large']);
+
+const isReported = ({ kind, code }: UpstreamFailure): boolean => code !== undefined || !FOUND_BY_READERS.has(kind);
+
+/**
+ * A request that brought neither a count nor content, because the client left, a timeout passed or the connection
+ * broke: the upstream may go on and charge. A redirect, a web page and a reported failure are not among these.
+ */
+export function isUndelivered({ firstByteAt }: TryRecord, signals: Signals | undefined): boolean {
+  if (!signals) return firstByteAt === undefined;
+  const { usage, content, text, ended, failure } = signals;
+  return !usage && !content && text === 0 && !ended && !(failure && isReported(failure));
+}
+
 export const BY_BYTES: ReadonlySet<ModelTask | undefined> = new Set(['generate', 'completions', 'embeddings']);
 
-/** A request that was sent. */
 interface SentUsage {
   readonly attempt: Attempt;
   readonly task: ModelTask | undefined;
-  /** Of its body. */
   readonly bytes: number;
 }
 
@@ -37,10 +107,7 @@ export function estimatedUsageOf(
   return estimatedUsage({ bytes, counted: believedUsage(attempt, signals, bytes), delivered });
 }
 
-/**
- * The usage of an attempt that is booked. In place of a report that cannot be true it is the reserve, or the estimate by bytes where
- * nothing was reserved.
- */
+/** In place of a report that cannot be true it is the reserve, or the estimate by bytes where nothing was reserved. */
 export function bookedUsage(exchange: Exchange, attempt: Attempt): Usage | undefined {
   const { signals, tries, reserve } = attempt;
   const bytes = exchange.request.bodyBytes;

@@ -7,7 +7,6 @@ export const MAX_RECORD_BYTES = 32 * 1024;
 /** Maximum items of a list, first and last ones; fewer if their texts are long. */
 const MAX_ITEMS = [20, 8, 3, 1] as const;
 
-/** Number of items that a bounded record omits. */
 interface LeftOut {
   readonly attempts: number;
   readonly tries: number;
@@ -16,7 +15,6 @@ interface LeftOut {
   readonly skipped: number;
 }
 
-/** A record of bounded size, for storing and logging. */
 export interface BoundedRecord extends RequestRecord {
   readonly leftOut?: LeftOut;
 }

@@ -2,23 +2,20 @@ import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ResolvedTarget } from
 import type { Nano } from '../ports/money.ts';
 
 /**
- * reported: by what the upstream counted. estimated: by what the upstream counted before its reply was cut; where it
- * counted nothing, by the bytes of the request and the text and pieces of the reply; the reserve where these do not tell. cache: nothing
- * was sent.
+ * reported: by what the upstream counted. estimated: by its counts before the cut, else by the bytes of the request and
+ * the text and pieces of the reply, else the reserve. cache: nothing was sent.
  */
-const COST_SOURCES = ['reported', 'estimated', 'cache'] as const;
+type CostSource = 'reported' | 'estimated' | 'cache';
 
 /** `usage`: the upstream does not say what was used, and bytes do not tell. */
-const UNKNOWN_COSTS = ['model', 'date', 'tier', 'kind', 'usage'] as const;
-export type UnknownCost = (typeof UNKNOWN_COSTS)[number];
+export type UnknownCost = 'model' | 'date' | 'tier' | 'kind' | 'usage';
 
 /** The cost of an attempt, or of one of its tries. Of the two first values, one is undefined. */
 export interface RecordedCost {
   readonly nano: Nano | undefined;
   /** Why the cost is unknown; it is not 0. */
   readonly unknown: UnknownCost | undefined;
-  readonly source: (typeof COST_SOURCES)[number];
-  /** The cost that the reply of a cache would have had. */
+  readonly source: CostSource;
   readonly saved: Nano | undefined;
 }
 
@@ -29,7 +26,6 @@ export interface AttemptCosts {
   readonly lost: readonly RecordedCost[];
 }
 
-/** How an attempt ended, for its cost. */
 export interface CostBasis {
   readonly errorCode: ErrorCode | undefined;
   /** Wall clock. */
@@ -87,7 +83,6 @@ function isOneCost(attempts: readonly CostsOfAttempt[]): boolean {
 export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
   isOneCost(attempts) ? attempts[0]!.cost?.[which] : sumOf(attempts.flatMap(costsOf), which);
 
-/** Why a part of the cost is unknown. */
 export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
   isOneCost(attempts) ? attempts[0]!.cost?.unknown : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
 

@@ -2,10 +2,7 @@
 export const MAX_TEXT = 256;
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/**
- * Control characters, line separators, lone surrogates and similar: each takes six bytes in JSON, and a terminal may
- * interpret them.
- */
+/** Each takes six bytes in JSON, and a terminal may interpret control characters. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Truncates a text of a caller or an upstream, and replaces unprintable characters. */

@@ -15,16 +15,13 @@ export interface EndedRequest {
   readonly wallMs: number;
 }
 
-/** Maximum number of waiting requests. */
 const MAX_WAITING = 32;
-/** Maximum wait. */
 const MAX_WAIT_MS = 5;
 
 /**
- * Ended requests of which nothing has been written yet: no metrics, access line, stored record or span. They are written
- * together, because the code that writes is large: a request that runs between two of them drives it out of the
- * processor's caches. A full queue is written at once. Each reader of an output flushes first, so that the wait shows in
- * nothing but the arrival of log lines.
+ * Ended requests of which nothing has been written yet. They are written together, because the code that writes is
+ * large: a request that runs between two of them drives it out of the processor's caches. Each reader of an output
+ * flushes first, so that the wait shows in nothing but the arrival of log lines.
  */
 export class EndedRequests {
   readonly #clock: Clock;

@@ -1,31 +1,22 @@
 import { types } from 'node:util';
 
-/** Maximum depth of logged `cause` errors. */
 const MAX_CAUSES = 3;
-/**
- * Maximum length, in characters, of a message and of a stack: a plugin may throw an error with megabytes of either.
- */
+/** Maximum length of a message and of a stack: a plugin may throw an error with megabytes of either. */
 const MAX_TEXT = 16 * 1024;
 /** Maximum number of an error's additional fields, and the length of each. */
 const MAX_FIELDS = 20;
 const MAX_FIELD_TEXT = 1024;
 
-const OWN = ['name', 'message', 'stack', 'code', 'cause'] as const;
-type Own = Readonly<Record<(typeof OWN)[number], unknown>>;
-
-/**
- * The fields of an error itself, without attached objects such as requests, headers or credentials. Bounded, and safe
- * for any thrown value.
- */
+/** The bounded fields of any thrown value, without attached objects such as requests, headers or credentials. */
 export function errorFields(thrown: unknown, depth = 0): object {
   if (!isError(thrown)) return { type: typeof thrown };
-  const { name, message, stack, code, cause } = ownOf(thrown);
+  const cause = read(thrown, 'cause');
   const isDeeper = cause !== undefined && depth < MAX_CAUSES;
   return {
-    type: text(name),
-    code: text(code),
-    message: text(message),
-    stack: text(stack),
+    type: text(read(thrown, 'name')),
+    code: text(read(thrown, 'code')),
+    message: text(read(thrown, 'message')),
+    stack: text(read(thrown, 'stack')),
     ...(isDeeper && { cause: errorFields(cause, depth + 1) }),
   };
 }
@@ -46,8 +37,6 @@ const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && 
 
 const isPlain = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-
-const ownOf = (error: Error): Own => Object.fromEntries(OWN.map((name) => [name, read(error, name)])) as Own;
 
 /** A getter of an error may throw. */
 function read(error: Error, name: string): unknown {

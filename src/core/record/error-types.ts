@@ -41,13 +41,10 @@ export type RejectionReason =
 /** How far a request was when its client disconnected. */
 export type DisconnectStage = 'queued' | 'waiting' | 'streaming';
 
-/** Settings under `limits` that reject requests under load. */
 const LOAD_LIMITS = ['in_flight', 'in_flight_per_key', 'in_flight_bytes', 'in_flight_bytes_per_key'] as const;
 export type LoadLimit = (typeof LOAD_LIMITS)[number];
 
-/**
- * Settings of `limits` that reject a request under load, with the action taken. Labels of a metric: the list is closed.
- */
+/** Settings of `limits` that reject a request under load, with the action taken: a closed list, of labels. */
 export const LIMIT_REFUSALS = [
   ...LOAD_LIMITS.flatMap((limit) => [
     { limit, action: 'refused' },
@@ -56,7 +53,6 @@ export const LIMIT_REFUSALS = [
   { limit: 'large_bodies', action: 'refused' },
 ] as const;
 
-/** The labels of refusals by limits of rates: a closed list. */
 export const RATE_LIMIT_REFUSALS = LIMITED_KINDS.flatMap((node) =>
   (node === 'address' ? (['requests'] as const) : LIMIT_KINDS).map((limit) => ({ node, limit })),
 );

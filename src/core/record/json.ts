@@ -4,13 +4,9 @@ import { valuesReader } from './fields/record-values.ts';
 import { isRescued, type RecordJson } from './record-query.ts';
 import { scrub } from './scrub.ts';
 
-/**
- * A record by the names of the admin listener, with the credentials that a caller may have written into its path or
- * model: for filters, and for nothing that is shown.
- */
+/** With credentials that a caller may have put into its path or model: for filters alone. */
 export const rawRecord: (record: BoundedRecord) => RecordJson = valuesReader(REQUEST_FIELDS);
 
-/** A record as one line of JSON, without credentials. */
 export const recordText = (record: BoundedRecord): string => scrub(JSON.stringify(rawRecord(record)));
 
 /** A record as the admin listener's JSON, without credentials. */
@@ -37,7 +33,6 @@ const IN_LISTS = [
   'error',
 ];
 
-/** A record as one line of a list. */
 export function recordLine(record: RecordJson): object {
   const { config, attempts = [], skipped = [], retries, left_out } = record;
   const last = attempts.at(-1);

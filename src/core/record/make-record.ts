@@ -2,25 +2,23 @@ import {
   lossesOf,
   retriesOf,
   type Attempt,
-  type ErrorCode,
   type Exchange,
   type GatewayError,
   type SkippedTarget,
+  type Target,
   type TryRecord,
 } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
-import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
-import { geoOf } from './costs.ts';
+import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
 import { cut } from './cut.ts';
-import { cacheModeOf, recordSemantic } from './record-semantic.ts';
+import { recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
-import { failureOf } from './recorded-failure.ts';
-import { NO_COSTS, type RequestPrices } from './costs.ts';
+import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
 import { bookedUsage } from './booked-usage.ts';
+import { failureOf } from './recorded-failure.ts';
 import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
-import type { RecordEnd } from './attempt-end.ts';
 import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 
@@ -43,9 +41,7 @@ const TEXTS = {
   other: recurring(),
 };
 
-/** Sources of a record besides the exchange. */
 interface RecordSources {
-  /** Id of the server span. */
   readonly spanId?: string | undefined;
   readonly isSampled?: boolean | undefined;
   /** Default: no costs. */
@@ -56,7 +52,8 @@ interface RecordSources {
 export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, more: RecordSources = {}): RequestRecord {
   const { endedAt, receivedAt } = at;
   const { request, operation, config, prompt, startedAt } = exchange;
-  const attempts = recordAttempts(exchange, end, { endedAt, receivedAt, prices: more.prices });
+  const basis = { endedAt, receivedAt, prices: more.prices };
+  const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
   const durationMs = endedAt - startedAt;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
@@ -113,9 +110,6 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
   };
 }
 
-const recordAttempts = (exchange: Exchange, end: RecordEnd, basis: AttemptBasis): RecordedAttempt[] =>
-  exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
-
 function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined {
   const at = attempts.at(-1)?.tries.at(-1)?.firstContentAt;
   return at === undefined ? undefined : at - startedAt;
@@ -129,20 +123,7 @@ function ignoredPlaceOf({ project, location }: Exchange['request']['params']): R
   return { project: TEXTS.other.of(project), location: TEXTS.other.of(location) };
 }
 
-type Result = Pick<
-  RequestRecord,
-  | 'status'
-  | 'outcomeStatus'
-  | 'outcome'
-  | 'errorCode'
-  | 'errorType'
-  | 'plugin'
-  | 'disconnectStage'
-  | 'rejection'
-  | 'limitedBy'
->;
-
-function resultOf(exchange: Exchange, end: RecordEnd): Result {
+function resultOf(exchange: Exchange, end: RecordEnd) {
   const aborted = end.state === 'aborted';
   const error = end.error ?? exchange.error;
   const errorCode = aborted ? 'client_closed' : error?.code;
@@ -199,7 +180,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
     answered: isLast && hasAnswered(attempt),
-    counted: isCounted(attempt, errorCode),
+    counted: tries.length > 0 || isUnsent(errorCode),
     stream: attempt.reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
@@ -228,9 +209,7 @@ const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): R
 
 const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
 
-function isCounted({ tries }: Attempt, errorCode: ErrorCode | undefined): boolean {
-  return tries.length > 0 || isUnsent(errorCode);
-}
+const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] => (cache?.semantic ? 'semantic' : 'exact');
 
 function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   if (!resolved) return undefined;
@@ -266,16 +245,12 @@ function disconnectStage(exchange: Exchange, end: RecordEnd): DisconnectStage {
   return wasTried(exchange) ? 'waiting' : 'queued';
 }
 
-/**
- * Whether the client requested a stream; an error sent in its place is not a stream itself. The body is released when
- * an attempt has succeeded, and then that attempt has a reply.
- */
+/** The body is released when an attempt has succeeded, which then has a reply. */
 function isStream({ attempts, reply, request }: Exchange): boolean {
   if (reply?.stream || attempts.some((attempt) => attempt.reply?.stream)) return true;
   return request.body?.value('stream') === true;
 }
 
-/** The losses of an attempt's request against the caller's. */
 function recordLosses(attempt: Attempt): RecordedAttempt['losses'] {
   const losses = lossesOf(attempt);
   return losses.length === 0 ? NONE : losses.map(recordLoss);

@@ -59,7 +59,6 @@ const DIMENSIONS = {
 } as const satisfies Readonly<Record<string, (record: RecordJson) => Values>>;
 
 type RecordDimension = keyof typeof DIMENSIONS;
-// The keys of the table.
 export const RECORD_DIMENSIONS = Object.keys(DIMENSIONS) as readonly RecordDimension[];
 
 /** Where a request is in a list: running ones come first, then ended ones, the latest first. */
@@ -72,7 +71,6 @@ export interface RecordPlace {
 /** Which requests a list has; unset fields match every request. Plain values: it goes to other processes. */
 export interface RecordQuery extends Readonly<Partial<Record<RecordDimension, readonly string[]>>> {
   readonly limit: number;
-  /** Only requests after this place. */
   readonly after?: RecordPlace;
   readonly state?: ListedState;
   /** Of the arrival, in milliseconds since 1970. */
@@ -86,7 +84,6 @@ export interface RecordQuery extends Readonly<Partial<Record<RecordDimension, re
   readonly text?: string;
 }
 
-/** A page of a list. */
 export interface RecordPage {
   readonly lines: readonly PlacedLine[];
   readonly more: boolean;
@@ -106,10 +103,7 @@ export class RecordsUnanswered extends Error {}
 export const comparePlaces = (one: RecordPlace, other: RecordPlace): number =>
   Number(other.running) - Number(one.running) || other.at - one.at;
 
-/**
- * Ends a page at the limit. Lines of one place stay on one page, which may therefore exceed the limit: the next page begins after a
- * place.
- */
+/** Lines of one place stay on one page, which may exceed the limit: the next page begins after a place. */
 export function isPageFull(lines: readonly PlacedLine[], next: RecordPlace, limit: number): boolean {
   const last = lines.at(-1);
   return lines.length >= limit && last !== undefined && comparePlaces(last.place, next) !== 0;

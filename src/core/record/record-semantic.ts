@@ -1,16 +1,11 @@
-import type { SemanticLookup, Target } from '../../plugin/index.ts';
+import type { SemanticLookup } from '../../plugin/index.ts';
 import { cut } from './cut.ts';
 import type { RecordedCost } from './costs.ts';
-import type { RecordedAttempt, RecordedSemantic } from './record.ts';
-
-export const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] =>
-  cache?.semantic ? 'semantic' : 'exact';
+import type { RecordedSemantic } from './record.ts';
 
 /** Four digits: vectors are not more exact. */
-export function roundSimilarity<T extends number | undefined>(similarity: T): T;
-export function roundSimilarity(similarity: number | undefined): number | undefined {
-  return similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000;
-}
+export const roundSimilarity = (similarity: number | undefined): number | undefined =>
+  similarity === undefined ? undefined : Math.round(similarity * 10_000) / 10_000;
 
 /** @param cost of the call for vectors */
 export function recordSemantic(

@@ -20,7 +20,6 @@ import type { Substitution } from './substitution.ts';
 /** running: the request has not ended yet. */
 export type RequestOutcome = 'success' | 'error' | 'aborted' | 'running';
 
-/** One physical request (try) of an attempt. */
 export interface RecordedTry {
   /** Index of the batch call; 0 without a batch. */
   readonly call: number;
@@ -57,13 +56,11 @@ export interface RecordedPlace {
 export interface RecordedFailure {
   readonly kinds: readonly FailureKind[];
   readonly status: number;
-  /** The provider's own name for the failure. */
   readonly upstreamKind: string | undefined;
   /** The upstream's own message, parameter and code, without credentials. The message may quote a part of the request. */
   readonly upstreamMessage: string | undefined;
   readonly upstreamParam: string | undefined;
   readonly upstreamCode: string | undefined;
-  /** Wait that the upstream requested. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -71,7 +68,6 @@ export interface RecordedAttempt {
   readonly number: number;
   /** `config.targets[1]` */
   readonly target: string;
-  /** Undefined: it has none. */
   readonly targetName: string | undefined;
   readonly why: ChoiceReason;
   /** Undefined when no target was resolved. */
@@ -89,7 +85,6 @@ export interface RecordedAttempt {
   readonly answered: boolean;
   readonly stream: boolean;
   readonly commit: CommitMode;
-  /** Undefined without a cache. */
   readonly cache: CacheStatus | undefined;
   readonly cacheMode: 'exact' | 'semantic';
   /** Undefined without a look-up in a semantic cache. */
@@ -98,10 +93,8 @@ export interface RecordedAttempt {
   readonly retries: number;
   /** From the start of the last try until its first content. */
   readonly firstContentMs: number | undefined;
-  /** Model that the provider reports. */
   readonly responseModel: string | undefined;
   readonly finish: FinishReason | undefined;
-  /** The usage that is booked. */
   readonly usage: Usage | undefined;
   /** The upstream's report, where it cannot be true and `usage` stands in its place. */
   readonly claimedUsage: Usage | undefined;
@@ -152,10 +145,10 @@ export interface RecordedSkip {
 }
 
 /**
- * The record of a request: a plain value, created once when its reply has ended. It is the only source of metrics,
- * spans, the access line and the admin listener, so that they cannot disagree. It does not reference the request, whose
- * memory it would hold. It contains no credentials, and of a request's content only what its metadata and an upstream's
- * error message quote; of all headers only the user agent. Texts of callers and upstreams are truncated.
+ * The record of a request: a plain value, created once when its reply has ended, and the only source of metrics, spans,
+ * the access line and the admin listener, so that they cannot disagree. It does not hold the memory of the request. It
+ * has no credentials, of a request's content only what its metadata and an upstream's error message quote, and of all
+ * headers the user agent. Texts of callers and upstreams are truncated.
  */
 export interface RequestRecord {
   readonly id: string;
@@ -164,7 +157,6 @@ export interface RequestRecord {
   readonly traceId: string;
   /** Id of the server span; undefined without tracing. */
   readonly spanId: string | undefined;
-  /** Whether the span is exported. */
   readonly isSampled: boolean;
   /** Wall clock, milliseconds since 1970. */
   readonly receivedAt: number;
@@ -181,7 +173,6 @@ export interface RequestRecord {
   readonly clientAddress: string;
   readonly userAgent: string | undefined;
   readonly keyId: string | undefined;
-  /** The team of the key. */
   readonly team: string | undefined;
   /** Metadata of the caller and of its key, which wins; undefined without any. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
@@ -196,7 +187,6 @@ export interface RequestRecord {
   readonly alias: string | undefined;
   /** The version of a prompt that the request used, even if its texts could not be made. */
   readonly prompt: { readonly id: string; readonly version: number } | undefined;
-  /** The file that the request stored. */
   readonly upload: { readonly id: string; readonly bytes: number } | undefined;
   readonly settingsHash: string;
   /** Milliseconds after the arrival. */
@@ -225,9 +215,7 @@ export interface RequestRecord {
   readonly bytesIn: number;
   /** Bytes of the reply's body that were written to the connection. */
   readonly bytesOut: number;
-  /** Cache status of the attempt that answered. */
   readonly cache: CacheStatus | undefined;
-  /** Retries of all attempts. */
   readonly retries: number;
   readonly attempts: readonly RecordedAttempt[];
   readonly skipped: readonly RecordedSkip[];

@@ -12,7 +12,6 @@ const SCRUBBED = 4 * MAX_MESSAGE;
 const reported = (text: string | undefined, length?: number): string | undefined =>
   text === undefined ? undefined : cut(scrub(text.slice(0, SCRUBBED)), length);
 
-/** The reason of a failed attempt, as its upstream reported it. */
 export function failureOf(error: GatewayError): RecordedFailure {
   return {
     kinds: failureKinds(error),

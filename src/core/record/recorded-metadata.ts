@@ -11,9 +11,8 @@ type RecordedMetadata = Pick<RequestRecord, 'metadata' | 'metadataDropped' | 'me
 const NO_METADATA: RecordedMetadata = { metadata: undefined, metadataDropped: 0, metadataLeftOut: 0 };
 
 /**
- * The metadata of a request, its key's own first: they are added here too, because a request can fail before the plugin
- * `metadata` adds them. Credentials are replaced, which a caller may have put there by mistake: those of the request
- * itself, and texts in the format of one.
+ * The metadata of a request, its key's own first: it may fail before the plugin `metadata` adds them. Credentials that
+ * a caller put there by mistake are replaced: those of the request, and texts in the format of one.
  */
 export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0 }: Exchange): RecordedMetadata {
   const bound = caller?.metadata;

@@ -18,8 +18,8 @@ export const recordTries = (tries: readonly TryRecord[], context: TryContext): R
   tries.map((_, index) => recordTry(tries, index, context));
 
 /**
- * Records one try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that
- * was refused and repeated at once (a stale token's 401) has only its status.
+ * One try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that was
+ * refused and repeated at once (a stale token's 401) has only its status.
  */
 function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
   const record = tries[index]!;
@@ -75,10 +75,7 @@ export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefine
   return code === 'client_closed' ? 'aborted' : 'error';
 }
 
-/**
- * Milliseconds of waiting for upstreams: the length of the union of each attempt's span from first try to last byte, of
- * waits for identical requests and of calls for vectors, which may overlap.
- */
+/** The union of attempts from first try to last byte, waits for identical requests and calls for vectors. */
 export function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
   const [only] = attempts;
   if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock, Recorder, ReplyEnd, RequestRecording } from '../../plugin/index.ts';
+import type { Clock, Recorder, ReplyEnd } from '../../plugin/index.ts';
 import type { AccessLog } from './log/access-log.ts';
 import { boundRecord } from './bounded-record.ts';
 import type { EndedRequest, EndedRequests } from './ended-requests.ts';
@@ -8,13 +8,17 @@ import { RequestMetrics, type LabelledCallers, type LabelledModels } from './met
 import type { OpenRequest, RecordStore } from './store.ts';
 import type { RecordFiles } from './files/record-files.ts';
 import { recordOf } from './make-record.ts';
-import type { CostLedger } from './cost-ledger.ts';
-import type { RequestPrices } from './costs.ts';
+import type { Payer, RequestPrices } from './costs.ts';
 import type { RequestRecord } from './record.ts';
 import { UNMATCHED_ROUTE } from './metrics/metric-spec.ts';
 import type { GaugeSeries } from './metrics/series.ts';
 import type { Metrics } from './metrics/registry.ts';
 import type { OpenSpan, ServerSpan } from './traces/spans.ts';
+
+/** Where the costs of ended requests are written. */
+export interface CostLedger {
+  add(record: RequestRecord, payer: Payer): void;
+}
 
 export interface RecorderOptions {
   readonly clock: Clock;
@@ -43,10 +47,7 @@ export interface RecorderOptions {
   readonly ended: EndedRequests;
 }
 
-/**
- * Records a request once, when its reply has been sent, from the exchange's state at that time: no work per chunk and
- * no ambient context.
- */
+/** Records a request once, when its reply has been sent: no work per chunk, no ambient context. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const { clock, metrics, openSpan, records, log, ended, costs: { prices, ledger } = {} } = options;
   ended.writeWith(createWriter(options));
@@ -55,8 +56,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     open(exchange) {
       const inFlight = inFlightOf(exchange.operation?.path ?? UNMATCHED_ROUTE);
       inFlight?.add(1);
-      // Records and spans use wall time, the exchange monotonic time. One conversion per request keeps all intervals
-      // exact.
+      // Records and spans use wall time, the exchange monotonic time: one conversion keeps all intervals exact.
       const request: OpenRequest = {
         exchange,
         receivedAt: clock.wall() - clock.now() + exchange.startedAt,
@@ -82,7 +82,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
             reportFailure(log, exchange.id, err);
           }
         },
-      } satisfies RequestRecording;
+      };
     },
   };
 }
@@ -120,8 +120,8 @@ interface EndContext {
 }
 
 /**
- * Writes one output of all requests before the next one. Each output of each request is guarded separately, so that a
- * failure affects no other. Metrics and spans have the whole record; stored and logged records are bounded.
+ * Writes one output of all requests before the next one. Each is guarded, so that a failure affects no other. Metrics
+ * and spans have the whole record; stored and logged records are bounded.
  */
 function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) => void {
   const {

@@ -25,17 +25,13 @@ const NAMED_SECRET = new RegExp(
 );
 
 /**
- * Formats of credentials in any text, such as an upstream's message that quotes one: bearer tokens, OpenAI and
- * Anthropic keys, Google API keys, access and refresh tokens, JWTs, PEM keys, the gateway's own keys. The pattern is
- * case-sensitive: ignoring case takes ten times as long (7 instead of 0.6 µs per line, measured).
+ * Formats of credentials: bearer tokens, keys of OpenAI, Anthropic and Google, access and refresh tokens, JWTs, PEM
+ * keys, the gateway's own keys. Ignoring case would take ten times as long (7 instead of 0.6 µs, measured).
  */
 const SHAPED_SECRET =
   /\b(?:(?:[Bb]earer|BEARER)\s+[\w.~+/=-]{8,}|sk-[\w-]{12,}|AIza[\w-]{30,}|ya29\.[\w.-]{8,}|1\/\/0[\w-]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|gatehouse_[a-z0-9]{12}_[\w-]{8,})|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^"\\-]|\\[^"]|-(?!----END))*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g;
 
-/**
- * Replaces credentials in a line of JSON, which stays valid JSON. Works on the text, at any depth: pino's own `redact`
- * with wildcard paths takes 200 µs per line (measured), this 2.
- */
+/** Replaces credentials in JSON, which stays valid. It takes 2 µs, pino's `redact` with wildcards 200 (measured). */
 export function scrub(line: string): string {
   return line
     .replace(NAMED_SECRET, (_, name: string | undefined, quoted: string) =>

@@ -1,7 +1,6 @@
 /**
- * Names of span attributes and metrics, in one file because the GenAI conventions are in development and change. Source:
- * semantic-conventions-genai as of 2026-08, for HTTP semantic-conventions v1.44.0. The published package of constants
- * still has the old `gen_ai` names. Earlier names: semantic-conventions v1.41.
+ * Names of span attributes and metrics, in one file because the GenAI conventions change: semantic-conventions-genai as
+ * of 2026-08, for HTTP v1.44.0; earlier names: v1.41. The published package of constants has the old `gen_ai` names.
  */
 export const SPAN = {
   // HTTP
@@ -49,38 +48,4 @@ export const SPAN = {
   costSource: 'gatehouse.cost.source',
   errorCode: 'gatehouse.error.code',
   lostParams: 'gatehouse.params_lost',
-} as const;
-
-/** Names of v1.41 that differ. */
-export const EARLIER_SPAN = {
-  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
-} as const;
-
-/** Attributes of metrics only. */
-export const METRIC_ATTRIBUTE = {
-  modality: 'gen_ai.token.modality',
-  /** Only in v1.41. */
-  tokenType: 'gen_ai.token.type',
-} as const;
-
-/** Metrics, by the names of the conventions. */
-export const SEMCONV_METRIC = {
-  httpDuration: 'http.server.request.duration',
-  inferenceDuration: 'gen_ai.client.inference.duration',
-  firstChunk: 'gen_ai.client.inference.time_to_first_chunk',
-  inputTokens: 'gen_ai.client.inference.usage.input_tokens',
-  outputTokens: 'gen_ai.client.inference.usage.output_tokens',
-  cacheReadTokens: 'gen_ai.client.inference.usage.cache_read.input_tokens',
-  cacheWriteTokens: 'gen_ai.client.inference.usage.cache_write.input_tokens',
-  reasoningTokens: 'gen_ai.client.inference.usage.reasoning.output_tokens',
-  operationInput: 'gen_ai.client.inference.operation.input_tokens',
-  operationOutput: 'gen_ai.client.inference.operation.output_tokens',
-  /** Duration of operations that are no inference; in v1.41 of all operations. */
-  operationDuration: 'gen_ai.client.operation.duration',
-  // v1.41
-  earlierFirstChunk: 'gen_ai.client.operation.time_to_first_chunk',
-  tokenUsage: 'gen_ai.client.token.usage',
-  serverDuration: 'gen_ai.server.request.duration',
-  serverFirstToken: 'gen_ai.server.time_to_first_token',
-  serverPerToken: 'gen_ai.server.time_per_output_token',
 } as const;

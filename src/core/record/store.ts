@@ -39,9 +39,8 @@ interface FoundRecord {
 const SLICE = 100;
 
 /**
- * The latest requests. A running request is stored as its exchange and gets a record when a query reads it. The
- * record of an ended one is stored as it is, and written as JSON when a query reads it. There is no index: scanning all
- * of them takes a millisecond per admin query, while an index would cost time in every request.
+ * The latest requests. A running one gets its record when a query reads it; an ended one becomes JSON then. There is no
+ * index: a scan takes a millisecond per query, an index would take time in every request.
  */
 export class RecordStore {
   readonly #clock: Clock;

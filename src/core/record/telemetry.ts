@@ -8,9 +8,7 @@ import type { OpenSpan } from './traces/spans.ts';
 /** Sends what is known of requests, and the lines of the log, to a collector. An add-on has it. */
 export interface Telemetry {
   readonly openSpan: OpenSpan | undefined;
-  /** Counts an ended request in the metrics of the conventions. */
   readonly countRequest: ((record: RequestRecord) => void) | undefined;
-  /** Exports a line of the log. */
   readonly writeLine: ((line: string) => void) | undefined;
   /** Exports everything so far. Failures are logged, here and in `shutdown`. */
   flush(): Promise<void>;
@@ -20,7 +18,6 @@ export interface Telemetry {
 
 export interface TelemetryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `telemetry` of server.yaml. */
   readonly yaml: ServerFile['telemetry'];
   readonly version: string;
   readonly log: Logger;

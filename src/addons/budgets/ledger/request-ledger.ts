@@ -1,7 +1,7 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { Account } from '../limits/accounts.ts';
 import type { Amounts } from '../limits/reservations.ts';
-import type { CostLedger } from '../../../core/record/cost-ledger.ts';
+import type { CostLedger } from '../../../core/record/recorder.ts';
 import type { Payer } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 import type { Boot } from '../../../core/ports/counters.ts';

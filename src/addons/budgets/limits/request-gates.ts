@@ -22,7 +22,7 @@ import type { Bucket } from './gcra.ts';
 import type { Gate, GateDirectory } from './gate-directory.ts';
 import { isRefusal, Ticket, type Gates, type Refusal } from './gates.ts';
 import type { NodeTree } from '../../../core/tenants/tree.ts';
-import { believedUsage } from '../../../core/record/believed-usage.ts';
+import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { cachedOfAll, totalOfAll } from '../prices/cost.ts';
 
 interface RequestGatesSetup {

@@ -10,11 +10,17 @@ import type {
   TryRecord,
 } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
-import { believedUsage } from '../../../core/record/believed-usage.ts';
+import {
+  believedUsage,
+  BY_BYTES,
+  estimatedUsage,
+  estimatedUsageOf,
+  isUndelivered,
+  reportedUsage,
+} from '../../../core/record/booked-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { PricedPlace, UnknownPrice } from '../prices/rates.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
-import { BY_BYTES, estimatedUsageOf, reportedUsage } from '../../../core/record/booked-usage.ts';
 import {
   geoOf,
   NO_COSTS,
@@ -24,7 +30,6 @@ import {
   type RecordedCost,
   type UnknownCost,
 } from '../../../core/record/costs.ts';
-import { estimatedUsage, isUndelivered } from '../../../core/record/estimated-usage.ts';
 
 const FREE: ReadonlySet<ModelTask | undefined> = new Set(['count_tokens', 'moderations']);
 /** Providers charge nothing for the task. */

@@ -12,7 +12,7 @@ import type {
   RequestBudgets,
   ResolvedTarget,
 } from '../../../plugin/index.ts';
-import { believedUsage } from '../../../core/record/believed-usage.ts';
+import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/globs.ts';
 import { isFree, settledCost, placeOf, priceOf } from '../record/recorded-cost.ts';
 import type { LedgerRow } from '../../../core/ports/ledger.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { bitsUpTo, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
 import type { CounterSource } from '../../../core/ports/counters.ts';
-import type { Families } from '../../../core/record/metrics/open-families.ts';
+import type { Families } from '../../../core/record/metrics/metrics.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';

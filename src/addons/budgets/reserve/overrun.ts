@@ -1,7 +1,7 @@
 import type { Signals, Usage } from '../../../formats/events.ts';
 import { GatewayError, type BudgetRules } from '../../../plugin/index.ts';
 import type { Amounts, ReservationRefusal } from '../limits/reservations.ts';
-import { deliveredTokens, estimatedUsage } from '../../../core/record/estimated-usage.ts';
+import { deliveredTokens, estimatedUsage } from '../../../core/record/booked-usage.ts';
 import { cutText } from './budget-refusal.ts';
 
 /** Outcomes of a stream that exceeds its reservation: the reservation grew, or there was no room and the stream went on or was cut. */

@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { bindReplies } from '../../../core/http/gateway/koa-reply.ts';
 import { normaliseTarget, routes, unserved } from '../../../core/http/listener/request-target.ts';
 import { formOfFields } from '../../../core/dry-run/form-of-fields.ts';
-import type { Routed } from '../../../core/http/gateway/routed.ts';
+import type { Routed } from '../../../core/http/gateway/request-scope.ts';
 import type { ExplainQuestion } from './question.ts';
 
 const app = new Koa();

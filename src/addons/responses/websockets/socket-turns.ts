@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
-import type { Routed } from '../../../core/http/gateway/routed.ts';
+import type { Routed } from '../../../core/http/gateway/request-scope.ts';
 import { uuidv7 } from '../../../plugin/ids.ts';
 import { Cancellation, GatewayError, toGatewayError, type Clock, type Turns } from '../../../plugin/index.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';

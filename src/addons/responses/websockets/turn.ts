@@ -1,8 +1,7 @@
 import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:http';
 import { passCertificate } from '../../../core/http/gateway/client-certificate.ts';
 import type { createRequestPath } from '../../../core/http/gateway/request-path.ts';
-import type { Incoming } from '../../../core/http/gateway/request-scope.ts';
-import type { Routed } from '../../../core/http/gateway/routed.ts';
+import type { Incoming, Routed } from '../../../core/http/gateway/request-scope.ts';
 import type { ClientCertificate } from '../../../plugin/index.ts';
 import { ReplySocket, type ReplySink } from './reply-socket.ts';
 

@@ -4,7 +4,7 @@ import { clientCertificateOf } from '../../../core/http/gateway/client-certifica
 import { responsesSocket } from '../responses-socket.ts';
 import { refusalOfHead } from '../../../core/http/listener/ambiguous-head.ts';
 import { fixedRoute, normaliseTarget } from '../../../core/http/listener/request-target.ts';
-import type { UpgradeTools } from '../../../core/http/listener/upgrades.ts';
+import type { UpgradeTools } from '../../../core/http/listener/data-server.ts';
 import { frameOptions } from './frame-limits.ts';
 import { asksForWebSocket } from './handshake.ts';
 import { ReplySocket, type SocketReplyHead, type ReplySink } from './reply-socket.ts';

@@ -1,20 +1,14 @@
 import { validateHeaderName, validateHeaderValue, type ServerResponse } from 'node:http';
 import type { Reply } from '../../../plugin/index.ts';
 
-/**
- * node:http chooses the framing of the connection. With these headers the output would not be a valid HTTP message (RFC
- * 9112, section 6.1).
- */
+/** With these headers the output would not be a valid HTTP message (RFC 9112, section 6.1). */
 const FRAMING: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'upgrade']);
 
 type Headers = Pick<ServerResponse, 'hasHeader' | 'removeHeader'>;
 
 const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
 
-/**
- * The reason why the reply of an external plugin cannot be sent; undefined if it can. node:http throws for such a
- * reply only when it is too late for an error reply.
- */
+/** Why the reply of an external plugin cannot be sent. node:http throws when it is too late for an error reply. */
 export function checkReply(reply: unknown): string | undefined {
   if (reply === undefined) return undefined;
   if (typeof reply !== 'object' || reply === null) return 'it is not an object';

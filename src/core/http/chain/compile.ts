@@ -41,10 +41,8 @@ interface ChainSource {
   readonly items: readonly ChainItem[];
   /** The indexes of `items` in the written list, which may also have items of other levels. Default: 0, 1, 2 … */
   readonly indexes?: readonly (number | Kept)[] | undefined;
-  /** The path of the list in its file. */
   readonly path: readonly (string | number)[];
   readonly report: Report;
-  /** Names that the outer chains provide. */
   readonly provided?: readonly string[];
 }
 
@@ -68,13 +66,9 @@ type Created = CreatedPlugin | Promise<CreatedPlugin>;
 /** Creates a plugin's middleware or step, wrapped or replaced. */
 type Instantiate = (place: PluginPlace, create: () => Created) => Created;
 
-/** Arguments of the check of a list. */
 export interface ListChecks {
   readonly registry: PluginRegistry;
-  /**
-   * Validates options against a plugin's schema and reports errors. Returns them with the schema's defaults; undefined
-   * if invalid. `trusted`: the schema is the gateway's own.
-   */
+  /** The valid options, with the schema's defaults. `trusted`: the schema is the gateway's own. */
   readonly readOptions: (
     of: { readonly schema: object; readonly trusted: boolean },
     options: Options,
@@ -90,7 +84,6 @@ export interface CompileSetup extends ListChecks {
   readonly instantiate?: Instantiate | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */
   readonly host: (plugin: Plugin, instance: string) => Host<CapabilityName>;
-  /** Awaits a plugin's `create` with a time limit. */
   readonly inTime: <T>(work: Promise<T>) => Promise<T>;
   /** Time limit and fault reports of external plugins. Default: no limit. */
   readonly guard?: Guard | undefined;
@@ -146,7 +139,6 @@ interface ItemPlace {
   readonly instance: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly path: readonly (string | number)[];
-  /** The path of the plugin's name. */
   readonly namePath: readonly (string | number)[];
   readonly always?: number | undefined;
 }
@@ -194,10 +186,7 @@ function findPlugin(
   }
   const refused = builtin ? undefined : plugin.needs.find((need) => BUILTIN_ONLY.has(need));
   if (refused) {
-    report({
-      path: namePath,
-      message: `plugin "${name}" needs "${refused}", which external plugins do not get`,
-    });
+    report({ path: namePath, message: `plugin "${name}" needs "${refused}", which external plugins do not get` });
     return undefined;
   }
   return entry;
@@ -208,10 +197,7 @@ interface CheckContext {
   readonly setup: ListChecks;
 }
 
-/**
- * Returns the validated options; undefined if something is invalid.
- * @param missing names the plugin requires that no earlier plugin provides
- */
+/** The valid options. @param missing names that the plugin requires and no earlier plugin provides */
 function checkPlace(
   { plugin, builtin }: RegisteredPlugin,
   place: ItemPlace,
@@ -261,10 +247,7 @@ async function createInstance(
       ...(!builtin && { guard }),
     };
   } catch (error) {
-    report({
-      path: place.namePath,
-      message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}`,
-    });
+    report({ path: place.namePath, message: `plugin "${plugin.name}" cannot start: ${messageOf(error)}` });
     return undefined;
   }
 }

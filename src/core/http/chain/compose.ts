@@ -14,8 +14,7 @@ export const subjectOf: Readonly<Record<PluginLevel, (ctx: ChainContext) => obje
 
 /**
  * Compiles plugins to one function. Each operation (entry chain), gateway config (request chain) and target (attempt
- * chain) has a plan of its own, without the plugins that are idle for it. A plan is compiled at its first request and lives
- * as long as its subject.
+ * chain) has a plan without the plugins that are idle for it, compiled at its first request.
  */
 export function compose(instances: readonly Instance[], level: PluginLevel): Chain {
   const whole = fold(instances);
@@ -34,9 +33,8 @@ export function compose(instances: readonly Instance[], level: PluginLevel): Cha
 }
 
 /**
- * Folds plugins from the right into one function. Unlike in koa-compose, a plugin that declares `repeats` may call
- * `next` again (retry, fallback and hedging need that). koa-compose 4 always refuses a second call, and never detects a
- * missing `await`.
+ * Folds plugins from the right into one function. A plugin that declares `repeats` may call `next` again (retry,
+ * fallback), which koa-compose 4 always refuses; and it never detects a missing `await`.
  */
 function fold(instances: readonly Instance[]): Chain {
   let downstream = end;
@@ -70,8 +68,7 @@ function stepsLink(steps: readonly Step[], downstream: Chain): Chain {
     }
     return downstream(ctx);
   };
-  // A function of its own: a closure in the loop would give each step a variable `at` of its own on the heap, also the
-  // steps that do not wait (measured: 0.7 KB per request).
+  // A closure in the loop would put a variable `at` on the heap for each step (measured: 0.7 KB per request).
   const resume = (waiting: Promise<void>, next: number, ctx: ChainContext): Promise<void> =>
     waiting.then(() => runFrom(next, ctx));
   return (ctx) => runFrom(0, ctx);

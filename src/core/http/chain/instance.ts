@@ -11,7 +11,6 @@ import { blame } from '../../../plugin/blame.ts';
 
 /** One plugin at its place in a chain. */
 export interface Instance {
-  /** The name in logs and errors. */
   readonly name: string;
   readonly repeats: boolean;
   /** Built-in plugins keep the chain rules and are not watched, which saves 0.7 KB per request. */
@@ -19,9 +18,7 @@ export interface Instance {
   readonly middleware: Middleware;
   /** The same as a step; only of built-in plugins. */
   readonly step?: Step | undefined;
-  /** See `idleFor` of a plugin. */
   readonly isIdleFor?: ((subject: object) => boolean) | undefined;
-  /** Time limit and fault reports of an external plugin. Undefined: no limit. */
   readonly guard?: Guard | undefined;
 }
 
@@ -33,8 +30,8 @@ export interface Guard {
 }
 
 /**
- * timeout: the plugin was given up. error: its middleware threw. stream: its wrapper of a reply's body threw. listener:
- * its listener of `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
+ * timeout: it was given up. error: its middleware threw. stream: its wrapper of a body threw. listener: its listener of
+ * `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
  */
 export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 
@@ -53,9 +50,8 @@ export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
 export type Chain = (ctx: ChainContext) => Promise<void>;
 
 /**
- * The argument of a chain's plugins in a served request. Built-in plugins read only the fields of the scope. Koa's context is made
- * when an external plugin needs it. The context of an attempt has a response of its own, and costs as much as all
- * built-in plugins of the attempt's chain (measured).
+ * The argument of a chain's plugins in a served request. Built-in plugins read only its fields; an external one needs
+ * Koa's context, which costs as much as all built-in plugins of an attempt's chain (measured).
  */
 export abstract class Scope implements ChainContext {
   abstract readonly exchange: Exchange;
@@ -63,7 +59,6 @@ export abstract class Scope implements ChainContext {
   abstract koa(): GatewayContext;
 }
 
-/** The context for Koa middleware. */
 export const koaContextOf = (ctx: ChainContext): GatewayContext =>
   // Dry runs have contexts of their own.
   ctx instanceof Scope ? ctx.koa() : (ctx as GatewayContext);
@@ -82,7 +77,6 @@ export function started<C>(chain: (ctx: C) => Promise<void>, ctx: C): Promise<vo
   }
 }
 
-/** The object on which a chain sets its reply. */
 type Holder = Exchange | Attempt;
 
 interface Stop {
@@ -93,13 +87,9 @@ interface Stop {
 
 const stops = new WeakMap<Holder, Stop>();
 
-/**
- * Notes that an external plugin returned without a reply and without calling `next()`. A plugin around it may still
- * reply.
- */
+/** An external plugin returned without a reply and without calling `next()`; one around it may still reply. */
 export const noteStop = (holder: Holder, stop: Stop): void => void stops.set(holder, stop);
 
-/** The error of a chain that has ended without a reply. */
 export function noReply(holder: Holder): Error {
   const stop = stops.get(holder);
   if (!stop)

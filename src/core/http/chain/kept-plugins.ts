@@ -24,9 +24,10 @@ export const keptAs = (item: ChainItem, chain: readonly ChainItem[]): ChainItem 
 export const hasOptions = (item: ChainItem): boolean => typeof item !== 'string' && item.options !== undefined;
 
 /**
- * A list with the entries of server.yaml's chain that have `always: true`. An entry that the list names stays there, with the
- * options of server.yaml unless the list has its own. Another one runs before the next plugin of that chain that the list has,
- * at the latest before the plugin that ends the chain; without such a plugin first of all, because any may reply.
+ * A list with the entries of server.yaml's chain that have `always: true`. One that the list names stays there, with
+ * the options of server.yaml unless the list has its own. Another one runs before the next plugin of that chain that
+ * the list has, at the latest before the plugin that ends the chain; without such a plugin first of all, because any
+ * may reply.
  * @param ends whether no plugin after this one runs: `route`, `send`
  */
 export function withKept(list: ListPart, chain: readonly ChainItem[], ends: (item: ChainItem) => boolean): ListPart {

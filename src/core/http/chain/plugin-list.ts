@@ -1,10 +1,9 @@
 import type { PluginLevel, Report } from '../../../plugin/index.ts';
 import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
-import { withKept, type ListPart } from './kept-plugins.ts';
+import { pluginOf, withKept, type ListPart } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';
 
 interface ListSetup extends Pick<ListChecks, 'registry' | 'nearest'> {
-  /** The chains of server.yaml. */
   readonly chains: Readonly<Record<'request' | 'attempt', readonly ChainItem[]>>;
 }
 
@@ -25,6 +24,7 @@ interface WrittenList {
 const ENCODES = 'transform';
 /** The attempt chain ends with this plugin, the only one that calls the upstream. */
 const SENDS = 'send';
+const isSend = (item: ChainItem): boolean => pluginOf(item) === SENDS;
 /** The request chain runs attempt chains with this plugin, or with an external one. */
 const RUNS = 'route';
 
@@ -33,7 +33,7 @@ export function divideList({ items, path, of }: WrittenList, report: Report, set
   const parts = { request: newPart(), attempt: newPart() };
   let isWhole = true;
   for (const [index, item] of items.entries()) {
-    const name = nameOf(item);
+    const name = pluginOf(item);
     const at = typeof item === 'string' ? [...path, index] : [...path, index, 'plugin'];
     const level = setup.registry.get(name)?.plugin.level;
     if (typeof item !== 'string' && item.always !== undefined)
@@ -47,7 +47,7 @@ export function divideList({ items, path, of }: WrittenList, report: Report, set
     report(level === undefined ? unknownPlugin(name, at, setup) : { path: at, message: misplaced(name, level, of) });
   }
   const { request, attempt } = parts;
-  const canSend = attempt.items.some((item) => nameOf(item) === ENCODES) && nameOf(attempt.items.at(-1)) === SENDS;
+  const canSend = attempt.items.some((item) => pluginOf(item) === ENCODES) && attempt.items.slice(-1).some(isSend);
   const runs = (item: ChainItem): boolean => isRunner(item, setup.registry);
   const runsTargets = request.items.length === 0 || request.items.some(runs);
   // With an unknown name the corrected line could not be right.
@@ -57,16 +57,13 @@ export function divideList({ items, path, of }: WrittenList, report: Report, set
     report({ path, on: 'key', severity: 'warning', message: `${NO_RUNNER}${corrected(items, false, setup.registry)}` });
   return {
     request: request.items.length > 0 ? withKept(request, setup.chains.request, runs) : undefined,
-    attempt: canSend ? withKept(attempt, setup.chains.attempt, (item) => nameOf(item) === SENDS) : undefined,
+    attempt: canSend ? withKept(attempt, setup.chains.attempt, isSend) : undefined,
   };
 }
 
 const newPart = (): { items: ChainItem[]; indexes: number[] } => ({ items: [], indexes: [] });
 
-/** The plugins' own names. */
-export const namesOf = (items: readonly ChainItem[]): ReadonlySet<string> => new Set(items.map(nameOf));
-
-const nameOf = (item: ChainItem | undefined): string => (typeof item === 'string' ? item : (item?.plugin ?? ''));
+export const namesOf = (items: readonly ChainItem[]): ReadonlySet<string> => new Set(items.map(pluginOf));
 
 function misplaced(name: string, level: PluginLevel, of: WrittenList['of']): string {
   const belongs = `plugin "${name}" belongs in the ${level} chain`;
@@ -83,7 +80,7 @@ const NO_RUNNER = `a list with request plugins replaces the request chain, and n
 
 /** A request plugin that runs attempt chains, or declares that it replies itself. */
 function isRunner(item: ChainItem, registry: PluginRegistry): boolean {
-  const plugin = registry.get(nameOf(item))?.plugin;
+  const plugin = registry.get(pluginOf(item))?.plugin;
   return plugin !== undefined && (plugin.needs.includes('attempts') || plugin.provides.includes('reply'));
 }
 
@@ -92,16 +89,16 @@ const MAX_SHOWN = 30;
 
 /** The line as it must be written. Plugins keep their order. */
 function corrected(items: readonly ChainItem[], runsTargets: boolean, registry: PluginRegistry): string {
-  const has = (name: string): boolean => items.some((item) => nameOf(item) === name);
-  const pluginOf = (item: ChainItem) => registry.get(nameOf(item))?.plugin;
-  const kept = items.filter((item) => nameOf(item) !== SENDS);
-  const sends = items.some((item) => pluginOf(item)?.level === 'attempt');
-  if (!runsTargets) kept.splice(kept.findLastIndex((item) => pluginOf(item)?.level === 'request') + 1, 0, RUNS);
+  const has = (name: string): boolean => items.some((item) => pluginOf(item) === name);
+  const find = (item: ChainItem) => registry.get(pluginOf(item))?.plugin;
+  const kept = items.filter((item) => !isSend(item));
+  const sends = items.some((item) => find(item)?.level === 'attempt');
+  if (!runsTargets) kept.splice(kept.findLastIndex((item) => find(item)?.level === 'request') + 1, 0, RUNS);
   if (sends && !has(ENCODES)) {
-    const needs = kept.findIndex((item) => pluginOf(item)?.requires.includes('outbound'));
+    const needs = kept.findIndex((item) => find(item)?.requires.includes('outbound'));
     kept.splice(needs < 0 ? kept.length : needs, 0, ENCODES);
   }
-  const end = sends ? [items.find((item) => nameOf(item) === SENDS) ?? SENDS] : [];
+  const end = sends ? [items.find(isSend) ?? SENDS] : [];
   const line = kept.length > MAX_SHOWN ? [...kept.slice(0, MAX_SHOWN), '…'] : kept;
   return `\`plugins: [${[...line, ...end].map(shown).join(', ')}]\``;
 }

@@ -30,7 +30,6 @@ export function watchedLink(instance: Instance, downstream: Chain): Chain {
   return (ctx) => new PluginRun(instance, downstream, koaContextOf(ctx)).run();
 }
 
-/** One run of one plugin for one request. */
 class PluginRun {
   readonly #instance: Instance;
   readonly #downstream: Chain;
@@ -42,15 +41,10 @@ class PluginRun {
   #calls = 0;
   #running = 0;
   #over = false;
-  /** The plugin has passed the request on. */
   #handedOver = false;
-  /**
-   * The failure of the rest of the chain. If this plugin rethrows it, the plugin is not at fault. Wrapped in an object,
-   * because the thrown value may be `undefined`.
-   */
+  /** The failure of the rest of the chain, which is not the plugin's fault. In an object: it may be `undefined`. */
   #downstreamFailure: { readonly thrown: unknown } | undefined;
   #wrapped: WrappedBody | undefined;
-  /** The reason the request ended. */
   #ended: GatewayError | undefined;
   #stopTimer: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
@@ -128,10 +122,7 @@ class PluginRun {
     this.#stopTimer = this.#instance.guard?.clock.after(GRACE_MS, () => this.#giveUp(this.#named(reason)));
   }
 
-  /**
-   * Adds the plugin's name to a deadline error, because the request was in this plugin. A client disconnect is not a
-   * plugin's fault.
-   */
+  /** Adds the plugin's name to a deadline error: the request was in it. A client disconnect is not its fault. */
   #named(reason: GatewayError): GatewayError {
     if (reason.code !== 'timeout_request' || reason.plugin !== undefined) return reason;
     return new GatewayError(reason.code, reason.message, { cause: reason, plugin: this.#instance.name });

@@ -2,7 +2,6 @@ import { isError } from '../../../plugin/thrown.ts';
 import { GatewayError, type Sink, type Source } from '../../../plugin/index.ts';
 
 interface WrapperFaults {
-  /** The plugin's name in the settings. */
   readonly plugin: string;
   /** Called when a method of the plugin's wrapper throws, or fails the reply with an error of its own. */
   onFault(thrown: unknown): GatewayError;
@@ -19,9 +18,8 @@ export function namedIfHeld(error: GatewayError, body: Source): GatewayError {
 }
 
 /**
- * A body that an external plugin has wrapped. `inner` is the body given to the plugin, `outer` the one it made.
- * Without this guard an error in `push` would be thrown in the upstream's parser, and one in `resume` in an event of
- * the client's socket, which ends the process.
+ * A body that an external plugin has wrapped: `inner` is given to it, `outer` the one it made. Unguarded, an error in
+ * `push` would be thrown in the upstream's parser, one in `resume` in an event of the client's socket.
  */
 export class WrappedBody {
   /** Undefined: the plugin made its own reply. */
@@ -33,7 +31,6 @@ export class WrappedBody {
   #sink: Sink | undefined;
   #over = false;
   #givenOpen = false;
-  /** The given body has ended or was cancelled. */
   #givenOver = false;
 
   constructor(given: Source | undefined, faults: WrapperFaults) {
@@ -112,7 +109,6 @@ export class WrappedBody {
     else this.#fault(new TypeError('a wrapped reply may push only bytes'));
   }
 
-  /** Ends the reply, once. */
   #end(report: (client: Sink) => void): void {
     if (this.#over) return;
     this.#over = true;

@@ -6,12 +6,9 @@ export const UNKNOWN = 'unknown';
 
 /**
  * The client's address: the connection's peer, or behind trusted proxies the nearest hop that is not one of them. Each
- * proxy appends the address that called it, so trusted proxies wrote everything to the right of that hop. The hops to
- * its left are not read: the client may have invented them.
- *
- * If every hop is a trusted proxy, the farthest one is the client. A hop without an address yields `unknown`: the
- * proxies report that they do not know, and a guess could admit a key. Loopback addresses yield `unknown` too: they
- * belong to another machine and would pass for this one.
+ * proxy appends the address that called it; the hops left of that one may be inventions of the client. If every hop is
+ * a trusted proxy, the farthest one is the client. A hop without an address yields `unknown`, as a guess could admit a
+ * key, and so does a loopback address, which belongs to another machine and would pass for this one.
  */
 export function clientAddress(peer: string, headers: IncomingHttpHeaders, isTrusted: NetworkTest): string {
   if (!isTrusted(peer)) return peer;
@@ -21,8 +18,7 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, isTrus
   const hops = readForwarded(standard);
   const reported = hops ? nearest(peer, hops, isTrusted) : UNKNOWN;
   if (listed === undefined) return reported;
-  // A proxy writes one of the two headers and forwards the other as the client sent it. If they differ, the client
-  // invented one of them.
+  // A proxy writes one of the headers and forwards the other as it came: if they differ, the client invented one.
   return nearest(peer, readXForwardedFor(listed), isTrusted) === reported ? reported : UNKNOWN;
 }
 
@@ -67,8 +63,7 @@ const PAIR = new RegExp(String.raw`[ \t]*(?:(${TOKEN})=(${TOKEN}|${QUOTED}))?[ \
 
 /**
  * Reads `Forwarded` (RFC 7239), the farthest hop first. `unknown`, an obfuscated name and an element without `for` are
- * hops without an address. Undefined: the header breaks the grammar, so the boundary between the client's elements and
- * the next proxy's is unknown.
+ * hops without an address. Undefined: the grammar is broken, so it is unclear which elements are the client's.
  */
 function readForwarded(header: string): readonly Hop[] | undefined {
   const hops: Hop[] = [];

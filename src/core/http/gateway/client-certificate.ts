@@ -27,10 +27,7 @@ export function passCertificate(from: ClientCertificate | undefined, to: Socket)
 
 const ALTERNATIVE = /([\w ]+):("(?:[^"\\]|\\.)*"|[^,"]*)(?:, |$)/gy;
 
-/**
- * Node writes the names as text and quotes one that could pass for several (CVE-2021-44532). Quoted names are left out: no
- * ordinary name needs quotes.
- */
+/** Node quotes a name that could pass for several (CVE-2021-44532): quoted names are left out. */
 function namesOf({ subjectAltName = '', subject }: X509Certificate): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [, kind = '', name = ''] of subjectAltName.matchAll(ALTERNATIVE))

@@ -41,13 +41,11 @@ const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 export interface ExchangeSetup {
   readonly operation: Operation | undefined;
   readonly clientFormat: Format | undefined;
-  /** Parameters of the operation's path. */
   readonly params: PathParams;
   readonly snapshot: ExchangeSettings;
   readonly clock: Clock;
   /** A fixed id, for a request that is explained after it was served. */
   readonly id?: string | undefined;
-  /** Called when the deadline is set or changes. */
   readonly onDeadline?: ((deadline: number) => void) | undefined;
   /** Called when a listener throws. The other listeners still run. */
   readonly onListenerFault?: ((error: unknown, requestId: string) => void) | undefined;
@@ -83,7 +81,6 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   droppedMetadata: number | undefined;
   limits: Exchange['limits'];
   error: GatewayError | undefined;
-  /** Its entry among the requests in flight. */
   inFlight: InFlightEntry | undefined;
   #firstListener: EndListener | undefined;
   #lastListener: EndListener | undefined;
@@ -114,10 +111,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#traceIdHeader(snapshot) ?? traceId() };
   }
 
-  /**
-   * The trace id from `x-gateway-trace-id`, in W3C's form or as a UUID: a trace that the caller names without taking
-   * part in it.
-   */
+  /** A trace that the caller names without taking part in it, in W3C's form or as a UUID. */
   #traceIdHeader(snapshot: Pick<ExchangeSettings, 'headerNames'>): string | undefined {
     const requested = this.request.header('trace-id');
     if (requested === undefined || isKey(requested, this.request.headers, snapshot)) return undefined;
@@ -185,10 +179,7 @@ interface EndListener {
   next: EndListener | undefined;
 }
 
-/**
- * True if the text is one of the caller's keys. Request and trace ids appear in logs, records and replies, so a key
- * sent as an id by mistake must not be used as one.
- */
+/** True if the text is one of the caller's keys: ids appear in logs, records and replies. */
 function isKey(
   text: string,
   headers: IncomingMessage['headers'],
@@ -204,9 +195,8 @@ function isKey(
 }
 
 /**
- * Drops the headers that `connection` names: they are for this connection alone (RFC 9110, section 7.6.1). They are
- * dropped before anything reads them, so that conditions, the cache and forwarding see only end-to-end headers. The
- * framing headers stay: node:http has already read them.
+ * Drops the headers that `connection` names (RFC 9110, section 7.6.1), before anything reads them: conditions, the
+ * cache and forwarding see only end-to-end headers. The framing headers stay: node:http has read them.
  */
 function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const { connection } = headers;

@@ -6,7 +6,6 @@ export class HeaderNames {
   readonly #names = new Map<string, readonly string[]>();
   readonly #response: readonly ResponseHeaderNames[];
 
-  /** @param prefixes at least one */
   constructor(prefixes: readonly string[]) {
     this.#prefixes = prefixes;
     this.#response = prefixes.map(responseNames);
@@ -56,7 +55,7 @@ export class HeaderNames {
   }
 }
 
-const responseNames = (prefix: string): ResponseHeaderNames => ({
+const responseNames = (prefix: string) => ({
   requestId: `${prefix}request-id`,
   traceId: `${prefix}trace-id`,
   provider: `${prefix}provider`,
@@ -74,20 +73,4 @@ const responseNames = (prefix: string): ResponseHeaderNames => ({
   prompt: `${prefix}prompt`,
 });
 
-export interface ResponseHeaderNames {
-  readonly requestId: string;
-  readonly traceId: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly optionIndex: string;
-  readonly targetName: string;
-  readonly retryCount: string;
-  readonly droppedParams: string;
-  readonly defaultedParams: string;
-  readonly cacheStatus: string;
-  readonly tokenCount: string;
-  readonly explainId: string;
-  readonly configHash: string;
-  readonly cost: string;
-  readonly prompt: string;
-}
+export type ResponseHeaderNames = ReturnType<typeof responseNames>;

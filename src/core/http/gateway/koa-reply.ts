@@ -7,10 +7,7 @@ import { isGivenUp } from '../../../plugin/plugin-work.ts';
 import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../../../plugin/index.ts';
 import { replyForm } from '../../../plugin/reply.ts';
 
-/**
- * Binds `ctx.status` and `ctx.body` to the current reply: after `next()` the status is the reply's, and setting a body
- * replaces the reply. Bound once to the app's response, so that a request pays nothing for it.
- */
+/** Binds `ctx.status` and `ctx.body` to the current reply, once for the app: a request pays nothing for it. */
 export function bindReplies(app: Koa): void {
   const koa: object = Object.getPrototypeOf(app.response);
   Object.defineProperties(app.response, {
@@ -54,10 +51,7 @@ function unlessFenced(koa: object, name: 'set' | 'remove') {
   };
 }
 
-/**
- * Turns a status without a body into a reply with the status text, as Koa does. 404 is Koa's default status and means
- * that no middleware replied.
- */
+/** A status without a body is a reply with the status text, as in Koa. 404 is Koa's default: no middleware replied. */
 export function answerByStatus(response: Koa.Response): void {
   if (response.status === 404) return;
   response.body = WITHOUT_CONTENT.has(response.status) ? null : response.message;
@@ -73,10 +67,7 @@ function holderOf(response: Koa.Response): { reply: Reply | undefined } | undefi
   return attempt ?? exchange;
 }
 
-/**
- * The reply that a plugin made by setting `ctx.body`. Its headers stay on Koa's response, because they may still
- * change.
- */
+/** A reply that a plugin made by `ctx.body`. Its headers stay on Koa's response, because they may still change. */
 function toReply(response: Koa.Response): Reply {
   return {
     status: response.res.statusCode,
@@ -140,10 +131,7 @@ export class ReadableSource implements Source {
   }
 }
 
-/**
- * Replaces node:http's response for Koa and keeps everything set on it. Each attempt has its own, so that headers and a
- * body that a failed attempt set through `ctx` are dropped with it. Koa middleware works unchanged inside an attempt.
- */
+/** Koa's response of one attempt: headers and a body that it set through `ctx` are dropped when it fails. */
 export class ResponseCapture extends EventEmitter {
   statusCode = 404;
   statusMessage = '';
@@ -152,10 +140,7 @@ export class ResponseCapture extends EventEmitter {
   readonly writable = true;
   readonly #headers = new Map<string, OutgoingHttpHeader>();
 
-  /**
-   * Validates as node:http does, so that the error is thrown at the faulty call. Once the reply leaves, it is too late
-   * for an error reply.
-   */
+  /** Validates as node:http does: once the reply leaves, it is too late for an error reply. */
   setHeader(name: string, value: OutgoingHttpHeader): this {
     validateHeaderName(name);
     for (const one of [value].flat()) validateHeaderValue(name, String(one));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lossHeader } from './loss-header.ts';
+import { lossHeader } from './reply-headers.ts';
 
 describe('the header of lost parameters', () => {
   test.each([

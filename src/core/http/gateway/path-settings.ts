@@ -3,7 +3,6 @@ import type { Exchange, Reply } from '../../../plugin/index.ts';
 import type { NetworkTest } from '../../settings/compile/networks.ts';
 import type { HeaderNames } from './header-names.ts';
 
-/** The settings that an exchange needs. */
 export interface ExchangeSettings {
   readonly hash: string;
   readonly server: { readonly deadlineMs: number };
@@ -24,6 +23,5 @@ export interface PathSettings extends ExchangeSettings {
 /** Keeps the settings of one request alive until its reply has ended. */
 export interface Lease {
   readonly snapshot: PathSettings;
-  /** Called once. */
   release(): void;
 }

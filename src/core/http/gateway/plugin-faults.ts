@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { PluginFailureKind, PluginFailure } from '../chain/instance.ts';
-import type { Families } from '../../record/metrics/open-families.ts';
+import type { Families } from '../../record/metrics/metrics.ts';
 
-/** Called for every fault of an external plugin. */
 export type ReportPluginFailure = (failure: PluginFailure) => void;
 
 /** For plugins that run to check or explain settings, not to serve. */
@@ -16,7 +15,6 @@ const MESSAGES = {
   rejection: 'a plugin left a rejection unhandled',
 } as const satisfies Record<PluginFailureKind, string>;
 
-/** Counts the faults of external plugins and logs them with the plugin's name. */
 export function pluginFaults(log: Logger, { pluginFailures }: Pick<Families, 'pluginFailures'>): ReportPluginFailure {
   return ({ kind, plugin, requestId, error }) => {
     pluginFailures.add({ plugin, kind });

@@ -8,9 +8,8 @@ export interface ListenerFaults {
 }
 
 /**
- * Guards a listener of the plugin that runs now. Its errors reach neither the other listeners nor the calling code,
- * which may be an event of the client's socket, where an error would end the process. The gateway's own listeners are
- * returned unchanged.
+ * Guards a listener of the plugin that runs now: its errors would reach other listeners, or an event of the client's
+ * socket, where they end the process. The gateway's own listeners are returned unchanged.
  */
 export function guardedListener<T>(listener: (value: T) => void, faults: ListenerFaults): (value: T) => void {
   const work = currentWork();
@@ -56,7 +55,6 @@ export class GuardedCancellation extends Cancellation {
     this.#guards?.delete(listener);
   }
 
-  /** Creates a cancellation for a part of the same request. */
   another(): GuardedCancellation {
     return new GuardedCancellation(this.#faults);
   }

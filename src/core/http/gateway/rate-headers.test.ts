@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FormatName } from '../../../formats/conversation.ts';
-import { setRateHeaders } from './rate-headers.ts';
+import { setRateHeaders } from './reply-headers.ts';
 
 const FIGURES = {
   requests: { limit: 600, remaining: 99, resetMs: 100 },

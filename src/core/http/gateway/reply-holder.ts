@@ -3,10 +3,7 @@ import { cancelReply, GatewayError, heldReply, type ReplyWithForm, type Reply } 
 const REPLACED = new GatewayError('client_closed', 'Another reply replaced it.');
 const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
 
-/**
- * Holds a reply until it leaves. Setting another reply cancels the old one. A plugin that wraps the body sets
- * `reply.body` instead.
- */
+/** Setting another reply cancels the old one. A plugin that wraps the body sets `reply.body` instead. */
 export abstract class ReplyHolder {
   #reply: ReplyWithForm | undefined;
   #sealed = false;

@@ -17,10 +17,7 @@ import type { LeavingReply } from './admission/in-flight.ts';
 /** A client that reads nothing for this long, while the end of its reply waits in the buffers, is disconnected. */
 const LINGER_MS = 30_000;
 
-/**
- * A complete reply is written in slices of this size. A client that takes less than one slice within `LINGER_MS` counts
- * as not reading.
- */
+/** A client that takes less than one such slice of a complete reply within `LINGER_MS` counts as not reading. */
 const SLICE = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
 const ignore = (): void => {};
@@ -31,12 +28,9 @@ const outOfTime = (): GatewayError =>
   new GatewayError('timeout_request', "The client did not take the reply before the request's deadline.");
 
 /** An attempt has its own timer for the deadline, and its error is more specific, so that timer must fire first. */
-const GRACE_MS = 50;
+export const GRACE_MS = 50;
 
-/**
- * A stream gets a heartbeat this long after its last byte, because load balancers cut silent connections
- * (docs/protocols/messages-route.md#heartbeat).
- */
+/** Since the last byte: load balancers cut silent connections (docs/protocols/messages-route.md#heartbeat). */
 const HEARTBEAT_MS = 15_000;
 
 export interface WriteSetup {
@@ -44,7 +38,6 @@ export interface WriteSetup {
   readonly exchange: Pick<Exchange, 'id' | 'replyId'> & Partial<Pick<Exchange, 'attempts'>>;
   /** The request must end by this moment (monotonic), whether or not its client reads. */
   readonly deadline: number;
-  /** Encodes the error of a stream that breaks after it has started. */
   readonly format: Format;
   /** Called once, when the reply has ended. `error` is the error that the client received. */
   readonly onEnd: (end: ReplyEnd) => void;
@@ -52,9 +45,8 @@ export interface WriteSetup {
 }
 
 /**
- * Writes a reply to the client. Nothing else writes to the response. It turns pushes into writes, one per push, applies
- * backpressure to the source and ends the response exactly once. The returned object can abort the reply; its `closed`
- * must be called when the response emits `close`.
+ * Writes a reply to the client, as nothing else does: one write per push, with backpressure, and one end. `closed` of
+ * the returned object must be called when the response emits `close`.
  */
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
@@ -74,11 +66,9 @@ class ReplyWriter implements Sink, LeavingReply {
   #settled = false;
   #closing = false;
   #corked = false;
-  /** The unwritten part of a complete reply. */
   #rest: Buffer = EMPTY;
   #stopLinger: (() => void) | undefined;
   #stopHeartbeat: (() => void) | undefined;
-  /** When the last bytes left. */
   #lastAt = 0;
   /** The last bytes. Undefined where the heartbeat does not depend on them. */
   #last: Buffer | undefined;
@@ -94,10 +84,7 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#closing;
   }
 
-  /**
-   * node:http throws for a head that it cannot write. Without this handler the request would never end and would keep
-   * its place.
-   */
+  /** node:http throws for a head that it cannot write. Unhandled, the request would never end. */
   begin(): void {
     try {
       this.#start();
@@ -204,7 +191,7 @@ class ReplyWriter implements Sink, LeavingReply {
     this.#res.cork();
   }
 
-  /** One timer per stream. Bytes do not reset it: when it is due, it starts again for the rest of the 15 s since the last byte. */
+  /** One timer per stream: when it is due, it starts again for the rest of the 15 s since the last byte. */
   #scheduleHeartbeat(): void {
     if (this.#closing || this.#settled) return;
     const { clock, deadline } = this.#setup;
@@ -247,10 +234,7 @@ class ReplyWriter implements Sink, LeavingReply {
     return stream && mediaType(headers['content-type'] ?? '') === mediaType(this.#setup.format.contentType.stream);
   }
 
-  /**
-   * Called before `end`, or node:http loses the corked bytes; and called once, because its cork count may go below
-   * zero.
-   */
+  /** Before `end`, or node:http loses the corked bytes; and once, because its cork count may go below zero. */
   #uncork(): void {
     if (!this.#corked) return;
     this.#corked = false;

@@ -1,22 +1,19 @@
 import { GatewayError, type Clock } from '../../../plugin/index.ts';
 import type { InFlight } from './admission/in-flight.ts';
+import { GRACE_MS } from './reply-writer.ts';
 
-/** An attempt has its own timer for the same moment, and its error is more specific, so that timer must fire first. */
-const GRACE_MS = 50;
 /** Minimum time between two checks, however many deadlines there are. */
 const STEP_MS = 25;
 /** Timers accept at most 2^31 ms; a deadline may be later. */
 const MOST_MS = 60 * 60 * 1000;
 
 /**
- * Ends requests whose deadline passes while no attempt runs: in a plugin, in a body that is still arriving, in a wait.
- * One timer serves all requests and is set for the nearest deadline, so a request that ends in time costs one
- * comparison.
+ * Ends requests whose deadline passes while no attempt runs: in a plugin, an arriving body, a wait. One timer, for the
+ * nearest deadline, serves all: a request that ends in time costs one comparison.
  */
 export class RequestDeadlines {
   readonly #clock: Clock;
   readonly #inFlight: Pick<InFlight, 'waiting'>;
-  /** The moment the timer fires. */
   #dueAt = Infinity;
   #stop: (() => void) | undefined;
 

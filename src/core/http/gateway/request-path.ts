@@ -3,27 +3,22 @@ import { noReply } from '../chain/instance.ts';
 import type { Format } from '../../../formats/format.ts';
 import { blamedPlugin } from '../../../plugin/blame.ts';
 import {
-  lossesOf,
   errorReply,
   GatewayError,
   portkeyHint,
-  retriesOf,
   toGatewayError,
   type Clock,
   type Reply,
   type ReplyEnd,
 } from '../../../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
-import type { ResponseHeaderNames } from './header-names.ts';
 import type { InFlight, LeavingReply } from './admission/in-flight.ts';
-import { setRateHeaders } from './rate-headers.ts';
-import { lossHeader } from './loss-header.ts';
-import type { Lease, PathSettings } from './path-settings.ts';
+import { describeReply } from './reply-headers.ts';
+import type { Lease } from './path-settings.ts';
 import type { ReportPluginFailure } from './plugin-faults.ts';
 import { writeReply } from './reply-writer.ts';
 import { RequestDeadlines } from './request-deadlines.ts';
-import { RequestScope, type Incoming } from './request-scope.ts';
-import type { Routed } from './routed.ts';
+import { RequestScope, type Incoming, type Routed } from './request-scope.ts';
 import { endUnread } from './unread-body.ts';
 
 export interface RequestPathSetup {
@@ -147,73 +142,7 @@ function warnOfHeaders({ id, request }: HttpExchange, to: Pick<RequestPathSetup,
 
 const clientLeft = (): GatewayError => new GatewayError('client_closed', 'The client left.');
 
-interface DescribedBy {
-  readonly snapshot: PathSettings;
-  readonly format: Format;
-  readonly clock: Clock;
-}
-
-function describeReply(reply: Reply, exchange: HttpExchange, { snapshot, format, clock }: DescribedBy): void {
-  if (exchange.limits)
-    setRateHeaders(reply.headers, exchange.limits.figures(), { format: format.name, wall: clock.wall() });
-  setGatewayHeaders(reply, exchange, snapshot.headerNames.response(exchange.request.headers));
-  setOriginHeaders(reply, exchange, snapshot, clock);
-  // The header in which clients of this API expect the request id. An upstream's own id of the same name stays.
-  reply.headers[format.requestIdHeader] ??= exchange.id;
-}
-
-/** The error reply for an entry chain whose `errors` plugin is missing or has failed. */
 function bareError(exchange: HttpExchange, error: GatewayError, format: Format): Reply {
   exchange.error = error;
   return errorReply(error, format, exchange.id);
-}
-
-/** Adds the reply headers that the config asks for: its hash, `Server-Timing` and the cost. */
-function setOriginHeaders(
-  reply: Reply,
-  exchange: HttpExchange,
-  { headerNames, pluginTimes, costHeader }: PathSettings,
-  clock: Clock,
-): void {
-  const { headers } = reply;
-  const { config, request } = exchange;
-  if (!config || config.replyHeaders.size === 0) return;
-  const names = headerNames.response(request.headers);
-  if (config.replyHeaders.has('config_hash')) headers[names.configHash] = config.hash;
-  if (config.replyHeaders.has('server_timing') && pluginTimes) {
-    const own = headers['server-timing'];
-    const times = pluginTimes.header(exchange);
-    headers['server-timing'] = own === undefined ? times : `${own}, ${times}`;
-  }
-  if (config.replyHeaders.has('cost')) {
-    const cost = costHeader?.of(exchange, reply, clock.wall() - clock.now() + exchange.startedAt);
-    if (cost !== undefined) headers[names.cost] = cost;
-  }
-}
-
-/** Other characters percent-encoded: headers are ASCII, and a caller may choose the name (RFC 9110, section 5.5). */
-const headerText = (text: string): string => text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
-
-function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, names: ResponseHeaderNames): void {
-  headers[names.requestId] = exchange.id;
-  headers[names.traceId] = exchange.trace.traceId;
-  if (exchange.explainId !== undefined) headers[names.explainId] = exchange.explainId;
-  const { prompt } = exchange;
-  if (prompt) headers[names.prompt] = `${prompt.id}@${prompt.version}`;
-  const attempt = exchange.attempts.at(-1);
-  if (!attempt) return;
-  if (attempt.budget?.headers && status === 200) Object.assign(headers, attempt.budget.headers);
-  headers[names.optionIndex] = attempt.target.path;
-  if (attempt.target.name !== undefined) headers[names.targetName] = headerText(attempt.target.name);
-  headers[names.retryCount] = String(retriesOf(attempt.tries));
-  if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
-  if (attempt.resolved && exchange.alias) headers[names.model] = attempt.resolved.model;
-  if (attempt.resolved?.estimatesTokens) headers[names.tokenCount] = 'estimate';
-  if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
-  // For a stream, only the losses known from its first events. The record and the metrics have all of them.
-  const losses = lossesOf(attempt);
-  if (losses.length > 0) headers[names.droppedParams] = lossHeader(losses);
-  const { defaulted = [] } = attempt;
-  if (defaulted.length > 0)
-    headers[names.defaultedParams] = defaulted.map(({ param, value }) => `${param}=${value}`).join(',');
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
+import type { Format } from '../../../formats/format.ts';
+import type { Exchange, GatewayContext, GatewayError, Operation, PathParams } from '../../../plugin/index.ts';
 import { Scope } from '../chain/instance.ts';
-import type { Exchange, GatewayContext } from '../../../plugin/index.ts';
 import { answerByStatus } from './koa-reply.ts';
 
 /** A request of a client and the response to it, before the gateway has an exchange for them. */
@@ -10,6 +11,16 @@ export interface Incoming {
   readonly res: ServerResponse;
   /** Returns Koa's context of both. The scope calls it at most once, and only when something needs the context. */
   koa(): Koa.Context;
+}
+
+/** The router's reading of a request's head. */
+export interface Routed {
+  /** Undefined: no operation has this path and method. */
+  readonly operation: Operation | undefined;
+  readonly params: PathParams;
+  /** The client's format: the operation's, or a guess from the path if there is no operation. */
+  readonly format: Format;
+  readonly refusal?: GatewayError;
 }
 
 /** The scope of a served request's entry chain and request chain. It makes Koa's context on demand. */
@@ -38,7 +49,6 @@ export class RequestScope extends Scope {
     return (this.#koa ??= Object.assign(this.#incoming.koa(), { exchange: this.exchange, attempt: undefined }));
   }
 
-  /** Replies with the status that an external plugin has set, if one has. */
   answerByStatus(): void {
     if (this.#koa) answerByStatus(this.#koa.response);
   }

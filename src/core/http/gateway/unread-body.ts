@@ -24,9 +24,9 @@ interface Unread {
 }
 
 /**
- * For a reply that leaves before all of its request has arrived. A cheap rest is read and dropped, and the connection goes on. Else
- * the connection closes, but not with the reply: closing it while unread bytes wait resets it, and the client loses the reply
- * (RFC 9112, section 9.6). The exchange ends with its reply in both cases, so a rest takes no place among the requests in flight.
+ * For a reply that leaves before all of its request has arrived. A cheap rest is read and dropped, and the connection
+ * goes on. Else it closes, but not with the reply: unread bytes would reset it, and the client would lose the reply
+ * (RFC 9112, section 9.6). The exchange ends with its reply, so a rest takes no place among the requests in flight.
  */
 export function endUnread({ req, res }: Unread, reply: Reply, { error, caller }: Exchange, clock: Clock): void {
   // node:http drops the body of a request that nothing has read, however long it is. A read of no bytes prevents that.
@@ -52,7 +52,6 @@ export function endUnread({ req, res }: Unread, reply: Reply, { error, caller }:
 const isCheap = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= CHEAP_REST;
 
-/** Nothing reads the request any more. */
 function drop(req: IncomingMessage): void {
   req.removeAllListeners('data').removeAllListeners('readable').on('error', ignore).resume();
 }

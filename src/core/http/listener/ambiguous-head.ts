@@ -6,7 +6,6 @@ const ONCE = ['host', 'authorization'] as const;
 
 type Head = Pick<IncomingMessage, 'rawHeaders' | 'headers'>;
 
-/** The refusal of a request with an ambiguous head; undefined if it has none. */
 export function refusalOfHead(head: Head): GatewayError | undefined {
   const problem = ambiguityOf(head);
   return problem === undefined
@@ -15,8 +14,8 @@ export function refusalOfHead(head: Head): GatewayError | undefined {
 }
 
 /**
- * Why a proxy before the gateway may have read this head differently. It has checked one `Host` or one credential, and the gateway would use
- * the other; or it has removed a transfer coding that the gateway does not know (RFC 9112, sections 3.2, 6.1 and 11.2).
+ * Why a proxy before the gateway may have read this head differently: it has checked one `Host` or credential, and the
+ * gateway would use the other; or it has removed an unknown transfer coding (RFC 9112, sections 3.2, 6.1 and 11.2).
  */
 export function ambiguityOf({ rawHeaders, headers }: Head): string | undefined {
   const { te, 'transfer-encoding': coding } = headers;

@@ -6,9 +6,8 @@ import { type Clock, errorReply, GatewayError, NO_TURNS, type Turns } from '../.
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { bindReplies } from '../gateway/koa-reply.ts';
-import type { Routed } from '../gateway/routed.ts';
+import type { Incoming, Routed } from '../gateway/request-scope.ts';
 import { Pipelines, type Serve } from './pipelines.ts';
-import type { Incoming } from '../gateway/request-scope.ts';
 import type { createRequestPath } from '../gateway/request-path.ts';
 import { refusalOfHead } from './ambiguous-head.ts';
 import { fixedRoute, normaliseTarget, refusedAt, routes, unserved } from './request-target.ts';
@@ -19,16 +18,31 @@ import type { TlsIdentity } from '../../settings/read/tls-files.ts';
 import type { HandshakeFailure } from './handshakes.ts';
 import { createListener, type SecureSetup } from './secure-server.ts';
 import { uuidv7 } from '../../../plugin/ids.ts';
-import type { Upgrades } from './upgrades.ts';
 
-/**
- * Longer than common load balancers keep an idle connection (AWS ALB: 60 s). A proxy that closes first never sends a
- * request into a connection that this server is closing.
- */
+/** Longer than load balancers keep an idle connection (AWS ALB: 60 s): the side that sends requests closes first. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** How often node:http checks for requests that arrive too slowly. */
 const SLOW_CHECK_MS = 1000;
+
+/** Connections of the data listener that leave HTTP, such as WebSockets. An add-on serves them. */
+export interface Upgrades {
+  /** True: the connection of this request is handed over, if the request path agrees. All others are ordinary requests. */
+  opens(req: IncomingMessage): boolean;
+  serve(server: Server, tools: UpgradeTools): void;
+  /** Closes each connection once its running turn has ended. */
+  drain(): void;
+  terminate(): void;
+}
+
+export interface UpgradeTools {
+  readonly handle: ReturnType<typeof createRequestPath>;
+  readonly koa: (req: IncomingMessage, res: ServerResponse) => Koa.Context;
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly settings: () => ServerSettings;
+  readonly replies: WeakMap<Duplex, ServerResponse>;
+}
 
 interface DataServerSetup {
   readonly clock: Clock;
@@ -37,9 +51,7 @@ interface DataServerSetup {
   readonly upgrades?: Upgrades | undefined;
   /** Default: large messages of upgraded connections do not wait. */
   readonly turns?: Turns | undefined;
-  /** The settings in force. */
   readonly current: () => ServerSettings;
-  /** Default: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
   readonly onHandshakeFailed?: ((failure: HandshakeFailure) => void) | undefined;
 }
@@ -93,8 +105,7 @@ export function createDataServer(
     headerLimit: settings.limits.header,
     interrupt: (res, refused) => inFlight.interrupt(res, refused),
   });
-  // No go-ahead here: the body plugin sends it once the request is admitted, so that a refused client sends no body in
-  // vain.
+  // No go-ahead here: the body plugin sends it once the request is admitted.
   server.on('checkContinue', (req, res) => void server.emit('request', req, res));
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   applyLimits(server, settings);
@@ -131,10 +142,7 @@ function serveBy(app: Koa, handle: ReturnType<typeof createRequestPath>): Serve 
   };
 }
 
-/**
- * A request that Koa's router has read. The request path responds to it, not Koa: Koa's stream bodies cost 170 µs and two
- * error events per broken stream (measured).
- */
+/** Not Koa responds: its stream bodies cost 170 µs and two error events per broken stream (measured). */
 function ofKoa(ctx: Koa.Context): Incoming {
   ctx.respond = false;
   return { req: ctx.req, res: ctx.res, koa: () => ctx };
@@ -165,16 +173,12 @@ interface RefusalSetup {
   readonly replies: WeakMap<Duplex, ServerResponse>;
   readonly format: Format;
   readonly clock: Clock;
-  /** Limit of the request headers, in bytes. */
   readonly headerLimit: number;
   /** Lets the request's own chain refuse it, if the chain runs and no reply has begun. False: it did not. */
   readonly interrupt: (res: ServerResponse, refused: GatewayError) => boolean;
 }
 
-/**
- * Answers requests that node:http rejects before any gateway code runs. Clients get the usual error shape, a code and
- * an id; Node's own replies have no body. https://nodejs.org/api/http.html#event-clienterror
- */
+/** For requests that node:http rejects before any code here runs (nodejs.org/api/http.html#event-clienterror). */
 function answerRefusals(server: Server, setup: RefusalSetup): void {
   const { replies } = setup;
   /** Connections whose refusal waits for earlier replies. Node emits an error for every further read. */
@@ -194,10 +198,7 @@ function answerRefusals(server: Server, setup: RefusalSetup): void {
   });
 }
 
-/**
- * Handles a broken request body. If a reply has begun, or another reply must leave first, there is no place for an
- * error reply.
- */
+/** If a reply has begun, or another one must leave first, there is no place for an error reply. */
 function refuseBody(
   reply: ServerResponse,
   refused: GatewayError,
@@ -217,8 +218,7 @@ function refuse(socket: Duplex, refused: GatewayError, { format, clock }: Refusa
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = Buffer.isBuffer(body) ? body.toString() : '';
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}connection: close\r\n\r\n${text}`);
-  // An immediate close would reset the connection while the client still writes, and lose the reply (RFC 9112, section
-  // 9.6).
+  // An immediate close would reset the connection and lose the reply (RFC 9112, section 9.6).
   const stop = clock.after(LINGER_MS, () => socket.destroy());
   socket.once('close', stop).resume();
 }

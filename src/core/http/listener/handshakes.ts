@@ -15,7 +15,6 @@ export interface HandshakeSetup {
 interface TlsHandshake {
   readonly peer: string;
   readonly socket: Socket;
-  /** Monotonic time. */
   readonly since: number;
   failure: HandshakeFailure;
 }
@@ -35,13 +34,11 @@ function plainReply(body: object): string {
   return `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`;
 }
 
-/** How often handshakes that take too long are looked for. */
 const CHECK_MS = 1000;
 
 /**
- * Bounds connections whose TLS handshake has not ended: all limits of requests begin after it, and Node alone keeps any number of
- * them for two minutes each. Beyond the number the oldest one ends: under a flood of silent connections a client that
- * answers at once still gets through.
+ * Bounds connections whose TLS handshake has not ended: all limits of requests begin after it, and Node keeps any
+ * number for two minutes. Beyond the number the oldest ends: a client that answers at once gets through a flood.
  */
 export class Handshakes {
   readonly #setup: HandshakeSetup;
@@ -63,7 +60,6 @@ export class Handshakes {
     });
   }
 
-  /** Ends all of them. */
   end(): void {
     for (const handshake of this.#open.values()) this.#fail(handshake, 'closed');
   }

@@ -49,20 +49,13 @@ export function listen(
   });
 }
 
-/**
- * The accept queue counts as empty after `quietMs` without a connection. Clients that keep connecting get at most
- * `limitMs`.
- */
+/** The accept queue counts as empty after `quietMs` without a connection; at most `limitMs` are waited for. */
 const QUIET = { quietMs: 25, limitMs: 700 };
-/**
- * A longer iteration of the event loop has served requests, and connections may have arrived since it checked for them.
- */
+/** In a longer iteration of the event loop connections may have arrived since it checked for them. */
 const SHORT_ITERATION_MS = 1;
 
 /**
- * Resolves just after a check found the accept queue empty. Under a flood of connections no check does; then it
- * resolves after twice the limit.
- *
+ * Resolves just after a check found the accept queue empty; under a flood, after twice the limit.
  * @param accepted the number of connections that the listener has ever accepted
  */
 export async function untilQuiet(accepted: () => number): Promise<void> {
@@ -77,7 +70,6 @@ export async function untilQuiet(accepted: () => number): Promise<void> {
   }
 }
 
-/** Counts the connections that a server accepts from now on. */
 export function countConnections(server: Server): { readonly accepted: () => number; stop(): void } {
   let count = 0;
   const onConnection = (): void => void (count += 1);
@@ -89,11 +81,8 @@ export function countConnections(server: Server): { readonly accepted: () => num
 const IDLE_CHECK_MS = 50;
 
 /**
- * Stops accepting connections and closes the existing ones as they become idle. Resolves when none is left.
- *
- * node:http calls a connection idle once its reply has been ended, even if the client has not read most of it yet.
- * `isBusy` reports such a reply, or another reason to wait; while it does, nothing is closed. `close()` of node:http
- * does not check this.
+ * Stops accepting connections and closes the existing ones as they become idle. node:http calls a connection idle once
+ * its reply has ended, even if the client has not read it: while `isBusy` reports one, nothing is closed.
  */
 export function stopListening(server: Server, isBusy: () => boolean): Promise<void> {
   if (!server.listening) return Promise.resolve();
@@ -116,7 +105,6 @@ export function stopListening(server: Server, isBusy: () => boolean): Promise<vo
   });
 }
 
-/** Closes the server and all its connections at once. */
 export function close(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve();
   return new Promise((resolve) => {

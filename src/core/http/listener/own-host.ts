@@ -8,7 +8,6 @@ export function hostOf(header: string | undefined): string | undefined {
   return (literal ?? name)?.toLowerCase();
 }
 
-/** True if the name belongs to this listener. */
 export function isOwnHost(
   name: string | undefined,
   listener: Pick<ServerSettings['admin'], 'host' | 'hosts'>,
@@ -18,9 +17,9 @@ export function isOwnHost(
 }
 
 /**
- * True for a request that a page of another origin made a browser send. Such a page reads no answer, but a read can cost time and leave
- * a row in the audit. Programs send neither header (https://www.w3.org/TR/fetch-metadata/, RFC 6454, section 7). A page of another port
- * is of another origin: scheme, host and port are compared. The scheme of a name of `admin.hosts` may be that of a proxy.
+ * True for a request that a page of another origin (scheme, host and port) made a browser send. It reads no answer, but
+ * may cost time and a row in the audit. Programs send neither header (https://www.w3.org/TR/fetch-metadata/, RFC 6454,
+ * section 7). The scheme of a name of `admin.hosts` may be that of a proxy.
  */
 export function isOfForeignPage(
   { 'sec-fetch-site': site, origin, host = '' }: IncomingHttpHeaders,

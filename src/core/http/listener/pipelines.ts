@@ -10,17 +10,14 @@ interface Waiting {
 
 /** The requests of one connection that arrived before earlier replies had left. */
 class Line {
-  /** Number of requests being served. */
   running = 0;
-  /** Reading of the connection is paused, because requests wait. */
   paused = false;
   readonly waiting: Waiting[] = [];
 }
 
 /**
  * Limits how many pipelined requests of one connection are served at once (RFC 9112, section 9.3.2). Further ones wait
- * in order while reading of the connection is paused. Node's parser emits all requests of one read, up to 64 KiB, so no
- * more than that waits here.
+ * in order while reading is paused: at most those of one read of Node's parser, 64 KiB.
  */
 export class Pipelines {
   readonly #lines = new WeakMap<Socket, Line>();
@@ -28,7 +25,6 @@ export class Pipelines {
   readonly #limit: () => number;
   #held: Waiting[] | undefined;
 
-  /** @param limit the current limit per connection */
   constructor(serve: Serve, limit: () => number) {
     this.#serve = serve;
     this.#limit = limit;

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { withoutPathKey } from './path-key.ts';
-import { withoutKey } from './query-key.ts';
+import { withoutKey, withoutPathKey } from './keys-in-urls.ts';
 import { compileRoutes, guessFormat, type HttpRoute } from './routes.ts';
 import { oauthErrors, signInRefusal } from './sign-in.ts';
 import type Koa from 'koa';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
 import { operations } from '../../operations/index.ts';
 import { GatewayError } from '../../../plugin/index.ts';
-import type { Routed } from '../gateway/routed.ts';
+import type { Routed } from '../gateway/request-scope.ts';
 
 let compiled: readonly HttpRoute[] | undefined;
 
@@ -35,13 +34,10 @@ export const fixedRoute = ({ url = '', method = '' }: Pick<IncomingMessage, 'url
   (fixed ??= findFixed()).get(url)?.[method];
 
 /**
- * Normalises a request's target before anything reads it. The router, conditions, plugins, logs and `explain` then read
- * the same path, so no spelling can pass one of them and not another.
- *
- * An operation matches its path in any case, with or without one trailing slash, in origin form and in absolute form
- * (RFC 9112, section 3.2.2). All of these become the operation's own path. A fragment is not part of a request target
- * (RFC 9112, section 3.2) and is dropped. Every other difference makes another path and a 404: empty and dot segments,
- * `;parameters`, and percent-encoded letters. A proxy's rules could read such spellings differently.
+ * Normalises a request's target before anything reads it, so that no spelling can pass the router, a condition or a log
+ * and not another. An operation matches its path in any case, with or without one trailing slash, in origin form and in
+ * absolute form (RFC 9112, section 3.2.2); a fragment is dropped. Every other difference makes another path and a 404:
+ * empty and dot segments, `;parameters`, and percent-encoded letters, which a proxy's rules could read differently.
  */
 export function normaliseTarget(req: Pick<IncomingMessage, 'url' | 'method' | 'headers'>): void {
   const target = req.url ?? '/';
@@ -60,10 +56,7 @@ const BARE_MODEL = /^\/(v1|v1alpha|v1beta1?)\/(?=(?:@|%40).*:[a-z]+\/?$)/i;
 
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
 
-/**
- * The path and query, always with a leading slash: Koa passes any other target to `url.parse`, which also finds a path
- * in `ftp://host/path`.
- */
+/** Always with a leading slash: Koa passes any other target to `url.parse`, which finds a path in `ftp://host/path`. */
 function originForm(target: string): string {
   const whole = target.split('#', 1)[0]!;
   if (whole.startsWith('/')) return whole;
@@ -71,14 +64,11 @@ function originForm(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/**
- * Percent-encodes bytes that are not allowed in URLs. Node's parser accepts them, and `url.parse`, which Koa falls back
- * to, trims some of them.
- */
+/** Percent-encodes bytes that URLs do not allow. Node accepts them, and `url.parse`, Koa's fallback, trims some. */
 const encoded = (target: string): string =>
   target.replaceAll(/[^!-~]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-/** Normalises a path. The method chooses among routes with the same path, such as `/v1/models/{+id}` and `/v1/models/{+model}:countTokens`. */
+/** The method chooses among routes of one path: `/v1/models/{+id}` and `/v1/models/{+model}:countTokens`. */
 function canonical(path: string, method: string | undefined): string {
   const found = routes().filter((route) => route.path.test(path));
   const route = found.find((one) => one.method === method) ?? found[0];
@@ -121,10 +111,7 @@ const methodsAt = (path: string): readonly string[] =>
     .filter((route) => route.path.test(path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-/**
- * Suggests a path. Anthropic's clients put `/v1` into their paths and OpenAI's expect it in their base URL, so base
- * URLs are easily mixed up.
- */
+/** Suggests a path: Anthropic's clients put `/v1` into their paths, OpenAI's expect it in their base URL. */
 function hintFor(path: string): string {
   const plain = path.replace(/^\/{2,}/, '/');
   const served = [plain, plain.replace(/^\/v1(?=\/v1\/)/i, ''), `/v1${plain}`].find(

@@ -3,10 +3,7 @@ import type Koa from 'koa';
 
 const DOCS = 'https://github.com/gatehouse-gateway/gatehouse#readme';
 
-/**
- * The answer of a listener at `/`, which people open to see what listens there. It needs no key and shows no settings and no version, which
- * would help those who look for old ones. @param links paths of the listener by what is there
- */
+/** The answer of a listener at `/`. It needs no key and shows no settings. @param links paths by what is there */
 export const describeListener = (message: string, links: Readonly<Record<string, string>>): object => ({
   name: 'gatehouse',
   message,
@@ -22,11 +19,9 @@ export const healthOf = (ready: boolean): { readonly status: number; readonly bo
 
 const ROOT = describeListener('An AI gateway: its APIs are below /v1.', { health: '/health', models: '/v1/models' });
 
-/** True for a request that announces a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
-/** Answers `/` and `/health` of the data listener. */
 export function answerRoot(isReady: () => boolean): Koa.Middleware {
   return (ctx, next) => {
     const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';

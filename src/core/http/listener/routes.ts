@@ -1,21 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Format } from '../../../formats/format.ts';
 import { GatewayError, type Operation, type PathParams } from '../../../plugin/index.ts';
-import { KEY_IN_PATH } from './path-key.ts';
-import type { Routed } from '../gateway/routed.ts';
+import { KEY_IN_PATH } from './keys-in-urls.ts';
+import type { Routed } from '../gateway/request-scope.ts';
 
 /** The operations of one path and method. The request's headers and query select among them. */
 export interface HttpRoute {
   readonly method: Operation['method'];
-  /** The path as the operations write it. */
   readonly template: string;
   readonly path: RegExp;
-  /**
-   * Normalises a matching path: the operation's own spelling, with its parameters re-encoded. A path with broken
-   * encoding is returned unchanged.
-   */
+  /** The operation's own spelling, with its parameters re-encoded. Broken encoding is returned unchanged. */
   normalise(path: string): string;
-  /** @param head of a request whose path matches */
   read(head: RequestHead): Routed;
 }
 
@@ -78,10 +73,7 @@ const operationFor = (
       (query === undefined || new URLSearchParams(querystring).get(query.name) === query.value),
   );
 
-/**
- * Guesses the client's API for a path or method that no route serves: by the start of the path, otherwise by a header.
- * Undefined if neither matches.
- */
+/** Guesses the client's API where no route serves: by the start of the path, otherwise by a header. */
 export function guessFormat(
   operations: readonly Operation[],
   { path, headers, querystring = '' }: RequestHead,
@@ -105,10 +97,7 @@ const NO_PARTS: PathParams = Object.freeze({});
 /** A parameter of a template: whether it keeps its slashes, its name, and the texts that it may be. */
 const PART = /\{(\+?)([a-z]+)(?::([\w|]+))?\}/g;
 
-/**
- * Encodes characters that a segment cannot contain (RFC 3986, section 3.3). `{+name}` also keeps its slashes (RFC 6570,
- * section 3.2.3).
- */
+/** Encodes characters that a segment cannot contain (RFC 3986, section 3.3); `{+name}` keeps its slashes. */
 const expand = (template: string, params: PathParams): string =>
   template
     .replaceAll(PART, (_, several: string, name: string) =>

@@ -5,11 +5,9 @@ import type { TlsIdentity } from '../../settings/read/tls-files.ts';
 import { Handshakes, type HandshakeSetup } from './handshakes.ts';
 
 export interface SecureSetup extends HandshakeSetup {
-  /** Undefined: plain HTTP. */
   readonly tls: TlsIdentity | undefined;
 }
 
-/** An HTTP server, with TLS if the settings have a certificate. */
 export function createListener(
   options: ServerOptions,
   { tls, ...setup }: SecureSetup,
@@ -66,10 +64,5 @@ const isSame = (one: TlsIdentity, other: TlsIdentity): boolean =>
   one.cert === other.cert && one.key.reveal() === other.key.reveal() && one.clientCa === other.clientCa;
 
 function contextOf({ cert, key, clientCa }: TlsIdentity): SecureContextOptions {
-  return {
-    cert,
-    key: key.reveal(),
-    minVersion: 'TLSv1.2',
-    ...(clientCa !== undefined && { ca: clientCa }),
-  };
+  return { cert, key: key.reveal(), minVersion: 'TLSv1.2', ...(clientCa !== undefined && { ca: clientCa }) };
 }

@@ -5,7 +5,6 @@ import { GatewayError, type ErrorCode } from '../../../plugin/index.ts';
 
 /** An endpoint of OAuth, or of the contract between Claude Code and gateways, that needs a store of users. */
 interface SignInEndpoint {
-  /** Undefined: any method. */
   readonly method?: 'POST';
   readonly path: RegExp;
   readonly code: Extract<ErrorCode, 'not_found' | 'invalid_grant' | 'unauthorized_client'>;
@@ -15,8 +14,8 @@ interface SignInEndpoint {
 const USE_A_KEY = 'This gateway has no sign-in: send a gateway key as a bearer token or in x-api-key.';
 
 /**
- * The refusal of each endpoint, as its RFC and its clients expect it (docs/protocols/claude-code.md#sign-in-policies-telemetry). The first
- * row that fits counts. A base URL with `/v1` puts it before the path.
+ * As the RFC and clients of each endpoint expect it (docs/protocols/claude-code.md#sign-in-policies-telemetry). The
+ * first row that fits counts. A base URL with `/v1` puts it before the path.
  */
 const ENDPOINTS: readonly SignInEndpoint[] = [
   // The one answer by which Claude Code forgets the sign-in of a gateway that was here before.
@@ -38,7 +37,6 @@ const ENDPOINTS: readonly SignInEndpoint[] = [
   { path: /^\/managed\/settings\/?$/i, code: 'not_found', message: 'This gateway has no managed settings.' },
 ];
 
-/** Undefined for the path of no such endpoint. */
 export function signInRefusal(method: string, path: string): GatewayError | undefined {
   const endpoint = ENDPOINTS.find((one) => (one.method ?? method) === method && one.path.test(path));
   return endpoint && new GatewayError(endpoint.code, endpoint.message);

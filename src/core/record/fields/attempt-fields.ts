@@ -7,7 +7,6 @@ import { SPAN } from '../semconv.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
-/** One physical request of an attempt. */
 const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { record: 'started_ms', as: 'ms', value: 'startedMs' },
   { record: 'duration_ms', as: 'ms', value: 'durationMs' },
@@ -46,7 +45,6 @@ export const TOKEN_FIELDS: readonly RecordField<Usage>[] = [
   { record: 'tier', as: 'text', value: 'tier' },
 ];
 
-/** Undefined where there is none. */
 export const usdOfNano = (nano: number | undefined): number | undefined =>
   nano === undefined ? undefined : nano / 1e9;
 
@@ -56,7 +54,6 @@ const costFields = ({ nano, source, unknown }: RecordedCost): object => ({
   cost_unknown: unknown,
 });
 
-/** One attempt at a target. */
 export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { line: 'target', record: 'target', span: SPAN.configTarget, as: 'text', value: 'target' },
   { line: 'target_name', record: 'target_name', as: 'text', value: 'targetName' },
@@ -64,12 +61,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { line: 'provider', record: 'provider', span: SPAN.providerSlug, as: 'text', value: ({ place }) => place?.provider },
   { span: SPAN.attempt, as: 'plain', value: 'number' },
   { record: 'request_model', as: 'text', value: ({ place }) => place?.model },
-  {
-    record: 'response_model',
-    span: SPAN.responseModel,
-    as: 'text',
-    value: 'responseModel',
-  },
+  { record: 'response_model', span: SPAN.responseModel, as: 'text', value: 'responseModel' },
   { record: 'answered_by_other', as: 'text', value: 'substitution' },
   { record: 'url', as: 'text', value: ({ place }) => place?.url },
   { record: 'started_ms', as: 'ms', value: 'startedMs' },
@@ -130,7 +122,6 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   rows({ record: 'tries' }, TRY_FIELDS, ({ tries }) => tries),
 ];
 
-/** A target that was skipped. */
 export const SKIP_FIELDS: readonly RecordField<RecordedSkip>[] = [
   { line: 'target', record: 'target', as: 'text', value: 'target' },
   { line: 'target_name', record: 'target_name', as: 'text', value: 'targetName' },
@@ -145,7 +136,6 @@ function finishReasonsOf({ outcome, finish: finished }: RecordedAttempt): string
   return finish && [finish];
 }
 
-/** Maximum names of losses in a span. */
 const MAX_LOSSES = 20;
 
 function namesOf(losses: RecordedAttempt['losses']): string[] {
@@ -154,7 +144,6 @@ function namesOf(losses: RecordedAttempt['losses']): string[] {
   return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
 }
 
-/** A branch of a conditional group. */
 export const branchOf = ({ at, condition, to }: ChosenBranch): object => ({
   at,
   held: condition === undefined ? 'default' : `conditions[${condition}]`,
@@ -172,15 +161,13 @@ export function tokenCountOf({ estimated }: RecordedAttempt): string | undefined
   return estimated ? 'estimate' : undefined;
 }
 
-/** Stored files that the request names. */
 export function filesOf({ files }: RecordedAttempt): readonly object[] | undefined {
   return files.length > 0 ? files : undefined;
 }
 
 /** Undefined for an empty list. */
-export function textsOf<T>(list: readonly T[], write: (item: T) => string): string[] | undefined {
-  return list.length === 0 ? undefined : list.map(write);
-}
+export const textsOf = <T>(list: readonly T[], write: (item: T) => string): string[] | undefined =>
+  list.length === 0 ? undefined : list.map(write);
 
 function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object | undefined {
   if (errorCode === undefined) return undefined;
@@ -198,25 +185,22 @@ function failureOf({ errorCode, errorType, failure }: RecordedAttempt): object |
 }
 
 /** The look-up without the call for vectors. */
-export function semanticOf({ result, reason, similarity }: RecordedSemantic): object {
-  return {
-    result,
-    reason,
-    similarity: roundSimilarity(similarity),
-  };
-}
+export const semanticOf = ({ result, reason, similarity }: RecordedSemantic): object => ({
+  result,
+  reason,
+  similarity: roundSimilarity(similarity),
+});
 
-function wholeSemantic(semantic: RecordedSemantic): object {
-  const { embedding } = semantic;
-  return {
-    ...semanticOf(semantic),
-    embedding: embedding && {
-      provider: embedding.provider,
-      request_model: embedding.modelLabel,
-      duration_ms: Math.round(embedding.durationMs * 1000) / 1000,
-      tokens: embedding.tokens,
-      ...(embedding.cost && costFields(embedding.cost)),
-      result: embedding.result,
-    },
-  };
-}
+const wholeSemantic = (semantic: RecordedSemantic): object => ({
+  ...semanticOf(semantic),
+  embedding: semantic.embedding && vectorsCall(semantic.embedding),
+});
+
+const vectorsCall = (call: NonNullable<RecordedSemantic['embedding']>): object => ({
+  provider: call.provider,
+  request_model: call.modelLabel,
+  duration_ms: Math.round(call.durationMs * 1000) / 1000,
+  tokens: call.tokens,
+  ...(call.cost && costFields(call.cost)),
+  result: call.result,
+});

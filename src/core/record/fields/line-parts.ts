@@ -1,6 +1,6 @@
 /**
- * The texts that make up a line, in order. A line is written from its parts, because joining them first takes twice as
- * much memory as the line (measured: 1.5 KB per request). One list serves all lines, one after another.
+ * The texts that make up a line, in order. Joining them first takes twice as much memory as the line (measured: 1.5 KB
+ * per request). One list serves all lines, one after another.
  */
 export class LineParts {
   readonly #texts: string[] = [];

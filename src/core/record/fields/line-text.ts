@@ -6,40 +6,41 @@ import { RecurringTexts } from './recurring-texts.ts';
 /** Adds the members of an object to a line: `,"status":200,"stream":false`. */
 export type AddMembers<T> = (of: T, into: LineParts) => void;
 
-/** A member of an object: where its value is, and how the value is written. */
+/**
+ * Where a value is, and how it is written. A property is read in place: a function for each of 60 fields would double the calls of
+ * a line (counted).
+ */
 interface Member<T> {
-  /** A property is read in place: a function for each of 60 fields would double the calls of a line (counted). */
   readonly value: keyof T | ((of: T) => unknown);
   readonly textOf: (value: unknown) => string;
 }
 
-/** A member whose value is often that of the request before. It keeps its latest value, and the text: `,"status":200`. */
+/** A member whose value is often that of the request before: it keeps its latest value (null: none yet) and the text. */
 interface KeptMember<T> extends Member<T> {
-  /** Null: there was none yet. */
   latest: unknown;
   text: string;
 }
 
-/** The steps that write an object: one for each member, or for neighbouring texts. */
+/** A step of writing an object. The table at `membersWriter` has an example of each. */
 type LineStep<T> =
-  /** Texts are joined anew when one of them has changed, because each join makes an object. */
   | { readonly how: 'kept'; readonly members: KeptMember<T>[]; joined: string }
-  /** A value that each request has of its own. */
   | (Member<T> & { readonly how: 'once'; readonly name: string })
   | { readonly how: 'nested'; readonly add: AddMembers<T> };
 
 /**
  * Compiles the members of a JSON object in the access line, in the order of the table. An absent value has no member.
  *
- * | Row of the table                                   | Object                 | Added to the line            |
- * | -------------------------------------------------- | ---------------------- | ---------------------------- |
- * | `{ line: 'method', as: 'text', value: 'method' }`  | `{ method: 'POST' }`   | `,"method":"POST"`           |
- * | `{ line: 'status', as: 'plain', value: 'status' }` | `{ status: 200 }`      | `,"status":200`              |
- * | `{ line: 'took', as: 'ms', value: 'tookMs' }`      | `{ tookMs: 12.34567 }` | `,"took":12.346`             |
- * | `rows({ line: 'tries' }, TRIES, …)`                | two tries              | `,"tries":[{"n":0},{"n":1}]` |
+ * | Rows of the table                                  | Step   | Object                 | Added to the line            |
+ * | -------------------------------------------------- | ------ | ---------------------- | ---------------------------- |
+ * | `{ line: 'method', as: 'text', value: 'method' }`, | kept   | `{ method: 'POST',     | `,"method":"POST"            |
+ * | `{ line: 'route', as: 'text', value: 'route' }`    |        | route: '/v1/x' }`      | ,"route":"/v1/x"`            |
+ * | `{ line: 'status', as: 'plain', value: 'status' }` | kept   | `{ status: 200 }`      | `,"status":200`              |
+ * | `{ line: 'took', as: 'ms', value: 'tookMs' }`      | once   | `{ tookMs: 12.34567 }` | `,"took":12.346`             |
+ * | `rows({ line: 'tries' }, TRIES, …)`                | nested | two tries              | `,"tries":[{"n":0},{"n":1}]` |
  *
- * Each text is scrubbed on its own, which equals scrubbing the whole line: no name in a table is a credential's, and no
- * pattern of a credential matches beyond the quotes of a text.
+ * `kept` writes the text of the request before if its values are the same; neighbouring texts are one step, because each join of
+ * texts makes an object. `once` writes a value that each request has of its own. Each text is scrubbed on its own, which equals
+ * scrubbing the whole line: no name in a table is a credential's, and no pattern of a credential matches beyond the quotes of a text.
  *
  * @param before precedes the first member; `''` only if the first value is never absent
  */
@@ -82,9 +83,9 @@ function stepsOf<T>(fields: readonly RecordField<T>[], before: ',' | ''): LineSt
       texts.push(keptMember(field, name));
       continue;
     }
-    texts = field.as === 'text' ? [keptMember(field, name)] : undefined;
-    if (texts) steps.push({ how: 'kept', members: texts, joined: '' });
-    else steps.push(stepOf(field, name));
+    const step = stepOf(field, name);
+    steps.push(step);
+    texts = field.as === 'text' && step.how === 'kept' ? step.members : undefined;
   }
   return steps;
 }
@@ -100,15 +101,11 @@ function stepOf<T>(field: RecordField<T>, name: string): LineStep<T> {
 function keptMember<T>(field: Extract<RecordField<T>, { as: 'text' | 'plain' }>, name: string): KeptMember<T> {
   const absent = field.orNull ? `${name}null` : '';
   const texts = new RecurringTexts((text) => name + quoted(text));
-  return {
-    value: field.value,
-    textOf(value) {
-      if (value === undefined) return absent;
-      return typeof value === 'string' ? texts.of(value) : name + plainText(value);
-    },
-    latest: null,
-    text: '',
+  const textOf = (value: unknown): string => {
+    if (value === undefined) return absent;
+    return typeof value === 'string' ? texts.of(value) : name + plainText(value);
   };
+  return { value: field.value, textOf, latest: null, text: '' };
 }
 
 const quoted = (text: string): string => scrub(JSON.stringify(text));

@@ -5,7 +5,6 @@ import type { LineParts } from './line-parts.ts';
 export interface Notations {
   /** A text that recurs from request to request. */
   readonly text: string;
-  /** A text of one request. */
   readonly unique: string;
   readonly plain: number | boolean;
   /** Milliseconds, rounded to microseconds. */
@@ -19,7 +18,6 @@ export interface Notations {
 
 /** The names of a field in the places that show it. Without a name the place does not show it. */
 export interface ShownAs {
-  /** In the access line. */
   readonly line?: string;
   /** In the admin listener's records. */
   readonly record?: string;
@@ -31,14 +29,12 @@ type NamesOf<T, V> = { [K in Name<T>]: T[K] extends V | undefined ? K : never }[
 /** The property that has the value, or a function that derives it. Undefined: the value is absent. */
 type FieldValue<T, V> = NamesOf<T, V> | ((of: T) => V | undefined);
 
-/** A field with one value. */
 type SingleField<T> = {
   [N in keyof Notations]: ShownAs & {
     readonly as: N;
     readonly value: FieldValue<T, Notations[N]>;
     /** The access line has `null` in place of an absent value. */
     readonly orNull?: true;
-    /** Attribute of its span. */
     readonly span?: Notations[N] extends AttributeValue ? string : never;
   };
 }[keyof Notations];
@@ -56,7 +52,6 @@ interface NestedField<T> extends ShownAs {
 /** One fact of a record: its value, and its name in each place that shows it. */
 export type RecordField<T> = SingleField<T> | NestedField<T>;
 
-/** The function that reads the value of a field. */
 export function readerOf<T, V>(value: FieldValue<T, V>): (of: T) => V | undefined {
   if (typeof value === 'function') return value;
   // `FieldValue` admits the names of properties that have such a value, which TypeScript cannot follow.

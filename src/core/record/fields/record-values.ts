@@ -1,9 +1,7 @@
 import { readerOf, type RecordField } from './record-field.ts';
 
 /**
- * Compiles the object that the admin listener shows: the fields that have a name there, in the order of the table. An
- * absent value has no member. Texts may still have credentials.
- *
+ * Compiles the object that the admin listener shows. Texts may still have credentials.
  * @param notFinite replaces NaN and infinities, which JSON does not have; undefined leaves the field out
  */
 export function valuesReader<T>(

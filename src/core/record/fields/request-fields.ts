@@ -1,7 +1,8 @@
 import type { BoundedRecord } from '../bounded-record.ts';
+import { sumOfCosts, unknownOf } from '../costs.ts';
 import type { RecordedAttempt } from '../record.ts';
-import { SPAN } from '../semconv.ts';
 import { roundSimilarity } from '../record-semantic.ts';
+import { SPAN } from '../semconv.ts';
 import {
   ATTEMPT_FIELDS,
   branchOf,
@@ -13,12 +14,23 @@ import {
   tokenCountOf,
   usdOfNano,
 } from './attempt-fields.ts';
-import { sumOfCosts, unknownOf } from '../costs.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
-const isOver = ({ state }: BoundedRecord): boolean => state !== 'running';
-/** Usage of the attempt that answered. */
+/** A value of a request that has ended. */
+const whenOver =
+  <V>(valueOf: (record: BoundedRecord) => V) =>
+  (record: BoundedRecord): V | undefined =>
+    record.state === 'running' ? undefined : valueOf(record);
+
+/** A value of the attempt that answered, or of the last one that failed. */
+const ofLast =
+  <V>(valueOf: (attempt: RecordedAttempt) => V) =>
+  ({ attempts }: BoundedRecord): V | undefined => {
+    const last = attempts.at(-1);
+    return last && valueOf(last);
+  };
+
 function paidUsageOf({ attempts }: BoundedRecord): RecordedAttempt['usage'] {
   const last = attempts.at(-1);
   return last?.answered ? last.usage : undefined;
@@ -35,17 +47,13 @@ const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[
 ];
 
 /**
- * The fields that the access line, the admin listener's records and the server span show of a request, in the order in which they
- * show it. A new field is one row. `attempts.at(-1)` is the attempt that answered, or the last that failed.
+ * The fields that the access line, the admin listener's records and the server span show of a request, in their order.
+ * A new field is one row. `attempts.at(-1)` is the attempt that answered, or the last that failed.
  */
 export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'request_id', record: 'request_id', as: 'unique', value: 'id' },
   { record: 'time', as: 'time', value: 'receivedAt' },
-  {
-    record: 'ended',
-    as: 'time',
-    value: (record) => (isOver(record) ? record.receivedAt + record.durationMs : undefined),
-  },
+  { record: 'ended', as: 'time', value: whenOver(({ receivedAt, durationMs }) => receivedAt + durationMs) },
   { record: 'state', as: 'text', value: 'state' },
   { line: 'trace_id', record: 'trace_id', as: 'unique', value: 'traceId' },
   { line: 'span_id', as: 'unique', value: 'spanId' },
@@ -54,19 +62,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'route', record: 'route', as: 'text', orNull: true, value: 'route' },
   { line: 'path', record: 'path', as: 'text', value: 'path' },
   { record: 'operation', as: 'text', value: 'operation' },
-  {
-    line: 'status',
-    record: 'status',
-    span: SPAN.httpStatus,
-    as: 'plain',
-    value: (record) => (isOver(record) ? record.status : undefined),
-  },
+  { line: 'status', record: 'status', span: SPAN.httpStatus, as: 'plain', value: whenOver(({ status }) => status) },
   { record: 'outcome', as: 'text', value: 'outcome' },
-  {
-    record: 'outcome_status',
-    as: 'plain',
-    value: (record) => (isOver(record) ? record.outcomeStatus : undefined),
-  },
+  { record: 'outcome_status', as: 'plain', value: whenOver(({ outcomeStatus }) => outcomeStatus) },
   { line: 'duration_ms', record: 'duration_ms', as: 'ms', value: 'durationMs' },
   { line: 'overhead_ms', record: 'overhead_ms', as: 'ms', value: 'overheadMs' },
   { line: 'ttfc_ms', record: 'first_content_ms', as: 'ms', value: 'firstContentMs' },
@@ -77,11 +75,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'cache', record: 'cache', span: SPAN.cacheStatus, as: 'text', value: 'cache' },
   { line: 'config_hash', record: 'settings_hash', as: 'text', value: 'settingsHash' },
   { line: 'config_id', span: SPAN.configId, as: 'text', value: ({ configId }) => configId || undefined },
-  {
-    line: 'gateway_config_hash',
-    as: 'text',
-    value: ({ configId, configHash }) => (configId ? configHash : undefined),
-  },
+  { line: 'gateway_config_hash', as: 'text', value: ({ configId, configHash }) => (configId ? configHash : undefined) },
   group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId ? record : undefined)),
   { line: 'alias', record: 'alias', span: SPAN.alias, as: 'text', value: 'alias' },
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
@@ -112,35 +106,14 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   rows({ line: 'attempts', record: 'attempts' }, ATTEMPT_FIELDS, ({ attempts }) => attempts),
   { line: 'retries', as: 'plain', value: ({ attempts, retries }) => (attempts.length > 0 ? retries : undefined) },
   { record: 'retries', as: 'plain', value: 'retries' },
-  {
-    line: 'semantic',
-    as: 'json',
-    value: ({ attempts }) => {
-      const semantic = attempts.at(-1)?.semantic;
-      return semantic && semanticOf(semantic);
-    },
-  },
-  {
-    line: 'token_count',
-    as: 'text',
-    value: ({ attempts }) => {
-      const last = attempts.at(-1);
-      return last && tokenCountOf(last);
-    },
-  },
+  { line: 'semantic', as: 'json', value: ofLast(({ semantic }) => semantic && semanticOf(semantic)) },
+  { line: 'token_count', as: 'text', value: ofLast(tokenCountOf) },
   {
     line: 'losses',
     as: 'texts',
     value: ({ attempts }) => textsOf(attempts.at(-1)?.losses ?? [], ({ param, action }) => `${param}:${action}`),
   },
-  {
-    line: 'files',
-    as: 'json',
-    value: ({ attempts }) => {
-      const last = attempts.at(-1);
-      return last && filesOf(last);
-    },
-  },
+  { line: 'files', as: 'json', value: ofLast(filesOf) },
   {
     line: 'defaulted',
     as: 'texts',
@@ -157,12 +130,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     value: ({ attempts }) => usdOfNano(sumOfCosts(attempts, 'nano')),
   },
   { line: 'cost_source', as: 'text', value: ({ attempts }) => attempts.at(-1)?.cost?.source },
-  {
-    line: 'cost_unknown',
-    record: 'cost_unknown',
-    as: 'text',
-    value: ({ attempts }) => unknownOf(attempts),
-  },
+  { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: ({ attempts }) => unknownOf(attempts) },
   {
     line: 'saved_usd',
     record: 'saved_usd',
@@ -187,12 +155,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { record: 'client_left', as: 'text', value: 'disconnectStage' },
   { line: 'user_agent', as: 'text', value: 'userAgent' },
   { record: 'rejected', as: 'text', value: 'rejection' },
-  {
-    line: 'limited_by',
-    record: 'limited_by',
-    as: 'text',
-    value: 'limitedBy',
-  },
+  { line: 'limited_by', record: 'limited_by', as: 'text', value: 'limitedBy' },
   { record: 'ignored', as: 'json', value: 'ignoredPlace' },
   {
     record: 'conditions',

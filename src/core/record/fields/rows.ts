@@ -3,8 +3,12 @@ import { membersWriter } from './line-text.ts';
 import { valuesReader } from './record-values.ts';
 
 /**
- * A field that is a list of objects with fields of their own: `"tries":[{"status":429},{"status":200}]`. The first
- * field of an object is never absent. The access line does not have an empty list.
+ * A field that is a list of objects with fields of their own. The first field of an object is never absent.
+ *
+ * | Row                                            | Object                            | Added to the access line                   |
+ * | ---------------------------------------------- | --------------------------------- | ------------------------------------------ |
+ * | `rows({ line: 'tries' }, TRIES, (of) => of.t)` | `{ t: [{ n: 429 }, { n: 200 }] }` | `,"tries":[{"status":429},{"status":200}]` |
+ * | the same                                       | `{ t: [] }`                       | nothing                                    |
  */
 export function rows<T, I>(
   names: ShownAs,
@@ -34,7 +38,7 @@ export function rows<T, I>(
   };
 }
 
-/** A field that is one object with fields of its own, or absent: `"prompt":{"id":"greeting"}`. Its first field is never absent. */
+/** A field that is one object with fields of its own, or absent: `,"prompt":{"id":"greeting"}`. Its first one is never absent. */
 export function group<T, I>(
   names: ShownAs,
   fields: readonly RecordField<I>[],

@@ -1,9 +1,25 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { BoundedRecord } from '../bounded-record.ts';
 import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from '../record.ts';
-import { EARLIER_SPAN, SPAN } from '../semconv.ts';
-import type { RecordField } from './record-field.ts';
+import { SPAN } from '../semconv.ts';
+import { readerOf, type RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 import { REQUEST_FIELDS } from './request-fields.ts';
+
+/** Compiles the attributes that a span has of a record. */
+export function attributesReader<T>(fields: readonly RecordField<T>[]): (of: T) => Attributes {
+  const shown = fields.flatMap((field): { name: string; valueOf: (of: T) => Attributes[string] }[] =>
+    field.span === undefined ? [] : [{ name: field.span, valueOf: readerOf<T, Attributes[string]>(field.value) }],
+  );
+  return (of) => {
+    const attributes: Attributes = {};
+    for (const { name, valueOf } of shown) {
+      const value = valueOf(of);
+      if (value !== undefined) attributes[name] = value;
+    }
+    return attributes;
+  };
+}
 
 /** Methods that HTTP defines; any other method is not a span name. */
 export const METHODS: ReadonlySet<string> = new Set([
@@ -19,7 +35,6 @@ export const METHODS: ReadonlySet<string> = new Set([
   'QUERY',
 ]);
 
-/** Attributes of the server span. */
 export const SERVER_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { span: SPAN.httpMethod, as: 'text', value: ({ method }) => (METHODS.has(method) ? method : '_OTHER') },
   { span: SPAN.urlPath, as: 'text', value: 'path' },
@@ -40,7 +55,6 @@ export const INFERENCE_FIELDS: readonly RecordField<RequestRecord>[] = [
   { span: SPAN.configId, as: 'text', value: ({ configId }) => configId || undefined },
 ];
 
-/** Attributes that an inference span has of its target. */
 export const PLACE_FIELDS: readonly RecordField<RecordedPlace>[] = [
   { span: SPAN.providerName, as: 'text', value: 'semconvName' },
   { span: SPAN.requestModel, as: 'text', value: 'model' },
@@ -70,7 +84,6 @@ export const CALL_FIELDS: readonly RecordField<string>[] = [
   ...ADDRESS_FIELDS,
 ];
 
-/** Attributes that an HTTP span has of its try. */
 export const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
   { span: SPAN.httpStatus, as: 'plain', value: 'status' },
   { span: SPAN.errorType, as: 'text', value: ({ errorType }) => errorType || undefined },
@@ -78,5 +91,5 @@ export const TRY_FIELDS: readonly RecordField<RecordedTry>[] = [
 
 /** Attributes of an attempt by their names of v1.41, where those differ. */
 export const EARLIER_FIELDS: readonly RecordField<RecordedAttempt>[] = [
-  { span: EARLIER_SPAN.cacheWriteTokens, as: 'plain', value: ({ usage }) => usage?.cacheWrite },
+  { span: 'gen_ai.usage.cache_creation.input_tokens', as: 'plain', value: ({ usage }) => usage?.cacheWrite },
 ];

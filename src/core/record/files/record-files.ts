@@ -1,15 +1,15 @@
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../plugin/index.ts';
 import type { BoundedRecord } from '../bounded-record.ts';
 import { recordText } from '../json.ts';
-import { JsonLinesFile } from './json-lines-file.ts';
 import { removeOldFiles, RECORD_FILE } from './retention.ts';
 
 /** `telemetry.records` of server.yaml. */
 export interface RecordFilesSettings {
   readonly dir: string;
-  /** A file of this size is closed. */
   readonly maxFileBytes: number;
-  /** All files together. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
 }
@@ -18,6 +18,8 @@ export interface RecordFilesSettings {
 export const RECORD_DROP_REASONS = ['no_space', 'stalled', 'error'] as const;
 type RecordDropReason = (typeof RECORD_DROP_REASONS)[number];
 
+type LinesFile = Pick<JsonLinesFile, 'bytes' | 'append' | 'close'>;
+
 export interface RecordFilesOptions {
   readonly clock: Clock;
   /** Distinguishes processes that write to one folder. */
@@ -25,8 +27,7 @@ export interface RecordFilesOptions {
   readonly onDrop: (reason: RecordDropReason, lines: number) => void;
   /** Called at the first of several failures in a row. */
   readonly onFailure: (error: Error) => void;
-  /** Injected by tests. */
-  readonly openFile?: (dir: string, name: string) => Promise<Pick<JsonLinesFile, 'bytes' | 'append' | 'close'>>;
+  readonly openFile?: (dir: string, name: string) => Promise<LinesFile>;
 }
 
 /** Records wait this long for others: a write wakes a thread, which takes 20 µs of processor time (measured). */
@@ -39,20 +40,16 @@ const PAUSE_MS = 1000;
 const AGES_PER_FILE = 4;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * Writes records as JSON lines into files of bounded size, and removes the oldest. A full disk, a missing folder or a
- * slow disk costs records, which are counted, and never a request: nothing waits for a write.
- */
+/** Records as JSON lines in files of bounded size. A bad disk costs records, which are counted, never a request. */
 export class RecordFiles {
   readonly #options: RecordFilesOptions;
   #settings: RecordFilesSettings | undefined;
   #waiting: string[] = [];
   #waitingBytes = 0;
-  #file: Pick<JsonLinesFile, 'bytes' | 'append' | 'close'> | undefined;
+  #file: LinesFile | undefined;
   #openedAt = 0;
   #number = 0;
   #pausedUntil = -Infinity;
-  /** Reason of the latest failure. */
   #reason: RecordDropReason = 'error';
   #hasFailed = false;
   #isTimed = false;
@@ -66,7 +63,7 @@ export class RecordFiles {
   /** @param settings undefined: no record is written */
   apply(settings: RecordFilesSettings | undefined): void {
     const before = this.#settings;
-    if (isSame(before, settings)) return;
+    if (isDeepStrictEqual(before, settings)) return;
     this.#settings = settings;
     // Waiting records belong into the files of before.
     const lines = this.#take();
@@ -97,7 +94,6 @@ export class RecordFiles {
     return this.#enqueue(() => this.#write(this.#take(), this.#settings));
   }
 
-  /** Writes what waits and closes the file. */
   async close(): Promise<void> {
     await this.flush();
     await this.#enqueue(() => this.#close());
@@ -165,5 +161,37 @@ function reasonOf({ code = '' }: NodeJS.ErrnoException): RecordDropReason {
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? 'no_space' : 'error';
 }
 
-const isSame = (one: RecordFilesSettings | undefined, other: RecordFilesSettings | undefined): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
+class JsonLinesFile {
+  readonly #handle: FileHandle;
+  #bytes = 0;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  /** Creates the folder, and a file that did not exist. Records name keys and callers: only the gateway's user reads them. */
+  static async open(dir: string, name: string): Promise<JsonLinesFile> {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    return new JsonLinesFile(await open(join(dir, name), 'wx', 0o600));
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Appends whole lines. If that fails, the file ends with the lines before. */
+  async append(lines: Buffer): Promise<void> {
+    try {
+      await this.#handle.appendFile(lines);
+    } catch (error) {
+      // A full disk may have taken a part of a line.
+      await this.#handle.truncate(this.#bytes).catch(() => {});
+      throw error;
+    }
+    this.#bytes += lines.length;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

@@ -22,8 +22,7 @@ interface Found {
 
 /**
  * Removes files of records that are too old, and the oldest until the rest leaves room for another file. Several
- * processes may do this in one folder: a file that is already gone is no error. Other files in the folder stay.
- *
+ * processes may do this in one folder: a file that is already gone is no error.
  * @param keep the name of the file in use
  * @param free bytes that must be left
  */

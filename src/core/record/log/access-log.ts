@@ -4,14 +4,9 @@ import { LineParts } from '../fields/line-parts.ts';
 import { membersWriter } from '../fields/line-text.ts';
 import { REQUEST_FIELDS } from '../fields/request-fields.ts';
 
-/**
- * Writes the one line of a request whose reply has ended.
- *
- * @param wallMs time of its end
- */
+/** Writes the one line of a request whose reply has ended. @param wallMs time of its end */
 export type AccessLog = (record: BoundedRecord, wallMs: number) => void;
 
-/** Where the lines go. */
 export interface AccessLines {
   /** @param line valid during the call */
   write(line: LineParts): void;
@@ -20,7 +15,6 @@ export interface AccessLines {
 }
 
 export interface AccessLogOptions {
-  /** Decides which levels are written. */
   readonly log: Pick<Logger, 'isLevelEnabled'>;
   /** `errors`: 4xx, 5xx and broken streams only. */
   readonly mode: 'all' | 'errors' | 'off';
@@ -33,17 +27,17 @@ const OVERLOAD_LINES = 10;
 const membersOf = membersWriter(REQUEST_FIELDS, ',');
 
 /**
- * Levels: error for a 5xx and for a stream that was interrupted after its 200; warn for a 4xx; info for the rest,
- * including clients that disconnected (499), which is their choice and no fault. Headers and bodies are never in a
- * line. Requests rejected by overload get at most `OVERLOAD_LINES` lines per second; the next line reports how many
- * were omitted. Metrics and the admin listener's records omit none.
- *
- * The lines equal those of the logger (see createLogger), which takes 20 µs for one; this takes 3 (measured).
+ * Levels: error for a 5xx and a stream that was interrupted after its 200; warn for a 4xx; info for the rest, clients
+ * that left (499) among them. Requests rejected by overload get at most `OVERLOAD_LINES` lines per second; the next
+ * line reports how many were omitted. The lines equal those of the logger, which takes 20 µs for one; this takes 3
+ * (measured).
  */
 export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessLog {
   if (mode === 'off') return () => {};
   const overload = new Sampled();
-  const time = new TimeText();
+  // Requests that end in the same millisecond have the same text.
+  let latestMs = NaN;
+  let time = '';
   const line = new LineParts();
   const ofWorker = lines.worker === undefined ? '"' : `","worker":${lines.worker}`;
   return (record, wallMs) => {
@@ -56,9 +50,10 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
       if (without === undefined) return;
       if (without > 0) end = `,"not_logged":${without}${end}`;
     }
+    if (wallMs !== latestMs) time = new Date((latestMs = wallMs)).toISOString();
     line.clear();
     line.add(STARTS[level]);
-    line.add(time.of(wallMs));
+    line.add(time);
     line.add(ofWorker);
     membersOf(record, line);
     line.add(end);
@@ -66,21 +61,6 @@ export function createAccessLog({ log, mode, lines }: AccessLogOptions): AccessL
   };
 }
 
-/** Formats times. Requests that end in the same millisecond have the same text. */
-class TimeText {
-  #ms = NaN;
-  #text = '';
-
-  of(wallMs: number): string {
-    if (wallMs !== this.#ms) {
-      this.#ms = wallMs;
-      this.#text = new Date(wallMs).toISOString();
-    }
-    return this.#text;
-  }
-}
-
-/** Limits the lines per second. */
 class Sampled {
   #second = 0;
   #lines = 0;

@@ -12,7 +12,6 @@ type Written = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 /** The system calls, and the time. Injected by tests. */
 export interface LineWriterSystem {
   write(fd: number, data: Buffer, written: Written): void;
-  /** Throws as `fs.writeSync` does. */
   writeSync(fd: number, data: Buffer): number;
   /** Runs `task` after `ms`; does not keep the process alive. */
   after(ms: number, task: () => void): void;
@@ -31,10 +30,7 @@ export interface LineWriterOptions {
   readonly system?: LineWriterSystem;
 }
 
-/**
- * Maximum bytes waiting for a slow reader: some 1,700 access lines, and as much as Docker's own non-blocking log driver
- * keeps.
- */
+/** Some 1,700 access lines, and as much as Docker's own non-blocking log driver keeps for a slow reader. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** The first retry on a full pipe waits this long; each further one waits twice as long, at most LONGEST_RETRY_MS. */
 const FIRST_RETRY_MS = 5;
@@ -50,10 +46,8 @@ const EMPTY = Buffer.alloc(0);
 /** UTF-8 has at most this many bytes for one unit of a string's length. */
 const MOST_BYTES = 3;
 
-/** Lines that are written together. */
 interface Batch {
   readonly buffer: Buffer;
-  /** Bytes of its lines. */
   bytes: number;
 }
 
@@ -77,13 +71,11 @@ export class LineWriter {
   #batches: Batch[] = [];
   /** The memory of a batch that was written, for the next one. */
   #spare: Buffer | undefined;
-  /** The memory of the current batch. */
   #written: Buffer = EMPTY;
   /** The last batch may wait for more lines. */
   #isGathering = false;
   /** Bytes of the waiting batches and of the current write. */
   #heldBytes = 0;
-  /** The unwritten rest of the current batch. */
   #rest: Buffer = EMPTY;
   #state: 'idle' | 'writing' | 'pausing' | 'ended' = 'idle';
   #retryMs = 0;
@@ -114,10 +106,7 @@ export class LineWriter {
     this.#next();
   }
 
-  /**
-   * An earlier timer may end this gathering before its time. A failed write has dropped the gathered lines: without a
-   * line that was written since, there is no recovery to report.
-   */
+  /** An earlier timer may end this gathering before its time, or a failed write has dropped its lines. */
   readonly #onGathered = (): void => {
     this.#isGathering = false;
     if (this.#state === 'idle' && this.#batches.length > 0) this.#next();
@@ -164,10 +153,7 @@ export class LineWriter {
     return batch;
   }
 
-  /**
-   * Writes the waiting lines, in bounded time, before the process ends. Later lines are written at once or dropped.
-   * Returns the number of lines that could not be written.
-   */
+  /** Writes the waiting lines in bounded time, at the end of the process. Returns the number of lost ones. */
   end(): number {
     if (this.#state === 'ended') return 0;
     // A write in a thread cannot be awaited here; it may or may not complete.
@@ -178,7 +164,6 @@ export class LineWriter {
     return this.#writeNow(left, END_LIMIT_MS);
   }
 
-  /** Returns the number of lines that were not written. */
   #writeNow(data: Buffer, limitMs: number): number {
     const giveUpAt = this.#system.now() + limitMs;
     let left = data;

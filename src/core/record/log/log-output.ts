@@ -4,19 +4,15 @@ import { LineWriter, type Dropped, type DropReason } from './line-writer.ts';
 
 /** The size of one read of Docker's log copier, which splits larger writes. */
 const BATCH_BYTES = 16 * 1024;
-/**
- * PIPE_BUF (POSIX), 4096 on Linux: a pipe writes this much atomically, so that lines of several processes never mix.
- */
+/** PIPE_BUF on Linux: a pipe writes this much atomically, so that lines of several processes never mix. */
 const ATOMIC_BATCH_BYTES = 4096;
 
-/** Takes the lines of the log. */
 export interface LogOutput {
   write(line: string): void;
   /** Writes a line together with others, a few milliseconds later. */
   writeSoon(line: string | LineParts): void;
 }
 
-/** An output whose lines can also be exported. */
 export class TeeOutput implements LogOutput {
   readonly #output: LogOutput;
   #also: ((line: string) => void) | undefined;
@@ -25,7 +21,6 @@ export class TeeOutput implements LogOutput {
     this.#output = output;
   }
 
-  /** @param also gets every further line */
   alsoTo(also: (line: string) => void): void {
     this.#also = also;
   }
@@ -42,7 +37,6 @@ export class TeeOutput implements LogOutput {
 }
 
 export interface LogOutputOptions {
-  /** Whether other processes write to the same place. */
   readonly shared: boolean;
   readonly onDrop: (reason: DropReason, lines: number) => void;
   readonly onRecover: (dropped: Dropped) => void;

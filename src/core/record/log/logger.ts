@@ -5,17 +5,13 @@ import { scrub } from '../scrub.ts';
 
 interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Default: discards all lines. */
   readonly destination?: DestinationStream;
   readonly clock?: Clock;
   /** Number of the worker process, when several processes write to the same output. */
   readonly worker?: number | undefined;
 }
 
-/**
- * Creates a logger of JSON lines. No code logs headers or bodies; scrubbing is a safeguard against an object that
- * contains some.
- */
+/** No code logs headers or bodies; scrubbing is a safeguard against an object that contains some. */
 export function createLogger({ level, destination = NOWHERE, worker, clock = systemClock }: LoggerOptions): Logger {
   const options = {
     level,

@@ -87,7 +87,7 @@ describe('render', () => {
         const labels = { route: '/v1/chat/completions', status_class: '2xx', stream: 'true' };
         for (const { families } of [alone, metrics]) {
           families.requests.add({ ...labels, cache: '' });
-          families.requestDuration.observe(labels, seconds);
+          families.requestDuration.add(labels, seconds);
         }
       }
       const snapshots = [await a.snapshot('all'), await b.snapshot('all')];

@@ -21,9 +21,8 @@ export interface SampleSnapshot {
 }
 
 /**
- * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million. So the sum does not
- * depend on the order of the processes. A rounded sum could become one bit smaller when a process has died and its
- * values are added in another position, and Prometheus would take that for a counter reset.
+ * Sums are taken of multiples of 2⁻²⁰, which a double adds exactly up to eight thousand million, in any order. A
+ * rounded sum could shrink by one bit when a process dies, and Prometheus would take that for a reset.
  */
 const STEPS = 2 ** 20;
 const steps = (value: number): number =>
@@ -48,10 +47,7 @@ const COMBINE: Readonly<Record<string, Combine>> = {
 export const isCumulative = ({ type }: { readonly type: string }): boolean =>
   type === 'counter' || type === 'histogram';
 
-/**
- * Merges the metrics of several processes: each metric by its own aggregator, label set by label set. The aggregator
- * `omit` drops a metric.
- */
+/** Merges the metrics of several processes, each label set by its metric's aggregator; `omit` drops a metric. */
 export function aggregate(processes: readonly (readonly FamilySnapshot[])[]): readonly FamilySnapshot[] {
   const byName = Map.groupBy(processes.flat(), ({ name }) => name);
   return [...byName.values()].flatMap((families) => combine(families) ?? []);

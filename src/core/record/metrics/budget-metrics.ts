@@ -1,91 +1,74 @@
 import { ALERT_KINDS } from '../../../plugin/alert-kinds.ts';
-import { each, type MetricSpec } from './metric-spec.ts';
+import { each, metric } from './metric-spec.ts';
 
-/** Metrics of budgets and alerts. */
 export const BUDGET_METRICS = {
-  budgetRefusals: {
-    type: 'counter',
+  budgetRefusals: metric({
     name: 'gatehouse_budget_refusals_total',
     help: 'Requests that a budget did not admit, by budget and reason: exceeded, unavailable (the process had to ask the store for room).',
     labels: ['budget', 'why'],
-  },
-  budgetWarnings: {
-    type: 'counter',
+  }),
+  budgetWarnings: metric({
     name: 'gatehouse_budget_alerts_total',
     help: 'Alerts of budgets that were reached, by budget and percentage of the cap.',
     labels: ['budget', 'percent'],
-  },
-  budgetSpent: {
-    type: 'gauge',
+  }),
+  budgetSpent: metric({
     name: 'gatehouse_budget_spent',
     help: 'Spent of a budget in its current period, in USD or tokens, every five seconds. A budget without a request since the start has no series.',
     labels: ['budget', 'unit'],
     aggregator: 'max',
-  },
-  budgetHeld: {
-    type: 'gauge',
+  }),
+  budgetHeld: metric({
     name: 'gatehouse_budget_held',
     help: 'Reserved of a budget by requests under way, in USD or tokens, every five seconds.',
     labels: ['budget', 'unit'],
-  },
-  budgetCap: {
-    type: 'gauge',
+  }),
+  budgetCap: metric({
     name: 'gatehouse_budget_cap',
     help: 'Cap of a budget, in USD or tokens.',
     labels: ['budget', 'unit'],
     aggregator: 'max',
-  },
-  budgetOverruns: {
-    type: 'counter',
+  }),
+  budgetOverruns: metric({
     name: 'gatehouse_budget_overruns_total',
     help: 'Streams that cost more than their reserve: grown (more was reserved, counted each time), continued or cut (the budget had no room, see on_overrun).',
     labels: ['what'],
     zero: each('what', ['grown', 'continued', 'cut']),
-  },
-  budgetUnpriced: {
-    type: 'counter',
+  }),
+  budgetUnpriced: metric({
     name: 'gatehouse_budget_unpriced_total',
     help: 'Requests that were sent although their price is not known (unknown_price: admit_and_alarm); budgets in USD do not count them.',
-    labels: [],
     zero: [{}],
-  },
-  budgetExpired: {
-    type: 'counter',
+  }),
+  budgetExpired: metric({
     name: 'gatehouse_budget_expired_holds_total',
     help: 'Reserves whose request ended without a settle; they count as spent.',
-    labels: [],
     zero: [{}],
-  },
-  budgetLeasesLost: {
-    type: 'counter',
+  }),
+  budgetLeasesLost: metric({
     name: 'gatehouse_budget_leases_lost_total',
     help: 'Leases that the store declared lost, because the process did not report for 30 s.',
-    labels: [],
     zero: [{}],
-  },
-  alerts: {
-    type: 'counter',
+  }),
+  alerts: metric({
     name: 'gatehouse_alerts_total',
     help: `Alerts that were raised, by kind: ${ALERT_KINDS.join(', ')}.`,
     labels: ['kind'],
     zero: each('kind', ALERT_KINDS),
-  },
-  webhookTries: {
-    type: 'counter',
+  }),
+  webhookTries: metric({
     name: 'gatehouse_webhook_tries_total',
     help: 'Tries to deliver an alert, by webhook and result.',
     labels: ['webhook', 'result'],
-  },
-  webhookDeadLetters: {
-    type: 'counter',
+  }),
+  webhookDeadLetters: metric({
     name: 'gatehouse_webhook_dead_letters_total',
     help: 'Alerts that a webhook did not get, by reason: tries (the last one failed), queue_full, removed (from the settings), shutdown. The log has each of them.',
     labels: ['webhook', 'reason'],
-  },
-  webhookQueue: {
-    type: 'gauge',
+  }),
+  webhookQueue: metric({
     name: 'gatehouse_webhook_queue',
     help: 'Alerts that wait for a webhook, at most 1000.',
     labels: ['webhook'],
-  },
-} as const satisfies Record<string, MetricSpec>;
+  }),
+};

@@ -79,7 +79,7 @@ describe('a counter of callers', () => {
 
   it('has no series of keys before their first request', async () => {
     const family = new CounterFamily<'model'>({ ...spec, zero: [{ model: 'm' }] }, () => {});
-    family.declareZero();
+    family.declare({ model: 'm' });
     expect(await valuesOf(family)).toEqual([{ labels: { model: 'm', key_id: '' }, value: 0 }]);
   });
 });

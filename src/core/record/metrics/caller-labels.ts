@@ -7,16 +7,9 @@ export const MAX_VALUES = 100;
 /** Longer values count as `__other__`. */
 const MAX_LENGTH = 64;
 
-interface CallersTeam {
-  readonly team?: string | undefined;
-}
-
-/** A metadata key that is a label. */
 export interface MetadataLabel {
   readonly key: string;
-  /** Name of the label. */
   readonly name: string;
-  /** The values that the settings have for it. */
   readonly known: ReadonlySet<string>;
 }
 
@@ -26,9 +19,9 @@ interface Label extends MetadataLabel {
 }
 
 /**
- * The labels of a request's caller: the id of its key, the key's team, and the metadata that the settings choose. Values of keys.yaml are
- * always labels; of those that callers write, the first `MAX_VALUES` are. A request without a value for a metadata key
- * has no such label, so that the settings can change without a second series of the same labels.
+ * The labels of a request's caller: the id of its key, the key's team, and the metadata that the settings choose.
+ * Values of keys.yaml are always labels; of those that callers write, the first `MAX_VALUES` are. A request without a
+ * value has no such label, so that the settings can change without a second series of the same labels.
  */
 export class CallersAsLabels implements LabelledCallers {
   #labels: readonly Label[] = [];
@@ -45,7 +38,11 @@ export class CallersAsLabels implements LabelledCallers {
     this.#byKey.clear();
   }
 
-  labelsOf({ keyId = '', team, metadata }: Pick<RequestRecord, 'keyId' | 'metadata'> & CallersTeam): CallerLabels {
+  labelsOf({
+    keyId = '',
+    team,
+    metadata,
+  }: Pick<RequestRecord, 'keyId' | 'metadata'> & Partial<Pick<RequestRecord, 'team'>>): CallerLabels {
     const own = this.#ofKey(keyId, team);
     let { key } = own;
     let labels: Record<string, string> | undefined;

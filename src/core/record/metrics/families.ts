@@ -8,25 +8,15 @@ import {
   type Series,
 } from './series.ts';
 
-/**
- * Maximum label sets of one metric: 1,000 histogram sets already take 330 ms to render, on the event loop (measured
- * with prom-client 15.1.3).
- */
+/** 1,000 histogram sets already take 330 ms to render, on the event loop (measured with prom-client 15.1.3). */
 export const MAX_LABEL_SETS = 2000;
 
-/**
- * Maximum label sets of a `byCaller` counter: 1,000 keys that use 5 models each, with 3 kinds of tokens. A counter has one
- * line per label set, a histogram 19.
- */
+/** Of a `byCaller` counter, which has one line per set: 1,000 keys with 5 models and 3 kinds of tokens each. */
 export const MAX_CALLER_LABEL_SETS = 20_000;
 
-/**
- * Maximum label sets of one key: the metadata of one caller must not take the places of others. As many places are
- * reserved for the sums over all callers.
- */
+/** One caller's metadata must not take the places of others. As many are reserved for the sums over all. */
 const MAX_SETS_OF_KEY = MAX_CALLER_LABEL_SETS / 10;
 
-/** All callers whose own series have no place. */
 const OTHER_CALLERS: CallerLabels = { key: OTHER, labels: { [KEY_ID]: OTHER } };
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
@@ -36,15 +26,20 @@ export const SERIES_IDLE_MS = 24 * 60 * 60 * 1000;
 
 type AnyLabels = Readonly<Record<string, string>>;
 
+interface SeriesKind<Cell> {
+  new (...of: ConstructorParameters<typeof CounterSeries>): Cell;
+  /** Throws for a value that the metric cannot have. */
+  check(spec: MetricSpec, value: number): void;
+}
+
 /**
- * One metric and its label sets. Recording updates a cell found by its label values: about 0.15 µs, while prom-client's
- * own children hash and validate their labels on every call (0.6–0.8 µs measured, and some 20 calls per request).
- * prom-client's registry collects a family like its own metrics: it reads `name`, `type` and `get()`. Beyond the
- * maximum number of label sets, counters and histograms record under `__other__`, so that sums stay exact, and gauges
- * drop the value: a sum of unrelated gauges would be meaningless. A counter with labels of callers first gives up those,
- * so that the sums over all callers stay exact by model and by route.
+ * One metric and its label sets. Recording updates a cell found by its label values: about 0.15 µs; prom-client's own
+ * children hash and validate labels on every call (0.6–0.8 µs measured, some 20 calls per request). Its registry reads
+ * `name`, `type` and `get()` of a family. Beyond the maximum of label sets, counters and histograms record under
+ * `__other__`, so that sums stay exact, and gauges drop the value. A counter with labels of callers first gives up
+ * those, so that its sums by model and by route stay exact.
  */
-abstract class Family<L extends string, Cell extends Series = Series> {
+abstract class Family<L extends string, Cell extends Series> {
   /** prom-client writes to it: see `rememberNames` in registry.ts. */
   name: string;
   readonly spec: MetricSpec;
@@ -71,9 +66,8 @@ abstract class Family<L extends string, Cell extends Series = Series> {
     this.#now = now;
   }
 
-  protected abstract create(labels: AnyLabels, keyId: string | undefined): Cell;
-  /** Throws for a value that the metric cannot have. */
-  protected abstract check(value: number): void;
+  protected abstract readonly kind: SeriesKind<Cell>;
+
   /** Removes unused series. `retired` contains their last samples, which never appear among the values again. */
   get(): Promise<object> {
     const retired = this.type === 'gauge' ? [] : this.#retire();
@@ -107,17 +101,8 @@ abstract class Family<L extends string, Cell extends Series = Series> {
     else this.#setsOfKeys.delete(keyId);
   }
 
-  /** Creates the series of `zero` in the metric's row. */
-  declareZero(): void {
-    for (const labels of this.spec.zero ?? []) this.#keep(labels);
-  }
-
-  /** Creates the series before its first value and keeps it, so that a rate exists before the first event. */
+  /** Creates a series before its first value and keeps it, so that a rate exists before the first event. */
   declare(labels: Labels<L>): void {
-    this.#keep(labels);
-  }
-
-  #keep(labels: Readonly<Record<string, string>>): void {
     const cell = this.find(labels, NO_CALLER);
     if (cell) cell.kept = true;
   }
@@ -133,9 +118,7 @@ abstract class Family<L extends string, Cell extends Series = Series> {
     return this.cells.values();
   }
 
-  /** Every label set with a recorded value. */
   get labelSets(): readonly Labels<L>[] {
-    // `create` gets the labels of the metric.
     return [...this.cells.values()].map(({ labels }) => labels as Labels<L>);
   }
 
@@ -145,10 +128,9 @@ abstract class Family<L extends string, Cell extends Series = Series> {
     this.#setsOfKeys.clear();
   }
 
-  /** Adds to a counter or a gauge, or a value to a histogram. */
   add(labels: Labels<L>, value = 1, caller = NO_CALLER, exemplar?: Exemplar): void {
     // Before a series is created.
-    this.check(value);
+    this.kind.check(this.spec, value);
     this.find(labels, caller)?.add(value, exemplar);
   }
 
@@ -196,7 +178,7 @@ abstract class Family<L extends string, Cell extends Series = Series> {
   #put(key: string, labels: AnyLabels, caller: CallerLabels | undefined): Cell {
     const own = { ...this.#labels((name) => labels[name] ?? ''), ...caller?.labels };
     const keyId = caller?.labels[KEY_ID];
-    const cell = this.create(own, keyId);
+    const cell = new this.kind(this.spec, own, keyId);
     this.cells.set(key, cell);
     if (caller && keyId !== undefined) this.#setsOfKeys.set(keyId, this.#setsOf(caller) + 1);
     return cell;
@@ -218,21 +200,11 @@ abstract class Family<L extends string, Cell extends Series = Series> {
 }
 
 export class CounterFamily<L extends string> extends Family<L, CounterSeries> {
-  protected override create(labels: AnyLabels, keyId: string | undefined): CounterSeries {
-    return new CounterSeries(this.spec, labels, keyId);
-  }
-
-  protected override check(value: number): void {
-    CounterSeries.check(this.spec, value);
-  }
+  protected readonly kind = CounterSeries;
 }
 
 export class GaugeFamily<L extends string> extends Family<L, GaugeSeries> {
-  protected override create(labels: AnyLabels, keyId: string | undefined): GaugeSeries {
-    return new GaugeSeries(this.spec, labels, keyId);
-  }
-
-  protected override check(): void {}
+  protected readonly kind = GaugeSeries;
 
   set(labels: Labels<L>, value: number): void {
     const series = this.find(labels, NO_CALLER);
@@ -241,18 +213,7 @@ export class GaugeFamily<L extends string> extends Family<L, GaugeSeries> {
 }
 
 export class HistogramFamily<L extends string> extends Family<L, HistogramSeries> {
-  protected override create(labels: AnyLabels, keyId: string | undefined): HistogramSeries {
-    return new HistogramSeries(this.spec, labels, keyId);
-  }
-
-  protected override check(value: number): void {
-    HistogramSeries.check(this.spec, value);
-  }
-
-  observe(labels: Labels<L>, value: number): void {
-    this.add(labels, value);
-  }
+  protected readonly kind = HistogramSeries;
 }
 
-/** A metric of any kind and labels. */
 export type AnyFamily = CounterFamily<string> | GaugeFamily<string> | HistogramFamily<string>;

@@ -6,9 +6,8 @@ import {
   DURATION_OF_PLUGINS,
   each,
   OVERHEAD_BUCKETS,
-  perRequest,
   UNMATCHED_ROUTE,
-  type MetricSpec,
+  metric,
   type RequestSeries,
 } from './metric-spec.ts';
 
@@ -20,310 +19,241 @@ const outcomeOf = (request: RequestSeries) => ({
   stream: String(request.stream),
 });
 
-/** Metrics of the process, its settings and the requests it serves. */
 export const GATEWAY_METRICS = {
-  buildInfo: {
-    type: 'gauge',
+  buildInfo: metric({
     name: 'gatehouse_build_info',
     help: 'Version of the running gateway; always 1.',
     labels: ['version', 'node_version', 'revision'],
     aggregator: 'first',
-  },
-  configInfo: {
-    type: 'gauge',
+  }),
+  configInfo: metric({
     name: 'gatehouse_config_info',
     help: 'Hash of the settings that serve new requests; always 1. Two hashes at once in a fleet mean a rollout or a drift.',
     labels: ['config_hash'],
     aggregator: 'first',
-  },
-  configReloadSuccessful: {
-    type: 'gauge',
+  }),
+  configReloadSuccessful: metric({
     name: 'gatehouse_config_last_reload_successful',
     help: '1 when the last load of the settings succeeded, 0 when it failed and the previous settings are still in use.',
-    labels: [],
     aggregator: 'min',
-  },
-  configReloadSuccessTime: {
-    type: 'gauge',
+  }),
+  configReloadSuccessTime: metric({
     name: 'gatehouse_config_last_reload_success_timestamp_seconds',
     help: 'Time of the last successful load of settings, in seconds since 1970.',
-    labels: [],
     aggregator: 'min',
-  },
-  configReloads: {
-    type: 'counter',
+  }),
+  configReloads: metric({
     name: 'gatehouse_config_reloads_total',
     help: 'Loads of the settings, including the one at start, by result: success, failure.',
     labels: ['result'],
     zero: each('result', ['success', 'failure']),
     aggregator: 'primary',
-  },
-  tlsExpiry: {
-    type: 'gauge',
+  }),
+  tlsExpiry: metric({
     name: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
     help: 'When the certificate of a listener expires, in seconds since 1970, by listener: data, admin. Only with `tls`.',
     labels: ['listener'],
     aggregator: 'min',
-  },
-  tlsHandshakesFailed: {
-    type: 'counter',
+  }),
+  tlsHandshakesFailed: metric({
     name: 'gatehouse_tls_handshake_failures_total',
     help: 'Connections that ended before their TLS handshake did, by reason: timeout (limits.header_time), full (as many under way as limits.in_flight), closed (the client left), refused (no common version or protocol, or no TLS at all). A client without a certificate is not among them: it gets a 401.',
     labels: ['reason'],
     zero: each('reason', ['timeout', 'full', 'closed', 'refused']),
-  },
-  workers: {
-    type: 'gauge',
+  }),
+  workers: metric({
     name: 'gatehouse_workers',
     help: 'Worker processes that serve requests. Only with --workers.',
-    labels: [],
     aggregator: 'primary',
-  },
-  workerExits: {
-    type: 'counter',
+  }),
+  workerExits: metric({
     name: 'gatehouse_worker_exits_total',
     help: 'Worker processes that ended unexpectedly, by reason: code (an error in it), signal (killed by the system, for example out of memory, or by the primary; see gatehouse_worker_kills_total). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
-  },
-  workersKilled: {
-    type: 'counter',
+  }),
+  workersKilled: metric({
     name: 'gatehouse_worker_kills_total',
     help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not begin to serve). Only with --workers.',
     labels: ['reason'],
     aggregator: 'primary',
-  },
-  workerRequestsCut: {
-    type: 'counter',
+  }),
+  workerRequestsCut: metric({
     name: 'gatehouse_worker_requests_cut_total',
     help: 'Requests in flight in workers that were killed or crashed, as each worker last reported, up to 250 ms before its end. No other metric counts these requests. Only with --workers.',
-    labels: [],
     aggregator: 'primary',
-  },
-  workerConnectionsCut: {
-    type: 'counter',
+  }),
+  workerConnectionsCut: metric({
     name: 'gatehouse_worker_connections_cut_total',
     help: 'Connections of clients that closed with workers that were killed or crashed, including idle ones, with the same accuracy as gatehouse_worker_requests_cut_total. Only with --workers.',
-    labels: [],
     aggregator: 'primary',
-  },
-  pluginFailures: {
-    type: 'counter',
+  }),
+  pluginFailures: metric({
     name: 'gatehouse_plugin_failures_total',
     help: 'Faults of external plugins, by the name of the plugin in the settings and kind: timeout (limits.plugin_time or the deadline passed), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
     labels: ['plugin', 'kind'],
-  },
-  pluginDuration: {
-    type: 'histogram',
+  }),
+  pluginDuration: metric({
     name: 'gatehouse_plugin_duration_seconds',
     help: 'Own time of each plugin, without that of the plugins after it, by the name in the settings. telemetry.metrics.plugins chooses the plugins; external ones by default. Waiting counts: send has the time of its upstream.',
     labels: ['plugin'],
     buckets: DURATION_OF_PLUGINS,
-  },
-  pluginErrors: {
-    type: 'counter',
+  }),
+  pluginErrors: metric({
     name: 'gatehouse_plugin_errors_total',
     help: 'Errors that a plugin of gatehouse_plugin_duration_seconds threw itself, refusals among them, by the code that the client gets.',
     labels: ['plugin', 'code'],
-  },
-  requests: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_requests_total',
-      help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
-      labels: ['route', 'status_class', 'stream', 'cache'],
-      byCaller: true,
-    },
-    { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
-  ),
-  requestErrors: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_request_errors_total',
-      help: 'Requests that ended with an error, by its code: rejections of the gateway, failures of targets, and clients that disconnected (client_closed).',
-      labels: ['code'],
-      zero: each('code', Object.keys(ERROR_LABELS)),
-    },
-    {
+  }),
+  requests: metric({
+    name: 'gatehouse_requests_total',
+    help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
+    labels: ['route', 'status_class', 'stream', 'cache'],
+    byCaller: true,
+    ofRequest: { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
+  }),
+  requestErrors: metric({
+    name: 'gatehouse_request_errors_total',
+    help: 'Requests that ended with an error, by its code: rejections of the gateway, failures of targets, and clients that disconnected (client_closed).',
+    labels: ['code'],
+    zero: each('code', Object.keys(ERROR_LABELS)),
+    ofRequest: {
       labels: ({ errorCode }) => ({ code: errorCode ?? '' }),
       value: ({ errorCode }) => (errorCode === undefined ? undefined : 1),
     },
-  ),
-  requestDuration: perRequest(
-    {
-      type: 'histogram',
-      name: 'gatehouse_request_duration_seconds',
-      help: 'From the arrival of a request until the end of its reply.',
-      labels: ['route', 'status_class', 'stream'],
-      buckets: DURATION_BUCKETS,
-      exemplars: true,
-    },
-    { labels: outcomeOf, value: ({ durationMs }) => durationMs / 1000 },
-  ),
-  requestsInFlight: {
-    type: 'gauge',
+  }),
+  requestDuration: metric({
+    name: 'gatehouse_request_duration_seconds',
+    help: 'From the arrival of a request until the end of its reply.',
+    labels: ['route', 'status_class', 'stream'],
+    buckets: DURATION_BUCKETS,
+    exemplars: true,
+    ofRequest: { labels: outcomeOf, value: ({ durationMs }) => durationMs / 1000 },
+  }),
+  requestsInFlight: metric({
     name: 'gatehouse_requests_in_flight',
     help: 'Requests whose reply has not ended.',
     labels: ['route'],
-  },
-  draining: {
-    type: 'gauge',
+  }),
+  draining: metric({
     name: 'gatehouse_draining',
     help: '1 from SIGTERM on: /readyz fails, and requests in flight have time to end.',
-    labels: [],
     zero: [{}],
     aggregator: 'max',
-  },
-  requestOverhead: perRequest(
-    {
-      type: 'histogram',
-      name: 'gatehouse_request_overhead_seconds',
-      help: 'Duration of a request without the time spent waiting for upstreams, which includes backoff between tries. Not recorded for clients that disconnected.',
-      labels: ['route'],
-      buckets: OVERHEAD_BUCKETS,
-    },
-    {
+  }),
+  requestOverhead: metric({
+    name: 'gatehouse_request_overhead_seconds',
+    help: 'Duration of a request without the time spent waiting for upstreams, which includes backoff between tries. Not recorded for clients that disconnected.',
+    labels: ['route'],
+    buckets: OVERHEAD_BUCKETS,
+    ofRequest: {
       labels: routeOf,
       value: ({ disconnectStage, overheadMs }) => (disconnectStage ? undefined : overheadMs / 1000),
     },
-  ),
-  requestBodyBytes: perRequest(
-    {
-      type: 'histogram',
-      name: 'gatehouse_request_body_bytes',
-      help: 'Size of request bodies that were read whole.',
-      labels: ['route'],
-      buckets: BYTE_BUCKETS,
-    },
-    { labels: routeOf, value: ({ bytesIn }) => (bytesIn > 0 ? bytesIn : undefined) },
-  ),
-  responseBodyBytes: perRequest(
-    {
-      type: 'histogram',
-      name: 'gatehouse_response_body_bytes',
-      help: 'Bytes of reply bodies that were sent.',
-      labels: ['route'],
-      buckets: BYTE_BUCKETS,
-    },
-    { labels: routeOf, value: 'bytesOut' },
-  ),
-  requestsRejected: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_requests_rejected_total',
-      help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload, rate_limit, budget.',
-      labels: ['route', 'reason'],
-      byCaller: true,
-    },
-    {
+  }),
+  requestBodyBytes: metric({
+    name: 'gatehouse_request_body_bytes',
+    help: 'Size of request bodies that were read whole.',
+    labels: ['route'],
+    buckets: BYTE_BUCKETS,
+    ofRequest: { labels: routeOf, value: ({ bytesIn }) => (bytesIn > 0 ? bytesIn : undefined) },
+  }),
+  responseBodyBytes: metric({
+    name: 'gatehouse_response_body_bytes',
+    help: 'Bytes of reply bodies that were sent.',
+    labels: ['route'],
+    buckets: BYTE_BUCKETS,
+    ofRequest: { labels: routeOf, value: 'bytesOut' },
+  }),
+  requestsRejected: metric({
+    name: 'gatehouse_requests_rejected_total',
+    help: 'Requests that the gateway rejected before any upstream was tried, by reason: auth, forbidden, schema, body_too_large, routing, not_found, overload, rate_limit, budget.',
+    labels: ['route', 'reason'],
+    byCaller: true,
+    ofRequest: {
       labels: (request) => ({ ...routeOf(request), reason: request.rejection ?? '' }),
       value: ({ rejection }) => (rejection ? 1 : undefined),
     },
-  ),
-  limitRefusals: {
-    type: 'counter',
+  }),
+  limitRefusals: metric({
     name: 'gatehouse_limit_refusals_total',
     help: 'Requests beyond a limit of load, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
     zero: LIMIT_REFUSALS,
-  },
-  webSocketsOpen: {
-    type: 'gauge',
+  }),
+  webSocketsOpen: metric({
     name: 'gatehouse_websockets_open',
     help: 'Open WebSockets by state: answering (a message is being answered), waiting (for a message). websockets.per_key bounds those of a key.',
     labels: ['state'],
     zero: each('state', ['answering', 'waiting']),
-  },
-  rateLimitRefusals: {
-    type: 'counter',
+  }),
+  rateLimitRefusals: metric({
     name: 'gatehouse_rate_limit_refusals_total',
     help: 'Requests and attempts beyond limits of rates, by what has the limit: organization, team, key, entry (of the catalog), address (without a valid key). limit: requests, tokens, concurrency. An attempt may have fallen through to another target.',
     labels: ['node', 'limit'],
     zero: RATE_LIMIT_REFUSALS,
-  },
+  }),
   ...STATE_METRICS,
-  ledgerRowsWaiting: {
-    type: 'gauge',
+  ledgerRowsWaiting: metric({
     name: 'gatehouse_ledger_rows_waiting',
     help: 'Rows of the ledger that wait for the state store, in memory or in the spool.',
-    labels: [],
     zero: [{}],
-  },
-  ledgerRowsWritten: {
-    type: 'counter',
+  }),
+  ledgerRowsWritten: metric({
     name: 'gatehouse_ledger_rows_written_total',
     help: 'Rows that the state store has taken into the ledger, each once.',
-    labels: [],
     zero: [{}],
-  },
-  ledgerRowsDropped: {
-    type: 'counter',
+  }),
+  ledgerRowsDropped: metric({
     name: 'gatehouse_ledger_rows_dropped_total',
     help: 'Rows that are not in the ledger, by reason: queue_full (neither the store nor the spool could be written, and 100,000 rows waited), store_full (a store in memory has no more room), invalid (the store refused the row: its day was dropped).',
     labels: ['reason'],
     zero: each('reason', ['queue_full', 'store_full', 'invalid']),
-  },
-  ledgerLastWrite: {
-    type: 'gauge',
+  }),
+  ledgerLastWrite: metric({
     name: 'gatehouse_ledger_last_write_timestamp_seconds',
     help: 'Time at which the state store last took rows of the ledger, in seconds since 1970. Old while rows wait: the store does not answer.',
-    labels: [],
     aggregator: 'max',
-  },
-  ledgerErrors: {
-    type: 'counter',
+  }),
+  ledgerErrors: metric({
     name: 'gatehouse_ledger_errors_total',
     help: 'Failed writes on the way to the ledger: store (rows wait and are written again), spool (the disk is full or the spool has 1 GiB; a killed process then leaves requests without a row).',
     labels: ['what'],
     zero: each('what', ['store', 'spool']),
-  },
-  ledgerExpired: {
-    type: 'counter',
+  }),
+  ledgerExpired: metric({
     name: 'gatehouse_ledger_expired_total',
     help: 'Requests that ended without a settle, or whose process was killed; their row has their reserve (kind expired).',
-    labels: [],
     zero: [{}],
-  },
-  spoolBytes: {
-    type: 'gauge',
+  }),
+  spoolBytes: metric({
     name: 'gatehouse_spool_bytes',
     help: 'Bytes of the spools: what processes have sent and settled, until the state store has it. Bounded by 1 GiB for each process.',
-    labels: [],
     zero: [{}],
-  },
-  spoolsReplayed: {
-    type: 'counter',
+  }),
+  spoolsReplayed: metric({
     name: 'gatehouse_spools_replayed_total',
     help: 'Spools of processes that ended before the state store had everything, and that it has now.',
-    labels: [],
     zero: [{}],
     aggregator: 'primary',
-  },
-  largeBodiesWaiting: {
-    type: 'gauge',
+  }),
+  largeBodiesWaiting: metric({
     name: 'gatehouse_large_bodies_waiting',
     help: 'Steps (reading, checking, translation) of bodies over 1 MB that currently wait for their turn. limits.large_bodies bounds them.',
-    labels: [],
     zero: [{}],
-  },
-  largeBodyWait: {
-    type: 'histogram',
+  }),
+  largeBodyWait: metric({
     name: 'gatehouse_large_body_wait_seconds',
     help: 'Waiting time of steps (reading, checking, translation) of bodies over 1 MB, whatever their outcome. Steps that began at once are not counted.',
-    labels: [],
     zero: [{}],
     buckets: DURATION_BUCKETS,
-  },
-  clientDisconnects: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_client_disconnects_total',
-      help: 'Clients that disconnected before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing sent yet), streaming.',
-      labels: ['route', 'stage'],
-    },
-    {
+  }),
+  clientDisconnects: metric({
+    name: 'gatehouse_client_disconnects_total',
+    help: 'Clients that disconnected before their reply had ended, by stage: queued (no upstream tried yet), waiting (nothing sent yet), streaming.',
+    labels: ['route', 'stage'],
+    ofRequest: {
       labels: (request) => ({ ...routeOf(request), stage: request.disconnectStage ?? '' }),
       value: ({ disconnectStage }) => (disconnectStage ? 1 : undefined),
     },
-  ),
-} as const satisfies Record<string, MetricSpec>;
+  }),
+};

@@ -3,48 +3,61 @@ import type { Usage } from '../../../formats/events.ts';
 import type { RecordedCost } from '../costs.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
-/** One metric of the gateway. */
-export interface MetricSpec {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly name: string;
+/** What a row of the table of metrics says besides name, labels and buckets. */
+interface MetricFacts<L extends string> {
   readonly help: string;
-  readonly labels: readonly string[];
   /**
    * A counter that also has the labels of its caller (`CallerLabels`). Never a histogram: 1,000 label sets take 330 ms to
    * render, on the event loop (measured with prom-client 15.1.3).
    */
   readonly byCaller?: true;
-  readonly buckets?: readonly number[];
   /** Buckets name the trace of a request, for scrapers of OpenMetrics. Only requests whose trace is exported have one. */
   readonly exemplars?: true;
   /** In OpenTelemetry's exports (UCUM). Default: by the end of the name. */
   readonly unit?: string;
-  /**
-   * How the values of several processes are merged; default: sum. `primary`: only the primary's value, because every
-   * worker has the same.
-   */
+  /** How several processes are merged; default: sum. `primary`: its value alone, every worker has the same. */
   readonly aggregator?: 'first' | 'min' | 'max' | 'primary';
   /**
-   * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by route have none:
-   * each of the 60 routes would have them (measured: 250 KB of an idle scrape).
+   * Series that exist from the start, at 0: an alert on a rare event needs a value before the first one. Metrics by
+   * route have none: each of 60 routes would have them (measured: 250 KB of an idle scrape).
    */
-  readonly zero?: readonly Readonly<Record<string, string>>[];
-  /** The count or the value of every request's record. */
-  readonly ofRequest?: Measure<RequestSeries, RequestRecord> | CountRequest<string>;
-  /** The counts and values of every attempt at a target that was found, in this order. */
-  readonly countAttempt?: CountAttempt<string>;
-  readonly ofAttempt?: readonly Measure<AttemptSeries, RecordedAttempt>[];
-  /** Of the usage of an attempt that answered. */
-  readonly ofUsage?: readonly Measure<AttemptSeries, Usage>[];
+  readonly zero?: readonly Readonly<Record<L, string>>[];
+  readonly ofRequest?: Measure<RequestSeries, RequestRecord, L> | CountRequest<L>;
+  /** The counts of every attempt at a target that was found, then its value. */
+  readonly countAttempt?: CountAttempt<L>;
+  readonly ofAttempt?: Measure<AttemptSeries, RecordedAttempt, L>;
+  readonly ofUsage?: readonly Measure<AttemptSeries, Usage, L>[];
   /** Of the same, unless the model counts seconds or pictures, and no tokens. */
-  readonly ofTokens?: readonly Measure<AttemptSeries, Usage>[];
-  readonly ofTry?: Measure<TrySeries, RecordedTry>;
+  readonly ofTokens?: readonly Measure<AttemptSeries, Usage, L>[];
+  readonly ofTry?: Measure<TrySeries, RecordedTry, L>;
 }
 
-/**
- * One value of a metric. Its labels depend on few fields, `By`, so that requests which are equal in them add to the same
- * series without looking for it.
- */
+export interface MetricSpec<L extends string = string, T = 'counter' | 'gauge' | 'histogram'> extends MetricFacts<L> {
+  readonly type: T;
+  readonly name: string;
+  readonly labels: readonly L[];
+  readonly buckets?: readonly number[];
+}
+
+interface MetricRow<N extends string, L extends string, B extends readonly number[]> extends MetricFacts<NoInfer<L>> {
+  readonly name: N;
+  readonly labels?: readonly L[];
+  readonly buckets?: B;
+}
+
+type TypeOf<N, B> = N extends `${string}_total` ? 'counter' : [B] extends [never] ? 'gauge' : 'histogram';
+
+/** A row of the table of metrics. A name that ends in `_total` is that of a counter, and buckets make a histogram. */
+export function metric<
+  const N extends string,
+  const L extends string = never,
+  const B extends readonly number[] = never,
+>(row: MetricRow<N, L, B>): MetricSpec<L, TypeOf<N, B>> {
+  const type = row.name.endsWith('_total') ? 'counter' : row.buckets ? 'histogram' : 'gauge';
+  return { labels: [], ...row, type: type as TypeOf<N, B> };
+}
+
+/** One value of a metric. Its labels depend on few fields, `By`: equal requests share a known series. */
 export interface Measure<By, T, L extends string = string> {
   readonly labels: (by: By) => Readonly<Record<L, string>>;
   /** The property that has the value, or a function of the object. Undefined: nothing is recorded. */
@@ -89,19 +102,15 @@ export const modelOf = ({ provider, request_model, operation }: AttemptLabels): 
   operation,
 });
 
-type RecordedSpec = MetricSpec & { readonly type: 'counter' | 'histogram' };
-
 /** The label of every `byCaller` metric: the id of the gateway key, empty without one. */
 export const KEY_ID = 'key_id';
 
-/** A label of `byCaller` metrics where the key has a team. */
 export const TEAM = 'team';
 
 /** The labels of a metric that every series has. Labels of the team and of metadata come on top, where a request has a value. */
 export const labelsOf = ({ labels, byCaller }: MetricSpec): readonly string[] =>
   byCaller ? [...labels, KEY_ID] : labels;
 
-/** The caller of a request as labels. */
 export interface CallerLabels {
   /** Distinguishes callers; never the same text for different labels. */
   readonly key: string;
@@ -111,54 +120,12 @@ export interface CallerLabels {
 /** The caller of requests without a key, and of series at 0. */
 export const NO_CALLER: CallerLabels = { key: '', labels: { [KEY_ID]: '' } };
 
-/** A metric that the record of a request alone decides. */
-export function perRequest<const S extends RecordedSpec>(
-  spec: S,
-  ofRequest: Measure<RequestSeries, RequestRecord, S['labels'][number]> | CountRequest<S['labels'][number]>,
-) {
-  return { ...spec, ofRequest };
-}
-
-/** A metric that each attempt at a target decides. */
-export function perAttempt<const S extends RecordedSpec>(
-  spec: S,
-  ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
-) {
-  return { ...spec, ofAttempt };
-}
-
-/** A metric that each try decides. */
-export function perTry<const S extends RecordedSpec>(
-  spec: S,
-  ofTry: Measure<TrySeries, RecordedTry, S['labels'][number]>,
-) {
-  return { ...spec, ofTry };
-}
-
-/** A counter of what few attempts have. */
-export function countedPerAttempt<const S extends RecordedSpec & { readonly type: 'counter' }>(
-  spec: S,
-  countAttempt: CountAttempt<S['labels'][number]>,
-  ...ofAttempt: Measure<AttemptSeries, RecordedAttempt, S['labels'][number]>[]
-) {
-  return { ...spec, countAttempt, ofAttempt };
-}
-
-/** A metric that the usage of each attempt that answered decides. */
-export function perUsage<const S extends RecordedSpec>(
-  spec: S,
-  ...ofUsage: Measure<AttemptSeries, Usage, S['labels'][number]>[]
-) {
-  return { ...spec, ofUsage };
-}
-
 /** Values recorded under it belong to label values without a series of their own. */
 export const OTHER = '__other__';
 
 /** Route label of unknown paths: client input never becomes a label. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
-/** The label sets of one label with these values. */
 export const each = <L extends string>(label: L, values: readonly string[]): Readonly<Record<L, string>>[] =>
   values.map((value) => ({ [label]: value }) as Record<L, string>);
 

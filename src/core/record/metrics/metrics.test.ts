@@ -59,9 +59,9 @@ describe('the metric table', () => {
   });
 
   it('has whole bounds that are powers of four, not rounded to six digits', () => {
-    expect(METRICS.requestBodyBytes.buckets.at(-1)).toBe(64 * 1024 * 1024);
-    expect(METRICS.requestTokens.buckets.at(-1)).toBe(1024 * 1024);
-    expect(METRICS.requestDuration.buckets.at(3)).toBe(0.08);
+    expect(METRICS.requestBodyBytes.buckets!.at(-1)).toBe(64 * 1024 * 1024);
+    expect(METRICS.requestTokens.buckets!.at(-1)).toBe(1024 * 1024);
+    expect(METRICS.requestDuration.buckets!.at(3)).toBe(0.08);
   });
 
   it('has no name twice', () => {
@@ -106,7 +106,7 @@ describe('the registry', () => {
     metrics.settingsLoaded('aaaa', ['vertex-eu']);
     metrics.settingsLoaded('bbbb', ['vertex-eu']);
     metrics.settingsRefused();
-    metrics.tokenRefreshed('vertex-eu', 'failure');
+    metrics.families.tokenRefreshes.add({ provider: 'vertex-eu', result: 'failure' });
     const { text } = await metrics.scrape(undefined);
     expect(seriesOf(text, 'gatehouse_config_info')).toEqual(['gatehouse_config_info{config_hash="bbbb"} 1']);
     expect(seriesOf(text, 'gatehouse_config_last_reload_successful')).toEqual([
@@ -161,7 +161,7 @@ describe('the registry', () => {
 
   it.skipIf(spawnSync(promtool, ['--version']).error)('passes promtool check metrics', async () => {
     const metrics = openMetrics(true);
-    metrics.families.upstreamDuration.observe(
+    metrics.families.upstreamDuration.add(
       { provider: 'a', request_model: 'b "quoted" \\ \n', operation: 'chat', outcome: 'success' },
       1,
     );
@@ -204,7 +204,7 @@ describe('label sets', () => {
       { type: 'histogram', name: 'gatehouse_x_seconds', help: 'x', labels: ['a'], buckets: [1, 2] },
       () => {},
     );
-    for (let index = 0; index < MAX_LABEL_SETS + 10; index += 1) family.observe({ a: `${index}` }, 1.5);
+    for (let index = 0; index < MAX_LABEL_SETS + 10; index += 1) family.add({ a: `${index}` }, 1.5);
     const others = samplesOf(await family.get()).filter(({ labels }) => labels['a'] === OTHER);
     expect(others.map(({ metricName, labels, value }) => [metricName, labels['le'], value])).toEqual([
       ['gatehouse_x_seconds_bucket', 1, 0],
@@ -277,11 +277,11 @@ describe('an unused series', () => {
       () => (overflows += 1),
       () => now,
     );
-    for (let index = 0; index < MAX_LABEL_SETS - 1; index += 1) family.observe({ a: `${index}` }, 1);
+    for (let index = 0; index < MAX_LABEL_SETS - 1; index += 1) family.add({ a: `${index}` }, 1);
     await family.get();
     now = DAY;
     expect(samplesOf(await family.get())).toEqual([]);
-    family.observe({ a: 'new' }, 0.5);
+    family.add({ a: 'new' }, 0.5);
     expect(samplesOf(await family.get()).map(({ metricName, value }) => [metricName, value])).toEqual([
       ['gatehouse_x_seconds_bucket', 1],
       ['gatehouse_x_seconds_bucket', 1],
@@ -327,7 +327,7 @@ describe('an unused series', () => {
     const metrics = createMetrics({ clock, build: { version: '1', revision: '' }, process: false });
     const labels = { provider: 'p', request_model: 'gpt-x', operation: 'chat' };
     metrics.families.tokens.add({ ...labels, type: 'input' }, 3);
-    metrics.families.requestTokens.observe({ ...labels, type: 'input' }, 3);
+    metrics.families.requestTokens.add({ ...labels, type: 'input' }, 3);
     const before = (await metrics.scrape(undefined)).text;
     expect(before.match(/gpt-x/g)!.length).toBeGreaterThan(10);
     clock.set(DAY);

@@ -1,22 +1,48 @@
 import { BUDGET_METRICS } from './budget-metrics.ts';
 import { GATEWAY_METRICS } from './gateway-metrics.ts';
 import { LIBRARY_METRICS } from './library-metrics.ts';
+import { CounterFamily, GaugeFamily, HistogramFamily, type AnyFamily } from './families.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 
 /**
- * Every metric of the gateway, in one table. Rules (checked by metrics.test.ts): prefix, base units in the name,
- * `_total` on counters only, always the same labels (`''` for an unknown value), no label that a client can write
- * freely. Counters with `byCaller` also have `key_id` and the metadata that `telemetry.metrics.metadata` chooses, of
- * bounded number.
- *
- * Labels `provider` (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
+ * Every metric of the gateway. Rules (checked by metrics.test.ts): prefix, base units in the name, `_total` on counters
+ * only, always the same labels (`''` for an unknown value), no label that a client can write freely. Labels `provider`
+ * (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */
 export const METRICS = {
   ...GATEWAY_METRICS,
   ...BUDGET_METRICS,
   ...UPSTREAM_METRICS,
   ...LIBRARY_METRICS,
-} as const satisfies Record<string, MetricSpec>;
+} satisfies Record<string, MetricSpec>;
 
 export type MetricKey = keyof typeof METRICS;
+
+type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
+type FamilyOf<K extends MetricKey> = {
+  counter: CounterFamily<LabelOf<K>>;
+  gauge: GaugeFamily<LabelOf<K>>;
+  histogram: HistogramFamily<LabelOf<K>>;
+}[(typeof METRICS)[K]['type']];
+export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
+
+/**
+ * Creates all families, empty. Apart from the registry that prints them: code that only counts, such as explain, loads no prom-client.
+ * @param now monotonic milliseconds. Default: time stands still, and every series stays
+ */
+export function openFamilies(now?: () => number): Families {
+  let overflow: CounterFamily<'metric'> | undefined;
+  const open = (spec: MetricSpec): AnyFamily => {
+    const onOverflow = (): void => overflow?.add({ metric: spec.name });
+    if (spec.type === 'counter') return new CounterFamily(spec, onOverflow, now);
+    if (spec.type === 'gauge') return new GaugeFamily(spec, onOverflow, now);
+    return new HistogramFamily(spec, onOverflow, now);
+  };
+  // Each family has its spec's labels, which the type of fromEntries cannot express.
+  const families = Object.fromEntries(
+    Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
+  ) as unknown as Families;
+  overflow = families.labelOverflow;
+  return families;
+}

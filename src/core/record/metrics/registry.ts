@@ -9,7 +9,7 @@ import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../../plugin/in
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
 import type { MetricSpec } from './metric-spec.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './metrics.ts';
 
 type AnyRegistry = Registry<PrometheusContentType | OpenMetricsContentType>;
 /** The fields of a metric that this module reads, for Gatehouse's and prom-client's metrics. */
@@ -29,33 +29,13 @@ interface MetricsOptions {
 }
 
 /** All metrics of the process. One per process: it outlives every snapshot of the settings. */
-export interface Metrics {
+export interface Metrics extends ReturnType<typeof createRecorders> {
   readonly families: Families;
-  /** Counts ended requests that still wait. */
   readonly flush: () => void;
   /** The exposition in the format that `accept` requests. */
   scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }>;
   /** Metrics for another process: all, or only those that must survive this process. */
   snapshot(which: 'all' | 'cumulative'): Promise<readonly FamilySnapshot[]>;
-  /** Records a successful load of settings. */
-  settingsLoaded(hash: string, providers: readonly string[]): void;
-  /** Records rejected settings; the previous ones, if any, stay in use. */
-  settingsRefused(): void;
-  /** Events of the reply cache. */
-  readonly replyCache: {
-    readonly onChange: (size: { readonly entries: number; readonly bytes: number }) => void;
-    readonly onEvict: () => void;
-  };
-  /** The present size of the store of files. */
-  filesCounted(size: { readonly files: number; readonly bytes: number }): void;
-  /** Events of the targets' circuit breakers. */
-  readonly targetHealth: {
-    /** Sets the targets of the stored configs. */
-    list(targets: readonly (TargetLabels & { readonly healthy: boolean; readonly enforced: boolean })[]): void;
-    changed(target: TargetLabels & { readonly enforced: boolean }, to: BreakerState, healthy: boolean): void;
-  };
-  /** Credentials of a catalog entry were exchanged for an access token. */
-  tokenRefreshed(provider: string, result: 'success' | 'failure'): void;
 }
 
 const FAILURES = Object.keys(FAILURE_KINDS);
@@ -69,6 +49,10 @@ interface TargetLabels {
   readonly provider: string;
 }
 
+interface EnforcedTarget extends TargetLabels {
+  readonly enforced: boolean;
+}
+
 const targetLabels = ({ config, target, name, provider }: TargetLabels) => ({
   config,
   target,
@@ -78,10 +62,7 @@ const targetLabels = ({ config, target, name, provider }: TargetLabels) => ({
 
 const BREAKER_STATES: readonly BreakerState[] = ['open', 'half_open', 'closed'];
 
-/**
- * Gauges that prom-client names `_total`, which promtool rejects. The sum of resources contains the handles and
- * requests anyway.
- */
+/** Gauges that prom-client names `_total`, which promtool rejects. The sum of resources has the others anyway. */
 const MISNAMED_DEFAULTS = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -119,66 +100,61 @@ export function createMetrics(options: MetricsOptions): Metrics {
 const isOpen = ({ labels, zero, byCaller }: MetricSpec): boolean => byCaller === true || (labels.length > 0 && !zero);
 
 function declareSeries(families: Families, { build }: MetricsOptions): void {
-  for (const family of Object.values(families)) family.declareZero();
   families.buildInfo.set({ ...build, node_version: process.version }, 1);
-  for (const { name, spec } of Object.values<AnyFamily>(families))
-    if (isOpen(spec)) families.labelOverflow.declare({ metric: name });
+  for (const family of Object.values<AnyFamily>(families)) {
+    for (const labels of family.spec.zero ?? []) family.declare(labels);
+    if (isOpen(family.spec)) families.labelOverflow.declare({ metric: family.name });
+  }
 }
 
-function createRecorders(
-  families: Families,
-  clock: Clock,
-): Omit<Metrics, 'families' | 'flush' | 'scrape' | 'snapshot'> {
-  return {
-    settingsLoaded(hash, providers) {
-      families.configInfo.reset();
-      families.configInfo.set({ config_hash: hash }, 1);
-      families.configReloadSuccessful.set({}, 1);
-      families.configReloadSuccessTime.set({}, clock.wall() / 1000);
-      families.configReloads.add({ result: 'success' });
-      families.tokenRefreshes.declareOnly(
-        providers.flatMap((provider) => ['success', 'failure'].map((result) => ({ provider, result }))),
+const createRecorders = (families: Families, clock: Clock) => ({
+  settingsLoaded(hash: string, providers: readonly string[]): void {
+    families.configInfo.reset();
+    families.configInfo.set({ config_hash: hash }, 1);
+    families.configReloadSuccessful.set({}, 1);
+    families.configReloadSuccessTime.set({}, clock.wall() / 1000);
+    families.configReloads.add({ result: 'success' });
+    families.tokenRefreshes.declareOnly(
+      providers.flatMap((provider) => ['success', 'failure'].map((result) => ({ provider, result }))),
+    );
+    // Further series would take the places of entries that fail.
+    const failures = providers.flatMap((provider) => FAILURES.map((kind) => ({ provider, kind })));
+    families.upstreamFailures.declareOnly(failures.slice(0, MAX_LABEL_SETS - FAILURES.length));
+  },
+  /** Records rejected settings; the previous ones, if any, stay in use. */
+  settingsRefused(): void {
+    families.configReloadSuccessful.set({}, 0);
+    families.configReloads.add({ result: 'failure' });
+  },
+  replyCache: {
+    onChange({ entries, bytes }: { readonly entries: number; readonly bytes: number }): void {
+      families.cacheEntries.set({}, entries);
+      families.cacheSize.set({}, bytes);
+    },
+    onEvict: () => families.cacheEvictions.add({}),
+  },
+  filesCounted({ files, bytes }: { readonly files: number; readonly bytes: number }): void {
+    families.storedFiles.set({}, files);
+    families.storedFileBytes.set({}, bytes);
+  },
+  targetHealth: {
+    /** Sets the targets of the stored configs. */
+    list(targets: readonly (EnforcedTarget & { readonly healthy: boolean })[]): void {
+      families.targetHealthy.reset();
+      for (const target of targets) families.targetHealthy.set(targetLabels(target), target.healthy ? 1 : 0);
+      families.breakerTransitions.declareOnly(
+        targets.flatMap((target) =>
+          (target.enforced ? BREAKER_STATES : []).map((to) => ({ ...targetLabels(target), to })),
+        ),
       );
-      // Further series would take the places of entries that fail.
-      const failures = providers.flatMap((provider) => FAILURES.map((kind) => ({ provider, kind })));
-      families.upstreamFailures.declareOnly(failures.slice(0, MAX_LABEL_SETS - FAILURES.length));
     },
-    settingsRefused() {
-      families.configReloadSuccessful.set({}, 0);
-      families.configReloads.add({ result: 'failure' });
+    changed(target: EnforcedTarget, to: BreakerState, healthy: boolean): void {
+      const labels = targetLabels(target);
+      families.targetHealthy.set(labels, healthy ? 1 : 0);
+      if (target.enforced) families.breakerTransitions.add({ ...labels, to });
     },
-    replyCache: {
-      onChange({ entries, bytes }) {
-        families.cacheEntries.set({}, entries);
-        families.cacheSize.set({}, bytes);
-      },
-      onEvict: () => families.cacheEvictions.add({}),
-    },
-    filesCounted({ files, bytes }) {
-      families.storedFiles.set({}, files);
-      families.storedFileBytes.set({}, bytes);
-    },
-    targetHealth: {
-      list(targets) {
-        families.targetHealthy.reset();
-        for (const target of targets) families.targetHealthy.set(targetLabels(target), target.healthy ? 1 : 0);
-        families.breakerTransitions.declareOnly(
-          targets.flatMap((target) =>
-            (target.enforced ? BREAKER_STATES : []).map((to) => ({ ...targetLabels(target), to })),
-          ),
-        );
-      },
-      changed(target, to, healthy) {
-        const labels = targetLabels(target);
-        families.targetHealthy.set(labels, healthy ? 1 : 0);
-        if (target.enforced) families.breakerTransitions.add({ ...labels, to });
-      },
-    },
-    tokenRefreshed(provider, result) {
-      families.tokenRefreshes.add({ provider, result });
-    },
-  };
-}
+  },
+});
 
 /** Replaces prom-client's average, which hides a single hanging process. */
 function aggregateAsOne(metric: { readonly name: string; aggregator?: string }): void {
@@ -216,10 +192,7 @@ function createScraper(registry: AnyRegistry, flush: () => void): Metrics['scrap
   };
 }
 
-/**
- * prom-client 15.1.3 removes `_total` from the counters' own names to print OpenMetrics and does not restore them: the
- * next text scrape would have other metric names (measured).
- */
+/** prom-client 15.1.3 removes `_total` from the counters to print OpenMetrics and does not restore it (measured). */
 function rememberNames(registry: AnyRegistry): () => void {
   const names = registry.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
   return () => {

@@ -5,7 +5,7 @@ import { anyRecord } from '../records.testkit.ts';
 import type { FamilySnapshot, SampleSnapshot } from './aggregate.ts';
 import { CallersAsLabels } from './caller-labels.ts';
 import { MAX_LABEL_SETS, SERIES_IDLE_MS } from './families.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
@@ -58,8 +58,8 @@ function fill({ requestDuration, upstreamDuration, tokens }: Families, room: num
       request_model: '',
       operation: '',
     };
-    requestDuration.observe({ route: `filler${index}`, status_class: '', stream: '' }, 1);
-    upstreamDuration.observe({ ...model, outcome: '' }, 1);
+    requestDuration.add({ route: `filler${index}`, status_class: '', stream: '' }, 1);
+    upstreamDuration.add({ ...model, outcome: '' }, 1);
     tokens.add({ ...model, type: '' }, 1, greedy);
   }
 }

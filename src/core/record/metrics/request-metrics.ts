@@ -14,21 +14,18 @@ import {
   type RequestSeries,
   type TrySeries,
 } from './metric-spec.ts';
-import { openFamilies, type Families } from './open-families.ts';
+import { openFamilies, type Families } from './metrics.ts';
 import type { Exemplar, Series } from './series.ts';
 
-/** The callers of requests as metric labels. */
 export interface LabelledCallers {
   labelsOf(record: RequestRecord): CallerLabels;
 }
 
-/** The model names that are metric labels. */
 export interface LabelledModels {
   /** Returns the label of a name that an upstream has answered with a 2xx, which may become a label now. */
   answered(model: string, keyId: string): string;
 }
 
-/** The sources of labels that are not in the record. */
 interface LabelSources {
   readonly models: LabelledModels;
   readonly callers: LabelledCallers;
@@ -58,7 +55,6 @@ type AttemptStep =
   | TryStep;
 type TryStep = MeasureStep<'try', Measure<TrySeries, RecordedTry>>;
 
-/** Where the series of a step of tries are. */
 interface TriesOf extends Pick<SeriesOfKey, 'ofTries'> {
   readonly at: number;
   readonly by: AttemptSeries;
@@ -71,10 +67,10 @@ function requestStep(family: AnyFamily, note: Note<string>): RequestStep[] {
 }
 
 function attemptSteps(family: AnyFamily, note: Note<string>): AttemptStep[] {
-  const { countAttempt, ofAttempt = [], ofUsage = [], ofTokens = [], ofTry } = family.spec;
+  const { countAttempt, ofAttempt, ofUsage = [], ofTokens = [], ofTry } = family.spec;
   return [
     ...(countAttempt ? [{ kind: 'count', count: countAttempt, note } as const] : []),
-    ...ofAttempt.map((measure) => ({ kind: 'attempt', family, measure }) as const),
+    ...(ofAttempt ? [{ kind: 'attempt', family, measure: ofAttempt } as const] : []),
     ...ofUsage.map((measure) => ({ kind: 'usage', family, measure }) as const),
     ...ofTokens.map((measure) => ({ kind: 'tokens', family, measure }) as const),
     ...(ofTry ? [{ kind: 'try', family, measure: ofTry } as const] : []),
@@ -82,9 +78,8 @@ function attemptSteps(family: AnyFamily, note: Note<string>): AttemptStep[] {
 }
 
 /**
- * Counts records: every metric counts what its row in the table says. The series of a measure is found once for all
- * requests with the same key, and further values are added to it directly: 1.5 µs instead of 10 for the twenty values
- * of a request (measured).
+ * Counts records as the rows of the table say. The series of a measure is found once for all requests with the same
+ * key: 1.5 µs instead of 10 for the twenty values of a request (measured).
  */
 export class RequestMetrics {
   readonly #sources: LabelSources;
@@ -182,10 +177,7 @@ export class RequestMetrics {
     };
   }
 
-  /**
-   * Adds by labels. Returns their series, or undefined when all places are taken: then the value counts under
-   * `__other__`, and the next one must be added by its labels as well.
-   */
+  /** Returns the series of these labels. Undefined: all places are taken, and the value counts under `__other__`. */
   #addFirst(family: AnyFamily, labels: Readonly<Record<string, string>>, value: number): Series | undefined {
     family.add(labels, value, this.#caller, this.#exemplar);
     return family.held(labels, this.#caller);
@@ -230,15 +222,12 @@ function attemptKey(attempt: AttemptSeries, caller: CallerLabels, key: KeyPart[]
 
 const ANSWERED_FROM_CACHE: ReadonlySet<RecordedAttempt['cache']> = new Set(['hit', 'semantic_hit', 'shared']);
 
-/**
- * Whether the upstream answered with a 2xx, even if the rest of its reply failed. A cached reply was such an answer.
- */
+/** Whether the upstream answered with a 2xx, even if its reply failed later. A cached reply was such an answer. */
 function isAnswer({ answered, cache, tries }: RecordedAttempt): boolean {
   const status = tries.at(-1)?.status ?? 0;
   return answered && (ANSWERED_FROM_CACHE.has(cache) || (status >= 200 && status < 300));
 }
 
-/** One series of a counter. */
 interface CounterLabels {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

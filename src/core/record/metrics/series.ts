@@ -2,7 +2,6 @@ import type { MetricSpec } from './metric-spec.ts';
 
 type SeriesLabels = Readonly<Record<string, string>>;
 
-/** A value as prom-client's registry prints it. */
 export interface MetricSample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
@@ -26,7 +25,6 @@ export interface ExemplarSample {
   readonly timestamp: number;
 }
 
-/** One label set of a metric, and its value. */
 export abstract class Series {
   readonly spec: MetricSpec;
   readonly labels: SeriesLabels;
@@ -36,7 +34,6 @@ export abstract class Series {
   used = true;
   /** Time of the first scrape after the latest use. */
   usedAt = 0;
-  /** It is never removed. */
   kept = false;
   /** Its metric has it no more: values added to it would be lost. */
   removed = false;
@@ -79,6 +76,8 @@ export class CounterSeries extends Series {
 
 export class GaugeSeries extends Series {
   value = 0;
+
+  static check(): void {}
 
   override add(value: number): void {
     this.used = true;

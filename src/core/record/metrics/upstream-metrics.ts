@@ -5,17 +5,13 @@ import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
 import {
   DURATION_BUCKETS,
-  countedPerAttempt,
   each,
   failureKindOf,
   MODEL_LABELS,
   modelOf,
   OTHER,
   PER_TOKEN_BUCKETS,
-  perAttempt,
-  perRequest,
-  perTry,
-  type MetricSpec,
+  metric,
 } from './metric-spec.ts';
 import { USAGE_METRICS } from './usage-metrics.ts';
 
@@ -27,73 +23,57 @@ const CACHE_RESULTS: readonly CacheStatus[] = [...EXACT_RESULTS, 'semantic_hit']
 const streamedAfterMs = ({ stream, answered, firstContentMs, tries }: RecordedAttempt): number | undefined =>
   stream && answered && tries.length > 0 ? firstContentMs : undefined;
 
-/** Metrics of targets, the cache and the log. */
 export const UPSTREAM_METRICS = {
-  upstreamAttempts: perAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_upstream_attempts_total',
-      help: 'Attempts at a target, each including its retries, by outcome: success, error, aborted (the client disconnected, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
-      labels: [...MODEL_LABELS, 'outcome', 'error_type'],
-      byCaller: true,
-    },
-    {
+  upstreamAttempts: metric({
+    name: 'gatehouse_upstream_attempts_total',
+    help: 'Attempts at a target, each including its retries, by outcome: success, error, aborted (the client disconnected, or the gateway ended it: its drain, a client that did not read). error_type is empty on success.',
+    labels: [...MODEL_LABELS, 'outcome', 'error_type'],
+    byCaller: true,
+    ofAttempt: {
       labels: (attempt) => ({ ...modelOf(attempt), outcome: attempt.outcome, error_type: attempt.errorType }),
       value: ({ counted }) => (counted ? 1 : undefined),
     },
-  ),
-  upstreamFailures: perAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_upstream_failures_total',
-      help: 'Attempts that failed, by catalog entry and the kind of the failure, as in on_errors. A failure of two kinds counts as the first, more exact one. Without labels of models, so that every series exists at 0 from the start (for the first 99 entries).',
-      labels: ['provider', 'kind'],
-    },
-    {
+  }),
+  upstreamFailures: metric({
+    name: 'gatehouse_upstream_failures_total',
+    help: 'Attempts that failed, by catalog entry and the kind of the failure, as in on_errors. A failure of two kinds counts as the first, more exact one. Without labels of models, so that every series exists at 0 from the start (for the first 99 entries).',
+    labels: ['provider', 'kind'],
+    ofAttempt: {
       labels: ({ provider, failureKind }) => ({ provider, kind: failureKind ?? '' }),
       value: (attempt) => (failureKindOf(attempt) === undefined ? undefined : 1),
     },
-  ),
-  upstreamDuration: perTry(
-    {
-      type: 'histogram',
-      name: 'gatehouse_upstream_request_duration_seconds',
-      help: 'From the start of one physical try until the end of its reply.',
-      labels: [...MODEL_LABELS, 'outcome'],
-      buckets: DURATION_BUCKETS,
-      exemplars: true,
-    },
-    {
+  }),
+  upstreamDuration: metric({
+    name: 'gatehouse_upstream_request_duration_seconds',
+    help: 'From the start of one physical try until the end of its reply.',
+    labels: [...MODEL_LABELS, 'outcome'],
+    buckets: DURATION_BUCKETS,
+    exemplars: true,
+    ofTry: {
       labels: ({ outcome, ...labels }) => ({ ...modelOf(labels), outcome }),
       value: ({ durationMs }) => durationMs / 1000,
     },
-  ),
-  upstreamFirstChunk: perAttempt(
-    {
-      type: 'histogram',
-      name: 'gatehouse_upstream_time_to_first_chunk_seconds',
-      help: 'Streams: from the start of the try that answered until its first content. Pings do not count.',
-      labels: MODEL_LABELS,
-      buckets: DURATION_BUCKETS,
-      exemplars: true,
-    },
-    {
+  }),
+  upstreamFirstChunk: metric({
+    name: 'gatehouse_upstream_time_to_first_chunk_seconds',
+    help: 'Streams: from the start of the try that answered until its first content. Pings do not count.',
+    labels: MODEL_LABELS,
+    buckets: DURATION_BUCKETS,
+    exemplars: true,
+    ofAttempt: {
       labels: modelOf,
       value: (attempt) => {
         const firstContentMs = streamedAfterMs(attempt);
         return firstContentMs === undefined ? undefined : firstContentMs / 1000;
       },
     },
-  ),
-  upstreamPerToken: perAttempt(
-    {
-      type: 'histogram',
-      name: 'gatehouse_upstream_time_per_output_token_seconds',
-      help: 'Streams that completed: time from first content to the end, divided by output tokens after the first. One sample per request.',
-      labels: MODEL_LABELS,
-      buckets: PER_TOKEN_BUCKETS,
-    },
-    {
+  }),
+  upstreamPerToken: metric({
+    name: 'gatehouse_upstream_time_per_output_token_seconds',
+    help: 'Streams that completed: time from first content to the end, divided by output tokens after the first. One sample per request.',
+    labels: MODEL_LABELS,
+    buckets: PER_TOKEN_BUCKETS,
+    ofAttempt: {
       labels: modelOf,
       value: (attempt) => {
         const firstContentMs = streamedAfterMs(attempt);
@@ -103,35 +83,27 @@ export const UPSTREAM_METRICS = {
         return (last.durationMs - firstContentMs) / 1000 / more;
       },
     },
-  ),
-  poolWait: perTry(
-    {
-      type: 'histogram',
-      name: 'gatehouse_upstream_pool_wait_seconds',
-      help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that got one at once are not observed.',
-      labels: ['provider'],
-      buckets: DURATION_BUCKETS,
-    },
-    {
+  }),
+  poolWait: metric({
+    name: 'gatehouse_upstream_pool_wait_seconds',
+    help: 'Time that attempts waited for a free connection to their upstream because all `connections` were in use, whatever the outcome. Attempts that got one at once are not observed.',
+    labels: ['provider'],
+    buckets: DURATION_BUCKETS,
+    ofTry: {
       labels: ({ provider }) => ({ provider }),
       value: ({ inLineMs }) => (inLineMs === undefined ? undefined : inLineMs / 1000),
     },
-  ),
-  poolWaiting: {
-    type: 'gauge',
+  }),
+  poolWaiting: metric({
     name: 'gatehouse_upstream_pool_waiting',
     help: 'Requests that currently wait because all `connections` to their upstream are in use.',
-    labels: [],
     zero: [{}],
-  },
-  upstreamRetries: countedPerAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_upstream_retries_total',
-      help: 'Tries after the first of an attempt, by the error_type that caused them; stale_connection: sent again because a kept-alive connection had died.',
-      labels: ['provider', 'reason'],
-    },
-    ({ tries }, { provider }, note) => {
+  }),
+  upstreamRetries: metric({
+    name: 'gatehouse_upstream_retries_total',
+    help: 'Tries after the first of an attempt, by the error_type that caused them; stale_connection: sent again because a kept-alive connection had died.',
+    labels: ['provider', 'reason'],
+    countAttempt: ({ tries }, { provider }, note) => {
       if (tries.length === 1 && !tries[0]!.resent) return;
       const last = new Map<number, RecordedTry>();
       for (const record of tries) {
@@ -143,15 +115,12 @@ export const UPSTREAM_METRICS = {
         if (before && before.outcome !== 'aborted') note({ provider, reason: before.errorType });
       }
     },
-  ),
-  fallbacks: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_fallbacks_total',
-      help: 'Attempts that followed a failed one, by catalog slug of both and the error_type of the failure.',
-      labels: ['from_target', 'to_target', 'reason'],
-    },
-    ({ attempts }, note) => {
+  }),
+  fallbacks: metric({
+    name: 'gatehouse_fallbacks_total',
+    help: 'Attempts that followed a failed one, by catalog slug of both and the error_type of the failure.',
+    labels: ['from_target', 'to_target', 'reason'],
+    ofRequest: ({ attempts }, note) => {
       for (let index = 1; index < attempts.length; index += 1) {
         const [before, attempt] = [attempts[index - 1]!, attempts[index]!];
         // Without a slug there is only the provider name of the request, which a caller writes freely.
@@ -159,119 +128,94 @@ export const UPSTREAM_METRICS = {
         note({ from_target, to_target, reason: before.errorType });
       }
     },
-  ),
-  targetHealthy: {
-    type: 'gauge',
+  }),
+  targetHealthy: metric({
     name: 'gatehouse_upstream_target_healthy',
     help: 'Targets of gateway configs by their path: 0 from when one fails too often (circuit_breaker, or its defaults) until it answers again, else 1. provider: as in the config, without @; empty when the request names it. target_name: empty without a name in the config.',
     labels: ['config', 'target', 'target_name', 'provider'],
     aggregator: 'min',
-  },
-  breakerTransitions: {
-    type: 'counter',
+  }),
+  breakerTransitions: metric({
     name: 'gatehouse_circuit_breaker_transitions_total',
     help: 'Circuit breakers of gateway configs that became open, half_open (a request was sent to probe the target) or closed.',
     labels: ['config', 'target', 'target_name', 'to'],
-  },
+  }),
   ...USAGE_METRICS,
-  paramsLost: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_params_lost_total',
-      help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by action: dropped, clamped, downgraded.',
-      labels: ['provider', 'param', 'action'],
-    },
-    ({ attempts }, note) => {
+  paramsLost: metric({
+    name: 'gatehouse_params_lost_total',
+    help: 'Parts of requests that a target cannot express, by top-level field, and parts of replies that the API of the client cannot express (`reply.audio`, …), by action: dropped, clamped, downgraded.',
+    labels: ['provider', 'param', 'action'],
+    ofRequest: ({ attempts }, note) => {
       for (const { place, losses } of attempts)
         for (const { param, action, count } of losses)
           note({ provider: place?.provider ?? '', param: knownParam(param) ?? OTHER, action }, count);
     },
-  ),
-  cacheRequests: perRequest(
-    {
-      type: 'counter',
-      name: 'gatehouse_cache_requests_total',
-      help: 'Attempts at targets with a cache, by mode (exact, semantic) and result: hit, semantic_hit (the reply to a near text), shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
-      labels: ['mode', 'result'],
-      zero: [
-        ...each('result', EXACT_RESULTS).map((labels) => ({ mode: 'exact', ...labels })),
-        ...each('result', CACHE_RESULTS).map((labels) => ({ mode: 'semantic', ...labels })),
-      ],
-    },
-    ({ attempts }, note) => {
+  }),
+  cacheRequests: metric({
+    name: 'gatehouse_cache_requests_total',
+    help: 'Attempts at targets with a cache, by mode (exact, semantic) and result: hit, semantic_hit (the reply to a near text), shared (waited for an identical request in flight), miss, refresh (the caller forced a new reply), bypass (the request cannot be answered from a cache).',
+    labels: ['mode', 'result'],
+    zero: [
+      ...each('result', EXACT_RESULTS).map((labels) => ({ mode: 'exact', ...labels })),
+      ...each('result', CACHE_RESULTS).map((labels) => ({ mode: 'semantic', ...labels })),
+    ],
+    ofRequest: ({ attempts }, note) => {
       for (const { cache, cacheMode: mode } of attempts) if (cache) note({ mode, result: cache });
     },
-  ),
-  cacheEmbeddings: countedPerAttempt(
-    {
-      type: 'counter',
-      name: 'gatehouse_cache_embeddings_total',
-      help: 'Calls for vectors of semantic caches, by the catalog entry that was called and result: success, late (`cache.timeout` passed), failed. A late or failed call is a miss of the cache.',
-      labels: ['provider', 'result'],
-    },
-    ({ semantic }, _, note) => {
+  }),
+  cacheEmbeddings: metric({
+    name: 'gatehouse_cache_embeddings_total',
+    help: 'Calls for vectors of semantic caches, by the catalog entry that was called and result: success, late (`cache.timeout` passed), failed. A late or failed call is a miss of the cache.',
+    labels: ['provider', 'result'],
+    countAttempt: ({ semantic }, _, note) => {
       if (semantic?.embedding) note({ provider: semantic.embedding.provider, result: semantic.embedding.result });
     },
-  ),
-  cacheEntries: {
-    type: 'gauge',
+  }),
+  cacheEntries: metric({
     name: 'gatehouse_cache_entries',
     help: 'Replies in the cache, including expired ones that were not looked up since.',
-    labels: [],
     zero: [{}],
-  },
-  cacheSize: {
-    type: 'gauge',
+  }),
+  cacheSize: metric({
     name: 'gatehouse_cache_size_bytes',
     help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
-    labels: [],
     zero: [{}],
-  },
-  cacheTexts: {
-    type: 'gauge',
+  }),
+  cacheTexts: metric({
     name: 'gatehouse_cache_texts',
     help: 'Texts that semantic caches compare, including those whose replies are gone and that were not looked up since.',
-    labels: [],
     zero: [{}],
-  },
-  cacheTextsSize: {
-    type: 'gauge',
+  }),
+  cacheTextsSize: metric({
     name: 'gatehouse_cache_texts_size_bytes',
     help: 'Memory that semantic caches count for texts and vectors; cache.semantic.max_bytes bounds it.',
-    labels: [],
     zero: [{}],
-  },
-  cacheEvictions: {
-    type: 'counter',
+  }),
+  cacheEvictions: metric({
     name: 'gatehouse_cache_evictions_total',
     help: 'Unexpired replies that were evicted to make room for others.',
-    labels: [],
     zero: [{}],
-  },
-  tokenRefreshes: {
-    type: 'counter',
+  }),
+  tokenRefreshes: metric({
     name: 'gatehouse_oauth_token_refreshes_total',
     help: 'Exchanges of credentials for an access token, by result: success, failure.',
     labels: ['provider', 'result'],
-  },
-  logLinesDropped: {
-    type: 'counter',
+  }),
+  logLinesDropped: metric({
     name: 'gatehouse_log_lines_dropped_total',
     help: 'Lines of the log that could not be written, by reason: no_space (the disk is full), stalled (standard output is not read, and 1 MiB of lines waits), closed (its reader has closed it), error. Requests are still served.',
     labels: ['reason'],
     zero: each('reason', DROP_REASONS),
-  },
-  recordsDropped: {
-    type: 'counter',
+  }),
+  recordsDropped: metric({
     name: 'gatehouse_records_dropped_total',
     help: 'Records that are in no file of telemetry.records, by reason: no_space (the disk is full), stalled (it is too slow, and 4 MiB of records waits), error. Requests are still served.',
     labels: ['reason'],
     zero: each('reason', RECORD_DROP_REASONS),
-  },
-  labelOverflow: {
-    type: 'counter',
+  }),
+  labelOverflow: metric({
     name: 'gatehouse_metric_label_overflow_total',
     help: 'Values recorded under __other__ (gauges: not recorded) because the metric has its maximum number of label sets.',
     labels: ['metric'],
-  },
-} as const satisfies Record<string, MetricSpec>;
+  }),
+};

@@ -12,9 +12,9 @@ import {
 } from '@opentelemetry/api';
 import type { Exchange } from '../../../plugin/index.ts';
 import { ATTEMPT_FIELDS } from '../fields/attempt-fields.ts';
-import { attributesReader } from '../fields/span-attributes.ts';
 import {
   ADDRESS_FIELDS,
+  attributesReader,
   CALL_FIELDS,
   EARLIER_FIELDS,
   INFERENCE_FIELDS,
@@ -31,7 +31,6 @@ import { readTraceparent } from './traceparent.ts';
 export interface ServerSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Whether it is exported. */
   readonly isSampled: boolean;
   close(record: RequestRecord): void;
 }
@@ -43,7 +42,6 @@ export type OpenSpan = (exchange: Exchange, receivedAt: number) => ServerSpan;
 export type ParentOf = (exchange: Exchange) => Context;
 
 export interface SpanOptions {
-  /** Default: W3C headers. */
   readonly parentOf?: ParentOf;
   /** `both`: attributes also have the names of v1.41. */
   readonly semconv?: 'latest' | 'both';
@@ -63,10 +61,7 @@ export function openServerSpan(
 ): ServerSpan {
   const time = (msAfter: number): HrTime => timeOf(receivedAt + msAfter);
   const parent = parentOf(exchange);
-  const options = {
-    kind: SpanKind.SERVER,
-    startTime: time(0),
-  };
+  const options = { kind: SpanKind.SERVER, startTime: time(0) };
   const span = tracer.startSpan(serverSpanName(exchange), options, parent);
   const { traceId, spanId } = span.spanContext();
   return {
@@ -85,7 +80,6 @@ export function openServerSpan(
   };
 }
 
-/** Reads `traceparent` and `tracestate`. */
 export function w3cParent({ request }: Exchange): Context {
   const remote = readTraceparent(request.headers);
   if (!remote) return ROOT_CONTEXT;
@@ -126,10 +120,7 @@ export const isServerError = ({ outcome, outcomeStatus }: RequestRecord): boolea
 /** An attempt that has an inference span. */
 export type Inference = RecordedAttempt & { readonly place: RecordedPlace };
 
-/**
- * Without a target, with a cached reply or with an estimated count, there was no inference: the server span has the
- * error or the cache's status.
- */
+/** Without a target, with a cached reply or an estimated count there was no inference: the server span tells it. */
 export const isInference = ({ semconvName }: RequestRecord, attempt: RecordedAttempt): attempt is Inference =>
   attempt.place !== undefined && semconvName !== undefined && !isFromCache(attempt) && !attempt.estimated;
 
@@ -148,12 +139,10 @@ export function triesOf({ tries }: RecordedAttempt): readonly (readonly [one: Re
   });
 }
 
-/** The values that the spans of one request share. */
 interface SpanMaker {
   readonly tracer: Tracer;
   readonly time: (msAfter: number) => HrTime;
   readonly context: Context;
-  /** Attributes have earlier names, too. */
   readonly isBoth: boolean;
 }
 

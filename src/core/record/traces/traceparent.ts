@@ -1,26 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/**
- * version-traceid-parentid-flags; versions after 00 may append fields after another dash (W3C Trace Context, section
- * 3.2).
- */
+/** version-traceid-parentid-flags; later versions may append fields (W3C Trace Context, section 3.2). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** Minimum length that the recommendation requires implementations to propagate; longer values are not propagated. */
 const MAX_TRACESTATE = 512;
 
-/** The caller's trace context, from its headers. */
 interface Traceparent {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceFlags: number;
-  /** Value of the header, unchanged. */
   readonly tracestate?: string;
 }
 
 /**
- * Reads the trace context without OpenTelemetry's global propagator, which turns into a no-op under
- * `OTEL_SDK_DISABLED=true` (measured) and whose package is not loaded while tracing is off.
+ * OpenTelemetry's global propagator turns into a no-op under `OTEL_SDK_DISABLED=true` (measured), and is not loaded
+ * while tracing is off.
  */
 export function readTraceparent(headers: IncomingHttpHeaders): Traceparent | undefined {
   const header = headers['traceparent'];

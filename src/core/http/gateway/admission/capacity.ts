@@ -6,8 +6,9 @@ import { HEAVY_BYTES } from './large-body-turns.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';
 
 /** The part of the shared capacity that one request takes. */
-export interface Admission extends Upload, Listed<Admission> {
+export interface Admission extends Listed<Admission> {
   readonly exchange: Exchange;
+  readonly res: ServerResponse;
   /** The request counts towards `limits.in_flight`. */
   counted: boolean;
   /** The caller is known, and its share was checked. */
@@ -33,6 +34,9 @@ interface Amount {
   bytes: number;
 }
 
+/** A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary uploads of a full gateway. */
+const SLOW_MS = 1000;
+
 type Exceeds = (freed: Freed) => LoadLimit | undefined;
 
 const NOTHING: Freed = { all: { requests: 0, bytes: 0 }, own: { requests: 0, bytes: 0 } };
@@ -45,12 +49,12 @@ const UNLIMITED: InFlightLimits = {
 };
 
 /**
- * The capacity for requests and their bytes, and each caller's share of it. When it is full, slow uploads are dropped
- * before anything is refused.
+ * The capacity for requests and their bytes, and the share of each caller. Before it refuses, it drops slow uploads.
  */
 export class Room {
   readonly #shares = new Shares();
-  readonly #uploads = new Uploads<Admission>();
+  /** Requests whose bodies are being read, the oldest first. Bounded by the requests in flight. */
+  readonly #uploads = new LiveList<Admission>();
   readonly #clock: Pick<Clock, 'now'>;
   readonly #onFull: NonNullable<RoomSetup['onFull']>;
   #limits = UNLIMITED;
@@ -67,12 +71,10 @@ export class Room {
     return this.#bytes;
   }
 
-  /** Number of places with more than `HEAVY_BYTES`. */
   get large(): number {
     return this.#large;
   }
 
-  /** Number of keys that hold any of it. */
   get keys(): number {
     return this.#shares.size;
   }
@@ -81,7 +83,6 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** Creates a place that counts towards no limit yet. */
   open({ exchange, res }: Pick<Admission, 'exchange' | 'res'>): Admission {
     return {
       exchange,
@@ -147,7 +148,6 @@ export class Room {
     return this.#bytes <= this.#limits.inFlightBytes;
   }
 
-  /** Returns everything that the place has taken. */
   release(place: Admission): void {
     this.#uploads.delete(place);
     this.#take(place, -place.bytes);
@@ -184,14 +184,13 @@ export class Room {
   }
 
   /**
-   * Drops slow uploads, the oldest first, until no limit is exceeded. If dropping all of them would not be enough, it
-   * drops none. A caller that exceeds its own share loses only its own uploads.
+   * Oldest first, until no limit is exceeded; none if that is not enough. A caller loses only its own for its share.
    */
   #dropSlow(place: Admission, limit: LoadLimit, exceeds: Exceeds): boolean {
     const freed = { all: { ...NOTHING.all }, own: { ...NOTHING.own } };
     const chosen: Admission[] = [];
     const ofCaller = limit === 'in_flight_per_key' || limit === 'in_flight_bytes_per_key';
-    for (const slow of this.#uploads.slow(this.#clock.now())) {
+    for (const slow of this.#slowUploads(this.#clock.now())) {
       if (slow === place || !slow.counted || (ofCaller && slow.share !== place.share)) continue;
       chosen.push(slow);
       add(freed.all, slow);
@@ -201,6 +200,15 @@ export class Room {
       return true;
     }
     return false;
+  }
+
+  /** This is also where completed bodies are removed: most complete before anything looks for slow ones. */
+  *#slowUploads(now: number): Generator<Admission> {
+    for (const upload of this.#uploads) {
+      if (upload.res.req.complete) this.#uploads.delete(upload);
+      else if (now - upload.exchange.startedAt < SLOW_MS) return;
+      else yield upload;
+    }
   }
 
   #drop(place: Admission, limit: LoadLimit): void {
@@ -213,41 +221,4 @@ export class Room {
 function add(to: Amount, { bytes }: Admission): void {
   to.requests += 1;
   to.bytes += bytes;
-}
-
-/** A request whose body is being read. */
-interface Upload {
-  readonly exchange: Pick<Exchange, 'startedAt'>;
-  readonly res: ServerResponse;
-}
-
-/**
- * An upload older than this is slow. A body of 48 MiB takes less at 400 Mbit/s. A shorter time would drop ordinary
- * uploads whenever the gateway is full, and each of their retries too.
- */
-const SLOW_MS = 1000;
-
-/** Requests whose bodies are being read, the oldest first. Bounded by the requests in flight. */
-class Uploads<T extends Upload & Listed<T>> {
-  readonly #reading = new LiveList<T>();
-
-  add(upload: T): void {
-    this.#reading.add(upload);
-  }
-
-  delete(upload: T): void {
-    this.#reading.delete(upload);
-  }
-
-  /**
-   * Uploads older than `SLOW_MS`. This is also where completed bodies are removed: most complete before anything looks
-   * for slow ones.
-   */
-  *slow(now: number): Generator<T> {
-    for (const upload of this.#reading) {
-      if (upload.res.req.complete) this.#reading.delete(upload);
-      else if (now - upload.exchange.startedAt < SLOW_MS) return;
-      else yield upload;
-    }
-  }
 }

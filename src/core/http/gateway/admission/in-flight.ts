@@ -15,7 +15,6 @@ export interface LeavingReply {
   closed(): void;
 }
 
-/** A request as it enters. */
 export interface Arrival {
   readonly exchange: Exchange;
   readonly res: ServerResponse;
@@ -25,23 +24,9 @@ export interface Arrival {
   readonly settle: (end: ReplyEnd) => void;
 }
 
-/** A request in flight. */
-export class InFlightEntry implements Listed<InFlightEntry> {
-  readonly exchange: Exchange;
-  readonly res: ServerResponse;
-  readonly settle: (end: ReplyEnd) => void;
+export interface InFlightEntry extends Arrival, Listed<InFlightEntry> {
   readonly place: Admission;
   writer: LeavingReply | undefined;
-  list: object | undefined;
-  older: InFlightEntry | undefined;
-  newer: InFlightEntry | undefined;
-
-  constructor({ exchange, res, settle }: Arrival, place: Admission) {
-    this.exchange = exchange;
-    this.res = res;
-    this.settle = settle;
-    this.place = place;
-  }
 }
 
 /** An exchange, which refers to its entry here: no table is searched for it. */
@@ -55,13 +40,10 @@ export interface LoadLimits extends InFlightLimits {
 const GONE = new GatewayError('client_closed', 'The request has ended.');
 
 /**
- * All requests in flight, from the head to the end of the reply, and the bytes they hold. A body's bytes count as long:
- * undici keeps what it has sent until the upstream's reply has ended. Held bytes of a reply that has not begun to leave
- * count too. Bytes belong to a request and are released with it, so that none can leak. Outlives snapshots and uses the
- * limits of the latest one.
- *
- * A request is admitted in two steps: `enter` takes a place once the head has been read, `admit` checks the caller's
- * share of the places.
+ * All requests in flight, from the head to the end of the reply, and the bytes they hold: of a body as long, because
+ * undici keeps what it has sent until the upstream's reply has ended, and of a reply that has not begun to leave. Bytes
+ * are released with their request, so that none can leak. Outlives snapshots. `enter` takes a place once the head has
+ * been read, `admit` checks the caller's share of the places.
  */
 export class InFlight {
   readonly #running = new LiveList<InFlightEntry>();
@@ -88,12 +70,10 @@ export class InFlight {
     return this.#room.large;
   }
 
-  /** Number of keys that have requests in flight. */
   get keys(): number {
     return this.#room.keys;
   }
 
-  /** Requests of one connection that are served at once. */
   get pipelined(): number {
     return this.#pipelined;
   }
@@ -127,10 +107,11 @@ export class InFlight {
   enter(arrival: Arrival): GatewayError | undefined {
     const place = this.#room.open(arrival);
     const refusal = this.#cutBy ?? (arrival.refused ? undefined : this.#room.enter(place));
-    const running = new InFlightEntry(arrival, place);
+    const nowhere = { list: undefined, older: undefined, newer: undefined };
+    const entry: InFlightEntry = { ...arrival, place, writer: undefined, ...nowhere };
     const exchange: Entrant = arrival.exchange;
-    exchange.inFlight = running;
-    this.#running.add(running);
+    exchange.inFlight = entry;
+    this.#running.add(entry);
     return refusal;
   }
 
@@ -152,19 +133,18 @@ export class InFlight {
 
   /**
    * Counts held bytes of the request's reply; negative to release them. They are in memory already, so they count even
-   * beyond the limit, and the next body is refused. False: the limit is exceeded, so whatever can leave should.
+   * beyond the limit. False: the limit is exceeded, so whatever can leave should.
    */
   hold(exchange: Exchange, bytes: number): boolean {
     return this.#room.hold(this.#entryOf(exchange)?.place, bytes);
   }
 
-  /** Called when the reply of the request begins to leave. */
   replies(exchange: Exchange, writer: LeavingReply): void {
     const request = this.#entryOf(exchange);
     if (!request) return;
     request.writer = writer;
-    // A request refused before its caller was known gives its place back here. Otherwise clients without a key that do
-    // not read their replies would take places from callers with keys.
+    // A request refused before its caller was known gives its place back: clients without a key that do not read their
+    // replies would take places from callers with keys.
     if (!request.place.admitted) this.#room.release(request.place);
     if (this.#cutBy) writer.abort(this.#cutBy);
   }
@@ -179,9 +159,7 @@ export class InFlight {
     return true;
   }
 
-  /**
-   * Cancels a request whose reply has not begun; the chain replies with the reason. False: there is no such request.
-   */
+  /** Cancels a request whose reply has not begun; the chain replies with the reason. False: there is none. */
   interrupt(res: ServerResponse, reason: GatewayError): boolean {
     // A linear search, because this is rare: an index would be kept for every request.
     const request = this.#running.all().find((one) => one.res === res);
@@ -193,7 +171,6 @@ export class InFlight {
     return true;
   }
 
-  /** Undefined for an exchange that has left. */
   #entryOf({ inFlight }: Entrant): InFlightEntry | undefined {
     return inFlight && this.#running.has(inFlight) ? inFlight : undefined;
   }
@@ -202,24 +179,16 @@ export class InFlight {
     this.#draining = true;
   }
 
-  /** Resolves when no request is in flight. */
   empty(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onEmpty = resolve));
   }
 
-  /**
-   * Ends all requests in flight: aborts the replies that have begun and cancels the others. Requests that still arrive
-   * are refused. Returns the number of requests it ended.
-   */
+  /** Aborts the replies that have begun and cancels the others; later requests are refused. Returns the number. */
   cut(): number {
-    const reason = (this.#cutBy = new GatewayError(
-      'shutting_down',
-      'The gateway is shutting down. Send the request again.',
-      {
-        retryAfterMs: RETRY_AFTER_MS,
-      },
-    ));
+    const message = 'The gateway is shutting down. Send the request again.';
+    const reason = new GatewayError('shutting_down', message, { retryAfterMs: RETRY_AFTER_MS });
+    this.#cutBy = reason;
     const cut = this.#running.all();
     for (const { writer, exchange } of cut) {
       if (writer) writer.abort(reason);
@@ -228,10 +197,7 @@ export class InFlight {
     return cut.length;
   }
 
-  /**
-   * Settles the remaining requests after their connections were closed: they cannot be replied to, but their listeners
-   * must learn of the end.
-   */
+  /** Settles the remaining requests, whose connections were closed: their listeners must learn of the end. */
   abandon(): void {
     const error = this.#cutBy;
     for (const { writer, settle } of this.#running.all()) {

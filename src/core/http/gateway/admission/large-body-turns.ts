@@ -17,16 +17,13 @@ export interface HeavyTurnsSetup {
   readonly reported?: TurnsReports;
 }
 
-/** Reports about waiting steps, for the metrics. */
 export interface TurnsReports {
-  /** The number of waiting steps has changed. */
   waiting(change: 1 | -1): void;
   waited(ms: number): void;
   /** `limits.large_bodies` refused a request. */
   refused(): void;
 }
 
-/** A step that waits for its turn. */
 interface Step {
   readonly taker: TurnTaker;
   /** Runs it and settles its promise. */
@@ -35,10 +32,9 @@ interface Step {
 
 /**
  * Turns for work that blocks the event loop: scanning, parsing and translating bodies of megabytes. One step runs at a
- * time, and the event loop runs before the next. While requests without a large body are in flight, all steps together
- * take at most half of the process, long ones less (`timesOf`). A key with little recent use does not wait for the long steps
- * of others. Keys take turns, however many requests each has. Within a key, requests that have begun go first: they
- * hold their parsed bodies. Outlives snapshots.
+ * time, and the event loop before the next. While requests without a large body are in flight, all steps together take
+ * at most half of the process, long ones less (`timesOf`). A key with little recent use does not wait for the long
+ * steps of others. Keys take turns; within a key, requests that have begun go first: they hold their parsed bodies.
  */
 export class HeavyTurns implements Turns {
   readonly #setup: HeavyTurnsSetup;
@@ -59,7 +55,6 @@ export class HeavyTurns implements Turns {
     this.#setup = setup;
   }
 
-  /** Steps that wait now. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -166,11 +161,10 @@ export class HeavyTurns implements Turns {
       this.#owed.add(from, took, alone ? 0 : 1);
       this.#owedByLong.add(from, took, alone ? 0 : timesOf(took));
       const unblock = (): void => this.#unblock();
-      // With other requests in flight, the next step waits for a timer and then for one turn of the event loop, which
-      // serves what has arrived meanwhile. Without them it waits for two turns: a body that arrives in the first is
-      // served at the end of that turn (see `LoopBatch`), before the next step. A timer would leave the process idle
-      // for a millisecond after each step, and V8 would mark its heap then (measured per body of 1 MB: 7.3 ms of CPU
-      // with the timer, 4.4 ms without).
+      // With other requests in flight, the next step waits for a timer and one turn of the event loop, which serves
+      // what has arrived; without them for two turns: a body that arrives in the first is served at its end (see
+      // `LoopBatch`). A timer would leave the process idle for a millisecond after each step, and V8 would mark its
+      // heap then (measured per body of 1 MB: 7.3 ms of CPU with the timer, 4.4 ms without).
       if (alone) nextLoopTurn(() => nextLoopTurn(unblock));
       else clock.after(0, () => nextLoopTurn(unblock));
     }
@@ -181,7 +175,6 @@ export class HeavyTurns implements Turns {
     this.#schedule();
   }
 
-  /** The earliest moment for a step of this key. */
   #startOf(key: string): number {
     const { startAt } = this.#owed;
     return this.#used.isSmall(key, this.#setup.clock.now()) ? startAt : Math.max(startAt, this.#owedByLong.startAt);

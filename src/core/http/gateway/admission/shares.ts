@@ -2,7 +2,6 @@ import { GatewayError } from '../../../../plugin/index.ts';
 import type { LoadLimit } from '../../../record/error-types.ts';
 
 export interface InFlightLimits {
-  /** Requests in flight. */
   readonly inFlight: number;
   /** Requests of one key, once `OPEN_PART` of `inFlight` is taken. */
   readonly inFlightPerKey: number;
@@ -13,8 +12,8 @@ export interface InFlightLimits {
 }
 
 /**
- * Up to this part of a limit every caller is admitted, so that one key alone may use an idle gateway. The rest is for
- * keys that hold less than their share: no key can keep the others out.
+ * Up to this part of a limit every caller is admitted: one key alone may use an idle gateway. The rest is for keys that
+ * hold less than their share.
  */
 const OPEN_PART = 0.75;
 
@@ -25,7 +24,6 @@ export interface Share {
   bytes: number;
 }
 
-/** The shares of callers that have requests in flight. */
 export class Shares {
   readonly #byKey = new Map<string, Share>();
   readonly #keyless: Share = { key: undefined, requests: 0, bytes: 0 };
@@ -94,10 +92,7 @@ export const tooSlow = (limit: LoadLimit, ms: number): GatewayError =>
     { retryAfterMs: RETRY_AFTER_MS },
   );
 
-/**
- * Time that may be owed before further work waits. It covers bodies of a few megabytes, which then wait only for turns
- * of the event loop.
- */
+/** Time that may be owed before work waits: bodies of a few megabytes wait only for turns of the event loop. */
 const CREDIT_MS = 300;
 
 /** Time that work on large bodies owes to all other work. */
@@ -120,8 +115,8 @@ const SHORT_MS = 25;
 const MOST_TIMES = 16;
 
 /**
- * The multiple of its own time that a step owes. It grows with the step's length, because both the number of requests
- * that meet a step and their wait do. The limit keeps one body from holding up all others for minutes.
+ * The multiple of its own time that a step owes grows with its length, as do the number of requests that meet it and
+ * their wait. The limit keeps one body from holding up all others for minutes.
  */
 export const timesOf = (tookMs: number): number => Math.min(MOST_TIMES, Math.max(1, tookMs / SHORT_MS));
 
