@@ -8,8 +8,7 @@ import {
   type Limit,
 } from '../../plugin/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
-import { newTry } from '../upstream/timed-dispatch.ts';
-import type { CommittedReply, RefusedReply } from '../upstream/types.ts';
+import { newTry, type CommittedReply, type RefusedReply } from '../upstream/types.ts';
 import {
   readRetryAfter,
   readShouldRetry,

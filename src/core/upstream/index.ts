@@ -5,19 +5,19 @@ import { systemLookup, type Lookup } from './egress.ts';
 import { MediaExchange, SmallExchange } from './exchanges.ts';
 import { networkWire, OriginPool, PoolDirectory, type PoolContext } from './pool.ts';
 import { createRoutes } from './route.ts';
-import { newTry } from './timed-dispatch.ts';
 import { Try } from './try.ts';
-import type {
-  CommittedReply,
-  Download,
-  DownloadRequest,
-  OutboundWay,
-  OutboundRequest,
-  RefusedReply,
-  SmallReply,
-  SmallRequest,
-  TryTimings,
-  Upstream,
+import {
+  newTry,
+  type CommittedReply,
+  type Download,
+  type DownloadRequest,
+  type OutboundWay,
+  type OutboundRequest,
+  type RefusedReply,
+  type SmallReply,
+  type SmallRequest,
+  type TryTimings,
+  type Upstream,
 } from './types.ts';
 
 export type { Wire } from './connection.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { UNCODED } from '../../plugin/content-decoder.ts';
-import { FormBody, type Clock, type TryRecord } from '../../plugin/index.ts';
+import { FormBody, type Clock } from '../../plugin/index.ts';
 import { Dispatch } from './dispatch.ts';
 import { DeadlineTimer, nearestLimit, type DueLimit, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';
@@ -132,22 +132,4 @@ export abstract class TimedDispatch extends Dispatch implements Progress {
     this.timings.delivered = this.delivered;
     super.stop();
   }
-}
-
-/** @param call the number of the call within its batch */
-export function newTry(call: number, startedAt: number): TryRecord {
-  return {
-    call,
-    startedAt,
-    waitedUntil: undefined,
-    sentAt: undefined,
-    firstByteAt: undefined,
-    firstContentAt: undefined,
-    endedAt: undefined,
-    status: undefined,
-    error: undefined,
-    resent: false,
-    delivered: false,
-    bytesIn: 0,
-  };
 }

@@ -22,16 +22,16 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 const CUT_OFF = ' [the body was cut off]';
 
-type Settle = Pick<PromiseWithResolvers<CommittedReply | RefusedReply>, 'resolve' | 'reject'>;
+type TrySettle = Pick<PromiseWithResolvers<CommittedReply | RefusedReply>, 'resolve' | 'reject'>;
 
 interface TryContext {
   readonly clock: Clock;
   readonly timings: TryTimings;
-  readonly settle: Settle;
+  readonly settle: TrySettle;
 }
 
 /** Replies that become ready in one turn of the event loop: their requests go on together. */
-const readyReplies = new LoopBatch<{ settle: Settle; reply: CommittedReply }>(({ settle, reply }) =>
+const readyReplies = new LoopBatch<{ settle: TrySettle; reply: CommittedReply }>(({ settle, reply }) =>
   settle.resolve(reply),
 );
 
@@ -41,7 +41,7 @@ const readyReplies = new LoopBatch<{ settle: Settle; reply: CommittedReply }>(({
  */
 export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener {
   bytesOut = 0;
-  readonly #settle: Settle;
+  readonly #settle: TrySettle;
   readonly #held: ReplyBuffer;
   #status = 0;
   #headers: Record<string, string> = {};

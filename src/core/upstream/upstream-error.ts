@@ -72,7 +72,7 @@ export interface UpstreamErrorContext {
 export function toUpstreamError(failure: UpstreamFailure, context: UpstreamErrorContext = {}): UpstreamError {
   const own = failure.kind === undefined ? undefined : CODE_BY_OWN_KIND.get(failure.kind);
   const upstreamStatus = errorStatusOf(failure);
-  const code = own ?? codeOfWording(failure, upstreamStatus) ?? codeOfStatus(upstreamStatus);
+  const code = own ?? codeOf(failure, upstreamStatus);
   const status = code === 'insufficient_quota' && UNPAID.has(upstreamStatus) ? 402 : upstreamStatus;
   const retryAfterMs = context.retryAfterMs ?? bounded(failure.retryAfterMs);
   const reported = (text: string): string => withoutSecrets(text, context.secrets ?? []);
@@ -152,9 +152,10 @@ function errorStatusOf({ status, kind }: UpstreamFailure): number {
 }
 
 /** 408 and 499 mean that the upstream's side gave up, not that the request is wrong: a retry may succeed. */
-function codeOfStatus(status: number): ErrorCode {
+function codeOf(failure: UpstreamFailure, status: number): ErrorCode {
   const gaveUp = status >= 500 || status === 408 || status === 499;
-  return CODE_BY_STATUS.get(status) ?? (gaveUp ? 'upstream_error' : 'upstream_rejected');
+  const ofClass = gaveUp ? 'upstream_error' : 'upstream_rejected';
+  return codeOfWording(failure, status) ?? CODE_BY_STATUS.get(status) ?? ofClass;
 }
 
 /**
