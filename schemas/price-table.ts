@@ -14,7 +14,7 @@ export function generatePriceTable(): string {
   return `// Generated from data/models.json by \`node schemas/generate.ts\`. Do not edit: change data/models.json and run it again.
 // Prices are pico-USD per token, search, picture or second, and are not warranted. Sources and licences: data/models.json, NOTICE.
 
-import type { PriceRow } from '../src/addons/budgets/prices/rates.ts';
+import type { PriceRow } from './rates.ts';
 
 /** The day on which the sources were read. */
 export const PRICES_AS_OF = '${source.as_of}';
