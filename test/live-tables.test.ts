@@ -10,7 +10,7 @@ const OF_REQUEST =
 
 /**
  * Tables that may hold objects of a request, because ordinary requests do not enter them. All others must be a
- * `LiveList` (src/plugin/live-list.ts has the reason and the figures).
+ * `LiveList` (src/core/kernel/live-list.ts has the reason and the figures).
  */
 const RARE: Readonly<Record<string, string>> = {
   'src/core/http/chain/compose.ts: WeakMap<object, Chain>':

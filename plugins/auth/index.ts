@@ -1,9 +1,7 @@
 import {
   definePlugin,
   GatewayError,
-  googleKeys,
   holdsKeyShape,
-  portkeyHint,
   Secret,
   UPLOAD_ID,
   type Caller,
@@ -12,6 +10,7 @@ import {
   type GatewayContext,
   type KeyRing,
 } from '../../src/plugin/index.ts';
+import { googleKeys, portkeyHint } from '../../src/core/kernel/index.ts';
 
 /** Finds the caller by the gateway key, in any of the headers that SDKs use for it, or by the certificate of its connection. */
 export default definePlugin({

@@ -1,7 +1,5 @@
+import { announcedBytes, bodyPieces, boundaryOf } from '../../src/core/kernel/index.ts';
 import {
-  announcedBytes,
-  bodyPieces,
-  boundaryOf,
   GatewayError,
   readForm,
   type Clock,

@@ -3,18 +3,15 @@ import {
   bodyKind,
   definePlugin,
   bareName,
-  foldCase,
   GatewayError,
-  namesOf,
   RequestBody,
-  spellingsOf,
   type BodyFault,
   type Exchange,
   type InboundForm,
   type InboundFormReading,
-  type FieldNames,
   type Operation,
 } from '../../src/plugin/index.ts';
+import { foldCase, namesOf, spellingsOf, type FieldNames } from '../../src/core/kernel/index.ts';
 import { readFormBody } from './form.ts';
 import { readBody } from './read.ts';
 

@@ -1,11 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { addPiece, announcedBytes, brokenBody, LoopBatch, requestDecoder } from '../../src/core/kernel/index.ts';
 import {
-  addPiece,
-  announcedBytes,
-  brokenBody,
   GatewayError,
-  LoopBatch,
-  requestDecoder,
   type CancelListener,
   type Exchange,
   type GatewayContext,

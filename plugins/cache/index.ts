@@ -1,6 +1,5 @@
 import {
   definePlugin,
-  leavesTime,
   unwantedReply,
   type AttemptContext,
   type CachedReply,
@@ -12,6 +11,7 @@ import {
   type RequestBody,
   type ResolvedTarget,
 } from '../../src/plugin/index.ts';
+import { leavesTime } from '../../src/core/kernel/index.ts';
 import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';

@@ -1,5 +1,5 @@
+import { lossesOf } from '../../src/core/kernel/index.ts';
 import {
-  lossesOf,
   unwantedReply,
   type Attempt,
   type CachedReply,

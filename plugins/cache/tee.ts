@@ -1,4 +1,5 @@
-import { addPiece, WrappedSource, type GatewayError, type Source } from '../../src/plugin/index.ts';
+import { addPiece } from '../../src/core/kernel/index.ts';
+import { WrappedSource, type GatewayError, type Source } from '../../src/plugin/index.ts';
 
 /**
  * Forwards a body unchanged and buffers up to `limit` bytes. Calls `onComplete` with all bytes after a successful end;

@@ -1,19 +1,16 @@
 import {
   definePlugin,
   GatewayError,
-  nearest,
   type Caller,
   type ConfigDirectory,
   type Exchange,
   type GatewayConfig,
   type GatewayContext,
-  namesOf,
   type AliasDirectory,
-  pathsOf,
   type UsedAlias,
-  type FieldNames,
   type Operation,
 } from '../../src/plugin/index.ts';
+import { nearest, namesOf, pathsOf, type FieldNames } from '../../src/core/kernel/index.ts';
 import { withModelName } from './model-name.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

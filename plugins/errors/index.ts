@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import {
   definePlugin,
   errorReply,
-  retriesOf,
   toGatewayError,
   UpstreamError,
   type Attempt,
   type Exchange,
   type GatewayError,
 } from '../../src/plugin/index.ts';
+import { retriesOf } from '../../src/core/kernel/index.ts';
 
 /** Renders every failure of the chain in the client's own format. */
 export default definePlugin({

@@ -1,4 +1,5 @@
-import type { Edit, KeyPath, Spellings } from '../../src/plugin/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
+import type { KeyPath, Spellings } from '../../src/core/kernel/index.ts';
 import { SpelledFields, type Fields } from './spelled-fields.ts';
 
 /** One field that a target sets or deletes. */

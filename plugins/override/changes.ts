@@ -1,15 +1,5 @@
-import {
-  isObject,
-  mergeEdits,
-  mergeLevels,
-  spellingsOf,
-  type Edit,
-  type FieldTable,
-  type KeyPath,
-  type RequestBody,
-  type Spellings,
-  type Target,
-} from '../../src/plugin/index.ts';
+import { isObject, spellingsOf, type FieldTable, type KeyPath, type Spellings } from '../../src/core/kernel/index.ts';
+import { mergeEdits, mergeLevels, type Edit, type RequestBody, type Target } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
 import { applyInItems, changesInItems, type ItemChange } from './item-fields.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';

@@ -1,13 +1,13 @@
 import {
   changesOf,
   definePlugin,
-  foreignParams,
   GatewayError,
   type Edit,
   type Operation,
   type RequestBody,
   type Target,
 } from '../../src/plugin/index.ts';
+import { foreignParams } from '../../src/core/kernel/index.ts';
 import { applyChanges, compileChanges, type Changes } from './changes.ts';
 
 /**

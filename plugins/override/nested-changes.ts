@@ -1,13 +1,11 @@
+import { applyEdit, type Edit, type RequestBody } from '../../src/plugin/index.ts';
 import {
-  applyEdit,
   isObject,
-  type Edit,
   type FieldTable,
   type KeyPath,
   type NestedFields,
-  type RequestBody,
   type Spellings,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
 import { applySet, type ChangeSet } from './change-set.ts';
 
 /** The changes to one nested body, compiled once. */

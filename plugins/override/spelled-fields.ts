@@ -1,4 +1,4 @@
-import { isObject, type Spellings, type KeyPath } from '../../src/plugin/index.ts';
+import { isObject, type Spellings, type KeyPath } from '../../src/core/kernel/index.ts';
 
 /** The fields of a body, or of an object inside one. */
 export interface Fields {

@@ -1,5 +1,5 @@
+import { countLosses, type Steps } from '../../src/core/kernel/index.ts';
 import {
-  countLosses,
   definePlugin,
   GatewayError,
   type Attempt,
@@ -8,7 +8,6 @@ import {
   type Prepared,
   type RequestBody,
   type ResolvedTarget,
-  type Steps,
 } from '../../src/plugin/index.ts';
 import { describeStoredFiles } from './stored-files.ts';
 

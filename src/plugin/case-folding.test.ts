@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldCase } from './field-names.ts';
+import { foldCase } from '../core/kernel/body/field-names.ts';
 
 describe('simple case folding', () => {
   it.each([

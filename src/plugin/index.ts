@@ -51,7 +51,6 @@ export {
 } from './define.ts';
 export { changesOf, type Change } from './changes.ts';
 export { applyEdit, mergeEdits, mergeLevels, type Edit } from './edits.ts';
-export { foreignParams, type ForeignParams } from './foreign-params.ts';
 export { ERRORS, type ErrorCode, type ErrorType } from './error-codes.ts';
 export { GatewayError, toGatewayError, UpstreamError, type ErrorDetails } from './errors.ts';
 export type { UpstreamReport } from './upstream-report.ts';
@@ -100,40 +99,18 @@ export {
   type RefusedLimit,
 } from './rate-limits.ts';
 export type { RateGates, TargetTicket } from './rate-gates.ts';
-export { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from './encryption-keys.ts';
-export { googleKeys } from './google-keys.ts';
 export type { ClientCertificate, ConditionInput, InboundRequest } from './inbound-request.ts';
 export { bodyKind, type BodyFault, type ModelTask, type Operation, type PathParams } from './operation.ts';
-export { compareModelIds } from './model-ids.ts';
 export { holdsKeyShape } from './secret.ts';
-export { foldCase } from './field-names.ts';
-export { isObject } from '../formats/json/object.ts';
-export type { FieldInItems, FieldTable, NestedFields } from '../formats/fields/field-table.ts';
-export { eachMember, itemSpans, type JsonSpan } from '../formats/json/members.ts';
-export { unquoted } from '../formats/json/scan.ts';
-export { FieldNames } from './field-names.ts';
-export { namesOf, pathsOf } from './spellings.ts';
-export { LoopBatch } from './loop-batch.ts';
 export { NO_TURNS, type Limit, type Turns, type TurnTaker } from './turns.ts';
-export type { Steps } from '../formats/steps.ts';
-export { spellingsOf, type KeyPath, type Spellings } from './spellings.ts';
 export type { JsonLimits } from './json-scan.ts';
-export { countLosses, lossesOf } from './losses.ts';
-export { nearest } from './nearest.ts';
-export { portkeyHint } from './portkey-headers.ts';
 export { cancelReply, errorReply, heldReply, toClientError } from './reply.ts';
 export type { ReplyWithForm, Reply, ReplyEnd, ReplyForm, Sink, Source } from './reply.ts';
 export { WrappedSource } from './wrapped-source.ts';
-export type { Problem, Report } from './report.ts';
-export { retriesOf } from './retries.ts';
-export { leavesTime } from './timeouts.ts';
-export { firstByteOf, readTimeouts, TIMEOUT_NAMES } from './timeouts.ts';
 export { bareName } from './part-names.ts';
 export { readForm, type InboundForm, type InboundFormReading } from './inbound-form.ts';
 export { FormBody } from './form-body.ts';
 export { FormScanner, type FormToken } from './form-scanner.ts';
-export { announcedBytes, bodyPieces, boundaryOf, brokenBody, requestDecoder } from './body-pieces.ts';
-export { addPiece } from '../formats/json/piece-list.ts';
 export { RequestBody } from './request-body.ts';
 export { Secret } from './secret.ts';
 export {
@@ -189,7 +166,6 @@ export {
   type UploadsInPieces,
   type StoredFile,
 } from './files.ts';
-export { idIn, isKeptByVendor, isOwnId, itemsIn, outputOf, placesIn } from './response-places.ts';
 export {
   familyOf,
   hasReferences,
@@ -202,5 +178,3 @@ export {
   type NewResponse,
   type ResponseService,
 } from './responses.ts';
-export { parseBytes, parseDuration, parseSeconds } from './units.ts';
-export { Query } from './query.ts';

@@ -2,8 +2,8 @@ import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { parseJson } from '../../formats/json/read.ts';
-import { isObject } from '../../plugin/index.ts';
-import { nearest } from '../../plugin/nearest.ts';
+import { isObject } from '../../core/kernel/index.ts';
+import { nearest } from '../../core/kernel/nearest.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 import type { PlaceFacts } from './agents.ts';
 

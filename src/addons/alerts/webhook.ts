@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AlertKind } from '../../plugin/alert-kinds.ts';
+import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/open-families.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';

@@ -1,5 +1,5 @@
 import { configs, parse, UsageError, type Command } from '../../core/commands/terminal/arguments.ts';
-import { parseDuration } from '../../plugin/units.ts';
+import { parseDuration } from '../../core/kernel/units.ts';
 
 /** `gatehouse doctor`. */
 export const doctorCommands: readonly (readonly [string, Command])[] = [

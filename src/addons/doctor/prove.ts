@@ -1,5 +1,5 @@
 import type { ProofCall, ProviderEntry } from '../../core/providers/provider.ts';
-import { isObject } from '../../plugin/index.ts';
+import { isObject } from '../../core/kernel/index.ts';
 import { messageOf } from '../../plugin/thrown.ts';
 import { scrub } from '../../core/record/scrub.ts';
 import type { Upstream } from '../../core/upstream/types.ts';

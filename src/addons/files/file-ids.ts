@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { STORED_FILE_ID } from '../../formats/fields/vendor-objects.ts';
-import { uuidv7 } from '../../plugin/ids.ts';
+import { uuidv7 } from '../../core/kernel/ids.ts';
 
 export const newFileId = (wallMs: number): string => `file-gh${uuidv7(wallMs).replaceAll('-', '')}`;
 

@@ -1,5 +1,5 @@
+import { announcedBytes } from '../../core/kernel/index.ts';
 import {
-  announcedBytes,
   GatewayError,
   type Exchange,
   type FileLimits,

@@ -1,4 +1,5 @@
-import { boundaryOf, FormScanner, GatewayError, type FormToken, type GatewayContext } from '../../plugin/index.ts';
+import { boundaryOf } from '../../core/kernel/index.ts';
+import { FormScanner, GatewayError, type FormToken, type GatewayContext } from '../../plugin/index.ts';
 
 /** The text fields of a form; `name[key]` stays as written. */
 export type FormFields = ReadonlyMap<string, string>;

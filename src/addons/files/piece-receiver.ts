@@ -1,6 +1,5 @@
+import { announcedBytes, bodyPieces } from '../../core/kernel/index.ts';
 import {
-  announcedBytes,
-  bodyPieces,
   GatewayError,
   PIECE_UNIT,
   type AnnouncedFile,

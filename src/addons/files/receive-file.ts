@@ -1,6 +1,5 @@
+import { announcedBytes, bodyPieces } from '../../core/kernel/index.ts';
 import {
-  announcedBytes,
-  bodyPieces,
   FILE_PURPOSES,
   GatewayError,
   type FileLimits,

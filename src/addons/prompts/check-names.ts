@@ -1,5 +1,5 @@
 import type { PromptValueSchema, PromptVariable } from '../../../schemas/types.generated.ts';
-import { nearest } from '../../plugin/index.ts';
+import { nearest } from '../../core/kernel/index.ts';
 import type { CompiledVersion } from './compile.ts';
 import { MAX_DEPTH } from './tags.ts';
 import type { SectionToken, Template, Token, ValuePath } from './template.ts';

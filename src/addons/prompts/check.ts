@@ -1,6 +1,7 @@
 import type { PromptFile, PromptValueSchema } from '../../../schemas/types.generated.ts';
 import { chatCompletions } from '../../core/operations/chat-completions.ts';
-import { nearest, type Report } from '../../plugin/index.ts';
+import { nearest } from '../../core/kernel/index.ts';
+import type { Report } from '../../core/kernel/report.ts';
 import { NameCheck, partialsIn } from './check-names.ts';
 import { compilePrompt, digestOfVersion, templatesOf, type CompiledVersion, type Partials } from './compile.ts';
 import { LATEST } from './library.ts';

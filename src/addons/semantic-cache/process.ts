@@ -4,7 +4,7 @@ import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { TextStoreLimits } from '../../core/memory/ports.ts';
 import { embeddings } from '../../core/operations/embeddings.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
-import { parseBytes } from '../../plugin/index.ts';
+import { parseBytes } from '../../core/kernel/units.ts';
 import { createSemanticCache } from './semantic-cache.ts';
 import { MemoryTextStore } from './store/text-store.ts';
 

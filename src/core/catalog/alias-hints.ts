@@ -1,4 +1,5 @@
-import { nearest, portkeyHint, type Exchange } from '../../plugin/index.ts';
+import { nearest, portkeyHint } from '../kernel/index.ts';
+import type { Exchange } from '../../plugin/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import { isWildcard } from './alias-names.ts';

@@ -2,12 +2,12 @@ import {
   GatewayError,
   type ConfigDirectory,
   type ErrorCode,
-  compareModelIds,
   type ListedModel,
   type ModelDirectory,
   type Caller,
   type Route,
 } from '../../plugin/index.ts';
+import { compareModelIds } from '../kernel/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { ListedAliases, type AliasPlace } from './listed-aliases.ts';
 import { factsOf } from './listed-facts.ts';

@@ -1,4 +1,4 @@
-import { foldCase } from '../../plugin/index.ts';
+import { foldCase } from '../kernel/index.ts';
 
 /** Whether a model has the name that a pattern describes; `*` stands for any text. Each part is looked for behind the one before. */
 export function matches(pattern: string, text: string): boolean {

@@ -1,7 +1,6 @@
 import { MODEL_TASKS } from '../operations/tasks.ts';
 import {
   GatewayError,
-  nearest,
   type ErrorCode,
   type Exchange,
   type ModelTask,
@@ -9,6 +8,7 @@ import {
   type Target,
   type TargetResolver,
 } from '../../plugin/index.ts';
+import { nearest } from '../kernel/index.ts';
 import { isProviderName, providerNames } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';

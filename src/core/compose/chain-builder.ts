@@ -11,17 +11,17 @@ import {
 import type { Chain, Guard } from '../http/chain/instance.ts';
 import { providedBy, type OuterChain } from '../http/chain/provided.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
-import {
-  nearest,
-  type Capabilities,
-  type CapabilityName,
-  type Clock,
-  type Host,
-  type CreatedPlugin,
-  type Plugin,
-  type PluginLevel,
-  type Report,
+import { nearest } from '../kernel/index.ts';
+import type {
+  Capabilities,
+  CapabilityName,
+  Clock,
+  Host,
+  CreatedPlugin,
+  Plugin,
+  PluginLevel,
 } from '../../plugin/index.ts';
+import type { Report } from '../kernel/report.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { readOptions } from '../settings/compile/plugin-options.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
-import { type Clock, type Recorder, type Turns } from '../../plugin/index.ts';
+import type { Clock, Recorder, Turns } from '../../plugin/index.ts';
 import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';

@@ -18,7 +18,7 @@ import type { ReplyStore, SnapshotHealth } from '../memory/ports.ts';
 import { createAttemptRunner } from '../http/gateway/attempts.ts';
 import { createReplyCache } from '../translate/cached-replies.ts';
 import { compileConfigs } from './config-directory.ts';
-import type { SnapshotPart } from './snapshot-part.ts';
+import type { SnapshotPart, Shared } from './snapshot-part.ts';
 import { createMediaInliner } from '../translate/inline-media.ts';
 import { createSender } from '../send/send.ts';
 import type { Tenancy } from './tenancy.ts';
@@ -26,7 +26,6 @@ import { createTranslator } from '../translate/translator.ts';
 import { noChain, outerEntry, serverChain, ChainBuilder } from './chain-builder.ts';
 import { listedParts, PluginLists } from './plugin-lists.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
-import type { Shared } from './snapshot-part.ts';
 
 /** The inputs of the chains of a snapshot. */
 export interface ChainParts {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bodyKind, namesOf, RequestBody } from '../../plugin/index.ts';
+import { bodyKind, RequestBody } from '../../plugin/index.ts';
+import { namesOf } from '../kernel/index.ts';
 import { operations } from './index.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {

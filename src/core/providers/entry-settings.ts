@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
-import type { Report, Secret } from '../../plugin/index.ts';
+import type { Report } from '../kernel/report.ts';
+import type { Secret } from '../../plugin/index.ts';
 
 /** The base of an API, before the provider's own paths. */
 export interface Base {

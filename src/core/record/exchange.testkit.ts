@@ -1,5 +1,4 @@
-import type { Signals } from '../../formats/events.ts';
-import { createSignals } from '../../formats/events.ts';
+import { type Signals, createSignals } from '../../formats/events.ts';
 import {
   Cancellation,
   heldReply,

@@ -1,26 +1,16 @@
-import {
-  lossesOf,
-  retriesOf,
-  type Attempt,
-  type ErrorCode,
-  type Exchange,
-  type GatewayError,
-  type SkippedTarget,
-  type TryRecord,
-} from '../../plugin/index.ts';
+import { lossesOf, retriesOf } from '../kernel/index.ts';
+import type { Attempt, ErrorCode, Exchange, GatewayError, SkippedTarget, TryRecord } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
-import { endOfAttempt, isEndedByGateway, isUnsent } from './attempt-end.ts';
-import { geoOf } from './costs.ts';
+import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
+import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
 import { cut } from './cut.ts';
 import { cacheModeOf, recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
 import { metadataOf } from './recorded-metadata.ts';
 import { failureOf } from './recorded-failure.ts';
-import { NO_COSTS, type RequestPrices } from './costs.ts';
 import { bookedUsage } from './booked-usage.ts';
 import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
-import type { RecordEnd } from './attempt-end.ts';
 import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 

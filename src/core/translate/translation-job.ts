@@ -11,10 +11,10 @@ import {
   type Outbound,
   type RequestBody,
   type ResolvedTarget,
-  type Steps,
   type Clock,
   type Target,
 } from '../../plugin/index.ts';
+import type { Steps } from '../kernel/index.ts';
 import type { ConfigParams } from '../../formats/config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 

@@ -1,7 +1,7 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../../formats/index.ts';
+import { foreignParams, type Steps } from '../kernel/index.ts';
 import {
-  foreignParams,
   GatewayError,
   type Attempt,
   type Clock,
@@ -9,7 +9,6 @@ import {
   type Operation,
   type Prepared,
   type ResolvedTarget,
-  type Steps,
   type Translator,
 } from '../../plugin/index.ts';
 import type { Loss } from '../../formats/conversation.ts';

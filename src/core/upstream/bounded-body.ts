@@ -1,5 +1,5 @@
 import { addPiece } from '../../formats/json/piece-list.ts';
-import { codingOf } from '../../plugin/content-decoder.ts';
+import { codingOf } from '../kernel/body/content-decoder.ts';
 
 /** Collects a small body up to a limit. */
 export class BoundedBody {

@@ -1,4 +1,5 @@
-import { firstByteOf, GatewayError, UpstreamError, type Clock, type Timeouts } from '../../plugin/index.ts';
+import { firstByteOf } from '../kernel/timeouts.ts';
+import { GatewayError, UpstreamError, type Clock, type Timeouts } from '../../plugin/index.ts';
 import type { Hold } from './types.ts';
 
 type LimitName =

@@ -10,8 +10,8 @@ import {
   type GatewayError,
   type ReplyReaderLike,
 } from '../../plugin/index.ts';
-import { UNCODED } from '../../plugin/content-decoder.ts';
-import { LoopBatch } from '../../plugin/loop-batch.ts';
+import { UNCODED } from '../kernel/body/content-decoder.ts';
+import { LoopBatch } from '../kernel/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
 import { DeadlineTimer, nearestLimit, outOfTime, overdueError, type Phase, type Progress } from './limits.ts';

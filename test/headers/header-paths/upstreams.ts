@@ -5,14 +5,7 @@ import { ModelLabels } from '../../../src/core/catalog/model-labels.ts';
 import { createTargetResolver, type CatalogResolver } from '../../../src/core/catalog/target-resolver.ts';
 import { operations } from '../../../src/core/operations/index.ts';
 import { unlessRefused } from '../../../src/plugin/errors.ts';
-import {
-  type Caller,
-  type Clock,
-  type GatewayConfig,
-  type Operation,
-  type ResolvedTarget,
-  type Target,
-} from '../../../src/plugin/index.ts';
+import type { Caller, Clock, GatewayConfig, Operation, ResolvedTarget, Target } from '../../../src/plugin/index.ts';
 import { compileGatewayConfig } from '../../../src/core/settings/compile/gateway-config.ts';
 import { providerNames } from '../../../src/core/providers/index.ts';
 import { callerOf } from '../../../src/core/settings/compile/key-ring.ts';

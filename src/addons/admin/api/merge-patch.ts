@@ -1,4 +1,4 @@
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 
 /** Applies a JSON merge patch (RFC 7396): null removes a field, an object is merged, anything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {

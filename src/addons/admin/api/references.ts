@@ -1,5 +1,6 @@
 import type { AlertWebhook, GatewayKey, Organization, PriceRule, Team } from '../../../../schemas/types.generated.ts';
-import { Secret, type Problem as SettingsProblem } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Problem as SettingsProblem } from '../../../core/kernel/report.ts';
 import { extrasWithRules } from '../../budgets/settings/price-files.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';

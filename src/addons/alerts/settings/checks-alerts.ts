@@ -1,6 +1,6 @@
 import type { AlertWebhook } from '../../../../schemas/types.generated.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { signingKey } from './compile-alerts.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { isLocalHost, offLimits } from '../../../core/settings/checks/hosts.ts';

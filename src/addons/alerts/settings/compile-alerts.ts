@@ -1,5 +1,5 @@
 import type { AlertWebhook, ServerFile } from '../../../../schemas/types.generated.ts';
-import { ALERT_KINDS, type AlertKind } from '../../../plugin/alert-kinds.ts';
+import { ALERT_KINDS, type AlertKind } from '../../../core/kernel/alert-kinds.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
 import type { AnomalyRule } from './spend-anomaly.ts';
 import type { Secret } from '../../../plugin/index.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Usage } from '../../../formats/events.ts';
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../../core/kernel/model-ids.ts';
 import { costOf, promptTokens } from './cost.ts';
 import { ModelPrices, type Terms } from './model-prices.ts';
 import { matches } from '../../../core/catalog/model-pattern.ts';

@@ -1,4 +1,4 @@
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../../core/kernel/model-ids.ts';
 import type { PriceRow } from './rates.ts';
 import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
 

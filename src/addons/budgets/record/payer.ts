@@ -1,5 +1,5 @@
 import type { Exchange } from '../../../plugin/index.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
+import { uuidv7 } from '../../../core/kernel/ids.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { Payer } from '../../../core/record/costs.ts';
 

@@ -1,5 +1,5 @@
 import type { Budget } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';
 import { countedBy } from './compile-node.ts';

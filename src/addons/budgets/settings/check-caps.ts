@@ -1,6 +1,6 @@
 import type { Budget } from '../../../../schemas/types.generated.ts';
 import { LARGEST_CAP, parseCap } from '../../../core/tenants/amounts.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 
 type Budgets = readonly Budget[] | undefined;

@@ -1,7 +1,7 @@
 import type { ChainItem, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Check, CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { attemptChain, has } from '../../../core/settings/checks/needs.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { mayStoreBudgets, mayStoreLimits } from './owned-kinds.ts';
 
 /** Reports budgets and limits that have no effect because the chains of server.yaml, or of a config, lack their plugins. */

@@ -1,6 +1,9 @@
 import { relative } from 'node:path';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import { parseDuration, parseEncryptionKeys, type Report, type Secret } from '../../../plugin/index.ts';
+import { parseDuration } from '../../../core/kernel/units.ts';
+import { parseEncryptionKeys } from '../../../core/kernel/encryption-keys.ts';
+import type { Report } from '../../../core/kernel/report.ts';
+import type { Secret } from '../../../plugin/index.ts';
 import { parsePeppers } from '../../../core/settings/compile/peppers.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';

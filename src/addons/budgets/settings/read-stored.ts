@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { Problem, Report } from '../../../plugin/index.ts';
+import type { Problem, Report } from '../../../core/kernel/report.ts';
 import { checkKeys } from '../../../core/settings/checks/keys.ts';
 import { checkNetworks } from '../../../core/settings/checks/networks.ts';
 import { checkBudgets } from './check-budgets.ts';

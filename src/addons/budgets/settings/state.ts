@@ -1,5 +1,6 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import { parseDuration, type Secret } from '../../../plugin/index.ts';
+import { parseDuration } from '../../../core/kernel/units.ts';
+import type { Secret } from '../../../plugin/index.ts';
 
 export interface BackupSettings {
   readonly dir: string;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Clock, Report } from '../../../plugin/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { changesBetween, nameOf, type StoredObject } from '../../../core/settings/source/stored-objects.ts';
 import type { StateSettings } from '../settings/state.ts';
 import type { Entity, Version } from '../../../core/ports/entities.ts';

@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { nearest } from '../../../plugin/nearest.ts';
+import { nearest } from '../../../core/kernel/nearest.ts';
 import type { ExplainQuestion } from '../explain/question.ts';
 
 /** The options of the command line, which override the file. */

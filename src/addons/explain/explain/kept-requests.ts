@@ -5,7 +5,7 @@ import { mayHoldCredential } from '../../../core/settings/values/credential-name
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { HealthStore } from '../../../core/memory/ports.ts';
 import type { OnConfig } from '../../../core/compose/config-directory.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
+import { uuidv7 } from '../../../core/kernel/ids.ts';
 import { SECRET } from '../../../core/dry-run/calls.ts';
 import { freezeHealth } from './frozen.ts';
 import { credentialsIn, FAKE_CREDENTIAL } from './describe/masks.ts';

@@ -1,6 +1,7 @@
 import { BadQuestion, type QuestionBody } from '../../../core/process/explain-port.ts';
-import { type Caller, GatewayError, type Secret, nearest, type Clock } from '../../../plugin/index.ts';
-import { readMoment } from '../../../plugin/units.ts';
+import { type Caller, GatewayError, type Secret, type Clock } from '../../../plugin/index.ts';
+import { nearest } from '../../../core/kernel/index.ts';
+import { readMoment } from '../../../core/kernel/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { FrozenHealth } from './frozen.ts';

@@ -1,4 +1,5 @@
-import { isObject, type StoredFile } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
+import type { StoredFile } from '../../../plugin/index.ts';
 import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
 import { isOver } from '../upload-life.ts';
 import { failed, type GcsApi } from './gcs-api.ts';

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 
 /**
  * Length of the header before a file's bytes: JSON, padded with spaces. A whole block, so that the bytes stay aligned; the longest

@@ -2,7 +2,7 @@ import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { providerOf } from '../../../core/providers/index.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 
 /** Checks `files` of server.yaml. */
 export const checkFilesSettings: Check = (settings) => ({

@@ -1,6 +1,6 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 
 /** Checks `telemetry.traces` of server.yaml. */
 export const checkTracesSettings: Check = () => ({

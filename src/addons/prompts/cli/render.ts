@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { GatewayError, isObject } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import { findReference, readPrompts, type PromptsOptions } from './read.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 

@@ -1,6 +1,7 @@
 import type { PromptFile } from '../../../../schemas/types.generated.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
-import { nearest, type Report } from '../../../plugin/index.ts';
+import { nearest } from '../../../core/kernel/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { checkPartials, checkPrompt, type ReportPartial } from '../check.ts';
 import { compilePartials } from '../compile.ts';
 import { LATEST } from '../library.ts';

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { nearest } from '../../../plugin/nearest.ts';
+import { nearest } from '../../kernel/nearest.ts';
 import type { Output, Terminal } from './output.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 

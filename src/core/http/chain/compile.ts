@@ -6,9 +6,8 @@ import {
   type Host,
   type Plugin,
   type PluginLevel,
-  type Problem,
-  type Report,
 } from '../../../plugin/index.ts';
+import type { Problem, Report } from '../../kernel/report.ts';
 import { messageOf } from '../../../plugin/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';

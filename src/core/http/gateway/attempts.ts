@@ -21,7 +21,7 @@ import {
   type Timeouts,
   type TryRecord,
 } from '../../../plugin/index.ts';
-import { shortList } from '../../../plugin/short-list.ts';
+import { shortList } from '../../kernel/short-list.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture, answerByStatus } from './koa-reply.ts';

@@ -1,5 +1,5 @@
 import type { Loss } from '../../../formats/conversation.ts';
-import { countLosses } from '../../../plugin/index.ts';
+import { countLosses } from '../../kernel/index.ts';
 
 /** Size limit of the header: more than any request needs, and less than a proxy refuses. */
 const MAX_BYTES = 1024;

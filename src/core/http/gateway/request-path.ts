@@ -2,12 +2,10 @@ import type { Logger } from 'pino';
 import { noReply } from '../chain/instance.ts';
 import type { Format } from '../../../formats/format.ts';
 import { blamedPlugin } from '../../../plugin/blame.ts';
+import { lossesOf, portkeyHint, retriesOf } from '../../kernel/index.ts';
 import {
-  lossesOf,
   errorReply,
   GatewayError,
-  portkeyHint,
-  retriesOf,
   toGatewayError,
   type Clock,
   type Reply,

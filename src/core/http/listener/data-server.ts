@@ -18,7 +18,7 @@ import type { Format } from '../../../formats/format.ts';
 import type { TlsIdentity } from '../../settings/read/tls-files.ts';
 import type { HandshakeFailure } from './handshakes.ts';
 import { createListener, type SecureSetup } from './secure-server.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
+import { uuidv7 } from '../../kernel/ids.ts';
 import type { Upgrades } from './upgrades.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { GoogleAiStudioEntry } from '../../../../schemas/types.generated.ts';
-import type { ModelTask, Report } from '../../../plugin/index.ts';
+import type { ModelTask } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { MODEL_TASKS } from '../../operations/tasks.ts';
 import { unlessRefused } from '../../../plugin/errors.ts';
 import { readApiKey, readBase, type Base } from '../entry-settings.ts';

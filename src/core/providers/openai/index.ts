@@ -6,7 +6,7 @@ import { openAiApiEntry, type EntryParts } from './entry.ts';
 import { NO_EXTENSIONS, readExtensions } from '../extensions.ts';
 import { OPENAI_APIS } from './spoken.ts';
 import { readHeaders } from './headers.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import type { Location, ProviderEntry } from '../provider.ts';
 
 /** OpenAI, and every server with a compatible API. */

@@ -1,5 +1,5 @@
 import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import type { ModelCall, Quirks } from '../provider.ts';
 import type { EmbeddingSettings, ModelEndpoint } from './task-models.ts';
 import { readExtensions } from '../extensions.ts';

@@ -1,4 +1,4 @@
-import { ALERT_KINDS } from '../../../plugin/alert-kinds.ts';
+import { ALERT_KINDS } from '../../kernel/alert-kinds.ts';
 import { each, type MetricSpec } from './metric-spec.ts';
 
 /** Metrics of budgets and alerts. */

@@ -10,7 +10,8 @@ import type {
   Team,
   TeamsFile,
 } from '../../../../schemas/types.generated.ts';
-import type { Report, Route, Target } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import type { Route, Target } from '../../../plugin/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';

@@ -1,6 +1,6 @@
 import type { Fields } from '../../../../schemas/types.generated.ts';
 import { meantField, readFieldPath } from '../../catalog/fields/field-path.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { showValue } from '../values/show.ts';
 import { within, type Check } from './check.ts';
 

@@ -1,4 +1,4 @@
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { parseNetwork } from '../compile/networks.ts';
 import { showValue } from '../values/show.ts';
 import { within, type Check } from './check.ts';

@@ -1,5 +1,5 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { storeSettings } from '../source/stored-objects.ts';
 import { within, type Check, type CheckedSettings } from './check.ts';
 import { withSuggestion } from './names.ts';

@@ -13,10 +13,6 @@ import type {
 } from '../../../../schemas/types.generated.ts';
 import {
   FAILURE_KINDS,
-  parseBytes,
-  parseDuration,
-  parseSeconds,
-  readTimeouts,
   type BreakerSettings,
   type CacheSettings,
   type Conditional,
@@ -34,6 +30,9 @@ import {
   type Target,
   type UnwantedReplies,
 } from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../kernel/units.ts';
+import { parseSeconds } from '../../kernel/index.ts';
+import { readTimeouts } from '../../kernel/timeouts.ts';
 import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
 import { addedToCache, addedToConfig } from './added-parts.ts';

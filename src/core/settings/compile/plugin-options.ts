@@ -1,7 +1,8 @@
 import type { Ajv, ErrorObject, Options as AjvOptions, ValidateFunction } from 'ajv';
 import { loadAjv, loadFormats } from '../../kernel/on-demand.ts';
 import { compiledAhead } from '../../kernel/compiled-ahead.ts';
-import { type Report, isObject } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import { isObject } from '../../kernel/index.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../schema/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';

@@ -1,12 +1,6 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
-import {
-  parseBytes,
-  parseDuration,
-  type JsonLimits,
-  type Secret,
-  type Timeouts,
-  type FormLimits,
-} from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../kernel/units.ts';
+import type { JsonLimits, Secret, Timeouts, FormLimits } from '../../../plugin/index.ts';
 import type { Environment } from '../values/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */

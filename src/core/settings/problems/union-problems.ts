@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { isSchema } from '../schema/schema-files.ts';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
 
 /**
  * `oneOf` and `anyOf` report the errors of every failed branch and then their own, for one mistake. Keeps the errors of the

@@ -1,5 +1,5 @@
 import { operations } from '../../operations/index.ts';
-import { nearest } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
 import { showValue, shortList } from '../values/show.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { CatalogFile, GatewayFile, KeysFile, ServerFile, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { Problem, Report } from '../../../plugin/index.ts';
+import type { Problem, Report } from '../../kernel/report.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../source/diagnostic.ts';

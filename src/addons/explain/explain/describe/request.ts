@@ -9,7 +9,7 @@ import type {
 import { digestOf, digestsOf } from '../../../../core/settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../../../core/dry-run/written-config.ts';
-import { googleKeys } from '../../../../plugin/google-keys.ts';
+import { googleKeys } from '../../../../core/kernel/google-keys.ts';
 import { DEFAULT, keySource, ownSource, placeOf, serverSource, sourceInCatalog } from './places.ts';
 import type { GatewayError, UsedAlias } from '../../../../plugin/index.ts';
 

@@ -3,7 +3,7 @@ import type { Branch, ChosenBranch, Conditional, Route } from '../../../../plugi
 import { explainQuery, type ComparisonAnswer } from '../../../../core/settings/query/answers.ts';
 import { SECRET } from '../../../../core/dry-run/calls.ts';
 import type { Observation } from '../observation.ts';
-import { googleKeys } from '../../../../plugin/google-keys.ts';
+import { googleKeys } from '../../../../core/kernel/google-keys.ts';
 import { ownSource, placeOf } from './places.ts';
 
 /** Describes every condition, in the order of the conditionals that the request reached. */

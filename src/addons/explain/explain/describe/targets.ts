@@ -6,10 +6,9 @@ import type {
   CacheExplanation,
 } from '../../explanation/explanation.ts';
 import { compileFields } from '../../../../core/catalog/fields/field-rules.ts';
+import { firstByteOf, TIMEOUT_NAMES } from '../../../../core/kernel/timeouts.ts';
 import {
-  firstByteOf,
   heldReply,
-  TIMEOUT_NAMES,
   type CacheSettings,
   type ResolvedTarget,
   type TextFacts,

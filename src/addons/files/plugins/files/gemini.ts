@@ -1,5 +1,5 @@
+import { bodyPieces, Query } from '../../../../core/kernel/index.ts';
 import {
-  bodyPieces,
   GatewayError,
   PIECE_UNIT,
   UPLOAD_ID,
@@ -11,7 +11,6 @@ import {
   type GatewayContext,
   type StoredFile,
 } from '../../../../plugin/index.ts';
-import { Query } from '../../../../plugin/index.ts';
 
 /** docs/protocols/files.md#google */
 const DEFAULT_SIZE = 10;

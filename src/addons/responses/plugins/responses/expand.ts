@@ -1,12 +1,8 @@
 import {
   GatewayError,
   hasReferences,
-  isObject,
-  isKeptByVendor,
-  isOwnId,
   isReference,
   isUnreadable,
-  outputOf,
   type Exchange,
   type KeptResponse,
   type Operation,
@@ -14,6 +10,7 @@ import {
   type ResponseService,
   type Turns,
 } from '../../../../plugin/index.ts';
+import { isObject, isKeptByVendor, isOwnId, outputOf } from '../../../../core/kernel/index.ts';
 
 /** A whole `input`, for a request that names parts of it. */
 export interface WholeInput {

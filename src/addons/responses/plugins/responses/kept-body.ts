@@ -1,12 +1,9 @@
+import { addPiece, eachMember, isObject, type JsonSpan } from '../../../../core/kernel/index.ts';
 import {
-  addPiece,
-  eachMember,
-  isObject,
   toClientError,
   WrappedSource,
   type Exchange,
   type GatewayError,
-  type JsonSpan,
   type MaybePromise,
   type Source,
 } from '../../../../plugin/index.ts';

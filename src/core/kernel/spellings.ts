@@ -1,9 +1,9 @@
-import type { FieldTable } from '../formats/fields/field-table.ts';
-import type { SharedName } from '../formats/fields/shared-parameters.ts';
-import { FieldNames } from './field-names.ts';
-import type { GatewayConfig, Route } from './settings.ts';
-import { isObject } from '../formats/json/object.ts';
-import { toCamel, toSnake } from '../formats/json/field-names.ts';
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import type { SharedName } from '../../formats/fields/shared-parameters.ts';
+import { FieldNames } from './body/field-names.ts';
+import type { GatewayConfig, Route } from '../../plugin/settings.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { toCamel, toSnake } from '../../formats/json/field-names.ts';
 
 /** The keys that lead to a field, from the outermost object. */
 export type KeyPath = readonly string[];

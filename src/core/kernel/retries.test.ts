@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { GatewayError } from './errors.ts';
+import { GatewayError } from '../../plugin/errors.ts';
 import { retriesOf } from './retries.ts';
 
 const busy = new GatewayError('overloaded', 'no');

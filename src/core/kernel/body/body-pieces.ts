@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../../plugin/clock.ts';
 import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './content-decoder.ts';
-import { GatewayError } from './errors.ts';
-import type { GatewayContext } from './exchange.ts';
+import { GatewayError } from '../../../plugin/errors.ts';
+import type { GatewayContext } from '../../../plugin/exchange.ts';
 
 /** The decoder of a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
 export function requestDecoder({ headers }: IncomingMessage): ContentDecoder | undefined {

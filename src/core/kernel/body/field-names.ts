@@ -1,7 +1,7 @@
-import { GatewayError } from './errors.ts';
-import type { RequestBody } from './request-body.ts';
-import { isObject } from '../formats/json/object.ts';
-import { shownText } from '../formats/json/shown.ts';
+import { GatewayError } from '../../../plugin/errors.ts';
+import type { RequestBody } from '../../../plugin/request-body.ts';
+import { isObject } from '../../../formats/json/object.ts';
+import { shownText } from '../../../formats/json/shown.ts';
 
 /** The named fields inside one object, or inside every item of a list. */
 interface Node {

@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { GatewayError } from '../../plugin/errors.ts';
 
 /** Query parameters, each at most once. Parameters that an API does not have are ignored, as its own servers do. */
 export class Query {

@@ -1,0 +1,21 @@
+/** What built-in plugins may import beside the public plugin API. */
+export type { FieldInItems, FieldTable, NestedFields } from '../../formats/fields/field-table.ts';
+export { eachMember, type JsonSpan } from '../../formats/json/members.ts';
+export { isObject } from '../../formats/json/object.ts';
+export { addPiece } from '../../formats/json/piece-list.ts';
+export type { Steps } from '../../formats/steps.ts';
+export * from './body/body-pieces.ts';
+export * from './body/field-names.ts';
+export * from './body/foreign-params.ts';
+export * from './google-keys.ts';
+export * from './loop-batch.ts';
+export * from './losses.ts';
+export { compareModelIds } from './model-ids.ts';
+export * from './nearest.ts';
+export * from './portkey-headers.ts';
+export * from './query.ts';
+export * from './response-places.ts';
+export * from './retries.ts';
+export * from './spellings.ts';
+export { leavesTime } from './timeouts.ts';
+export { parseSeconds } from './units.ts';
