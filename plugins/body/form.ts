@@ -1,13 +1,14 @@
-import { announcedBytes, bodyPieces, boundaryOf } from '../../src/core/kernel/index.ts';
 import {
-  GatewayError,
+  announcedBytes,
+  bodyPieces,
+  boundaryOf,
   readForm,
-  type Clock,
   type GatewayContext,
   type InboundForm,
   type InboundFormReading,
   type RequestLimits,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError, type Clock } from '../../src/plugin/index.ts';
 
 interface FormSetup {
   readonly limits: RequestLimits;

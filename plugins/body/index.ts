@@ -3,15 +3,18 @@ import {
   bodyKind,
   definePlugin,
   bareName,
-  GatewayError,
   RequestBody,
   type BodyFault,
   type Exchange,
   type InboundForm,
   type InboundFormReading,
   type Operation,
-} from '../../src/plugin/index.ts';
-import { foldCase, namesOf, spellingsOf, type FieldNames } from '../../src/core/kernel/index.ts';
+  foldCase,
+  namesOf,
+  spellingsOf,
+  type FieldNames,
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { readFormBody } from './form.ts';
 import { readBody } from './read.ts';
 

@@ -1,4 +1,5 @@
-import type { Exchange, ReplyEnd } from '../../src/plugin/index.ts';
+import type { Exchange } from '../../src/core/kernel/index.ts';
+import type { ReplyEnd } from '../../src/plugin/index.ts';
 
 /**
  * Frees the memory of a buffer that nothing reads any more, instead of at a garbage collection. V8 marks its whole heap

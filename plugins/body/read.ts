@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { addPiece, announcedBytes, brokenBody, LoopBatch, requestDecoder } from '../../src/core/kernel/index.ts';
 import {
-  GatewayError,
-  type CancelListener,
+  addPiece,
+  announcedBytes,
+  brokenBody,
+  LoopBatch,
+  requestDecoder,
   type Exchange,
   type GatewayContext,
   type RequestLimits,
-} from '../../src/plugin/index.ts';
+  type CancelListener,
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { freeAtEnd, freeMemory } from './memory.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { GatewayError, type InboundRequest } from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
+import type { InboundRequest } from '../../src/core/kernel/index.ts';
 
 /** Cache options from the request's headers. */
 export interface CacheOptions {

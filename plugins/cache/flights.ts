@@ -1,4 +1,5 @@
-import { UpstreamError, type Attempt, type CachedReply, type Clock } from '../../src/plugin/index.ts';
+import { UpstreamError, type Clock } from '../../src/plugin/index.ts';
+import type { Attempt, CachedReply } from '../../src/core/kernel/index.ts';
 
 /**
  * Result of a flight for a follower. A reply: the leader's reply, shared. `lead`: the leader's client disconnected, and

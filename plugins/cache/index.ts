@@ -4,14 +4,13 @@ import {
   type AttemptContext,
   type CachedReply,
   type CacheSettings,
-  type CacheStatus,
   type Exchange,
-  type ModelTask,
   type Operation,
   type RequestBody,
   type ResolvedTarget,
-} from '../../src/plugin/index.ts';
-import { leavesTime } from '../../src/core/kernel/index.ts';
+  leavesTime,
+} from '../../src/core/kernel/index.ts';
+import type { CacheStatus, ModelTask } from '../../src/plugin/index.ts';
 import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';

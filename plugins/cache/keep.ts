@@ -1,12 +1,12 @@
-import { lossesOf } from '../../src/core/kernel/index.ts';
 import {
+  lossesOf,
   unwantedReply,
   type Attempt,
   type CachedReply,
   type CacheSettings,
-  type Clock,
   type ReplyCache,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { Tee } from './tee.ts';
 
 export interface Keeping {

@@ -1,6 +1,5 @@
 import {
   definePlugin,
-  GatewayError,
   type Caller,
   type ConfigDirectory,
   type Exchange,
@@ -9,8 +8,12 @@ import {
   type AliasDirectory,
   type UsedAlias,
   type Operation,
-} from '../../src/plugin/index.ts';
-import { nearest, namesOf, pathsOf, type FieldNames } from '../../src/core/kernel/index.ts';
+  nearest,
+  namesOf,
+  pathsOf,
+  type FieldNames,
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { withModelName } from './model-name.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

@@ -1,5 +1,5 @@
-import { definePlugin, type Exchange, type InboundRequest, type Reply } from '../../src/plugin/index.ts';
-import { parseSeconds } from '../../src/core/kernel/index.ts';
+import { definePlugin, type Exchange, type InboundRequest, parseSeconds } from '../../src/core/kernel/index.ts';
+import type { Reply } from '../../src/plugin/index.ts';
 
 interface Options {
   readonly origins?: readonly string[];

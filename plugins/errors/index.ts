@@ -3,12 +3,11 @@ import {
   definePlugin,
   errorReply,
   toGatewayError,
-  UpstreamError,
   type Attempt,
   type Exchange,
-  type GatewayError,
-} from '../../src/plugin/index.ts';
-import { retriesOf } from '../../src/core/kernel/index.ts';
+  retriesOf,
+} from '../../src/core/kernel/index.ts';
+import { UpstreamError, type GatewayError } from '../../src/plugin/index.ts';
 
 /** Renders every failure of the chain in the client's own format. */
 export default definePlugin({

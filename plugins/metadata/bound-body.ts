@@ -1,4 +1,4 @@
-import type { Caller, Exchange } from '../../src/plugin/index.ts';
+import type { Caller, Exchange } from '../../src/core/kernel/index.ts';
 
 type Edits = Parameters<NonNullable<Exchange['request']['body']>['edit']>[0];
 type BoundMetadata = Readonly<Record<string, string>>;

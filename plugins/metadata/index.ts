@@ -1,11 +1,11 @@
 import {
   definePlugin,
-  GatewayError,
   type Caller,
   type Exchange,
   type InboundRequest,
   type MetadataRules,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { boundEdits } from './bound-body.ts';
 
 /**

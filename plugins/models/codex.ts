@@ -1,4 +1,4 @@
-import type { ListedModel } from '../../src/plugin/index.ts';
+import type { ListedModel } from '../../src/core/kernel/index.ts';
 import { toOpenAiList } from './openai.ts';
 
 /**

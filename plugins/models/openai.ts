@@ -1,4 +1,4 @@
-import type { ListedModel } from '../../src/plugin/index.ts';
+import type { ListedModel } from '../../src/core/kernel/index.ts';
 
 /**
  * https://platform.openai.com/docs/api-reference/models/object. `created` is 0 because the gateway does not know it.

@@ -1,5 +1,15 @@
-import { isObject, spellingsOf, type FieldTable, type KeyPath, type Spellings } from '../../src/core/kernel/index.ts';
-import { mergeEdits, mergeLevels, type Edit, type RequestBody, type Target } from '../../src/plugin/index.ts';
+import {
+  isObject,
+  spellingsOf,
+  type FieldTable,
+  type KeyPath,
+  type Spellings,
+  mergeEdits,
+  mergeLevels,
+  type RequestBody,
+  type Target,
+} from '../../src/core/kernel/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
 import { applyInItems, changesInItems, type ItemChange } from './item-fields.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';

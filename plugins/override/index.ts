@@ -1,13 +1,11 @@
+import { changesOf, GatewayError, type Edit } from '../../src/plugin/index.ts';
 import {
-  changesOf,
   definePlugin,
-  GatewayError,
-  type Edit,
   type Operation,
   type RequestBody,
   type Target,
-} from '../../src/plugin/index.ts';
-import { foreignParams } from '../../src/core/kernel/index.ts';
+  foreignParams,
+} from '../../src/core/kernel/index.ts';
 import { applyChanges, compileChanges, type Changes } from './changes.ts';
 
 /**

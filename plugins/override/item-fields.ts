@@ -1,5 +1,5 @@
-import { isObject, type FieldInItems, type Spellings } from '../../src/core/kernel/index.ts';
-import type { Edit, RequestBody } from '../../src/plugin/index.ts';
+import { isObject, type FieldInItems, type Spellings, type RequestBody } from '../../src/core/kernel/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
 
 /** The edits of a target that set or delete a whole field, of which items of the body declare more. */
 export interface ItemChange extends FieldInItems {

@@ -1,11 +1,13 @@
-import { applyEdit, type Edit, type RequestBody } from '../../src/plugin/index.ts';
 import {
+  applyEdit,
+  type RequestBody,
   isObject,
   type FieldTable,
   type KeyPath,
   type NestedFields,
   type Spellings,
 } from '../../src/core/kernel/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
 import { applySet, type ChangeSet } from './change-set.ts';
 
 /** The changes to one nested body, compiled once. */

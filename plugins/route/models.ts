@@ -1,4 +1,4 @@
-import type { RequestBody, SkippedTarget, Target } from '../../src/plugin/index.ts';
+import type { RequestBody, SkippedTarget, Target } from '../../src/core/kernel/index.ts';
 
 /** A target whose model has refused this request. The same model would refuse it again. */
 export interface ModelRefusal {

@@ -1,4 +1,5 @@
-import type { ChoiceReason, Clock, Exchange, Group, Route } from '../../src/plugin/index.ts';
+import type { ChoiceReason, Exchange, Group, Route } from '../../src/core/kernel/index.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { stickyKey, stickyOrder } from './sticky.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Exchange, Group, Route, StickySettings } from '../../src/plugin/index.ts';
+import type { Exchange, Group, Route, StickySettings } from '../../src/core/kernel/index.ts';
 
 /** Hash of the values that keep requests together; undefined for a request without any of the fields. */
 export function stickyKey({ fields }: StickySettings, exchange: Exchange): Buffer | undefined {

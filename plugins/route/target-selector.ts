@@ -1,25 +1,23 @@
+import { GatewayError, UpstreamError, type Clock } from '../../src/plugin/index.ts';
 import {
-  GatewayError,
+  type ChoiceReason,
+  type HealthTrial,
+  type TargetHealth,
   isFinalForModel,
   fallsThroughTo,
   countsAgainstTarget,
   toGatewayError,
-  UpstreamError,
   type AttemptRunner,
-  type ChoiceReason,
-  type Clock,
   type Conditional,
   type GatewayConfig,
   type GatewayContext,
   type FallThroughRules,
   type Group,
   type HealthDirectory,
-  type HealthTrial,
   type Route,
   type SkippedTarget,
   type Target,
-  type TargetHealth,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
 import { reasonAgainst, type ModelRefusal } from './models.ts';
 import { orderOf } from './order.ts';
 import { isForbidden, isOfTheTarget, moreUseful } from './describe.ts';

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugin/index.ts';
+import { definePlugin } from '../../src/core/kernel/index.ts';
 
 /**
  * Authorizes and sends the attempt's request once. The reply has passed the commit gate: its content has started,

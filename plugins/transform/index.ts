@@ -1,14 +1,15 @@
-import { countLosses, type Steps } from '../../src/core/kernel/index.ts';
 import {
+  countLosses,
+  type Steps,
   definePlugin,
-  GatewayError,
   type Attempt,
   type Exchange,
   type Operation,
   type Prepared,
   type RequestBody,
   type ResolvedTarget,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { describeStoredFiles } from './stored-files.ts';
 
 /** Resolves the target and encodes the request in the target's format. */

@@ -1,4 +1,4 @@
-import type { ResolvedTarget, SentFile } from '../../src/plugin/index.ts';
+import type { ResolvedTarget, SentFile } from '../../src/core/kernel/index.ts';
 
 /** Files named in the description; the rest are counted. */
 const DESCRIBED = 5;

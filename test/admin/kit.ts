@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { IncomingHttpHeaders } from 'node:http';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
-import { systemClock, type Clock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { openInSameThread } from '../../src/addons/budgets/store/sqlite/same-thread-store.testkit.ts';
 import { writeSettings, type TestSettings } from '../support/gateway.ts';

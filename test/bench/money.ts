@@ -12,7 +12,7 @@ import { Account } from '../../src/addons/budgets/limits/accounts.ts';
 import { budgetOf } from '../../src/addons/budgets/limits/budgets.testkit.ts';
 import { Reservations } from '../../src/addons/budgets/limits/reservations.ts';
 import { uuidv7 } from '../../src/core/kernel/ids.ts';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { newBoot } from '../../src/core/ports/boot.ts';
 import { rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import type { Ledger, LedgerRow } from '../../src/core/ports/ledger.ts';

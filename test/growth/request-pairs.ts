@@ -12,7 +12,8 @@ import { developerCountTokens, vertexCountTokens } from '../../src/core/operatio
 import { moderations } from '../../src/core/operations/moderations.ts';
 import { compactResponse, createResponse, inputTokens } from '../../src/core/operations/responses.ts';
 import { speech } from '../../src/core/operations/speech.ts';
-import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
+import type { ModelTask } from '../../src/plugin/index.ts';
+import type { Operation, ResolvedTarget } from '../../src/core/kernel/index.ts';
 import { OPERATIONS } from '../../src/core/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/core/providers/vertex-ai/index.ts';
 import { CHAT_SHAPES } from './chat-shapes.ts';

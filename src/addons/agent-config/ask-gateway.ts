@@ -4,7 +4,7 @@ import type { JsonObject } from '../../formats/conversation.ts';
 import { parseJson } from '../../formats/json/read.ts';
 import { isObject } from '../../core/kernel/index.ts';
 import { nearest } from '../../core/kernel/nearest.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { PlaceFacts } from './agents.ts';
 
 /** Requests the models of a gateway, for `gatehouse agent-config`. */

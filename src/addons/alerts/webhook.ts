@@ -6,7 +6,7 @@ import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
 import type { Upstream } from '../../core/upstream/index.ts';
 import { version } from '../../core/kernel/version.ts';
 import { signedHeaders } from './signature.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** Pauses before the tries after the first: six tries within an hour. */
 export const PAUSES_MS: readonly number[] = [15_000, 60_000, 4 * 60_000, 14 * 60_000, 40 * 60_000];

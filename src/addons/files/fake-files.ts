@@ -1,4 +1,4 @@
-import type { FileService, StoredFile } from '../../plugin/index.ts';
+import type { FileService, StoredFile } from '../../core/kernel/index.ts';
 import type { FileSource } from './file-store.ts';
 import { createdAt, isFileId } from './file-ids.ts';
 import { PieceSource } from './piece-source.ts';

@@ -1,6 +1,5 @@
-import { announcedBytes } from '../../core/kernel/index.ts';
 import {
-  GatewayError,
+  announcedBytes,
   type Exchange,
   type FileLimits,
   type FileQuery,
@@ -8,7 +7,8 @@ import {
   type GatewayContext,
   type StoredFile,
   type UploadsInPieces,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import type { FileEntry, FileSource } from './file-store.ts';
 import { isFileId, ownerOf } from './file-ids.ts';
 import { PieceReceiver } from './piece-receiver.ts';

@@ -1,13 +1,14 @@
-import { announcedBytes, bodyPieces } from '../../core/kernel/index.ts';
 import {
-  GatewayError,
+  announcedBytes,
+  bodyPieces,
   PIECE_UNIT,
   type AnnouncedFile,
   type FileLimits,
   type FilePiece,
   type GatewayContext,
   type StoredFile,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import type { ContinuedUpload, FileEntry } from './file-store.ts';
 import type { ArrivingUpload } from './arrivals.ts';
 import { newFileId } from './file-ids.ts';

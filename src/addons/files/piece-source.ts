@@ -1,4 +1,5 @@
-import { toGatewayError, type GatewayError, type Sink, type Source } from '../../plugin/index.ts';
+import { toGatewayError } from '../../core/kernel/index.ts';
+import type { GatewayError, Sink, Source } from '../../plugin/index.ts';
 import { storeFailure } from './store-failure.ts';
 
 /** The body of a reply from pieces that are read one by one, as fast as the client takes them. */

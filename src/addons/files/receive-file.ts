@@ -1,12 +1,13 @@
-import { announcedBytes, bodyPieces } from '../../core/kernel/index.ts';
 import {
+  announcedBytes,
+  bodyPieces,
   FILE_PURPOSES,
-  GatewayError,
   type FileLimits,
   type FilePurpose,
   type GatewayContext,
   type StoredFile,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import type { FileEntry, FileUpload } from './file-store.ts';
 import type { ArrivingUpload } from './arrivals.ts';
 import { newFileId } from './file-ids.ts';

@@ -1,4 +1,4 @@
-import { UPLOAD_LIFE_MS } from '../../plugin/index.ts';
+import { UPLOAD_LIFE_MS } from '../../core/kernel/index.ts';
 import { createdAt } from './file-ids.ts';
 
 /** An upload in pieces whose client sends nothing for this long is removed. */

@@ -1,5 +1,5 @@
 import { openaiResponses } from '../../formats/openai-responses/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../../core/kernel/index.ts';
 
 /**
  * The WebSocket form of OpenAI's Responses (docs/protocols/openai-responses.md#websocket). The request opens the socket.

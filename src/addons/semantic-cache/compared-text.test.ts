@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatCompletions } from '../../core/operations/chat-completions.ts';
 import { embeddings } from '../../core/operations/embeddings.ts';
-import { RequestBody } from '../../plugin/index.ts';
+import { RequestBody } from '../../core/kernel/index.ts';
 import { MAX_TEXT, splitText } from './compared-text.ts';
 
 const bodyOf = (text: string): RequestBody => RequestBody.read(Buffer.from(text), 64);

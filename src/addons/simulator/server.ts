@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../plugin/index.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
 import { play } from './play.ts';
 import { CHAT_PATH, EMBEDDINGS_PATH } from './paths.ts';
 import { plainScript, type ScriptStep } from './script.ts';

@@ -2,7 +2,8 @@ import type { ExplainOutcome, QuestionBody } from '../../core/process/explain-po
 import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { LabelUse } from '../../core/catalog/model-labels.ts';
 import type { Alert } from '../../core/ports/alert.ts';
-import type { Clock, KeptNames, KeptResponse, NewResponse } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { KeptNames, KeptResponse, NewResponse } from '../../core/kernel/index.ts';
 import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { ReadPlaces } from '../../core/settings/source/files.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
@@ -14,7 +15,7 @@ import type { StateFailureCode } from '../../core/ports/failures.ts';
 import type { Ledger } from '../../core/ports/ledger.ts';
 import type { DrainTimes, DrainStep, Load } from '../../core/process/drain.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** The files from which a worker reads the primary's settings. */
 export interface SentSettings {

@@ -1,10 +1,11 @@
-import { GatewayError, type Clock, type KeptNames, type KeptResponse, type NewResponse } from '../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../plugin/index.ts';
+import type { KeptNames, KeptResponse, NewResponse } from '../../core/kernel/index.ts';
 import { sizeOf } from '../../core/memory/kept-size.ts';
 import type { ResponseLimits, ResponseStore } from '../../core/memory/ports.ts';
 import type { ResponseAnswer, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { UnderWay } from './under-way.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 const MIB = 1024 * 1024;
 /** Bounds of what one worker may have under way: a primary that does not read its channel must not fill the memory of workers. */

@@ -13,7 +13,7 @@ import {
   type ToWorker,
 } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 type StateRequest = Extract<ToPrimary, { readonly type: 'state' }>;
 type StateReply = Extract<ToWorker, { readonly type: 'state' }>;

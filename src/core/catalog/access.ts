@@ -1,4 +1,4 @@
-import type { Caller } from '../../plugin/index.ts';
+import type { Caller } from '../kernel/index.ts';
 import { FieldRules } from './fields/field-rules.ts';
 import { AliasNames } from './alias-names.ts';
 import { Globs } from './globs.ts';

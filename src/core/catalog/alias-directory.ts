@@ -1,4 +1,4 @@
-import type { AliasDirectory, UsedAlias } from '../../plugin/index.ts';
+import type { AliasDirectory, UsedAlias } from '../kernel/index.ts';
 import { accessOf } from './access.ts';
 import { targetOf } from './alias-names.ts';
 import type { Aliases } from './aliases.ts';

@@ -1,5 +1,4 @@
-import { nearest, portkeyHint } from '../kernel/index.ts';
-import type { Exchange } from '../../plugin/index.ts';
+import { nearest, portkeyHint, type Exchange } from '../kernel/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import { isWildcard } from './alias-names.ts';

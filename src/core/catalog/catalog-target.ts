@@ -1,4 +1,4 @@
-import type { ResolvedTarget } from '../../plugin/index.ts';
+import type { ResolvedTarget } from '../kernel/index.ts';
 import type { Codec } from '../providers/codec.ts';
 import type { Location, Quirks } from '../providers/provider.ts';
 import type { CatalogEntry } from './catalog.ts';

@@ -2,7 +2,7 @@ import type { CatalogEntry as EntrySettings, CatalogFile } from '../../../schema
 import type { DefaultMaxTokens } from '../../formats/request-target.ts';
 import { readTimeouts } from '../kernel/timeouts.ts';
 import type { Problem } from '../kernel/report.ts';
-import type { TimeoutSettings } from '../../plugin/index.ts';
+import type { TimeoutSettings } from '../kernel/index.ts';
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { providerOf } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';

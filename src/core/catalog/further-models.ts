@@ -1,6 +1,5 @@
 import type { FieldTable } from '../../formats/fields/field-table.ts';
-import { foldCase, isObject } from '../kernel/index.ts';
-import type { RequestBody } from '../../plugin/index.ts';
+import { foldCase, isObject, type RequestBody } from '../kernel/index.ts';
 
 /** A model that a body names beside `model`, and its path there. Some upstreams call it. */
 export interface FurtherModel {

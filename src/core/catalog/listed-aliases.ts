@@ -1,4 +1,4 @@
-import type { Caller, ListedModel } from '../../plugin/index.ts';
+import type { Caller, ListedModel } from '../kernel/index.ts';
 import { accessOf, partOf } from './access.ts';
 import { isWildcard, targetOf } from './alias-names.ts';
 import type { Alias } from './aliases.ts';

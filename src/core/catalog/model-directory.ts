@@ -1,13 +1,12 @@
+import { GatewayError, type ErrorCode } from '../../plugin/index.ts';
 import {
-  GatewayError,
   type ConfigDirectory,
-  type ErrorCode,
   type ListedModel,
   type ModelDirectory,
   type Caller,
   type Route,
-} from '../../plugin/index.ts';
-import { compareModelIds } from '../kernel/index.ts';
+  compareModelIds,
+} from '../kernel/index.ts';
 import { accessOf, type Access } from './access.ts';
 import { ListedAliases, type AliasPlace } from './listed-aliases.ts';
 import { factsOf } from './listed-facts.ts';

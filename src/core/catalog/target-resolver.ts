@@ -1,14 +1,6 @@
 import { MODEL_TASKS } from '../operations/tasks.ts';
-import {
-  GatewayError,
-  type ErrorCode,
-  type Exchange,
-  type ModelTask,
-  type ResolvedTarget,
-  type Target,
-  type TargetResolver,
-} from '../../plugin/index.ts';
-import { nearest } from '../kernel/index.ts';
+import { GatewayError, type ErrorCode, type ModelTask } from '../../plugin/index.ts';
+import { type Exchange, type ResolvedTarget, type Target, type TargetResolver, nearest } from '../kernel/index.ts';
 import { isProviderName, providerNames } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';

@@ -11,16 +11,9 @@ import {
 import type { Chain, Guard } from '../http/chain/instance.ts';
 import { providedBy, type OuterChain } from '../http/chain/provided.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
-import { nearest } from '../kernel/index.ts';
-import type {
-  Capabilities,
-  CapabilityName,
-  Clock,
-  Host,
-  CreatedPlugin,
-  Plugin,
-  PluginLevel,
-} from '../../plugin/index.ts';
+import { nearest, type Capabilities, type CapabilityName, type Plugin } from '../kernel/index.ts';
+import type { Clock, PluginLevel } from '../../plugin/index.ts';
+import type { Host, CreatedPlugin } from '../kernel/define.ts';
 import type { Report } from '../kernel/report.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { readOptions } from '../settings/compile/plugin-options.ts';

@@ -1,5 +1,5 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
-import { PLUGIN_LEVELS } from '../../plugin/index.ts';
+import { PLUGIN_LEVELS } from '../kernel/define.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { SnapshotPart } from './snapshot-part.ts';
 

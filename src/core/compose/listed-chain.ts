@@ -1,5 +1,5 @@
 import type { Chain } from '../http/chain/instance.ts';
-import type { NamedChain } from '../../plugin/index.ts';
+import type { NamedChain } from '../kernel/index.ts';
 import type { ListedPlugin } from './chain-builder.ts';
 
 /** A compiled chain of a `plugins` list, with its plugins and their places for explain. */

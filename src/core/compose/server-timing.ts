@@ -1,14 +1,9 @@
 import type { GatewayKey } from '../../../schemas/types.generated.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { StoredObjects } from '../settings/source/stored-objects.ts';
-import {
-  toMiddleware,
-  type Clock,
-  type Exchange,
-  type GatewayContext,
-  type Middleware,
-  type TryRecord,
-} from '../../plugin/index.ts';
+import { toMiddleware } from '../kernel/define.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Exchange, GatewayContext, Middleware, TryRecord } from '../kernel/index.ts';
 import type { Watch } from './chain-builder.ts';
 
 /** The own time of each plugin by its name in the chain. `attempt` holds the times of the last attempt. */

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
-import type { Clock, Recorder, Turns } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Recorder, Turns } from '../kernel/index.ts';
 import type { StoredObjects } from '../settings/source/stored-objects.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { HealthStore, ReplyStores, TokenStore } from '../memory/ports.ts';

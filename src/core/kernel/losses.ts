@@ -1,5 +1,5 @@
 import type { Loss } from '../../formats/conversation.ts';
-import type { Attempt } from '../../plugin/exchange.ts';
+import type { Attempt } from './attempt.ts';
 
 /** The number of losses in a list: one entry may stand for several unnamed ones (formats/losses/losses.ts). */
 export function countLosses(losses: readonly Pick<Loss, 'count'>[]): number {

@@ -1,4 +1,4 @@
-import type { InboundRequest } from '../../plugin/inbound-request.ts';
+import type { InboundRequest } from './inbound-request.ts';
 
 /** The headers by which clients of Portkey choose an upstream, a config and a key. */
 const NAMES = ['api-key', 'config', 'provider', 'virtual-key', 'metadata', 'trace-id', 'custom-host'].map(

@@ -1,6 +1,6 @@
 import { eachMember, itemSpans, type JsonSpan } from '../../formats/json/members.ts';
 import { unquoted } from '../../formats/json/scan.ts';
-import { familyOf, type KeptItem } from '../../plugin/responses.ts';
+import { familyOf, type KeptItem } from './responses.ts';
 
 /** The fields of a response about itself, and the places of its items. */
 interface ResponsePlaces {

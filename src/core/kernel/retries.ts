@@ -1,4 +1,4 @@
-import type { TryRecord } from '../../plugin/exchange.ts';
+import type { TryRecord } from './attempt.ts';
 
 /**
  * The number of retries among an attempt's tries. Calls of one batch are not retries of each other. Neither is a call

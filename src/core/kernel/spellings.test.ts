@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { imagesFields, messagesFields } from '../../formats/fields/field-tables.ts';
 import { namesOf, spellingsOf } from './spellings.ts';
-import { RequestBody } from '../../plugin/request-body.ts';
+import { RequestBody } from './body/request-body.ts';
 
 const images = spellingsOf(imagesFields);
 /** In both case conventions such a path has 2 ** 60 spellings. */

@@ -1,7 +1,7 @@
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import type { SharedName } from '../../formats/fields/shared-parameters.ts';
 import { FieldNames } from './body/field-names.ts';
-import type { GatewayConfig, Route } from '../../plugin/settings.ts';
+import type { GatewayConfig, Route } from './settings.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { toCamel, toSnake } from '../../formats/json/field-names.ts';
 

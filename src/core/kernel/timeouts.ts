@@ -1,4 +1,4 @@
-import type { Timeouts, TimeoutSettings } from '../../plugin/settings.ts';
+import type { Timeouts, TimeoutSettings } from './settings.ts';
 import { parseDuration } from './units.ts';
 
 /** Each timeout and its name in the settings files. */

@@ -1,4 +1,4 @@
-import type { NewResponse } from '../../plugin/index.ts';
+import type { NewResponse } from '../kernel/index.ts';
 
 /** An upper estimate of the memory of an entry: two arrays of 64 bytes and more for it while the table grows. */
 const ENTRY_BYTES = 192;

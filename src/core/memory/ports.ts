@@ -10,9 +10,9 @@ import type {
   NewResponse,
   Route,
   Target,
-  TargetHealth,
   TextPlace,
-} from '../../plugin/index.ts';
+  TargetHealth,
+} from '../kernel/index.ts';
 
 // The parts of the state that other rooms use. `memory/` implements it in the memory of one process.
 

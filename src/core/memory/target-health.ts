@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock, GatewayConfig, Target, TargetHealth } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { TargetHealth, GatewayConfig, Target } from '../kernel/index.ts';
 import {
   targetsOf,
   type HealthListener,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bodyKind, RequestBody } from '../../plugin/index.ts';
-import { namesOf } from '../kernel/index.ts';
+import { bodyKind, RequestBody, namesOf } from '../kernel/index.ts';
 import { operations } from './index.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {

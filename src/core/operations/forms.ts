@@ -1,6 +1,6 @@
 import { imageEditsFields, imageVariationsFields, transcriptionsFields } from '../../formats/fields/field-tables.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 
 /** The schema is of the text fields. Files pass through unread. */

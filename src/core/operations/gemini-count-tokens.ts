@@ -1,7 +1,7 @@
 import { geminiCountFields } from '../../formats/fields/gemini-fields.ts';
 import { gemini } from '../../formats/gemini/index.ts';
-import { GatewayError, type Operation, type RequestBody } from '../../plugin/index.ts';
-import { isObject } from '../kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { type Operation, type RequestBody, isObject } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onModel, onPublishedModel } from './gemini-paths.ts';
 import { withOneSpelling } from './one-spelling.ts';

@@ -2,7 +2,7 @@ import { geminiEmbedFields, geminiEmbedBatchFields, geminiPredictFields } from '
 import { batchForms, singleForms } from '../../formats/gemini/embeddings.ts';
 import { gemini } from '../../formats/gemini/index.ts';
 import { predictForms } from '../../formats/gemini/predict.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onModel, onPublishedModel } from './gemini-paths.ts';
 import { withOneSpelling } from './one-spelling.ts';

@@ -1,6 +1,6 @@
 import { geminiFields } from '../../formats/fields/gemini-fields.ts';
 import { gemini, geminiArray } from '../../formats/gemini/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onModel, onPublishedModel } from './gemini-paths.ts';
 import { withOneSpelling } from './one-spelling.ts';

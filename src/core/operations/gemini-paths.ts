@@ -1,4 +1,5 @@
-import { GatewayError, type Operation, type PathParams, type RequestBody } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Operation, PathParams, RequestBody } from '../kernel/index.ts';
 
 /**
  * A method of Google's API on a model: the Gemini Developer API's path, and both forms of Vertex AI's

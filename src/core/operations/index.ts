@@ -1,4 +1,4 @@
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { chatCountTokens } from './chat-count-tokens.ts';
 import { completions } from './completions.ts';

@@ -1,6 +1,6 @@
 import { messagesFields } from '../../formats/fields/field-tables.ts';
 import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 
 /** Anthropic's Messages: https://platform.claude.com/docs/en/api/messages */

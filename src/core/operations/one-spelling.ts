@@ -1,7 +1,7 @@
 import type { FieldTable } from '../../formats/fields/field-table.ts';
 import { toCamel } from '../../formats/json/field-names.ts';
 import { isObject } from '../../formats/json/object.ts';
-import type { BodyFault } from '../../plugin/index.ts';
+import type { BodyFault } from '../kernel/index.ts';
 
 type Check = (body: unknown) => BodyFault | undefined;
 

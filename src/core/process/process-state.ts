@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
-import type { Recorder } from '../../plugin/index.ts';
+import type { Recorder } from '../kernel/index.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';

@@ -1,6 +1,6 @@
 import type { Signals, Usage } from '../../formats/events.ts';
 import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
-import type { Attempt, TryRecord } from '../../plugin/index.ts';
+import type { Attempt, TryRecord } from '../kernel/index.ts';
 
 /**
  * The usage of a reply as the provider counts it. Undefined without one, and where it cannot be true: its counts contradict each other, or

@@ -1,5 +1,6 @@
 import type { Signals, Usage } from '../../formats/events.ts';
-import type { Attempt, ErrorCode, Exchange, ModelTask, TryRecord } from '../../plugin/index.ts';
+import type { Attempt, Exchange, TryRecord } from '../kernel/index.ts';
+import type { ErrorCode, ModelTask } from '../../plugin/index.ts';
 import { believedUsage } from './believed-usage.ts';
 import { deliveredOf, estimatedUsage } from './estimated-usage.ts';
 

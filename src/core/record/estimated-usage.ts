@@ -1,5 +1,5 @@
 import type { Signals, UpstreamFailure, Usage } from '../../formats/events.ts';
-import type { TryRecord } from '../../plugin/index.ts';
+import type { TryRecord } from '../kernel/index.ts';
 
 /** Of English text, for the models of all vendors. */
 const BYTES_PER_TOKEN = 4;

@@ -1,5 +1,12 @@
-import { lossesOf, retriesOf } from '../kernel/index.ts';
-import type { Attempt, ErrorCode, Exchange, GatewayError, SkippedTarget, TryRecord } from '../../plugin/index.ts';
+import {
+  lossesOf,
+  retriesOf,
+  type Attempt,
+  type Exchange,
+  type SkippedTarget,
+  type TryRecord,
+} from '../kernel/index.ts';
+import type { ErrorCode, GatewayError } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
 import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';

@@ -1,4 +1,4 @@
-import type { SemanticLookup, Target } from '../../plugin/index.ts';
+import type { SemanticLookup, Target } from '../kernel/index.ts';
 import { cut } from './cut.ts';
 import type { RecordedCost } from './costs.ts';
 import type { RecordedAttempt, RecordedSemantic } from './record.ts';

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, Exchange } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { LiveList, type Listed } from '../kernel/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
 import { rawRecord, recordJson, recordLine } from './json.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, Exchange } from '../../plugin/index.ts';
+import type { Attempt, Exchange } from '../kernel/index.ts';
 import type { RequestPrices } from './costs.ts';
 import { withoutVersion } from '../kernel/model-ids.ts';
 

@@ -1,4 +1,6 @@
-import { GatewayError, type RateGates, type Sender } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { RateGates } from '../kernel/rate-gates.ts';
+import type { Sender } from '../kernel/index.ts';
 
 /**
  * A sender that asks the limits of the target before each try. They are not a plugin, so that no list of plugins can leave

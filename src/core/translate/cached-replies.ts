@@ -2,15 +2,8 @@ import { ReplyFault, type ClientContext, type Format } from '../../formats/forma
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../formats/streams/replay.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type CachedReply,
-  type Clock,
-  type Operation,
-  type Reply,
-  type ReplyCache,
-} from '../../plugin/index.ts';
+import { GatewayError, type Clock, type Reply } from '../../plugin/index.ts';
+import type { Attempt, CachedReply, Operation, ReplyCache } from '../kernel/index.ts';
 import type { ReplyStore } from '../memory/ports.ts';
 import { spokenHeaders } from './outbound-headers.ts';
 import { renewedResponse } from './renewed-response.ts';

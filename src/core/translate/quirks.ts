@@ -2,7 +2,8 @@ import type { Format, ModelFeatures } from '../../formats/format.ts';
 import { LossReport, joinLosses } from '../../formats/losses/losses.ts';
 import { MAX_EVENT_BYTES } from '../../formats/sse/held-bytes.ts';
 import { addPiece } from '../../formats/json/piece-list.ts';
-import { RequestBody, UpstreamError, type Outbound, type Prepared, type ReplyReaderLike } from '../../plugin/index.ts';
+import { RequestBody, type Outbound, type Prepared, type ReplyReaderLike } from '../kernel/index.ts';
+import { UpstreamError } from '../../plugin/index.ts';
 import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/provider.ts';
 import { lostFeature, namesIn } from './outbound-headers.ts';
 

@@ -1,7 +1,7 @@
 import type { ClientContext } from '../../formats/format.ts';
-import { spliceTexts } from '../../plugin/edits.ts';
+import { spliceTexts } from '../kernel/body/edits.ts';
 import { GatewayError } from '../../plugin/index.ts';
-import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-scan.ts';
+import { scanTopLevel, type JsonLimits, type TopLevel } from '../kernel/body/json-scan.ts';
 
 /** A reply of an upstream: it was read before, and only its own nesting bounds it. */
 const LIMITS: JsonLimits = { depth: 10_000, keys: Infinity, items: Infinity };

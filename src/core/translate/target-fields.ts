@@ -2,7 +2,8 @@ import { TARGET_FIELDS, type TargetField } from '../../formats/anthropic-message
 import { LossReport, joinLosses } from '../../formats/losses/losses.ts';
 import type { BodyEdit } from '../../formats/body-view.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { GatewayError, RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { RequestBody, type Operation, type Prepared, type ResolvedTarget } from '../kernel/index.ts';
 import { namesIn } from './outbound-headers.ts';
 
 /** The items of a list. */

@@ -3,7 +3,7 @@ import { countTokens } from '../operations/count-tokens.ts';
 import { chatCompletions } from '../operations/chat-completions.ts';
 import { messages } from '../operations/messages.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import { RequestBody, type Operation, type ResolvedTarget } from '../../plugin/index.ts';
+import { RequestBody, type Operation, type ResolvedTarget } from '../kernel/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
 import { createTranslator } from './translator.ts';
 

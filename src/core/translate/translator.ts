@@ -1,16 +1,16 @@
 import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../../formats/index.ts';
-import { foreignParams, type Steps } from '../kernel/index.ts';
 import {
-  GatewayError,
+  foreignParams,
+  type Steps,
   type Attempt,
-  type Clock,
   type Exchange,
   type Operation,
   type Prepared,
   type ResolvedTarget,
   type Translator,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
+import { GatewayError, type Clock } from '../../plugin/index.ts';
 import type { Loss } from '../../formats/conversation.ts';
 import type { PassThroughSupport } from '../../formats/format.ts';
 import { joinLosses, LossReport } from '../../formats/losses/losses.ts';

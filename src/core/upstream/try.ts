@@ -1,15 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Signals, UpstreamFailure } from '../../formats/events.ts';
-import {
-  FormBody,
-  UpstreamError,
-  type CancelListener,
-  type Clock,
-  type ErrorCode,
-  type GatewayError,
-  type ReplyReaderLike,
-} from '../../plugin/index.ts';
+import { FormBody } from '../kernel/forms/form-body.ts';
+import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../../plugin/index.ts';
+import type { CancelListener } from '../../plugin/cancellation.ts';
+import type { ReplyReaderLike } from '../kernel/index.ts';
 import { UNCODED } from '../kernel/body/content-decoder.ts';
 import { LoopBatch } from '../kernel/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';

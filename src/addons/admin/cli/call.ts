@@ -5,7 +5,7 @@ import { OPERATIONS, type AdminRoute, type OperationId } from '../api/routes.ts'
 import { isObject } from '../../../core/kernel/index.ts';
 import { nearest } from '../../../core/kernel/nearest.ts';
 import { parse, UsageError, type Options, type World } from '../../../core/commands/terminal/arguments.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 /** A call of the admin API as the command line gives it. */
 export interface AdminCall {

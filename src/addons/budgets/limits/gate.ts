@@ -1,4 +1,4 @@
-import type { LimitedKind } from '../../../plugin/index.ts';
+import type { LimitedKind } from '../../../plugin/errors.ts';
 import { comparedName } from '../../../core/catalog/model-pattern.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';

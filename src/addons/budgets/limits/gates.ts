@@ -1,4 +1,5 @@
-import type { Clock, LimitKind } from '../../../plugin/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { LimitKind } from '../../../plugin/errors.ts';
 import { AddressGates } from './address-gates.ts';
 import { Gate, type GateDirectory, type Limited } from './gate.ts';
 import { NodeGateDirectory, type ListedGates } from './gate-directory.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, TryRecord } from '../../../plugin/index.ts';
+import type { Attempt, TryRecord } from '../../../core/kernel/index.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import { cachedOfAll, totalOfAll } from '../prices/cost.ts';
 

@@ -1,4 +1,5 @@
-import type { Exchange, Reply } from '../../../plugin/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
+import type { Reply } from '../../../plugin/index.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';

@@ -1,6 +1,6 @@
 import { geoOf } from '../../../core/record/costs.ts';
 import type { Usage } from '../../../formats/events.ts';
-import type { ResolvedTarget } from '../../../plugin/index.ts';
+import type { ResolvedTarget } from '../../../core/kernel/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { PricedPlace, UnknownPrice } from '../prices/priced-place.ts';

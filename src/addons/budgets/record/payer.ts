@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../plugin/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 import { uuidv7 } from '../../../core/kernel/ids.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import type { Payer } from '../../../core/record/costs.ts';

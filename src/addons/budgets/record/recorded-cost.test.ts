@@ -1,13 +1,7 @@
 import { requestPrices } from './request-prices.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  GatewayError,
-  UpstreamError,
-  type Attempt,
-  type EmbeddingCall,
-  type ModelTask,
-  type ReplyEnd,
-} from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type ModelTask, type ReplyEnd } from '../../../plugin/index.ts';
+import type { Attempt, EmbeddingCall } from '../../../core/kernel/index.ts';
 import { PriceList } from '../prices/price-list.ts';
 import { PricesInForce } from '../prices/prices-in-force.ts';
 import {

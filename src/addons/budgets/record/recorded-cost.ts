@@ -1,13 +1,6 @@
 import type { Signals, Usage } from '../../../formats/events.ts';
-import type {
-  Attempt,
-  EmbeddingCall,
-  ErrorCode,
-  Exchange,
-  ModelTask,
-  ReplyEnd,
-  TryRecord,
-} from '../../../plugin/index.ts';
+import type { Attempt, EmbeddingCall, Exchange, TryRecord } from '../../../core/kernel/index.ts';
+import type { ErrorCode, ModelTask, ReplyEnd } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import type { PriceList } from '../prices/price-list.ts';

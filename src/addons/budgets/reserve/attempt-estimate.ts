@@ -1,14 +1,8 @@
 import type { Usage } from '../../../formats/events.ts';
 import type { Amounts } from '../limits/reservations.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type BudgetRules,
-  type Clock,
-  type Exchange,
-  type ResolvedTarget,
-} from '../../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../../plugin/index.ts';
+import type { Attempt, BudgetRules, Exchange, ResolvedTarget } from '../../../core/kernel/index.ts';
 import { totalOfAll } from '../prices/cost.ts';
 import type { LearnedOf, LearnedSizes } from '../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';

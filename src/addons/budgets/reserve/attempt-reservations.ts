@@ -8,11 +8,10 @@ import type {
   BudgetRules,
   Caller,
   Exchange,
-  GatewayError,
-  ReplyEnd,
   RequestBudgets,
   ResolvedTarget,
-} from '../../../plugin/index.ts';
+} from '../../../core/kernel/index.ts';
+import type { GatewayError, ReplyEnd } from '../../../plugin/index.ts';
 import { believedUsage } from '../../../core/record/believed-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/model-pattern.ts';
 import { placeOf, priceOf } from '../record/cost-place.ts';

@@ -1,6 +1,6 @@
 import { RATE_DIALECTS } from '../../../formats/rate-headers.ts';
 import type { Account } from '../limits/accounts.ts';
-import type { Exchange } from '../../../plugin/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

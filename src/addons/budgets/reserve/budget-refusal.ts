@@ -1,5 +1,6 @@
 import type { ReservationRefusal } from '../limits/reservations.ts';
-import { GatewayError, type Exchange } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 import { exhaustedHeaders, uncheckedHeaders } from './budget-headers.ts';
 import { refusalText, type AnswerBound } from './budget-texts.ts';
 

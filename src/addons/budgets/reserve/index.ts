@@ -1,4 +1,5 @@
-import type { RequestBudgets, Clock } from '../../../plugin/index.ts';
+import type { RequestBudgets } from '../../../core/kernel/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
 import type { NodeTree } from '../../../core/tenants/tree.ts';
 import type { PricesInForce } from '../prices/prices-in-force.ts';
 import { AttemptReservations } from './attempt-reservations.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, Exchange } from '../../../plugin/index.ts';
+import type { Attempt, Exchange } from '../../../core/kernel/index.ts';
 import type { PriceList } from '../prices/price-list.ts';
 import { geoOf } from '../../../core/record/costs.ts';
 import { payerOf } from '../record/payer.ts';

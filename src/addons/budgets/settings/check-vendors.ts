@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
-import type { Conditional, Route, Target } from '../../../plugin/index.ts';
+import type { Conditional, Route, Target } from '../../../core/kernel/index.ts';
 import type { PriceTable } from '../prices/price-table.ts';
 import { priceFilesOf } from './price-files.ts';
 import type { Check } from '../../../core/settings/checks/check.ts';

@@ -16,7 +16,7 @@ import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
 import { nextTurn, readEntities } from './stored-entities.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */
 const LOOK_MS = 5_000;

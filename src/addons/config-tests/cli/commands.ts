@@ -37,7 +37,7 @@ async function test(args: string[], world: World): Promise<number> {
     import('./test.ts'),
     import('../runner.ts'),
     import('../../../core/commands/stop-signals.ts'),
-    import('../../../plugin/index.ts'),
+    import('../../../core/kernel/system-clock.ts'),
   ]);
   const color = showsColour(world);
   const options = { ...world, dir: positionals[0] ?? 'configs', reporter, filter, bail, color, runCase };

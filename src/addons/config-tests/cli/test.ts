@@ -2,7 +2,7 @@ import { createReporter, type Reporter, type ReporterName } from '../report.ts';
 import { hasFailed, type TestsEnd } from '../results.ts';
 import { noFolder, runTests, type TestRun } from '../run-tests.ts';
 import { watchTests, OnceFiles } from '../watch-tests.ts';
-import { systemClock } from '../../../plugin/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { describe } from '../../../core/settings/source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../../../core/settings/source/files.ts';
 import { watchFolder } from '../../../core/settings/source/watch.ts';

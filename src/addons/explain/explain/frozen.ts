@@ -1,12 +1,5 @@
-import type {
-  Exchange,
-  GatewayConfig,
-  HealthDirectory,
-  Target,
-  TargetHealth,
-  Cancellation,
-  Clock,
-} from '../../../plugin/index.ts';
+import type { Exchange, GatewayConfig, HealthDirectory, Target, TargetHealth } from '../../../core/kernel/index.ts';
+import type { Cancellation, Clock } from '../../../plugin/index.ts';
 import { targetsOf } from '../../../core/memory/ports.ts';
 
 /** A clock that stands still: a dry run happens at one point in time. */

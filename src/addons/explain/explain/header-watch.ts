@@ -1,4 +1,4 @@
-import type { GatewayContext } from '../../../plugin/index.ts';
+import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
 import type { HeaderValues } from './header-marks.ts';
 import type { ExplainedRun } from './observation.ts';

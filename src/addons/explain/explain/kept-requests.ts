@@ -1,6 +1,7 @@
 import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
-import { Secret, type Clock, type Exchange, type GatewayConfig } from '../../../plugin/index.ts';
+import { Secret, type Clock } from '../../../plugin/index.ts';
+import type { Exchange, GatewayConfig } from '../../../core/kernel/index.ts';
 import { mayHoldCredential } from '../../../core/settings/values/credential-names.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { HealthStore } from '../../../core/memory/ports.ts';

@@ -1,4 +1,4 @@
-import type { Exchange, KeptResponse, ResponseService, MaybePromise } from '../../../plugin/index.ts';
+import type { Exchange, KeptResponse, ResponseService, MaybePromise } from '../../../core/kernel/index.ts';
 
 /** The kept responses and items that a served request found. */
 export interface FrozenResponses {

@@ -1,5 +1,4 @@
-import { isObject } from '../../../core/kernel/index.ts';
-import type { StoredFile } from '../../../plugin/index.ts';
+import { isObject, type StoredFile } from '../../../core/kernel/index.ts';
 import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
 import { isOver } from '../upload-life.ts';
 import { failed, type GcsApi } from './gcs-api.ts';

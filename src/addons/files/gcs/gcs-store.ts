@@ -1,5 +1,4 @@
-import { FILE_PURPOSES, type StoredFile } from '../../../plugin/index.ts';
-import { isObject } from '../../../core/kernel/index.ts';
+import { FILE_PURPOSES, type StoredFile, isObject } from '../../../core/kernel/index.ts';
 import type { ContinuedUpload, FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
 import { failed, GcsApi, type GcsSetup } from './gcs-api.ts';

@@ -1,6 +1,6 @@
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
-import type { FileLimits } from '../../../plugin/index.ts';
+import type { FileLimits } from '../../../core/kernel/index.ts';
 
 /** The limits that a key has in place of those of server.yaml. */
 export const compileFileLimits = (files: NonNullable<GatewayKey['files']>): Partial<FileLimits> => ({

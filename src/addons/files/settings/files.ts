@@ -1,6 +1,6 @@
 import type { Files } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
-import type { FileLimits } from '../../../plugin/index.ts';
+import type { FileLimits } from '../../../core/kernel/index.ts';
 
 /** Where the gateway stores the files of callers, and how much of them. */
 export interface FilesSettings {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { GatewayError } from '../../../plugin/index.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import { findReference, readPrompts, type PromptsOptions } from './read.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 export interface RenderOptions extends PromptsOptions {
   /** `summary@3` */

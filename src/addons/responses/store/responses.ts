@@ -1,13 +1,15 @@
 import { overheadOf, sizeOf } from '../../../core/memory/kept-size.ts';
 import {
   familyOf,
-  type Clock,
   type KeptItem,
   type KeptNames,
   type KeptResponse,
   type NewResponse,
-} from '../../../plugin/index.ts';
-import { idIn, isOwnId, itemsIn } from '../../../core/kernel/index.ts';
+  idIn,
+  isOwnId,
+  itemsIn,
+} from '../../../core/kernel/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
 import type { ResponseLimits, ResponseStore } from '../../../core/memory/ports.ts';
 import { EntryTable, FIELDS, OF_ALL, OF_KEY } from './entry-table.ts';
 import { keyedHash } from './keyed-hash.ts';

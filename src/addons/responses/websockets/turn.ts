@@ -3,7 +3,7 @@ import { passCertificate } from '../../../core/http/gateway/client-certificate.t
 import type { createRequestPath } from '../../../core/http/gateway/request-path.ts';
 import type { Incoming } from '../../../core/http/gateway/request-scope.ts';
 import type { Routed } from '../../../core/http/gateway/routed.ts';
-import type { ClientCertificate } from '../../../plugin/index.ts';
+import type { ClientCertificate } from '../../../core/kernel/index.ts';
 import { ReplySocket, type ReplySink } from './reply-socket.ts';
 
 export type Handle = ReturnType<typeof createRequestPath>;

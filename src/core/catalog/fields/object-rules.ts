@@ -1,6 +1,6 @@
 import { VENDOR_OBJECTS, type VendorObject, type VendorObjectKind } from '../../../formats/fields/vendor-objects.ts';
 import type { FieldTable } from '../../../formats/fields/field-table.ts';
-import type { FieldSettings } from '../../../plugin/index.ts';
+import type { FieldSettings } from '../../kernel/index.ts';
 import { fieldOf, itemOf, ITEM, readFieldPath, treeOf, withSynonyms, type FieldNode } from './field-path.ts';
 
 /** Which ids of the vendor's objects are refused in the bodies of one API. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtinPlugins } from '../../../../plugins/index.ts';
-import { definePlugin, type PluginLevel } from '../../../plugin/index.ts';
-import { nearest } from '../../kernel/index.ts';
+import { definePlugin, nearest } from '../../kernel/index.ts';
+import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Problem } from '../../kernel/report.ts';
 import type { ChainItem } from './compile.ts';
 import { divideList } from './plugin-list.ts';

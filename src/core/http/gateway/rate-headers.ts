@@ -1,6 +1,6 @@
 import type { FormatName } from '../../../formats/conversation.ts';
 import { RATE_DIALECTS, RATE_KINDS } from '../../../formats/rate-headers.ts';
-import type { RateFigures } from '../../../plugin/index.ts';
+import type { RateFigures } from '../../kernel/rate-limits.ts';
 
 /** Writes the caller's limits into the headers of a reply, as the client's API spells them. */
 export function setRateHeaders(

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import { Scope } from '../chain/instance.ts';
-import type { Exchange, GatewayContext } from '../../../plugin/index.ts';
+import type { Exchange, GatewayContext } from '../../kernel/index.ts';
 import { answerByStatus } from './koa-reply.ts';
 
 /** A request of a client and the response to it, before the gateway has an exchange for them. */

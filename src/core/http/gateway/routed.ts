@@ -1,5 +1,6 @@
 import type { Format } from '../../../formats/format.ts';
-import type { GatewayError, Operation, PathParams } from '../../../plugin/index.ts';
+import type { GatewayError } from '../../../plugin/index.ts';
+import type { Operation, PathParams } from '../../kernel/index.ts';
 
 /** The router's reading of a request's head. */
 export interface Routed {

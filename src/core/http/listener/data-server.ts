@@ -2,7 +2,8 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
-import { type Clock, errorReply, GatewayError, NO_TURNS, type Turns } from '../../../plugin/index.ts';
+import { type Clock, GatewayError } from '../../../plugin/index.ts';
+import { errorReply, NO_TURNS, type Turns } from '../../kernel/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { bindReplies } from '../gateway/koa-reply.ts';

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
-import type { Clock, Turns } from '../../../plugin/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { Turns } from '../../kernel/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { createRequestPath } from '../gateway/request-path.ts';
 

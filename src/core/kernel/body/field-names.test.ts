@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../plugin/errors.ts';
 import { FieldNames } from './field-names.ts';
-import { RequestBody } from '../../../plugin/request-body.ts';
+import { RequestBody } from './request-body.ts';
 
 const check = (body: unknown): void =>
   new FieldNames([['model'], ['extra_body', 'model'], ['messages', '0', 'role']]).check(

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../plugin/errors.ts';
-import type { RequestBody } from '../../../plugin/request-body.ts';
+import type { RequestBody } from './request-body.ts';
 import { isObject } from '../../../formats/json/object.ts';
 import { shownText } from '../../../formats/json/shown.ts';
 

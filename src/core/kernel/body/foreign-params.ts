@@ -1,7 +1,8 @@
 import type { ParameterApi } from '../../../formats/fields/field-table.ts';
 import { isObject } from '../../../formats/json/object.ts';
-import { applyEdit, type Edit } from '../../../plugin/edits.ts';
-import type { RequestBody } from '../../../plugin/request-body.ts';
+import { applyEdit } from '../../../plugin/edits.ts';
+import type { Edit } from '../../../plugin/request.ts';
+import type { RequestBody } from './request-body.ts';
 
 /** Parameters of a config that are written for another API than that of the request. */
 export interface ForeignParams {

@@ -2,7 +2,7 @@ import type { GoogleAiStudioEntry } from '../../../../schemas/types.generated.ts
 import type { ModelTask } from '../../../plugin/index.ts';
 import type { Report } from '../../kernel/report.ts';
 import { MODEL_TASKS } from '../../operations/tasks.ts';
-import { unlessRefused } from '../../../plugin/errors.ts';
+import { unlessRefused } from '../../kernel/errors.ts';
 import { readApiKey, readBase, type Base } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';

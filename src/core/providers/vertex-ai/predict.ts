@@ -1,7 +1,8 @@
 import type { Loss } from '../../../formats/conversation.ts';
 import { ReplyFault } from '../../../formats/format.ts';
 import { textOf } from '../../../formats/sse/stream-start.ts';
-import { RequestBody, type Edit } from '../../../plugin/index.ts';
+import { RequestBody } from '../../kernel/index.ts';
+import type { Edit } from '../../../plugin/index.ts';
 import type { BodyEnvelope } from '../provider.ts';
 
 const BEFORE = Buffer.from('{"instances":[');

@@ -1,4 +1,5 @@
-import type { CacheStatus, EmbeddingCall } from '../../../plugin/index.ts';
+import type { CacheStatus } from '../../../plugin/index.ts';
+import type { EmbeddingCall } from '../../kernel/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import { knownParam } from '../known-params.ts';

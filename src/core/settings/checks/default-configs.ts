@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
 import { Access } from '../../catalog/access.ts';
-import type { Target } from '../../../plugin/index.ts';
+import type { Target } from '../../kernel/index.ts';
 import { aliasedModels, aliasNamesOf } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { targetsIn } from './aliases.ts';

@@ -1,5 +1,5 @@
 import type { GatewayKey, KeysFile } from '../../../../schemas/types.generated.ts';
-import { holdsKeyShape } from '../../../plugin/index.ts';
+import { holdsKeyShape } from '../../kernel/index.ts';
 import type { Report } from '../../kernel/report.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { aliasNamesOf } from '../compile/aliased-models.ts';

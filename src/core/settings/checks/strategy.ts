@@ -1,5 +1,6 @@
 import type { Strategy, Target as TargetFile } from '../../../../schemas/types.generated.ts';
-import { FAILURE_KINDS, type FailureKind } from '../../../plugin/index.ts';
+import { FAILURE_KINDS } from '../../../plugin/failures.ts';
+import type { FailureKind } from '../../../plugin/index.ts';
 import { parseDuration } from '../../kernel/units.ts';
 import type { Report } from '../../kernel/report.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';

@@ -11,13 +11,12 @@ import type {
   Strategy as StrategyFile,
   Target as TargetFile,
 } from '../../../../schemas/types.generated.ts';
+import { FAILURE_KINDS } from '../../../plugin/failures.ts';
+import type { FailureKind } from '../../../plugin/index.ts';
 import {
-  FAILURE_KINDS,
   type BreakerSettings,
   type CacheSettings,
   type Conditional,
-  type CustomHostSettings,
-  type FailureKind,
   type GatewayConfig,
   type FallThroughRules,
   type HashField,
@@ -29,9 +28,10 @@ import {
   type StickySettings,
   type Target,
   type UnwantedReplies,
-} from '../../../plugin/index.ts';
+  parseSeconds,
+} from '../../kernel/index.ts';
+import type { CustomHostSettings } from '../../../plugin/config.ts';
 import { parseBytes, parseDuration } from '../../kernel/units.ts';
-import { parseSeconds } from '../../kernel/index.ts';
 import { readTimeouts } from '../../kernel/timeouts.ts';
 import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';

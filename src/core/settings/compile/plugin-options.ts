@@ -7,7 +7,7 @@ import type { JsonPath } from '../schema/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../schema/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { createAjv } from '../schema/settings-ajv.ts';
-import { toError } from '../../../plugin/thrown.ts';
+import { toError } from '../../kernel/outside/thrown.ts';
 
 interface Compiled {
   readonly validate: ValidateFunction;

@@ -1,6 +1,8 @@
 import type { ChainItem, Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
 import { parseBytes, parseDuration } from '../../kernel/units.ts';
-import type { JsonLimits, Secret, Timeouts, FormLimits } from '../../../plugin/index.ts';
+import type { JsonLimits } from '../../kernel/body/json-scan.ts';
+import type { Secret } from '../../../plugin/index.ts';
+import type { Timeouts, FormLimits } from '../../kernel/index.ts';
 import type { Environment } from '../values/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */

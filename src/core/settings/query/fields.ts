@@ -1,5 +1,4 @@
-import { nearest } from '../../kernel/index.ts';
-import type { ConditionInput, RequestBody } from '../../../plugin/index.ts';
+import { nearest, type ConditionInput, type RequestBody } from '../../kernel/index.ts';
 import type { Report } from '../../kernel/report.ts';
 import { mayHoldCredential } from '../values/credential-names.ts';
 import { showName } from '../values/show.ts';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { GatewayFile, ServerFile } from '../../../../schemas/types.generated.ts';
-import { GatewayError, type GatewayConfig } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { GatewayConfig } from '../../kernel/index.ts';
 import type { Report } from '../../kernel/report.ts';
 import { checkInlineConfig } from '../checks/index.ts';
 import { describe, sortDiagnostics, type Diagnostic } from '../source/diagnostic.ts';

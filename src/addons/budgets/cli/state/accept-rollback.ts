@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { systemClock } from '../../../../plugin/index.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import { openStore } from '../../state/open-store.ts';
 import { SnapshotFiles } from '../../store/snapshot-files.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';

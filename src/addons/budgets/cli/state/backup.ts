@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../../../../plugin/index.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import type { AuditPart, KnownRow } from '../../../../core/ports/audit.ts';
 import { KeyEncryptionKeys } from '../../store/rules/sealing.ts';
 import { openStore } from '../../state/open-store.ts';

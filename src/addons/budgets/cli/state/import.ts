@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { systemClock } from '../../../../plugin/index.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import { openStore } from '../../state/open-store.ts';
 import { readStored } from '../../settings/read-stored.ts';
 import { MAX_CHANGES, OWNED_KINDS, type Entity, type PutChange } from '../../../../core/ports/entities.ts';
@@ -7,7 +7,7 @@ import { ACTOR } from './actor.ts';
 import { EXPORT_KINDS } from './export.ts';
 import { objectsOfFiles } from './owned-files.ts';
 import { onStore, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
-import { messageOf } from '../../../../plugin/thrown.ts';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
 interface StateImportOptions extends StateOptions {
   readonly file: string;

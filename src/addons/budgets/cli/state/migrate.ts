@@ -1,4 +1,4 @@
-import { systemClock } from '../../../../plugin/index.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import { openStore } from '../../state/open-store.ts';
 import { MAX_CHANGES } from '../../../../core/ports/entities.ts';
 import { ACTOR } from './actor.ts';

@@ -25,7 +25,7 @@ import { migrate, planMigrations } from './migrations.ts';
 import { lockStore, type StoreOwner } from './owner-lock.ts';
 import { readCallsOf } from './read-calls.ts';
 import { copyStore } from './store-copy.ts';
-import { messageOf } from '../../../../plugin/thrown.ts';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
 export interface EngineOptions {
   /** Created with its parents if it does not exist; readable by its owner only. */

@@ -1,5 +1,5 @@
-import { GatewayError, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
-import { Query } from '../../../../core/kernel/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import { type FilePage, type FileQuery, type StoredFile, Query } from '../../../../core/kernel/index.ts';
 
 /** docs/protocols/files.md#anthropic */
 const DEFAULT_LIMIT = 20;

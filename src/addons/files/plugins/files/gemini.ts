@@ -1,16 +1,16 @@
-import { bodyPieces, Query } from '../../../../core/kernel/index.ts';
 import {
-  GatewayError,
+  bodyPieces,
+  Query,
   PIECE_UNIT,
   UPLOAD_ID,
   type AnnouncedFile,
-  type Clock,
   type FilePage,
   type FilePiece,
   type FileQuery,
   type GatewayContext,
   type StoredFile,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { GatewayError, type Clock } from '../../../../plugin/index.ts';
 
 /** docs/protocols/files.md#google */
 const DEFAULT_SIZE = 10;

@@ -1,5 +1,4 @@
-import { FILE_PURPOSES, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
-import { Query } from '../../../../core/kernel/index.ts';
+import { FILE_PURPOSES, type FilePage, type FileQuery, type StoredFile, Query } from '../../../../core/kernel/index.ts';
 
 /** docs/protocols/files.md#openai */
 const MAX_LIMIT = 10_000;

@@ -1,14 +1,13 @@
 import {
   definePlugin,
-  GatewayError,
   type Exchange,
   type Operation,
   type PromptDirectory,
-  type Reply,
   type RequestBody,
   type RequestLimits,
   type UsedPrompt,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { GatewayError, type Reply } from '../../../../plugin/index.ts';
 import { mergePrompt } from './merge.ts';
 import { toList } from './list.ts';
 

@@ -1,4 +1,4 @@
-import type { ListedPrompt } from '../../../../plugin/index.ts';
+import type { ListedPrompt } from '../../../../core/kernel/index.ts';
 
 /** The body of `GET /v1/prompts`, in the form of OpenAI's lists. */
 export const toList = (prompts: readonly ListedPrompt[]): object => ({

@@ -1,5 +1,11 @@
-import { isObject, spellingsOf, type KeyPath } from '../../../../core/kernel/index.ts';
-import type { Edit, Operation, RequestBody } from '../../../../plugin/index.ts';
+import {
+  isObject,
+  spellingsOf,
+  type KeyPath,
+  type Operation,
+  type RequestBody,
+} from '../../../../core/kernel/index.ts';
+import type { Edit } from '../../../../plugin/index.ts';
 
 /** Fields of the request that name and fill the prompt, and are no fields of a chat request. */
 const OF_THE_PROMPT = ['variables', 'promptID', 'prompt_id'];

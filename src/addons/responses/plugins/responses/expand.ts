@@ -1,5 +1,5 @@
+import { GatewayError } from '../../../../plugin/index.ts';
 import {
-  GatewayError,
   hasReferences,
   isReference,
   isUnreadable,
@@ -9,8 +9,11 @@ import {
   type RequestBody,
   type ResponseService,
   type Turns,
-} from '../../../../plugin/index.ts';
-import { isObject, isKeptByVendor, isOwnId, outputOf } from '../../../../core/kernel/index.ts';
+  isObject,
+  isKeptByVendor,
+  isOwnId,
+  outputOf,
+} from '../../../../core/kernel/index.ts';
 
 /** A whole `input`, for a request that names parts of it. */
 export interface WholeInput {

@@ -1,5 +1,5 @@
-import { GatewayError, type KeptResponse } from '../../../../plugin/index.ts';
-import { isObject, Query } from '../../../../core/kernel/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import { type KeptResponse, isObject, Query } from '../../../../core/kernel/index.ts';
 
 export interface ItemPage {
   readonly limit: number;

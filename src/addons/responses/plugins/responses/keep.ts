@@ -1,5 +1,12 @@
-import { idIn, placesIn } from '../../../../core/kernel/index.ts';
-import type { Exchange, MaybePromise, NewResponse, Reply, ResponseService } from '../../../../plugin/index.ts';
+import {
+  idIn,
+  placesIn,
+  type Exchange,
+  type MaybePromise,
+  type NewResponse,
+  type ResponseService,
+} from '../../../../core/kernel/index.ts';
+import type { Reply } from '../../../../plugin/index.ts';
 import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */

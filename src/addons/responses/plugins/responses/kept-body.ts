@@ -1,12 +1,13 @@
-import { addPiece, eachMember, isObject, type JsonSpan } from '../../../../core/kernel/index.ts';
 import {
+  addPiece,
+  eachMember,
+  isObject,
+  type JsonSpan,
   toClientError,
-  WrappedSource,
   type Exchange,
-  type GatewayError,
   type MaybePromise,
-  type Source,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { WrappedSource, type GatewayError, type Source } from '../../../../plugin/index.ts';
 
 /** Keeps a response, given as JSON; a promise while another process does. */
 export type Keep = (response: Buffer) => MaybePromise<void>;
