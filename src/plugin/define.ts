@@ -143,6 +143,6 @@ export function definePlugin<L extends PluginLevel, const S extends object, cons
     // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
     ...(definition.explain && { explain: definition.explain }),
     ...(definition.idleFor && { idleFor: definition.idleFor }),
-    create: definition.create as Plugin['create'],
+    create: definition.create,
   };
 }

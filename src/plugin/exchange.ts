@@ -153,12 +153,12 @@ export interface TryRecord {
   readonly call: number;
   readonly startedAt: number;
   /** When the request was sent on an established connection. */
-  readonly sentAt: number | undefined;
-  readonly firstByteAt: number | undefined;
-  readonly firstContentAt: number | undefined;
-  readonly endedAt: number | undefined;
-  readonly status: number | undefined;
-  readonly error: GatewayError | undefined;
+  sentAt: number | undefined;
+  firstByteAt: number | undefined;
+  firstContentAt: number | undefined;
+  endedAt: number | undefined;
+  status: number | undefined;
+  error: GatewayError | undefined;
 }
 
 /** The encoded request of one attempt. Every try sends the same bytes. */

@@ -12,11 +12,8 @@ export interface Attempt extends PublicAttempt {
   readonly target: Target;
   /** Milliseconds; from the target, the catalog entry (once `resolved` is set) and the server. */
   readonly timeouts: Timeouts;
-  /** This attempt's view of the request: the caller's bytes and the edits of this target. */
   body: RequestBody;
-  /** The resolved destination; `transform` sets it. */
   resolved: ResolvedTarget | undefined;
-  /** The encoded request; `transform` sets it, `send` sends it. */
   outbound: Outbound | undefined;
   /** The parts of the request that name stored files, in order, as they reach the target. Undefined when there are none. */
   storedFiles?: readonly SentFile[] | undefined;
@@ -30,7 +27,6 @@ export interface Attempt extends PublicAttempt {
   reserve?: AttemptReserve | undefined;
   /** Called while a stream arrives, after each read. It may end the stream with the error that it returns. */
   watch?: ((signals: Signals) => GatewayError | undefined) | undefined;
-  /** Physical tries, in order. */
   readonly tries: TryRecord[];
   /** The look-up in the semantic cache; undefined when there was none. */
   semantic: SemanticLookup | undefined;
@@ -39,7 +35,6 @@ export interface Attempt extends PublicAttempt {
    * undefined while it waits.
    */
   wait: { readonly from: number; to: number | undefined } | undefined;
-  /** Signals of the current reply; they change until the reply ends. */
   signals: Signals | undefined;
 }
 
@@ -86,17 +81,9 @@ export interface SentFile {
   readonly uri: string | undefined;
 }
 
-/** One physical request of an attempt (a try). Times are monotonic milliseconds. */
 export interface TryRecord extends PublicTryRecord {
   /** End of the wait for a free connection, when all connections to the upstream were in use. */
   waitedUntil?: number | undefined;
-  /** When the request was sent on an established connection. */
-  sentAt: number | undefined;
-  firstByteAt: number | undefined;
-  firstContentAt: number | undefined;
-  endedAt: number | undefined;
-  status: number | undefined;
-  error: GatewayError | undefined;
   /** The request was sent again because a kept-alive connection had died unnoticed. */
   resent: boolean;
   /** The whole request has left the process, and its reply is complete. */

@@ -20,7 +20,6 @@ export interface Exchange extends PublicExchange {
   readonly replyId: string;
   /** Hash of the settings snapshot that serves the request from start to end. */
   readonly settingsHash: string;
-  /** Undefined for a path the gateway does not serve. */
   readonly operation: Operation | undefined;
   /** The client's API format. At a path that the gateway does not serve, inferred from the path or the headers. */
   readonly clientFormat?: Format | undefined;
@@ -47,9 +46,7 @@ export interface Exchange extends PublicExchange {
   droppedMetadata?: number | undefined;
   /** The limits of the caller; the plugin `limit` sets them. Undefined: it has none. */
   limits?: CallerLimits | undefined;
-  /** Every run of the attempt chain, in order. The last one produced the reply. */
   readonly attempts: Attempt[];
-  /** Skipped targets, in order. */
   readonly skipped: SkippedTarget[];
   /** The branch that each conditional chose, in order of evaluation. */
   readonly conditions: ChosenBranch[];
@@ -106,7 +103,6 @@ export interface SkippedTarget extends PublicSkippedTarget {
   readonly target: Target;
 }
 
-/** Koa's context with the exchange. In the attempt chain, `attempt` is the current attempt. */
 export interface GatewayContext extends PublicGatewayContext {
   readonly exchange: Exchange;
   readonly attempt: Attempt | undefined;

@@ -11,11 +11,9 @@ export interface ClientCertificate {
   readonly problem: string | undefined;
 }
 
-/** One HTTP request as its client sent it. */
 export interface InboundRequest extends PublicInboundRequest {
   /** Undefined: the client sent none, or the gateway asks for none. */
   readonly clientCertificate?: ClientCertificate | undefined;
-  /** Set by the `body` plugin; released when a reply is committed. */
   body: RequestBody | undefined;
   /** The multipart form of a request to a model; `body` has its text fields. Set by the `body` plugin. */
   form?: InboundForm | undefined;

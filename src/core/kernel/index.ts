@@ -1,4 +1,4 @@
-/** What built-in plugins may import beside the public plugin API. A type with the name of a public one extends it. */
+/** All that built-in plugins may import beside the public plugin API. A type with the name of a public one extends it. */
 export type { FieldInItems, FieldTable, NestedFields } from '../../formats/fields/field-table.ts';
 export { eachMember, type JsonSpan } from '../../formats/json/members.ts';
 export { isObject } from '../../formats/json/object.ts';

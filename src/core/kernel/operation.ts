@@ -5,7 +5,6 @@ import type { GatewayError } from '../../plugin/errors.ts';
 import type { Operation as PublicOperation } from '../../plugin/request.ts';
 import type { RequestBody } from './body/request-body.ts';
 
-/** One operation of the API: a method and a path. */
 export interface Operation extends PublicOperation {
   /**
    * Lower-case name of a header that tells two operations at one path apart: a request with the header is this

@@ -7,7 +7,6 @@ import type { Outbound as PublicOutbound, ResolvedTarget as PublicResolvedTarget
 import type { FormBody } from './forms/form-body.ts';
 import type { TimeoutSettings } from './settings.ts';
 
-/** A target resolved for one request: catalog entry, model and address. */
 export interface ResolvedTarget extends PublicResolvedTarget {
   readonly semconvName: string;
   /** The location in a path of Google Cloud, by which prices differ: `europe-west1`, `global`. */
@@ -54,7 +53,6 @@ export interface ResolvedTarget extends PublicResolvedTarget {
   readonly defaultMaxTokens?: DefaultMaxTokens | undefined;
 }
 
-/** The encoded request of one attempt. Every try sends the same bytes. */
 export interface Outbound extends PublicOutbound {
   /** The multipart form that is sent in place of `body`, which then has its text fields as JSON. */
   readonly form?: FormBody;

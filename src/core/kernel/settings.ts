@@ -119,7 +119,6 @@ export interface NamedChain {
   run(ctx: object): Promise<void>;
 }
 
-/** One destination with all inherited settings. */
 export interface Target extends PublicTarget {
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   /**
@@ -229,7 +228,6 @@ export interface FileLimits {
   readonly ttlMs: number;
 }
 
-/** The matching entry of keys.yaml. */
 export interface Caller extends PublicCaller {
   /** Ids and patterns of prompts. Undefined: all. */
   readonly prompts?: readonly string[] | undefined;
