@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rmSync, writeSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAIN } from '../support/built.ts';
@@ -21,6 +21,7 @@ import {
 
 /** A plugin with a fault that no handler sees. */
 const CRASH = `
+import { definePlugin } from 'gatehouse/plugin';
 export default definePlugin({
   name: 'crash',
   level: 'request',
@@ -216,7 +217,8 @@ describe('gatehouse serve --workers 2', () => {
 /** Blocks each worker that loads it, before it can hear anything. */
 const BLOCKS_WORKERS = `
 import cluster from 'node:cluster';
-import { definePlugin } from '../../src/core/kernel/index.ts';
+import { writeSync } from 'node:fs';
+import { definePlugin } from 'gatehouse/plugin';
 if (cluster.isWorker) {
   writeSync(1, 'blocked is ' + process.pid + '\\n');
   for (;;);

@@ -338,7 +338,7 @@ describe('what leaves the process', () => {
 describe('what the processes of `--workers` write', () => {
   /** Faults that no handler sees, with a credential in all that an error may carry. */
   const CRASH = `
-import { definePlugin } from '../../src/core/kernel/index.ts';
+import { definePlugin } from 'gatehouse/plugin';
 export default definePlugin({
   name: 'crash',
   level: 'request',
