@@ -92,3 +92,29 @@ export interface TryRecord extends PublicTryRecord {
   /** Signals of its reply, which was lost; undefined without a reply, and for the last try, whose signals the attempt has. */
   signals?: Signals | undefined;
 }
+
+/** The number of losses in a list: one entry may stand for several unnamed ones (formats/losses/losses.ts). */
+export function countLosses(losses: readonly Pick<Loss, 'count'>[]): number {
+  return losses.reduce((sum, { count = 1 }) => sum + count, 0);
+}
+
+/** The losses of an attempt so far: in the request to the target and in the reply to the client. */
+export function lossesOf({ losses, signals }: Pick<Attempt, 'losses' | 'signals'>): readonly Loss[] {
+  return signals?.losses ? [...losses, ...signals.losses] : losses;
+}
+
+/**
+ * The number of retries among an attempt's tries. Calls of one batch are not retries of each other. Neither is a call
+ * that was cancelled because another call failed and is sent again with it.
+ */
+export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): number {
+  if (tries.length < 2) return 0;
+  const before = new Map<number, Pick<TryRecord, 'error'>>();
+  let retries = 0;
+  for (const record of tries) {
+    const last = before.get(record.call);
+    if (last && last.error?.code !== 'client_closed') retries += 1;
+    before.set(record.call, record);
+  }
+  return retries;
+}

@@ -3,7 +3,7 @@ import type { Usage } from '../../formats/events.ts';
 import type { Reply } from '../../plugin/reply.ts';
 import type { Attempt } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
-import type { ReplyEnding } from './unwanted-replies.ts';
+import type { ReplyEnding } from './failures.ts';
 
 /** A complete 2xx reply in the cache. */
 export interface CachedReply {

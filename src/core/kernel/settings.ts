@@ -7,9 +7,8 @@ import type {
   Target as PublicTarget,
   TargetGroup,
 } from '../../plugin/config.ts';
-import type { FallThroughRules } from './failures.ts';
+import type { FallThroughRules, UnwantedReplies } from './failures.ts';
 import type { ConditionInput } from './inbound-request.ts';
-import type { UnwantedReplies } from './unwanted-replies.ts';
 
 /** A compiled gateway config: defaults filled in, times in milliseconds, inheritance resolved. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../plugin/errors.ts';
-import { retriesOf } from './retries.ts';
+import { retriesOf } from './attempt.ts';
 
 const busy = new GatewayError('overloaded', 'no');
 const givenUp = new GatewayError('client_closed', 'another failed');
