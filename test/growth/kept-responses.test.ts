@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { placesIn, type NewResponse } from '../../src/core/kernel/index.ts';
+import { type NewResponse } from '../../src/core/kernel/index.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { MemoryResponses } from '../../src/addons/responses/store/responses.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { fill, list } from './replies-build.ts';
+import { placesIn } from '../../src/addons/responses/store/response-places.ts';
 
 /** The upstream may be hostile, and chooses the ids of its responses and of their items. */
 const RESPONSES: Readonly<Record<string, (at: number) => string>> = {

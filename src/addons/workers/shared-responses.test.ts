@@ -1,10 +1,10 @@
 import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { itemsIn } from '../../core/kernel/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { MemoryResponses } from '../responses/store/responses.ts';
 import type { ToPrimary, ToWorker } from './ipc.ts';
 import { ResponseAnswers, SharedResponses } from './shared-responses.ts';
+import { itemsIn } from '../responses/store/response-places.ts';
 
 type Asked = Extract<ToPrimary, { readonly type: 'responses' }>;
 type Answered = Extract<ToWorker, { readonly type: 'responses' }>;

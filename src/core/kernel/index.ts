@@ -37,7 +37,6 @@ export * from './query.ts';
 export { errorReply, toClientError } from './reply.ts';
 export type * from './reply-cache.ts';
 export type { AppliedLimit } from './rate-limits.ts';
-export * from './response-places.ts';
 export * from './responses.ts';
 export type * from './semantic-cache.ts';
 export type * from './semantic.ts';

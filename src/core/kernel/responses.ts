@@ -27,19 +27,6 @@ export interface KeptItem extends JsonSpan {
   readonly id: string;
 }
 
-/**
- * The part of an id that a response of the gateway and its items have in common: 28 of its 32 digits. In other ids it is the whole id, or
- * a part that no other has.
- */
-export function familyOf(id: string): JsonSpan {
-  const from = id.indexOf('_') + 1;
-  return from > 0 && id.length - from === DIGITS ? { from, to: id.length - OWN_DIGITS } : { from: 0, to: id.length };
-}
-
-const DIGITS = 32;
-/** The digits of an item's id that are its own. */
-const OWN_DIGITS = 4;
-
 /** The kept responses that a request names, by ids. */
 export interface KeptNames {
   readonly response?: string | undefined;
@@ -75,10 +62,6 @@ export const isReference = (item: unknown): item is { readonly id: string } =>
   isObject(item) &&
   typeof item['id'] === 'string' &&
   (item['type'] === 'item_reference' || (typeof item['type'] !== 'string' && typeof item['role'] !== 'string'));
-
-/** OpenAI finds no reasoning item that it has not stored: without its encrypted content it cannot be an input. */
-export const isUnreadable = (item: unknown): boolean =>
-  isObject(item) && item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string';
 
 /** Whether the input of a body as it will be sent names stored items. */
 export function hasReferences({ hasReferences: test }: Operation, body: RequestBody): boolean {

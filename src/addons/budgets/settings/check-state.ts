@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { parseDuration } from '../../../core/kernel/units.ts';
-import { parseEncryptionKeys } from '../../../core/kernel/encryption-keys.ts';
+import { parseEncryptionKeys } from '../store/rules/encryption-keys.ts';
 import type { Report } from '../../../core/kernel/report.ts';
 import type { Secret } from '../../../plugin/index.ts';
 import { parsePeppers } from '../../../core/settings/compile/peppers.ts';

@@ -1,20 +1,12 @@
 import { overheadOf, sizeOf } from '../../../core/memory/kept-size.ts';
-import {
-  familyOf,
-  type KeptItem,
-  type KeptNames,
-  type KeptResponse,
-  type NewResponse,
-  idIn,
-  isOwnId,
-  itemsIn,
-} from '../../../core/kernel/index.ts';
+import { type KeptItem, type KeptNames, type KeptResponse, type NewResponse } from '../../../core/kernel/index.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { ResponseLimits, ResponseStore } from '../../../core/memory/ports.ts';
 import { EntryTable, FIELDS, OF_ALL, OF_KEY } from './entry-table.ts';
 import { keyedHash } from './keyed-hash.ts';
 import { LargestFirst, type Sized } from './largest-first.ts';
 import { Pages, PageTable, type Page } from './pages.ts';
+import { familyOf, idIn, isOwnId, itemsIn } from './response-places.ts';
 
 /** The fields of an entry: of a response, or of an item that is found by its own id. */
 const RESPONSE = FIELDS;

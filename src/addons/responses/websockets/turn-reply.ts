@@ -1,10 +1,10 @@
 import { eventEnds, readSse, SseCutter, type SseEvent } from '../../../formats/sse/event-stream.ts';
 import { isObject } from '../../../formats/json/object.ts';
-import { isUnreadable } from '../../../core/kernel/index.ts';
 import type { JsonLimits } from '../../../core/kernel/body/json-scan.ts';
 import { errorFrame, withStreamId } from './answers.ts';
 import { jsonOf, readFrame, textOf, withTexts } from './frame.ts';
 import type { SocketReplyHead, ReplySink } from './reply-socket.ts';
+import { isUnreadable } from '../store/response-places.ts';
 
 /** Where the messages of a turn go. `sent` is called when they have left, or when the socket has closed. */
 interface Senders {

@@ -2,7 +2,6 @@ import { GatewayError } from '../../../../plugin/index.ts';
 import {
   hasReferences,
   isReference,
-  isUnreadable,
   type Exchange,
   type KeptResponse,
   type Operation,
@@ -10,10 +9,8 @@ import {
   type ResponseService,
   type Turns,
   isObject,
-  isKeptByVendor,
-  isOwnId,
-  outputOf,
 } from '../../../../core/kernel/index.ts';
+import { isUnreadable, isKeptByVendor, isOwnId, outputOf } from '../../store/response-places.ts';
 
 /** A whole `input`, for a request that names parts of it. */
 export interface WholeInput {

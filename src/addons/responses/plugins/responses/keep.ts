@@ -1,6 +1,4 @@
 import {
-  idIn,
-  placesIn,
   type Exchange,
   type MaybePromise,
   type NewResponse,
@@ -8,6 +6,7 @@ import {
 } from '../../../../core/kernel/index.ts';
 import type { Reply } from '../../../../plugin/index.ts';
 import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
+import { idIn, placesIn } from '../../store/response-places.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */
 export function keepReply(

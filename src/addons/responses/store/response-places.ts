@@ -1,6 +1,20 @@
-import { eachMember, itemSpans, type JsonSpan } from '../../formats/json/members.ts';
-import { unquoted } from '../../formats/json/scan.ts';
-import { familyOf, type KeptItem } from './responses.ts';
+import { eachMember, itemSpans, type JsonSpan } from '../../../formats/json/members.ts';
+import { isObject } from '../../../formats/json/object.ts';
+import { unquoted } from '../../../formats/json/scan.ts';
+import type { KeptItem } from '../../../core/kernel/index.ts';
+
+/**
+ * The part of an id that a response of the gateway and its items have in common: 28 of its 32 digits. In other ids it is the whole id, or
+ * a part that no other has.
+ */
+export function familyOf(id: string): JsonSpan {
+  const from = id.indexOf('_') + 1;
+  return from > 0 && id.length - from === DIGITS ? { from, to: id.length - OWN_DIGITS } : { from: 0, to: id.length };
+}
+
+const DIGITS = 32;
+/** The digits of an item's id that are its own. */
+const OWN_DIGITS = 4;
 
 /** The fields of a response about itself, and the places of its items. */
 interface ResponsePlaces {
@@ -93,3 +107,7 @@ function stringAt(bytes: Buffer, { from, to }: JsonSpan): string | undefined {
 }
 
 const QUOTE = 0x22;
+
+/** OpenAI finds no reasoning item that it has not stored: without its encrypted content it cannot be an input. */
+export const isUnreadable = (item: unknown): boolean =>
+  isObject(item) && item['type'] === 'reasoning' && typeof item['encrypted_content'] !== 'string';
