@@ -22,7 +22,7 @@ function createBench(): { steps: string[]; run(next: () => Promise<void>): Promi
       const middleware = toMiddleware(
         await telemetry.create({
           options: {},
-          host: { recorder } as unknown as Host<'recorder'> as Parameters<typeof telemetry.create>[0]['host'],
+          host: { recorder } as unknown as Host<'recorder'>,
         }),
       );
       await middleware({ exchange } as unknown as GatewayContext, next);
