@@ -1,4 +1,4 @@
-import type { Plugin } from '../src/plugin/index.ts';
+import type { Plugin } from '../src/core/kernel/index.ts';
 import auth from './auth/index.ts';
 import body from './body/index.ts';
 import cache from './cache/index.ts';

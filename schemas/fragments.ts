@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Schema } from '../src/core/settings/schema/schema-files.ts';
-import { isObject } from '../src/plugin/index.ts';
+import { isObject } from '../src/core/kernel/index.ts';
 
 const CORE = join(import.meta.dirname, 'core');
 const ADD_ONS = join(import.meta.dirname, 'addons');

@@ -10,7 +10,7 @@ import {
   type SchemaName,
   propertiesOf,
 } from '../src/core/settings/schema/schema-files.ts';
-import { isObject } from '../src/plugin/index.ts';
+import { isObject } from '../src/core/kernel/index.ts';
 
 export interface Place {
   readonly file: SchemaName;

@@ -1,5 +1,5 @@
 import { type Schema } from '../src/core/settings/schema/schema-files.ts';
-import { isObject } from '../src/plugin/index.ts';
+import { isObject } from '../src/core/kernel/index.ts';
 import { resolved } from './places.ts';
 
 /** A short name for the type of a value. */

@@ -10,7 +10,7 @@ const OF_REQUEST =
 
 /**
  * Tables that may hold objects of a request, because ordinary requests do not enter them. All others must be a
- * `LiveList` (src/plugin/live-list.ts has the reason and the figures).
+ * `LiveList` (src/core/kernel/live-list.ts has the reason and the figures).
  */
 const RARE: Readonly<Record<string, string>> = {
   'src/core/http/chain/compose.ts: WeakMap<object, Chain>':
@@ -28,7 +28,7 @@ const RARE: Readonly<Record<string, string>> = {
   'src/core/catalog/fields/check-fields.ts: WeakMap<object, FieldRules[]>':
     'the key or the catalog entry has field rules',
   'src/core/http/chain/wrapped-body.ts: WeakMap<Source, WrappedBody>': 'an external plugin wrapped the reply',
-  'src/plugin/blame.ts: WeakMap<object, string>': 'an external plugin threw',
+  'src/core/kernel/outside/blame.ts: WeakMap<object, string>': 'an external plugin threw',
   'src/core/upstream/line.ts: Map<string, Set<T>>': 'all connections are in use',
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { GatewayError, type Caller } from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
+import type { Caller } from '../../src/core/kernel/index.ts';
 import { createCaller, createExchange, runPlugin, type ExchangeParts } from '../../src/plugin/testing/index.ts';
 import auth from './index.ts';
 

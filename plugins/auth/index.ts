@@ -1,17 +1,16 @@
 import {
   definePlugin,
-  GatewayError,
   googleKeys,
   holdsKeyShape,
   portkeyHint,
-  Secret,
   UPLOAD_ID,
   type Caller,
   type ClientCertificate,
   type Exchange,
   type GatewayContext,
   type KeyRing,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError, Secret } from '../../src/plugin/index.ts';
 
 /** Finds the caller by the gateway key, in any of the headers that SDKs use for it, or by the certificate of its connection. */
 export default definePlugin({

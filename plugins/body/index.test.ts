@@ -1,16 +1,10 @@
 import type { Readable } from 'node:stream';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  GatewayError,
-  type BodyFault,
-  type Operation,
-  type PathParams,
-  type RequestLimits,
-  type Turns,
-} from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
+import type { BodyFault, Operation, PathParams, RequestLimits, Turns } from '../../src/core/kernel/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
-import { LONG_TEXT_SHOWN } from '../../src/plugin/abridged-json.ts';
+import { LONG_TEXT_SHOWN } from '../../src/core/kernel/body/abridged-json.ts';
 import body from './index.ts';
 
 interface Upload {

@@ -4,7 +4,6 @@ import {
   definePlugin,
   bareName,
   foldCase,
-  GatewayError,
   namesOf,
   RequestBody,
   spellingsOf,
@@ -17,10 +16,10 @@ import {
   bodyPieces,
   boundaryOf,
   readForm,
-  type Clock,
   type GatewayContext,
   type RequestLimits,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError, type Clock } from '../../src/plugin/index.ts';
 import { readBody } from './read.ts';
 
 /** Worked out at the first request of an operation. */

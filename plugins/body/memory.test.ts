@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../src/plugin/index.ts';
+import type { Operation } from '../../src/core/kernel/index.ts';
 import {
   createAttempt,
   createContext,

@@ -3,15 +3,14 @@ import {
   addPiece,
   announcedBytes,
   brokenBody,
-  GatewayError,
   LoopBatch,
   requestDecoder,
   type CancelListener,
   type Exchange,
   type GatewayContext,
   type RequestLimits,
-  type ReplyEnd,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError, type ReplyEnd } from '../../src/plugin/index.ts';
 
 /** A body that waits for the end of the turn, in bytes: others would drive a larger one out of the caches. */
 const MAX_BATCHED = 16 * 1024;

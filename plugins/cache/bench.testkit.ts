@@ -1,15 +1,9 @@
 import { MemoryTextStore } from '../../src/addons/semantic-cache/store/text-store.ts';
 import { chatCompletions } from '../../src/core/operations/openai.ts';
 import { createSignals } from '../../src/formats/events.ts';
-import {
-  GatewayError,
-  toMiddleware,
-  type Attempt,
-  type Exchange,
-  type ResolvedTarget,
-  type SemanticCache,
-  type Target,
-} from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
+import { toMiddleware } from '../../src/core/kernel/define.ts';
+import type { Attempt, Exchange, ResolvedTarget, SemanticCache, Target } from '../../src/core/kernel/index.ts';
 import {
   createAttempt,
   createCaller,

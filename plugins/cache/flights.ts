@@ -1,4 +1,5 @@
-import { UpstreamError, type Attempt, type CachedReply, type Clock } from '../../src/plugin/index.ts';
+import { UpstreamError, type Clock } from '../../src/plugin/index.ts';
+import type { Attempt, CachedReply } from '../../src/core/kernel/index.ts';
 
 /**
  * `lead`: the leader's client disconnected, and this follower sends the request. `alone`: there is no reply to share,

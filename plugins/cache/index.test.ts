@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Attempt } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError } from '../../src/plugin/index.ts';
+import type { Attempt } from '../../src/core/kernel/index.ts';
 import { createCaller, createConfig, createSource, readBody, runPlugin } from '../../src/plugin/testing/index.ts';
 import { answers, createBench, plainReply, streamReply, type AskParts } from './bench.testkit.ts';
 import cache from './index.ts';

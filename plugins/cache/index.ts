@@ -5,15 +5,13 @@ import {
   type AttemptContext,
   type CachedReply,
   type CacheSettings,
-  type CacheStatus,
   type Exchange,
-  type ModelTask,
   type Operation,
   type RequestBody,
   type ResolvedTarget,
-  GatewayError,
   type InboundRequest,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { type CacheStatus, type ModelTask, GatewayError } from '../../src/plugin/index.ts';
 import { Flights, outOfTime, type Flight, type FlightResult } from './flights.ts';
 import { keepReply, type Keeping } from './keep.ts';
 import { cacheKey } from './key.ts';

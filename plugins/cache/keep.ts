@@ -4,13 +4,10 @@ import {
   type Attempt,
   type CachedReply,
   type CacheSettings,
-  type Clock,
   type ReplyCache,
   addPiece,
-  WrappedSource,
-  type GatewayError,
-  type Source,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { type Clock, WrappedSource, type GatewayError, type Source } from '../../src/plugin/index.ts';
 
 /** Forwards a body. `onComplete` gets all bytes of a whole one with at most `limit` bytes. */
 export class Tee extends WrappedSource {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chatCompletions } from '../../src/core/operations/openai.ts';
-import { RequestBody, Secret } from '../../src/plugin/index.ts';
+import { RequestBody } from '../../src/core/kernel/index.ts';
+import { Secret } from '../../src/plugin/index.ts';
 import { createAttempt, createCaller, createConfig, createExchange } from '../../src/plugin/testing/index.ts';
 import { resolvedTarget } from './bench.testkit.ts';
 import { cacheKey } from './key.ts';

@@ -7,7 +7,7 @@ import type {
   Operation,
   ResolvedTarget,
   TextPlace,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
 
 /** These keys decide the transport of the reply, not its content: a cached reply can be rendered either way. */
 const TRANSPORT_KEYS: ReadonlySet<string> = new Set(['stream', 'stream_options']);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, type Attempt, type Embedded, type SemanticCache } from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
+import type { Attempt, Embedded, SemanticCache } from '../../src/core/kernel/index.ts';
 import { answers, createBench, plainReply, type AskParts } from './bench.testkit.ts';
 
 const semantic = { embeddings: '@v/vectors', threshold: 0.9, timeoutMs: 500 };

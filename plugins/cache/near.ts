@@ -1,6 +1,5 @@
 import type {
   CachedReply,
-  Clock,
   ComparedText,
   EmbedRequest,
   KeptText,
@@ -11,7 +10,8 @@ import type {
   TextFacts,
   TextPlace,
   Uncompared,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { textPlace, type CacheQuestion } from './key.ts';
 
 /** Maximum number of near texts whose word order is compared with that of one request. */

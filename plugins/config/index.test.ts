@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/plugin/index.ts';
+import type { Caller } from '../../src/core/kernel/index.ts';
 import { createCaller, createConfig, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import config from './index.ts';
 

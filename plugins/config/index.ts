@@ -1,6 +1,5 @@
 import {
   definePlugin,
-  GatewayError,
   nearest,
   type Caller,
   type ConfigDirectory,
@@ -13,7 +12,8 @@ import {
   type UsedAlias,
   type FieldNames,
   type Operation,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { withModelName } from './model-name.ts';
 
 const CONFIG_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

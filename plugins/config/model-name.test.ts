@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Operation, Reply, Sink, Source } from '../../src/plugin/index.ts';
+import type { Operation } from '../../src/core/kernel/index.ts';
+import type { Reply, Sink, Source } from '../../src/plugin/index.ts';
 import { withModelName } from './model-name.ts';
 
 type FormatName = Operation['format']['name'];

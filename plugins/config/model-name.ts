@@ -1,4 +1,5 @@
-import { WrappedSource, type Operation, type Reply, type Source } from '../../src/plugin/index.ts';
+import { WrappedSource, type Reply, type Source } from '../../src/plugin/index.ts';
+import type { Operation } from '../../src/core/kernel/index.ts';
 
 type FormatName = Operation['format']['name'];
 

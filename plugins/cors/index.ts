@@ -1,4 +1,5 @@
-import { definePlugin, parseSeconds, type Exchange, type InboundRequest, type Reply } from '../../src/plugin/index.ts';
+import { definePlugin, parseSeconds, type Exchange, type InboundRequest } from '../../src/core/kernel/index.ts';
+import type { Reply } from '../../src/plugin/index.ts';
 
 interface Options {
   readonly origins?: readonly string[];

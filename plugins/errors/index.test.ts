@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Operation } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError } from '../../src/plugin/index.ts';
+import type { Operation } from '../../src/core/kernel/index.ts';
 import {
   createAttempt,
   createExchange,

@@ -4,11 +4,10 @@ import {
   errorReply,
   retriesOf,
   toGatewayError,
-  UpstreamError,
   type Attempt,
   type Exchange,
-  type GatewayError,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { UpstreamError, type GatewayError } from '../../src/plugin/index.ts';
 
 /** Renders every failure of the chain in the client's own format. */
 export default definePlugin({

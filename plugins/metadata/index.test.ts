@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller, MetadataRules } from '../../src/plugin/index.ts';
+import type { Caller, MetadataRules } from '../../src/core/kernel/index.ts';
 import { createCaller, createConfig, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import metadata from './index.ts';
 

@@ -1,11 +1,11 @@
 import {
   definePlugin,
-  GatewayError,
   type Caller,
   type Exchange,
   type InboundRequest,
   type MetadataRules,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 
 /** Reads `x-gateway-metadata`, adds the key's own metadata, checks both by the config's rules, derives cost labels. */
 export default definePlugin({

@@ -1,4 +1,5 @@
-import { compareModelIds, GatewayError, type ListedModel } from '../../src/plugin/index.ts';
+import { compareModelIds, type ListedModel } from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 
 /** Query parameters of the list (docs/protocols/gemini.md#models). */
 export interface ModelWindow {

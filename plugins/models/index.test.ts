@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '@anthropic-ai/sdk/resources/models';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareModelIds, type ListedModel, type ModelDirectory, type Operation } from '../../src/plugin/index.ts';
+import { compareModelIds, type ListedModel, type ModelDirectory, type Operation } from '../../src/core/kernel/index.ts';
 import { createContext, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
 import { toCodexList, toOpenAiModel } from './openai.ts';

@@ -1,12 +1,11 @@
 import {
   definePlugin,
-  GatewayError,
   nearest,
   type Exchange,
   type ListedModel,
   type ModelDirectory,
-  type Reply,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError, type Reply } from '../../src/plugin/index.ts';
 import { readPage, toAnthropicModel, toAnthropicPage } from './anthropic.ts';
 import { toCodexList, toOpenAiList, toOpenAiModel } from './openai.ts';
 import { readWindow, toGeminiModel, toGeminiPage, toVertexModel, toVertexPage } from './gemini.ts';

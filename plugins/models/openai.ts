@@ -1,4 +1,4 @@
-import type { ListedModel } from '../../src/plugin/index.ts';
+import type { ListedModel } from '../../src/core/kernel/index.ts';
 
 /** https://platform.openai.com/docs/api-reference/models/object. The gateway does not know `created`. */
 export const toOpenAiModel = ({ id, provider, ...facts }: ListedModel): object => ({

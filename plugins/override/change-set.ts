@@ -1,4 +1,5 @@
-import { type Edit, type KeyPath, type Spellings, isObject } from '../../src/plugin/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
+import { type KeyPath, type Spellings, isObject } from '../../src/core/kernel/index.ts';
 
 export interface FieldChange {
   readonly edit: Edit;

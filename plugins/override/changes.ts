@@ -3,14 +3,14 @@ import {
   mergeEdits,
   mergeLevels,
   spellingsOf,
-  type Edit,
   type FieldTable,
   type KeyPath,
   type RequestBody,
   type Spellings,
   type Target,
   type FieldInItems,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
 import { ChangeSet, isSame, type FieldChange } from './change-set.ts';
 import { applyPlaced, placeChanges, type PlacedChanges } from './nested-changes.ts';
 

@@ -1,13 +1,11 @@
+import { changesOf, GatewayError, type Edit } from '../../src/plugin/index.ts';
 import {
-  changesOf,
   definePlugin,
   foreignParams,
-  GatewayError,
-  type Edit,
   type Operation,
   type RequestBody,
   type Target,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
 import { applyChanges, compileChanges, type Changes } from './changes.ts';
 
 /** Applies a target's parameters: defaults, overrides, then drops. The result is validated like a client's body. */

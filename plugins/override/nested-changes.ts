@@ -1,13 +1,13 @@
 import {
   applyEdit,
   isObject,
-  type Edit,
   type FieldTable,
   type KeyPath,
   type NestedFields,
   type RequestBody,
   type Spellings,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import type { Edit } from '../../src/plugin/index.ts';
 import { applySet, type ChangeSet } from './change-set.ts';
 
 export interface NestedChanges {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GatewayError, UpstreamError, type ErrorCode, type RetrySettings } from '../../src/plugin/index.ts';
+import { GatewayError, UpstreamError, type ErrorCode } from '../../src/plugin/index.ts';
+import type { RetrySettings } from '../../src/core/kernel/index.ts';
 import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../src/plugin/testing/index.ts';
 import retry from './index.ts';
 

@@ -1,12 +1,6 @@
 import pRetry from 'p-retry';
-import {
-  definePlugin,
-  isFinalForModel,
-  isSilence,
-  leavesTime,
-  UpstreamError,
-  type Attempt,
-} from '../../src/plugin/index.ts';
+import { definePlugin, isFinalForModel, isSilence, leavesTime, type Attempt } from '../../src/core/kernel/index.ts';
+import { UpstreamError } from '../../src/plugin/index.ts';
 
 /** Sends the same bytes again after a transient failure, as often as the target's `retry` allows. */
 export default definePlugin({

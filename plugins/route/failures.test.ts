@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayFile, Strategy } from '../../schemas/types.generated.ts';
-import { FAILURE_KINDS, UpstreamError, type FailureKind } from '../../src/plugin/index.ts';
+import { FAILURE_KINDS } from '../../src/plugin/failures.ts';
+import { UpstreamError, type FailureKind } from '../../src/plugin/index.ts';
 import { failureOf, treeOf, walk, type SelectorSetup } from './target-selector.testkit.ts';
 
 const KINDS = Object.keys(FAILURE_KINDS) as readonly FailureKind[];

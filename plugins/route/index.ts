@@ -1,4 +1,5 @@
-import { definePlugin, GatewayError } from '../../src/plugin/index.ts';
+import { definePlugin } from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { TargetSelector, type SelectorTools } from './target-selector.ts';
 
 /** Walks the config's strategy tree and runs the attempt chain for one target after another until one answers. */

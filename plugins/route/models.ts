@@ -1,12 +1,5 @@
-import {
-  type RequestBody,
-  type SkippedTarget,
-  type Target,
-  failureKinds,
-  GatewayError,
-  type ErrorCode,
-  type FailureKind,
-} from '../../src/plugin/index.ts';
+import type { RequestBody, SkippedTarget, Target } from '../../src/core/kernel/index.ts';
+import { failureKinds, GatewayError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
 
 /** A target whose model has refused this request. The same model would refuse it again. */
 export interface ModelRefusal {

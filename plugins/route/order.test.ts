@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Group, Target } from '../../src/plugin/index.ts';
+import type { Group, Target } from '../../src/core/kernel/index.ts';
 import { createTarget } from '../../src/plugin/testing/index.ts';
 import { drawOrder } from './order.ts';
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { ChoiceReason, Clock, Exchange, Group, Route, StickySettings } from '../../src/plugin/index.ts';
+import type { ChoiceReason, Exchange, Group, Route, StickySettings } from '../../src/core/kernel/index.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 
 /**
  * The first is drawn by weight, each further one among the remaining members, so that the requests of a failing target

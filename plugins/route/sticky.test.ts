@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Exchange, Group, StickySettings } from '../../src/plugin/index.ts';
+import type { Exchange, Group, StickySettings } from '../../src/core/kernel/index.ts';
 import { createCaller, createExchange, createFakeClock, createTarget } from '../../src/plugin/testing/index.ts';
 import { hashField } from '../../src/core/settings/compile/gateway-config.ts';
 import { orderOf, stickyKey, stickyOrder } from './order.ts';

@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Target as TargetFile } from '../../schemas/types.generated.ts';
-import {
-  FAILURE_KINDS,
-  failureKinds,
-  type FailureKind,
-  type GatewayError,
-  type Group,
-  type Route,
-  type Target,
-} from '../../src/plugin/index.ts';
+import { FAILURE_KINDS } from '../../src/plugin/failures.ts';
+import { failureKinds, type FailureKind, type GatewayError } from '../../src/plugin/index.ts';
+import type { Group, Route, Target } from '../../src/core/kernel/index.ts';
 import { drawOrder } from './order.ts';
 import { condition, failureOf, nameOf, treeOf, walk } from './target-selector.testkit.ts';
 import { runs } from '../../test/support/effort.ts';

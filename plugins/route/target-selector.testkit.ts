@@ -1,17 +1,8 @@
 import type { Condition, GatewayFile } from '../../schemas/types.generated.ts';
 import { compileGatewayConfig } from '../../src/core/settings/compile/gateway-config.ts';
-import {
-  failureKinds,
-  GatewayError,
-  toGatewayError,
-  UpstreamError,
-  type ChoiceReason,
-  type ErrorCode,
-  type ErrorDetails,
-  type FailureKind,
-  type HealthDirectory,
-  type Route,
-} from '../../src/plugin/index.ts';
+import { failureKinds, GatewayError, UpstreamError, type ErrorCode, type FailureKind } from '../../src/plugin/index.ts';
+import { toGatewayError, type ChoiceReason, type HealthDirectory, type Route } from '../../src/core/kernel/index.ts';
+import type { ErrorDetails } from '../../src/plugin/errors.ts';
 import {
   createAttempt,
   createConfig,

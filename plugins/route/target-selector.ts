@@ -1,13 +1,11 @@
+import { GatewayError, UpstreamError, type Clock } from '../../src/plugin/index.ts';
 import {
-  GatewayError,
   isFinalForModel,
   fallsThroughTo,
   countsAgainstTarget,
   toGatewayError,
-  UpstreamError,
   type AttemptRunner,
   type ChoiceReason,
-  type Clock,
   type Conditional,
   type GatewayConfig,
   type GatewayContext,
@@ -19,7 +17,7 @@ import {
   type SkippedTarget,
   type Target,
   type TargetHealth,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
 import { reasonAgainst, type ModelRefusal, isForbidden, isOfTheTarget, moreUseful } from './models.ts';
 import { orderOf } from './order.ts';
 

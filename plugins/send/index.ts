@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugin/index.ts';
+import { definePlugin } from '../../src/core/kernel/index.ts';
 
 /** Sends the attempt's request once. The reply's content has started, and nothing has been sent to the client. */
 export default definePlugin({

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { toMiddleware, type Exchange, type GatewayContext, type Host, type Recorder } from '../../src/plugin/index.ts';
+import { toMiddleware, type Host } from '../../src/core/kernel/define.ts';
+import type { Exchange, GatewayContext, Recorder } from '../../src/core/kernel/index.ts';
 import telemetry from './index.ts';
 
 type ReplyEnd = Parameters<ReturnType<Recorder['open']>['close']>[0];

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/plugin/index.ts';
+import { definePlugin } from '../../src/core/kernel/index.ts';
 
 /** Opens the record of a request and closes it when the reply has been sent. First, so that it covers all. */
 export default definePlugin({

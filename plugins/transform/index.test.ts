@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/plugin/index.ts';
 import {
-  GatewayError,
   RequestBody,
   type MediaInliner,
   type Outbound,
   type Prepared,
   type ResolvedTarget,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../src/plugin/testing/index.ts';
 import transform from './index.ts';
 

@@ -1,7 +1,6 @@
 import {
   countLosses,
   definePlugin,
-  GatewayError,
   type Attempt,
   type Exchange,
   type Operation,
@@ -10,7 +9,8 @@ import {
   type ResolvedTarget,
   type Steps,
   type SentFile,
-} from '../../src/plugin/index.ts';
+} from '../../src/core/kernel/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 
 /** Resolves the target and encodes the request in the target's format. */
 export default definePlugin({

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Cancellation } from './cancellation.ts';
 
 /** Source of time, injected so that tests control it. */
@@ -12,27 +11,3 @@ export interface Clock {
   /** Resolves after `ms` milliseconds; rejects with the reason when `cancellation` is cancelled first. */
   sleep(ms: number, cancellation?: Cancellation): Promise<void>;
 }
-
-function after(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms);
-  timer.unref();
-  return () => clearTimeout(timer);
-}
-
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  wall: () => Date.now(),
-  after,
-  sleep(ms, cancellation) {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        stopListening?.();
-        resolve();
-      }, ms);
-      const stopListening = cancellation?.onCancel((reason) => {
-        clearTimeout(timer);
-        reject(reason);
-      });
-    });
-  },
-};

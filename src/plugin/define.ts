@@ -1,16 +1,24 @@
 import type { Logger } from 'pino';
-import type { Capabilities, CapabilityName } from './capabilities.ts';
+import type { Capabilities } from './capabilities.ts';
 import type { Clock } from './clock.ts';
+import type { GatewayConfig, Target } from './config.ts';
 import type { AttemptContext, GatewayContext } from './exchange.ts';
-import type { Operation } from './operation.ts';
 import type { OptionsOf } from './options-type.ts';
-import type { GatewayConfig, Target } from './settings.ts';
+import type { Operation } from './request.ts';
 
 /** The chains, from the outermost in. */
-export const PLUGIN_LEVELS = ['entry', 'request', 'attempt'] as const;
-export type PluginLevel = (typeof PLUGIN_LEVELS)[number];
+export type PluginLevel = 'entry' | 'request' | 'attempt';
 
-type ContextOf<L extends PluginLevel> = L extends 'attempt' ? AttemptContext : GatewayContext;
+/**
+ * The types that a definition is written against: the context of each chain, and the subject for which its plan is
+ * compiled. The kernel has wider ones for built-in plugins.
+ */
+export interface PluginTypes {
+  readonly capabilities: Capabilities;
+  readonly entry: { readonly context: GatewayContext; readonly subject: Operation | undefined };
+  readonly request: { readonly context: GatewayContext; readonly subject: GatewayConfig };
+  readonly attempt: { readonly context: AttemptContext; readonly subject: Target };
+}
 
 /** Koa middleware with the exchange on its context. */
 export type Middleware<C = GatewayContext> = (ctx: C, next: () => Promise<void>) => Promise<void>;
@@ -23,15 +31,8 @@ export interface Step<C = GatewayContext> {
   step(ctx: C): Promise<void> | undefined;
 }
 
-/** The subject for which the plan of a chain is compiled: the operation, the gateway config, or the target. */
-export type SubjectOf<L extends PluginLevel> = {
-  readonly entry: Operation | undefined;
-  readonly request: GatewayConfig;
-  readonly attempt: Target;
-}[L];
-
 /** The host of a plugin: the clock, random numbers, a logger and the capabilities that the plugin names in `needs`. */
-export type Host<N extends CapabilityName = never> = Pick<Capabilities, N> & {
+export type Host<N extends keyof C = never, C extends object = Capabilities> = Pick<C, N> & {
   readonly clock: Clock;
   /** A random number, 0 ≤ x < 1; injected so that tests control jitter. */
   readonly random: () => number;
@@ -49,7 +50,12 @@ export interface PluginWords {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-export interface PluginDefinition<L extends PluginLevel, S extends object, N extends CapabilityName> {
+export interface PluginDefinition<
+  L extends PluginLevel,
+  S extends object,
+  N extends keyof W['capabilities'],
+  W extends PluginTypes = PluginTypes,
+> {
   readonly name: string;
   /** The chain that the plugin belongs to. */
   readonly level: L;
@@ -66,7 +72,7 @@ export interface PluginDefinition<L extends PluginLevel, S extends object, N ext
    * or target (attempt chain). The chain's plan for it then leaves the plugin out. Only built-in plugins have it; it is
    * called once for each subject.
    */
-  idleFor?(subject: SubjectOf<L>, options: OptionsOf<S>): boolean;
+  idleFor?(subject: W[L]['subject'], options: OptionsOf<S>): boolean;
   /**
    * Whether the middleware reads and changes nothing but the exchange and its context: no counter, no file, no network
    * call. `gatehouse explain` runs such a plugin as a request would. Default: false; explain skips the plugin and
@@ -77,43 +83,29 @@ export interface PluginDefinition<L extends PluginLevel, S extends object, N ext
    * Describes the plugin's work on this request. Explain calls it after the middleware has returned. Must not change
    * anything. Undefined: the plugin did nothing.
    */
-  explain?(ctx: ContextOf<L>, options: OptionsOf<S>): PluginWords | undefined;
+  explain?(ctx: W[L]['context'], options: OptionsOf<S>): PluginWords | undefined;
   create(setup: {
     options: OptionsOf<S>;
-    host: Host<N>;
-  }): CreatedPlugin<ContextOf<L>> | Promise<CreatedPlugin<ContextOf<L>>>;
+    host: Host<N, W['capabilities']>;
+  }): CreatedPlugin<W[L]['context']> | Promise<CreatedPlugin<W[L]['context']>>;
 }
 
 /** The result of a plugin's `create`. */
 export type CreatedPlugin<C = GatewayContext> = Middleware<C> | Step<C>;
 
-/** An external plugin may return anything. */
-export const isCreated = (created: unknown): created is CreatedPlugin =>
-  typeof created === 'function' ||
-  (typeof created === 'object' && created !== null && 'step' in created && typeof created.step === 'function');
-
-/** A plugin with its type parameters erased, as the registry holds it. */
+/** A plugin as `definePlugin` returns it. */
 export interface Plugin {
   readonly name: string;
   readonly level: PluginLevel;
   readonly options: object;
-  readonly needs: readonly CapabilityName[];
+  readonly needs: readonly string[];
   readonly requires: readonly string[];
   readonly provides: readonly string[];
   readonly repeats: boolean;
   readonly pure: boolean;
   explain?(ctx: GatewayContext, options: unknown): PluginWords | undefined;
   idleFor?(subject: unknown, options: unknown): boolean;
-  create(setup: { options: unknown; host: Host<CapabilityName> }): CreatedPlugin | Promise<CreatedPlugin>;
-}
-
-/** The plugin as Koa middleware, for code that wraps or watches it. */
-export function toMiddleware<C>(created: CreatedPlugin<C>): Middleware<C> {
-  if (typeof created === 'function') return created;
-  return (ctx, next) => {
-    const waiting = created.step(ctx);
-    return waiting ? waiting.then(next) : next();
-  };
+  create(setup: { options: unknown; host: Host }): CreatedPlugin | Promise<CreatedPlugin>;
 }
 
 /**
@@ -136,7 +128,7 @@ export function toMiddleware<C>(created: CreatedPlugin<C>): Middleware<C> {
  *   },
  * });
  */
-export function definePlugin<L extends PluginLevel, const S extends object, const N extends CapabilityName = never>(
+export function definePlugin<L extends PluginLevel, const S extends object, const N extends keyof Capabilities = never>(
   definition: PluginDefinition<L, S, N>,
 ): Plugin {
   return {
@@ -151,6 +143,6 @@ export function definePlugin<L extends PluginLevel, const S extends object, cons
     // The chain builder validates the options and grants the capabilities of `needs` before it calls these.
     ...(definition.explain && { explain: definition.explain }),
     ...(definition.idleFor && { idleFor: definition.idleFor }),
-    create: definition.create as Plugin['create'],
+    create: definition.create,
   };
 }

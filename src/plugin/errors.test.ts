@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from './error-codes.ts';
-import { GatewayError, toGatewayError, UpstreamError } from './errors.ts';
+import { GatewayError, UpstreamError } from './errors.ts';
+import { toGatewayError } from '../core/kernel/errors.ts';
 
 describe('the table of errors', () => {
   it('gives every code a client or server status, a type, a flag and an explanation', () => {

@@ -1,8 +1,5 @@
 import type { JsonObject } from '../formats/conversation.ts';
-import { blamedPlugin } from './blame.ts';
 import { ERRORS, type ErrorCode, type ErrorType, type ErrorKind } from './error-codes.ts';
-import type { RefusedLimit } from './rate-limits.ts';
-import type { UpstreamReport } from './upstream-report.ts';
 
 export interface ErrorDetails {
   /** Parameter of the client's body that caused the error. */
@@ -38,6 +35,28 @@ export interface ErrorDetails {
   readonly limit?: RefusedLimit;
   /** Name of the budget that refused the request: `team:search:month:usd`. */
   readonly budget?: string | undefined;
+}
+
+/** The unit that a limit counts. */
+export type LimitKind = 'requests' | 'tokens' | 'concurrency';
+
+/** An owner of limits: the nodes above a request's key, the catalog entry of its target, an address without a key. */
+export type LimitedKind = 'organization' | 'team' | 'key' | 'entry' | 'address';
+
+/** The limit that refused a request. */
+export interface RefusedLimit {
+  readonly limit: LimitKind;
+  readonly node: LimitedKind;
+  /** It depends on the target: another target may take the request. */
+  readonly ofTarget: boolean;
+}
+
+/** An upstream's error in its own words, without the credentials that were sent to it. Not truncated. */
+export interface UpstreamReport {
+  /** Undefined where it may quote a part of a credential, as refusals of keys do. */
+  readonly message?: string;
+  readonly param?: string;
+  readonly code?: string;
 }
 
 /** An `Error` to `instanceof`, to loggers and to `util.inspect`, except that `Error` captures a stack in each instance. */
@@ -126,22 +145,4 @@ export class GatewayError extends StacklessError {
 export class UpstreamError extends GatewayError {
   protected static override readonly hasStack = false;
   override readonly name = 'UpstreamError';
-}
-
-export function toGatewayError(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  return new GatewayError('internal_error', 'The gateway failed to handle this request.', {
-    cause: error,
-    plugin: blamedPlugin(error),
-  });
-}
-
-/** The result of the work; undefined where it throws a GatewayError. */
-export function unlessRefused<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
 }

@@ -75,14 +75,6 @@ export const FAILURE_KINDS = {
 
 export type FailureKind = keyof typeof FAILURE_KINDS;
 
-/** Which failures of a group's member fall through to the next member. */
-export interface FallThroughRules {
-  readonly kinds: ReadonlySet<FailureKind>;
-  readonly statusCodes: ReadonlySet<number>;
-  /** These kinds end the chain even when `kinds` or `statusCodes` match. */
-  readonly stop: ReadonlySet<FailureKind>;
-}
-
 const KIND_BY_CODE: ReadonlyMap<ErrorCode, FailureKind> = new Map([
   ['rate_limit_exceeded', 'rate_limit'],
   ['overloaded', 'overloaded'],
@@ -136,68 +128,3 @@ export function failureKinds(error: unknown): readonly FailureKind[] {
   const kinds = also === undefined ? [kind] : [kind, also];
   return error.inStream && kind !== 'stream_error' ? [...kinds, 'stream_error'] : kinds;
 }
-
-/** Whether the group's rules send the request to its next member after this failure. */
-export function fallsThroughTo({ kinds, statusCodes, stop }: FallThroughRules, error: GatewayError): boolean {
-  const own = failureKinds(error);
-  if (own.length === 0 || own.some((kind) => stop.has(kind))) return false;
-  return statusCodes.has(error.status) || own.some((kind) => kinds.has(kind));
-}
-
-const SILENCES: ReadonlySet<ErrorCode> = new Set([
-  'pool_exhausted',
-  'timeout_connect',
-  'timeout_first_byte',
-  'timeout_first_content',
-  'timeout_idle',
-]);
-
-/**
- * A full timeout passed without result (for a connection, the first byte, more content): the same target would cost as
- * much time again.
- */
-export function isSilence(error: unknown): boolean {
-  return error instanceof UpstreamError && SILENCES.has(error.code);
-}
-
-/** The same request to the same model would fail again, so it is never sent there again. */
-export function isFinalForModel(error: unknown): boolean {
-  return (
-    error instanceof UpstreamError && (error.code === 'context_length_exceeded' || error.code === 'content_filter')
-  );
-}
-
-/** Statuses below 500 that report the upstream's own failure, whatever the token. */
-const OF_UPSTREAM: ReadonlySet<number> = new Set([408, 499]);
-
-/**
- * Whether the failure depends on the token that the caller brought: 401, 403, 429 and every other 4xx depend on the
- * account behind the token. A 5xx, a timeout or a failed connection does not.
- */
-export const isOfCallersToken = ({ toCallersToken, status }: GatewayError): boolean =>
-  toCallersToken && status < 500 && !OF_UPSTREAM.has(status);
-
-/** Kinds of failures of the place of a target, whatever the model. */
-const OF_PLACE: ReadonlySet<FailureKind> = new Set([
-  'connection',
-  'credentials',
-  'auth',
-  'quota',
-  'timeout_connect',
-  'gateway_full',
-]);
-
-/** Whether another model at the same place might have answered: an error status or a silence of the upstream, or a broken stream. */
-export const isOfModel = (error: GatewayError): boolean =>
-  error instanceof UpstreamError && !failureKinds(error).some((kind) => OF_PLACE.has(kind));
-
-/** Whether the upstream refused the account of the request: its credentials, or for want of credit. Some refuse one model so. */
-export const isOfAccount = (error: GatewayError): boolean =>
-  error instanceof UpstreamError && failureKinds(error).some((kind) => kind === 'auth' || kind === 'quota');
-
-/**
- * Whether the failure counts against the target's health. The gateway's own state and the end of the request's time do
- * not count.
- */
-export const countsAgainstTarget = (error: GatewayError): boolean =>
-  error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;

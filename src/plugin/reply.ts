@@ -1,6 +1,4 @@
 import type { GatewayError } from './errors.ts';
-import type { ClientError } from '../formats/client-error.ts';
-import type { Format } from '../formats/format.ts';
 
 /** The receiver of a source's bytes. Exactly one of `end` and `fail` is called, last. */
 export interface Sink {
@@ -35,7 +33,7 @@ export interface Reply {
   body: Buffer | Source;
   /** The body is an event stream: a failure after its start becomes an error event instead of a closed connection. */
   readonly stream: boolean;
-  /** Default: as `replyForm` reads it from the content type. */
+  /** Default: by the content type. */
   readonly form?: ReplyForm;
 }
 
@@ -50,27 +48,6 @@ export interface ReplyWithForm extends Reply {
   readonly form: ReplyForm;
 }
 
-const EVENTS = /^\s*text\/event-stream\s*(?:;|$)/i;
-const JSON_TYPE = /^[^;]*[/+]json\s*(?:;|$)/i;
-
-export function replyForm({ headers, stream }: Pick<Reply, 'headers' | 'stream'>): ReplyForm {
-  const type = headers['content-type'] ?? '';
-  if (EVENTS.test(type)) return 'sse';
-  if (!JSON_TYPE.test(type)) return 'bytes';
-  return stream ? 'json-array' : 'json';
-}
-
-/** Completes a reply in place: who made it may keep and change it. */
-export function heldReply(reply: Reply): ReplyWithForm {
-  // A plugin may have made a reply without headers, which is reported later, or one that is frozen.
-  if (reply.form === undefined) Reflect.set(reply, 'form', replyForm({ ...reply, headers: reply.headers ?? {} }));
-  return reply as ReplyWithForm;
-}
-
-export function cancelReply(reply: Reply | undefined, reason: GatewayError): void {
-  if (reply && !Buffer.isBuffer(reply.body)) reply.body.cancel(reason);
-}
-
 /**
  * How a reply ended. `complete`: sent whole. `failed`: an error was sent in its place or after its start. `aborted`:
  * the client disconnected.
@@ -80,33 +57,4 @@ export interface ReplyEnd {
   readonly status: number;
   readonly bytes: number;
   readonly error: GatewayError | undefined;
-}
-
-/** The fields of an error that the client sees. */
-export function toClientError(error: GatewayError, requestId: string, replyId?: string): ClientError {
-  const { clientStatus: status, message, type, param, limit, retryAfterMs } = error;
-  const code = error.upstreamCode ?? error.code;
-  const client = {
-    status,
-    message,
-    type,
-    code,
-    param,
-    requestId,
-    ...(replyId !== undefined && { replyId }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(error.upstreamDetails && { upstreamDetails: error.upstreamDetails }),
-  };
-  return limit ? { ...client, limit: { counts: limit.limit, retryAfterMs: retryAfterMs ?? 0 } } : client;
-}
-
-/**
- * The reply to a failed request, in the client's format. The format maps the status: an overload is 503 to one API and
- * 529 to another.
- */
-export function errorReply(error: GatewayError, format: Format, requestId: string): Reply {
-  const { status, body: encoded } = format.encodeError(toClientError(error, requestId));
-  const body = Buffer.from(JSON.stringify(encoded));
-  const headers = { 'content-type': format.contentType.body, 'content-length': String(body.length) };
-  return { status, headers, body, stream: false };
 }

@@ -11,8 +11,8 @@ import { RequestLedger } from '../../src/addons/budgets/ledger/request-ledger.ts
 import { Account } from '../../src/addons/budgets/limits/accounts.ts';
 import { budgetOf } from '../../src/addons/budgets/limits/budgets.testkit.ts';
 import { Reservations } from '../../src/addons/budgets/limits/reservations.ts';
-import { uuidv7 } from '../../src/plugin/ids.ts';
-import { systemClock } from '../../src/plugin/index.ts';
+import { uuidv7 } from '../../src/core/kernel/ids.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { newBoot } from '../../src/core/ports/boot.ts';
 import { rowOf } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import type { Ledger, LedgerRow } from '../../src/core/ports/ledger.ts';

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
 import type { Watch } from '../../src/core/compose/chain-builder.ts';
-import { toMiddleware } from '../../src/plugin/index.ts';
+import { toMiddleware } from '../../src/core/kernel/define.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import { KEY, writeSettings } from '../support/gateway.ts';
 import { requestBody } from './replies.ts';

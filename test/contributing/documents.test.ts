@@ -42,16 +42,6 @@ describe('CHANGELOG.md', () => {
       expect(dates, section.split('\n', 1)[0]).toEqual(dates.toSorted());
     }
   });
-
-  it('leads from an old name of the plugin API to one that is there', () => {
-    const renamed = [...text.matchAll(/^\|.*The export `(\w+)` has another name\. \| `(\w+)` \|$/gm)];
-    const exported = read('src/plugin/index.ts');
-    expect(renamed.length).toBeGreaterThan(3);
-    for (const [, before, now] of renamed) {
-      expect(exported, before).not.toContain(before);
-      expect(exported, now).toContain(now);
-    }
-  });
 });
 
 describe('SECURITY.md', () => {

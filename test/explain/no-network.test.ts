@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { Explainer } from '../../src/addons/explain/explain/explainer.ts';
 import { diskFiles } from '../../src/core/settings/source/files.ts';
 import { createLogger } from '../../src/core/record/log/logger.ts';

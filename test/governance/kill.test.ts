@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock, type Clock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import { Spenders, type Spent } from './spenders.ts';
 
 const CAP = 600_000;

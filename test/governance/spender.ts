@@ -11,7 +11,7 @@ import { newBoot } from '../../src/core/ports/boot.ts';
 import type { ToPrimary, ToWorker } from '../../src/addons/workers/ipc.ts';
 import { SharedState } from '../../src/addons/workers/shared-state.ts';
 import type { Counters } from '../../src/core/ports/counters.ts';
-import { systemClock } from '../../src/plugin/clock.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 
 const DAY_MS = 86_400_000;
 const [, , path = '', cap = '0', clockOf] = process.argv;

@@ -3,7 +3,8 @@ import body from '../../plugins/body/index.ts';
 import { compileCatalog } from '../../src/core/catalog/catalog.ts';
 import { ModelLabels } from '../../src/core/catalog/model-labels.ts';
 import { CatalogResolver } from '../../src/core/catalog/target-resolver.ts';
-import { GatewayError, Secret, type Operation } from '../../src/plugin/index.ts';
+import { GatewayError, Secret } from '../../src/plugin/index.ts';
+import type { Operation } from '../../src/core/kernel/index.ts';
 import {
   createAttempt,
   createCaller,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { forms } from '../../src/core/operations/openai.ts';
-import { FormScanner, GatewayError } from '../../src/plugin/index.ts';
+import { FormScanner } from '../../src/core/kernel/forms/form-scanner.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
 import { FORM_SHAPES, WHOLE_FORM_SHAPES, type Form } from './form-shapes.ts';
 import { serveForm, withModel } from './forms-run.ts';
 import { growthOf, growthOfAsync, MOST_GROWTH } from './measure.ts';

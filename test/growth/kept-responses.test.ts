@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { placesIn, type NewResponse } from '../../src/plugin/index.ts';
+import { placesIn } from '../../src/addons/responses/store/response-places.ts';
+import type { NewResponse } from '../../src/core/kernel/index.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { MemoryResponses } from '../../src/addons/responses/store/responses.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';

@@ -16,7 +16,8 @@ import {
   vertexCountTokens,
 } from '../../src/core/operations/gemini.ts';
 import { compactResponse, createResponse, inputTokens } from '../../src/core/operations/responses.ts';
-import type { ModelTask, Operation, ResolvedTarget } from '../../src/plugin/index.ts';
+import type { ModelTask } from '../../src/plugin/index.ts';
+import type { Operation, ResolvedTarget } from '../../src/core/kernel/index.ts';
 import { OPERATIONS } from '../../src/core/providers/openai/entry.ts';
 import { createAdHocVertex } from '../../src/core/providers/vertex-ai/index.ts';
 import { CHAT_SHAPES } from './chat-shapes.ts';

@@ -1,5 +1,6 @@
 import { formats } from '../../src/formats/index.ts';
-import { GatewayError, RequestBody, type Operation, type ResolvedTarget } from '../../src/plugin/index.ts';
+import { GatewayError } from '../../src/plugin/index.ts';
+import { RequestBody, type Operation, type ResolvedTarget } from '../../src/core/kernel/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../src/plugin/testing/index.ts';
 import { lossHeader } from '../../src/core/http/gateway/reply-headers.ts';
 import { createTranslator } from '../../src/core/translate/translator.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/core/operations/index.ts';
-import { bodyKind, type Operation } from '../../src/plugin/index.ts';
+import { bodyKind, type Operation } from '../../src/core/kernel/index.ts';
 import { growthOf, MOST_GROWTH } from './measure.ts';
 import { ROUTES } from './request-pairs.ts';
 import { bytesOf, serve } from './request-run.ts';

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { frameOptions } from '../../src/addons/responses/websockets/frame-limits.ts';
 import { OpenSockets } from '../../src/addons/responses/websockets/open-sockets.ts';
 import { ResponsesSocket } from '../../src/addons/responses/websockets/responses-socket.ts';
-import { NO_TURNS } from '../../src/plugin/index.ts';
+import { NO_TURNS } from '../../src/core/kernel/index.ts';
 import { createFakeClock } from '../../src/plugin/testing/index.ts';
 import { compileServerSettings } from '../../src/core/settings/compile/server-settings.ts';
 

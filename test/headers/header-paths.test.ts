@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
 import { headerPaths, type HeaderPath } from './header-paths/paths.ts';

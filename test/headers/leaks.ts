@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { describe as text } from '../../src/core/settings/source/diagnostic.ts';
 import { loadSettings, type LoadResult } from '../../src/core/settings/read/load.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';

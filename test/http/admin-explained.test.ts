@@ -2,7 +2,7 @@ import { explainOf } from '../support/explain-of.ts';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { KEY, until } from '../support/gateway.ts';
 import { json, openaiChunk, openaiReply, sse } from '../support/upstream.ts';
 import {

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { KEY, startTestGateway, until, writeSettings, type TestGateway } from '../support/gateway.ts';
 import {
   json,

@@ -5,7 +5,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { embedMany } from 'ai';
 import OpenAI, { BadRequestError, InternalServerError, RateLimitError } from 'openai';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import { KEY, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startPair } from '../support/pair.ts';

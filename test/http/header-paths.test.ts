@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { headerPaths, type HeaderPath } from '../headers/header-paths/paths.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';

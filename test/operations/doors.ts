@@ -1,6 +1,7 @@
 /** Every door of the gateway: an operation at one of its paths, with a request that it takes. The suites that must know every door read them here. */
 import { operations } from '../../src/core/operations/index.ts';
-import { bodyKind, type ModelTask, type Operation } from '../../src/plugin/index.ts';
+import { bodyKind, type Operation } from '../../src/core/kernel/index.ts';
+import type { ModelTask } from '../../src/plugin/index.ts';
 import { PROBES } from './probes.ts';
 import { UPSTREAMS } from './upstreams.ts';
 import { FEATURES, type Feature } from './wires.ts';

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operations } from '../../src/core/operations/index.ts';
-import type { Operation } from '../../src/plugin/index.ts';
+import type { Operation } from '../../src/core/kernel/index.ts';
 import { KEY, startTestGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { formOf, pathAt } from './doors.ts';

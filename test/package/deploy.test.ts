@@ -7,7 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { deployPage, PAGE } from './deploy-page.ts';
-import { parseDuration } from '../../src/plugin/units.ts';
+import { parseDuration } from '../../src/core/kernel/units.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import { compileServerSettings } from '../../src/core/settings/compile/server-settings.ts';
 import { loadSettings, type Settings } from '../../src/core/settings/read/load.ts';

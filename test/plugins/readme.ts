@@ -5,7 +5,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { builtinPlugins } from '../../plugins/index.ts';
-import type { Plugin } from '../../src/plugin/index.ts';
+import type { Plugin } from '../../src/core/kernel/index.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BEGIN = '<!-- Generated from the plugin by `node test/plugins/readme.ts`. -->';

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { VertexEntry } from '../../schemas/types.generated.ts';
-import { Secret, systemClock, type Problem } from '../../src/plugin/index.ts';
+import { Secret } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { Problem } from '../../src/core/kernel/report.ts';
 import type { ProviderSetup } from '../../src/core/providers/definition.ts';
 import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import {

@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Secret, systemClock, type Problem } from '../../src/plugin/index.ts';
+import { Secret } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { Problem } from '../../src/core/kernel/report.ts';
 import { serviceAccountJson } from '../../src/core/providers/setup.testkit.ts';
 import { vertexAi } from '../../src/core/providers/vertex-ai/index.ts';
 import { MemoryTokenStore } from '../../src/core/memory/tokens.ts';

@@ -6,7 +6,7 @@ import { type CaseResult, diffOf, headOf, placeOf } from '../../src/addons/confi
 import { runCase } from '../../src/addons/config-tests/runner.ts';
 import { runTests } from '../../src/addons/config-tests/run-tests.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { diskFiles, memoryFiles } from '../../src/core/settings/source/files.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServerFile } from '../../schemas/types.generated.ts';
-import { isObject } from '../../src/plugin/index.ts';
+import { isObject } from '../../src/core/kernel/index.ts';
 import { compileAlerts } from '../../src/addons/alerts/settings/compile-alerts.ts';
 import { compileState } from '../../src/addons/budgets/settings/state.ts';
 import { compileFiles } from '../../src/addons/files/settings/files.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { generateDocuments } from '../../schemas/document.ts';
-import { isObject } from '../../src/plugin/index.ts';
+import { isObject } from '../../src/core/kernel/index.ts';
 import { exampleOf, placesOf, resolved, type Owner, type Place } from '../../schemas/places.ts';
 import { SCHEMA_NAMES, type Schema, propertiesOf } from '../../src/core/settings/schema/schema-files.ts';
 import { packageSchemas } from '../../src/core/settings/schema/schemas.ts';

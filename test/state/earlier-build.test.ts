@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import '../support/add-ons.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
-import { systemClock, type Clock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 
 // earlier-build/ is the settings folder, the state folder and the files of a gateway of commit b97533f4, the last one before the core and the
 // add-ons were parted, after some requests and calls of its admin API. expected.json is what that build answered for them afterwards.

@@ -3,7 +3,7 @@ import type { Explanation, FieldSource, TargetExplanation } from '../../src/addo
 import type { Observation } from '../../src/addons/explain/explain/observation.ts';
 import { FAKE_TOKEN } from '../../src/core/dry-run/fakes.ts';
 import type { ReadPlaces } from '../../src/core/settings/source/files.ts';
-import { firstByteOf } from '../../src/plugin/index.ts';
+import { firstByteOf } from '../../src/core/kernel/timeouts.ts';
 import type { SaidAttempt, Served } from './agreement-served.ts';
 import { bodyDiff } from '../../src/addons/explain/explanation/body-diff.ts';
 import { isObject } from '../../src/formats/json/object.ts';

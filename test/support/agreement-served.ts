@@ -1,5 +1,6 @@
 import { REFUSED_SIGNATURE } from '../../src/formats/refused-signature.ts';
-import type { Attempt, Exchange, GatewayError, KeptResponse } from '../../src/plugin/index.ts';
+import type { Attempt, Exchange, KeptResponse } from '../../src/core/kernel/index.ts';
+import type { GatewayError } from '../../src/plugin/index.ts';
 import type { Observation, SeenAttempt } from '../../src/addons/explain/explain/observation.ts';
 import type { ExplainQuestion } from '../../src/addons/explain/explain/question.ts';
 import type { FrozenHealth } from '../../src/addons/explain/explain/frozen.ts';

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import {
-  systemClock,
-  toMiddleware,
-  type Attempt,
-  type Exchange,
-  type KeptResponse,
-  type ResponseService,
-  type GatewayContext,
-  type HealthDirectory,
-  type Middleware,
-} from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import { toMiddleware } from '../../src/core/kernel/define.ts';
+import type {
+  Attempt,
+  Exchange,
+  KeptResponse,
+  ResponseService,
+  GatewayContext,
+  HealthDirectory,
+  Middleware,
+} from '../../src/core/kernel/index.ts';
 import { diskFiles, sentFiles, type ReadPlaces, type SettingsFiles } from '../../src/core/settings/source/files.ts';
 import { createLogger } from '../../src/core/record/log/logger.ts';
 import { Explainer } from '../../src/addons/explain/explain/explainer.ts';

@@ -1,5 +1,5 @@
 import { type Schema, type SchemaTree } from '../../src/core/settings/schema/schema-files.ts';
-import { isObject } from '../../src/plugin/index.ts';
+import { isObject } from '../../src/core/kernel/index.ts';
 
 /** Returns a whole number, 0 ≤ n < `below`. */
 export type Draw = (below: number) => number;

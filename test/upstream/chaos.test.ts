@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Cancellation, GatewayError, systemClock } from '../../src/plugin/index.ts';
+import { Cancellation, GatewayError } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import type { Upstream } from '../../src/core/upstream/index.ts';
 import { answer, chunk, lastChunk, openStream, startUpstream, type Script } from './scripted-upstream.ts';
 import { createLocalUpstream, DONE, event, eventually, outbound } from './try-kit.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cancellation, GatewayError, systemClock, type Source } from '../../src/plugin/index.ts';
+import { Cancellation, GatewayError, type Source } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import type { TryTimings, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,

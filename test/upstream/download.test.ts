@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cancellation, GatewayError, systemClock } from '../../src/plugin/index.ts';
+import { Cancellation, GatewayError } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { createUpstream, type DownloadRequest, type Upstream } from '../../src/core/upstream/index.ts';
 import { answer, startUpstream, type Script, type ScriptedUpstream } from './scripted-upstream.ts';
 import { rejection } from './try-kit.ts';

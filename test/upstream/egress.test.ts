@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import { createUpstream, type Upstream } from '../../src/core/upstream/index.ts';
 import { answer, startUpstream, type ScriptedUpstream } from './scripted-upstream.ts';
 import { outbound, rejection } from './try-kit.ts';

@@ -1,7 +1,8 @@
 import { createServer, type AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cancellation, failureKinds, GatewayError, systemClock, UpstreamError } from '../../src/plugin/index.ts';
+import { Cancellation, failureKinds, GatewayError, UpstreamError } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import type { CommittedReply, RefusedReply, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,

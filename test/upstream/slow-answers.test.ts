@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock, type Clock } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { Clock } from '../../src/plugin/index.ts';
 import type { RefusedReply, Upstream } from '../../src/core/upstream/index.ts';
 import { startUpstream, type Script, type ScriptedUpstream } from './scripted-upstream.ts';
 import { createLocalUpstream, eventually, outbound, rejection } from './try-kit.ts';

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { GatewayError, systemClock, type Source } from '../../src/plugin/index.ts';
+import { GatewayError, type Source } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
 import type { CommittedReply, OutboundRequest, Upstream } from '../../src/core/upstream/index.ts';
 import {
   answer,

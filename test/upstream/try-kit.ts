@@ -1,12 +1,8 @@
 import { createSignals } from '../../src/formats/events.ts';
 import { readSse, SseCutter } from '../../src/formats/sse/event-stream.ts';
-import {
-  Cancellation,
-  systemClock,
-  type GatewayError,
-  type Source,
-  type ReplyReaderLike,
-} from '../../src/plugin/index.ts';
+import { Cancellation, type GatewayError, type Source } from '../../src/plugin/index.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import type { ReplyReaderLike } from '../../src/core/kernel/index.ts';
 import { createUpstream, type OutboundRequest, type UpstreamOptions } from '../../src/core/upstream/index.ts';
 
 /**

@@ -2,9 +2,9 @@ import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { parseJson } from '../../formats/json/object.ts';
-import { isObject } from '../../plugin/index.ts';
-import { nearest } from '../../plugin/nearest.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { isObject } from '../../core/kernel/index.ts';
+import { nearest } from '../../core/kernel/nearest.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import type { PlaceFacts } from './agents.ts';
 
 /** Requests the models of a gateway, for `gatehouse agent-config`. */

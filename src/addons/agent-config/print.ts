@@ -1,4 +1,4 @@
-import { nearest } from '../../plugin/index.ts';
+import { nearest } from '../../core/kernel/index.ts';
 import type { World } from '../../core/commands/terminal/arguments.ts';
 import { askGateway, type KeyRefused } from './ask-gateway.ts';
 import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type Place } from './agents.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertTree } from '../../core/tenants/tree.ts';
 import type { Alert, AlertMark, AlertSink } from '../../core/ports/alert.ts';
-import type { AlertKind } from '../../plugin/alert-kinds.ts';
+import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/metrics.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';

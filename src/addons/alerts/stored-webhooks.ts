@@ -10,7 +10,7 @@ import {
 import type { Entities } from '../../core/ports/entities.ts';
 import { StateFailure } from '../../core/ports/failures.ts';
 import { oneAtATime } from '../../core/process/one-at-a-time.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** Pause before the next read of a store that did not answer. */
 const AGAIN_MS = 10_000;

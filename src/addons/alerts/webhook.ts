@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { AlertKind } from '../../plugin/alert-kinds.ts';
+import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
 import type { Families } from '../../core/record/metrics/metrics.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { version } from '../../core/kernel/version.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** Pauses before the tries after the first: six tries within an hour. */
 export const PAUSES_MS: readonly number[] = [15_000, 60_000, 4 * 60_000, 14 * 60_000, 40 * 60_000];

@@ -3,7 +3,7 @@ import type { DefaultPlugin, SnapshotSource } from '../../core/compose/snapshot-
 import type { Metrics } from '../../core/record/metrics/registry.ts';
 import { compilePrices, ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { Gates } from './limits/gates.ts';
-import type { RequestBudgets } from '../../plugin/index.ts';
+import type { RequestBudgets } from '../../core/kernel/index.ts';
 import { gatedSender } from '../../core/send/send.ts';
 import { composeRateLimits, type LimitNeeds, type RateLimitsSetup } from './limits/rate-limits.ts';
 import { PriceList, PricesInForce } from './prices/price-list.ts';

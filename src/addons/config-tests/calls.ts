@@ -2,7 +2,8 @@ import type { TestAnswer } from '../../../schemas/types.generated.ts';
 import { quirksOf } from '../../core/catalog/catalog-target.ts';
 import type { FormatName } from '../../formats/conversation.ts';
 import { parseJson } from '../../formats/json/object.ts';
-import type { Exchange, ModelTask } from '../../plugin/index.ts';
+import type { Exchange } from '../../core/kernel/index.ts';
+import type { ModelTask } from '../../plugin/index.ts';
 import type { OutboundRequest } from '../../core/upstream/types.ts';
 import { SECRET, type DryCall } from '../../core/dry-run/calls.ts';
 

@@ -1,12 +1,7 @@
 import { ModelLabels } from '../../core/catalog/model-labels.ts';
-import {
-  systemClock,
-  type Clock,
-  type Exchange,
-  type KeyRing,
-  type ReplyEnd,
-  type Sender,
-} from '../../plugin/index.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
+import type { Clock, ReplyEnd } from '../../plugin/index.ts';
+import type { Exchange, KeyRing, Sender } from '../../core/kernel/index.ts';
 import { createDataServer } from '../../core/http/listener/data-server.ts';
 import { NO_UPSTREAM, supposingKeys, NO_TOKENS } from '../../core/dry-run/fakes.ts';
 import { createDrySender } from '../../core/dry-run/calls.ts';

@@ -1,4 +1,4 @@
-import { nearest } from '../../plugin/index.ts';
+import { nearest } from '../../core/kernel/index.ts';
 import type { JsonPath } from '../../core/settings/schema/pointer.ts';
 import { isObject } from '../../formats/json/object.ts';
 

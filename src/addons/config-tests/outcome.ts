@@ -2,7 +2,7 @@ import { type CaseCall, describeCall, parsed, type Calls } from './calls.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import type { Format } from '../../formats/format.ts';
 import { readSse } from '../../formats/sse/event-stream.ts';
-import type { Exchange } from '../../plugin/index.ts';
+import type { Exchange } from '../../core/kernel/index.ts';
 import type { FamilySnapshot } from '../../core/record/metrics/aggregate.ts';
 import type { DryAttempt, DryRun } from '../../core/dry-run/dry-run.ts';
 import { targetName } from '../../core/dry-run/written-config.ts';

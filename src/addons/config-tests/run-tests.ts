@@ -12,7 +12,7 @@ import { readTests, type TestFile } from './read-tests.ts';
 import { hasFailed, pathText, type CaseResult, type Failure, type TestsEnd } from './results.ts';
 import { requestsOf, type FullCase } from './case-requests.ts';
 import type { RunnerSetup } from './runner.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 export interface TestRun {
   /** Folder of the settings. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { parseDuration } from '../../plugin/index.ts';
+import { parseDuration } from '../../core/kernel/units.ts';
 import type { Wire } from '../../core/upstream/index.ts';
 import type { Calls, PlacedCall } from './calls.ts';
 import { turn, type CaseTime } from './case-time.ts';

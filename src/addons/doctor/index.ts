@@ -1,6 +1,6 @@
 import type { AddOn } from '../../core/commands/add-on.ts';
 import { configs, parse, UsageError, type Command } from '../../core/commands/terminal/arguments.ts';
-import { parseDuration } from '../../plugin/units.ts';
+import { parseDuration } from '../../core/kernel/units.ts';
 
 const doctorCommands: readonly (readonly [string, Command])[] = [
   [

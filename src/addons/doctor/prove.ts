@@ -1,6 +1,6 @@
 import type { ProofCall, ProviderEntry } from '../../core/providers/provider.ts';
-import { isObject } from '../../plugin/index.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { isObject } from '../../core/kernel/index.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { scrub } from '../../core/record/scrub.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { error, ok, warning, type Finding } from './finding.ts';

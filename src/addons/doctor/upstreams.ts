@@ -1,7 +1,7 @@
 import { compileCatalog, type CatalogEntry } from '../../core/catalog/catalog.ts';
 import { withinTime } from '../../core/compose/time-limit.ts';
-import { messageOf } from '../../plugin/thrown.ts';
-import { systemClock } from '../../plugin/index.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
 import type { Environment } from '../../core/settings/values/references.ts';
 import type { Settings } from '../../core/settings/read/load.ts';
 import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';

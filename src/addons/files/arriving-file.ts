@@ -1,4 +1,5 @@
-import { bodyPieces, GatewayError, type GatewayContext, type StoredFile } from '../../plugin/index.ts';
+import { bodyPieces, type GatewayContext, type StoredFile } from '../../core/kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import type { ContinuedUpload, FileUpload } from './file-store.ts';
 import type { ArrivingUpload } from './arrivals.ts';
 import { admitFile, FileQuota } from './file-quota.ts';

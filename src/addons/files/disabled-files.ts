@@ -1,4 +1,5 @@
-import { GatewayError, type FileService } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { FileService } from '../../core/kernel/index.ts';
 
 export const filesDisabled = (): GatewayError =>
   new GatewayError('files_disabled', 'This gateway stores no files: server.yaml has no `files`.');

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FileService, StoredFile } from '../../plugin/index.ts';
+import type { FileService, StoredFile } from '../../core/kernel/index.ts';
 import type { FileSource } from './file-store.ts';
 import { createdAt, isFileId } from './file-ids.ts';
 import { sourceOfPieces } from './store-failure.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { STORED_FILE_ID } from '../../formats/fields/vendor-objects.ts';
-import { uuidv7 } from '../../plugin/ids.ts';
-import { UPLOAD_LIFE_MS } from '../../plugin/index.ts';
+import { uuidv7 } from '../../core/kernel/ids.ts';
+import { UPLOAD_LIFE_MS } from '../../core/kernel/index.ts';
 
 export const newFileId = (wallMs: number): string => `file-gh${uuidv7(wallMs).replaceAll('-', '')}`;
 

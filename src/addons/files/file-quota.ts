@@ -1,4 +1,5 @@
-import { GatewayError, type FileLimits } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { FileLimits } from '../../core/kernel/index.ts';
 import type { ArrivingUpload } from './arrivals.ts';
 
 /** The form around a file is at most this long: boundaries, part headers and text fields, within the limits of the parser. */

@@ -1,14 +1,13 @@
 import {
   announcedBytes,
-  GatewayError,
   type Exchange,
   type FileQuery,
   type FileService,
   type GatewayContext,
-  type Source,
   type StoredFile,
   type UploadsInPieces,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
+import { GatewayError, type Source } from '../../plugin/index.ts';
 import type { FileEntry, FileSource } from './file-store.ts';
 import { isFileId, ownerOf } from './file-ids.ts';
 import { PieceReceiver } from './piece-receiver.ts';

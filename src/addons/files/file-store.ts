@@ -1,4 +1,4 @@
-import type { FilePurpose, StoredFile } from '../../plugin/index.ts';
+import type { FilePurpose, StoredFile } from '../../core/kernel/index.ts';
 
 // The stores that the room `files` implements. A store knows owners and their files, and no limits.
 

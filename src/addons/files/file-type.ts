@@ -1,5 +1,6 @@
 import { bareMime, mimeOfName, sniffMedia } from '../../formats/media/media-types.ts';
-import { GatewayError, type FilePurpose } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { FilePurpose } from '../../core/kernel/index.ts';
 
 /** Bytes from the start of a file that decide about its type. */
 export const HEAD_BYTES = 1024;

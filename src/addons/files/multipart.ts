@@ -1,4 +1,6 @@
-import { boundaryOf, FormScanner, GatewayError, type FormToken, type GatewayContext } from '../../plugin/index.ts';
+import { boundaryOf, type GatewayContext } from '../../core/kernel/index.ts';
+import { FormScanner, type FormToken } from '../../core/kernel/forms/form-scanner.ts';
+import { GatewayError } from '../../plugin/index.ts';
 
 /** The text fields of a form; `name[key]` stays as written. */
 export type FormFields = ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
 import { gemini } from '../../formats/gemini/index.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
 import { filesDisabled } from './disabled-files.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../../core/kernel/index.ts';
 
 const OF_FILES = { task: undefined, validate: () => undefined, unanswered: filesDisabled } as const;
 const OF_GATEWAY = { ...OF_FILES, format: openaiChat } as const;

@@ -1,12 +1,12 @@
 import {
   announcedBytes,
-  GatewayError,
   PIECE_UNIT,
   type AnnouncedFile,
   type FilePiece,
   type GatewayContext,
   type StoredFile,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import { ArrivingFile, filePieces, quotaOf } from './arriving-file.ts';
 import type { ArrivingUpload } from './arrivals.ts';
 import { cleanName, newFileId } from './file-ids.ts';

@@ -1,12 +1,12 @@
 import {
   announcedBytes,
   FILE_PURPOSES,
-  GatewayError,
   type FileLimits,
   type FilePurpose,
   type GatewayContext,
   type StoredFile,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
 import { ArrivingFile, filePieces, quotaOf } from './arriving-file.ts';
 import type { FileUpload } from './file-store.ts';
 import type { ArrivingUpload } from './arrivals.ts';

@@ -1,4 +1,5 @@
-import type { Clock, Exchange, FileLimits, GatewayError } from '../../plugin/index.ts';
+import type { Clock, GatewayError } from '../../plugin/index.ts';
+import type { Exchange, FileLimits } from '../../core/kernel/index.ts';
 import type { FileEntry, FileStore } from './file-store.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { FilesSettings } from './settings/files.ts';

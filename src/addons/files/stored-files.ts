@@ -2,15 +2,8 @@ import type { FormatName } from '../../formats/conversation.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { replaceAt, type IsStored, type FileReference } from '../../formats/media/remote-media.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type Exchange,
-  type RequestBody,
-  type ResolvedTarget,
-  type SentFile,
-  type StoredFile,
-} from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Attempt, Exchange, RequestBody, ResolvedTarget, SentFile, StoredFile } from '../../core/kernel/index.ts';
 import type { FileSource } from './file-store.ts';
 
 export interface StoredFilesSetup {

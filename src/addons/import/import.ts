@@ -10,7 +10,7 @@ import { Draft } from './draft.ts';
 import { importLiteLlm } from './litellm.ts';
 import { importPortkey } from './portkey.ts';
 import { ForeignFile, type Weight } from './source.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 export const KINDS = { portkey: importPortkey, litellm: importLiteLlm } as const;
 

@@ -1,5 +1,6 @@
 import { diag } from '@opentelemetry/api';
-import { systemClock, type Clock } from '../../plugin/index.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { Bytes } from './spans/protobuf.ts';
 import type { BatchSettings } from './otel-settings.ts';
 

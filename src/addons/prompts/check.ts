@@ -1,7 +1,7 @@
 import type { PromptFile, PromptValueSchema } from '../../../schemas/types.generated.ts';
 import { chatCompletions } from '../../core/operations/openai.ts';
 import { withSuggestion } from '../../core/settings/checks/names.ts';
-import type { Report } from '../../plugin/index.ts';
+import type { Report } from '../../core/kernel/report.ts';
 import { NameCheck } from './check-names.ts';
 import { compilePrompt, digestOfVersion, templatesOf, type CompiledVersion, type Partials } from './compile.ts';
 import { LATEST } from './library.ts';

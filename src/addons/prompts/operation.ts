@@ -1,6 +1,6 @@
 import { promptFields } from '../../formats/fields/field-tables.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../../core/kernel/index.ts';
 import { bodySchema } from '../../core/operations/body-schema.ts';
 import { chatCompletions } from '../../core/operations/openai.ts';
 

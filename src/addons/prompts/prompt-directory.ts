@@ -1,5 +1,6 @@
 import { Globs } from '../../core/catalog/globs.ts';
-import { GatewayError, type Caller, type Exchange, type PromptDirectory } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Caller, Exchange, PromptDirectory } from '../../core/kernel/index.ts';
 import type { CompiledPrompt, CompiledVersion } from './compile.ts';
 import { LATEST, PromptLibrary, readReference, versionOf } from './library.ts';
 import { partialTexts, promptFilesOf } from './prompt-files.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../plugin/index.ts';
+import { isObject } from '../../core/kernel/index.ts';
 import { MAX_DEPTH } from './tags.ts';
 import type { SectionToken, Template, Token, ValuePath } from './template.ts';
 

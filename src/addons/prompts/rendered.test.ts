@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PromptVersion } from '../../../schemas/types.generated.ts';
-import { GatewayError, isObject } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { isObject } from '../../core/kernel/index.ts';
 import { compilePartials, compileVersion, digestOfVersion } from './compile.ts';
 import { PromptRenderer } from './rendered.ts';
 

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { loadAjv, loadRe2 } from '../../core/kernel/on-demand.ts';
 import type { PromptVariable } from '../../../schemas/types.generated.ts';
-import { isObject } from '../../plugin/index.ts';
+import { isObject } from '../../core/kernel/index.ts';
 
 /** A value that a prompt does not take. */
 export interface VariableFault {

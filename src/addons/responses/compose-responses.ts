@@ -1,4 +1,5 @@
-import { GatewayError, type Exchange, type ResponseService } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Exchange, ResponseService } from '../../core/kernel/index.ts';
 import type { ResponseLimits, ResponseStore } from '../../core/memory/ports.ts';
 
 /** Part of the store that one response with its input may fill, so that a single one does not evict most others. */

@@ -1,5 +1,5 @@
 import { openaiResponses } from '../../formats/openai-responses/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../../core/kernel/index.ts';
 
 /** The WebSocket of Responses (docs/protocols/openai-responses.md#websocket). Each turn is a request of `responses`. */
 export const responsesSocket: Operation = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatCompletions, embeddings } from '../../core/operations/openai.ts';
-import { RequestBody } from '../../plugin/index.ts';
+import { RequestBody } from '../../core/kernel/index.ts';
 import { MAX_TEXT, splitText } from './compared-text.ts';
 
 const bodyOf = (text: string): RequestBody => RequestBody.read(Buffer.from(text), 64);

@@ -1,4 +1,4 @@
-import type { ComparedText, Exchange, RequestBody, Uncompared } from '../../plugin/index.ts';
+import type { ComparedText, Exchange, RequestBody, Uncompared } from '../../core/kernel/index.ts';
 import { isObject } from '../../formats/json/object.ts';
 import {
   afterString,

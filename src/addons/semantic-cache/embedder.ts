@@ -1,22 +1,19 @@
+import { Cancellation, GatewayError, type Clock, type Reply } from '../../plugin/index.ts';
+import { cancelReply } from '../../core/kernel/reply.ts';
 import {
-  Cancellation,
-  cancelReply,
-  GatewayError,
   RequestBody,
   toGatewayError,
   type Attempt,
-  type Clock,
   type Embedded,
   type EmbedRequest,
   type Exchange,
   type InboundRequest,
   type Operation,
-  type Reply,
   type Sender,
   type Target,
   type TargetResolver,
   type Translator,
-} from '../../plugin/index.ts';
+} from '../../core/kernel/index.ts';
 import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
 import { isObject, listOf, parseJson } from '../../formats/json/object.ts';
 

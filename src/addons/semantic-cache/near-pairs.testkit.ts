@@ -1,4 +1,4 @@
-import type { TextFacts } from '../../plugin/index.ts';
+import type { TextFacts } from '../../core/kernel/index.ts';
 import { inSameOrder, unequalFact } from './text-facts.ts';
 
 /** Two texts that are near in words. `same`: one answer serves both. */

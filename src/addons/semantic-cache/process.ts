@@ -3,7 +3,7 @@ import type { SemanticStore } from '../../../schemas/types.generated.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { embeddings } from '../../core/operations/openai.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
-import { parseBytes } from '../../plugin/index.ts';
+import { parseBytes } from '../../core/kernel/units.ts';
 import { createSemanticCache } from './semantic-cache.ts';
 import { MemoryTextStore, type TextStoreLimits } from './store/text-store.ts';
 

@@ -2,7 +2,7 @@ import { ReplyFault, type Format } from '../../formats/format.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
-import type { CachedReply, SemanticCache } from '../../plugin/index.ts';
+import type { CachedReply, SemanticCache } from '../../core/kernel/index.ts';
 import { splitText } from './compared-text.ts';
 import { embed, problemOf, type EmbedderSetup } from './embedder.ts';
 import type { MemoryTextStore } from './store/text-store.ts';

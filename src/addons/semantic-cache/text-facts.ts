@@ -1,4 +1,4 @@
-import type { TextFacts } from '../../plugin/index.ts';
+import type { TextFacts } from '../../core/kernel/index.ts';
 import { FUNCTION_WORDS, hasPolarity, isNumberWord, OPENERS } from './word-lists.ts';
 
 /** Numbers with their sign, separators and symbols, ends of sentences, and words with inner apostrophes, hyphens and dots. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../formats/conversation.ts';
-import { isObject } from '../../plugin/index.ts';
+import { isObject } from '../../core/kernel/index.ts';
 
 /** The simulator refuses a request with a 400, as OpenAI would. */
 export class SimulatorRefusal extends Error {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../formats/conversation.ts';
-import { isObject } from '../../plugin/index.ts';
+import { isObject } from '../../core/kernel/index.ts';
 
 /** Limit for recursive schemas: deeper values are null. */
 const MAX_DEPTH = 12;

@@ -4,7 +4,7 @@ import { moduleFile } from '../../core/kernel/package-root.ts';
 import { SettingsRefused } from '../../core/settings/source/diagnostic.ts';
 import { CannotListen } from '../../core/http/listener/listeners.ts';
 import type { StartFailure } from './ipc.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 const WORKER_MAIN = moduleFile('src/cli/worker');
 

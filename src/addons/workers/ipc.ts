@@ -15,7 +15,7 @@ import type { StateFailureCode } from '../../core/ports/failures.ts';
 import type { Ledger } from '../../core/ports/ledger.ts';
 import type { DrainTimes, DrainStep, Load } from '../../core/process/drain.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { OpenQuestions } from './open-questions.ts';
 
 /** The files from which a worker reads the primary's settings. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../plugin/index.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
 import { Channel, type Ask } from './ipc.ts';
 import { takeLastConnections } from './last-connections.ts';
 import type { Member } from './pool-member.ts';

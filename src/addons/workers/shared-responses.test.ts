@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { itemsIn } from '../../plugin/index.ts';
+import { itemsIn } from '../responses/store/response-places.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import { MemoryResponses } from '../responses/store/responses.ts';
 import type { ToPrimary, ToWorker } from './ipc.ts';

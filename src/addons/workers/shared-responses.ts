@@ -1,10 +1,11 @@
-import { GatewayError, type Clock, type KeptResponse } from '../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../plugin/index.ts';
+import type { KeptResponse } from '../../core/kernel/index.ts';
 import { sizeOf } from '../../core/memory/kept-size.ts';
 import type { ResponseLimits, ResponseStore } from '../../core/memory/ports.ts';
 import type { ResponseAnswer, ResponseCall, ResponseCalls, ResponseQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { UnderWay } from './under-way.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 const MIB = 1024 * 1024;
 /** Limit of an answer. */

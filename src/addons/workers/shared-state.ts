@@ -5,7 +5,7 @@ import { storeUnavailable } from '../../core/ports/store-handle.ts';
 import type { CounterPorts, SharedUsage } from '../../core/ports/store.ts';
 import type { SharedCall, SharedCalls, StateAnswer, StateQuestion, ToPrimary, ToWorker } from './ipc.ts';
 import { NoAnswer, OpenQuestions } from './open-questions.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** Limit of an answer. */
 const LIMIT_MS = 1000;

@@ -6,7 +6,7 @@ import { WorkerLabels } from '../../core/catalog/model-labels.ts';
 import { sentFiles, withStoredObjects, type ReadPlaces } from '../../core/settings/source/files.ts';
 import { StartFailed } from '../../core/process/start-failed.ts';
 import type { Alert } from '../../core/ports/alert.ts';
-import { systemClock } from '../../plugin/index.ts';
+import { systemClock } from '../../core/kernel/system-clock.ts';
 import { newBoot } from '../../core/ports/boot.ts';
 import { startWorker } from '../../core/process/gateway.ts';
 import type { WorkerGateway } from '../../core/process/running-gateway.ts';
@@ -20,7 +20,7 @@ import { SharedResponses } from './shared-responses.ts';
 import { SharedState } from './shared-state.ts';
 import { ObjectReplica } from '../../core/settings/source/stored-objects.ts';
 import { refuseStaleConnections } from './stale-connection.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 /** A worker process: serves requests with the primary's settings and exits with the primary. */
 

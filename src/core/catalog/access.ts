@@ -5,7 +5,7 @@ import {
   nearest,
   portkeyHint,
   type Exchange,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
 import { FieldRules } from './fields/field-rules.ts';
 import { AliasNames, targetOf, type Aliases, isWildcard, type Alias } from './aliases.ts';
 import { Globs } from './globs.ts';

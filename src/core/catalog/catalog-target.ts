@@ -1,4 +1,4 @@
-import type { ResolvedTarget } from '../../plugin/index.ts';
+import type { ResolvedTarget } from '../kernel/index.ts';
 import type { Location, ModelCall } from '../providers/provider.ts';
 import { type CatalogEntry, knownInlineThinkers } from './catalog.ts';
 import { mostUsage } from './model-table/model-table.ts';

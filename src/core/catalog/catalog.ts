@@ -1,6 +1,8 @@
 import type { CatalogEntry as EntrySettings, CatalogFile } from '../../../schemas/types.generated.ts';
 import type { DefaultMaxTokens } from '../../formats/request-target.ts';
-import { readTimeouts, type Problem, type TimeoutSettings } from '../../plugin/index.ts';
+import { readTimeouts } from '../kernel/timeouts.ts';
+import type { Problem } from '../kernel/report.ts';
+import type { TimeoutSettings } from '../kernel/index.ts';
 import type { OpenableEntry, ProviderSetup } from '../providers/definition.ts';
 import { providerOf } from '../providers/index.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';

@@ -1,4 +1,5 @@
-import { GatewayError, type Exchange, type Target, foldCase, isObject, type RequestBody } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { type Exchange, type Target, foldCase, isObject, type RequestBody } from '../kernel/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';
 import type { CatalogEntry } from './catalog.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RemoteMediaSettings } from '../../plugin/index.ts';
+import type { RemoteMediaSettings } from '../kernel/index.ts';
 import { AllowedHosts } from './custom-host.ts';
 
 const settings = (parts: Partial<RemoteMediaSettings>): RemoteMediaSettings => ({

@@ -1,4 +1,6 @@
-import { GatewayError, type CustomHostSettings, type Exchange } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { CustomHostSettings } from '../../plugin/config.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { createCustomHost } from '../providers/openai/index.ts';
 import { quote } from '../providers/model-name.ts';
 import type { Access } from './access.ts';

@@ -1,4 +1,4 @@
-import { foldCase } from '../../plugin/index.ts';
+import { foldCase } from '../kernel/index.ts';
 
 /** Compiled patterns in which `*` stands for any text. No regular expressions, so that matching is fast for every pattern. */
 export class Globs {

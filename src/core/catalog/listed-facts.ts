@@ -1,9 +1,9 @@
 import { modelFacts } from '../../formats/anthropic-messages/models.ts';
 import { effortsOf as geminiEfforts } from '../../formats/gemini/models.ts';
 import { effortsOf as openAiEfforts } from '../../formats/openai-chat/efforts.ts';
-import type { ListedModel } from '../../plugin/index.ts';
+import type { ListedModel } from '../kernel/index.ts';
 import type { Location, ProviderEntry } from '../providers/provider.ts';
-import { unlessRefused } from '../../plugin/errors.ts';
+import { unlessRefused } from '../kernel/errors.ts';
 import { knownModel } from './model-table/model-table.ts';
 
 export type ListedFacts = Pick<

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../../schemas/types.generated.ts';
-import { Secret, type Caller, type Route } from '../../plugin/index.ts';
+import { Secret } from '../../plugin/index.ts';
+import type { Caller, Route } from '../kernel/index.ts';
 import { createCaller, createConfig, createExchange, createTarget } from '../../plugin/testing/index.ts';
 import { noTokenCalls, testSetup } from '../providers/setup.testkit.ts';
 import { compileCatalog } from './catalog.ts';

@@ -1,13 +1,12 @@
+import { GatewayError, type ErrorCode } from '../../plugin/index.ts';
 import {
-  GatewayError,
   type ConfigDirectory,
-  type ErrorCode,
   compareModelIds,
   type ListedModel,
   type ModelDirectory,
   type Caller,
   type Route,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
 import { accessOf, type Access, partOf } from './access.ts';
 import { factsOf, commonFacts, type ListedFacts } from './listed-facts.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';

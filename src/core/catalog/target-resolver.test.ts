@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogFile } from '../../../schemas/types.generated.ts';
-import { Secret, type Caller, type Exchange, type Operation } from '../../plugin/index.ts';
+import { Secret } from '../../plugin/index.ts';
+import type { Caller, Exchange, Operation } from '../kernel/index.ts';
 import { developerCountTokens, vertexCountTokens } from '../operations/gemini.ts';
 import { createCaller, createExchange, createTarget } from '../../plugin/testing/index.ts';
 import { HOSTILE_NAMES } from '../providers/hostile-names.testkit.ts';

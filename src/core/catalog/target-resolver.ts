@@ -1,15 +1,7 @@
 import { MODEL_TASKS } from '../operations/tasks.ts';
-import {
-  GatewayError,
-  nearest,
-  type ErrorCode,
-  type Exchange,
-  type ModelTask,
-  type ResolvedTarget,
-  type Target,
-  type TargetResolver,
-} from '../../plugin/index.ts';
-import { unlessRefused } from '../../plugin/errors.ts';
+import { GatewayError, type ErrorCode, type ModelTask } from '../../plugin/index.ts';
+import { nearest, type Exchange, type ResolvedTarget, type Target, type TargetResolver } from '../kernel/index.ts';
+import { unlessRefused } from '../kernel/errors.ts';
 import { isProviderName, providerNames } from '../providers/index.ts';
 import { quote, unusable } from '../providers/model-name.ts';
 import type { ProviderEntry, ProviderName } from '../providers/provider.ts';

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { nearest } from '../../plugin/nearest.ts';
+import { nearest } from '../kernel/nearest.ts';
 import { handleUnhandledErrors } from '../process/process-faults.ts';
 import { surviveOutputErrors } from '../process/output-errors.ts';
 import { UsageError, type Command, type World } from './terminal/arguments.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../plugin/units.ts';
+import { parseDuration } from '../kernel/units.ts';
 import { configs, oneOf, parse, UsageError, type Command, type Options } from './terminal/arguments.ts';
 
 // Commands load their modules when called: most need a small part of the gateway, and `version` needs none.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../kernel/outside/thrown.ts';
 import { reachableHost } from '../settings/compile/networks.ts';
 import { compileServerSettings, withHost } from '../settings/compile/server-settings.ts';
 import type { Environment } from '../settings/values/references.ts';

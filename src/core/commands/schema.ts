@@ -1,4 +1,4 @@
-import { isObject, nearest } from '../../plugin/index.ts';
+import { isObject, nearest } from '../kernel/index.ts';
 import { SCHEMA_NAMES, type SchemaName, readSchema, type Schema } from '../settings/schema/schema-files.ts';
 import { alternatives } from '../settings/values/show.ts';
 import type { Output } from './terminal/output.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../plugin/index.ts';
+import { systemClock } from '../kernel/system-clock.ts';
 import { writeCompiledCode } from '../process/compiled-code.ts';
 import { startGateway } from '../process/gateway.ts';
 import { StartFailed } from '../process/start-failed.ts';

@@ -11,17 +11,10 @@ import {
 import type { Chain } from '../http/chain/instance.ts';
 import { providedBy, type OuterChain } from '../http/chain/provided.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
-import {
-  nearest,
-  type Capabilities,
-  type CapabilityName,
-  type Clock,
-  type Host,
-  type CreatedPlugin,
-  type Plugin,
-  type PluginLevel,
-  type Report,
-} from '../../plugin/index.ts';
+import { nearest, type Capabilities, type CapabilityName, type Plugin } from '../kernel/index.ts';
+import type { Clock, PluginLevel } from '../../plugin/index.ts';
+import type { Host, CreatedPlugin } from '../kernel/define.ts';
+import type { Report } from '../kernel/report.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { readOptions } from '../settings/compile/plugin-options.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';

@@ -1,12 +1,7 @@
 import { namesOf } from '../http/chain/plugin-list.ts';
-import { currentWork } from '../../plugin/plugin-work.ts';
-import {
-  GatewayError,
-  type Capabilities,
-  type ConfigDirectory,
-  type GatewayConfig,
-  type GatewayContext,
-} from '../../plugin/index.ts';
+import { currentWork } from '../kernel/outside/plugin-work.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Capabilities, ConfigDirectory, GatewayConfig, GatewayContext } from '../kernel/index.ts';
 import { credentialHeaders } from '../settings/checks/forward-headers.ts';
 import { aliasedModels } from '../settings/compile/aliased-models.ts';
 import { compileGatewayConfig } from '../settings/compile/gateway-config.ts';

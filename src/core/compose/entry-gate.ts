@@ -1,4 +1,5 @@
-import { toMiddleware, type Operation, type GatewayContext, type Middleware } from '../../plugin/index.ts';
+import { toMiddleware } from '../kernel/define.ts';
+import type { Operation, GatewayContext, Middleware } from '../kernel/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
 import type { Answer, SnapshotPart } from './snapshot-part.ts';
 import type { Watch } from './chain-builder.ts';

@@ -3,7 +3,9 @@ import type { GatewayFile, Target as TargetFile } from '../../../schemas/types.g
 import { isValid, type ChainItem } from '../http/chain/compile.ts';
 import { alwaysIn, hasOptions, keptAs, pluginOf } from '../http/chain/kept-plugins.ts';
 import { divideList, namesOf, type DividedList } from '../http/chain/plugin-list.ts';
-import { Secret, type Capabilities, type NamedChain, type Report } from '../../plugin/index.ts';
+import { Secret } from '../../plugin/index.ts';
+import type { Capabilities, NamedChain } from '../kernel/index.ts';
+import type { Report } from '../kernel/report.ts';
 import type { NamedChains, NamedChainsOfList } from '../settings/compile/gateway-config.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import { outerEntry, serverChain, type ChainBuilder, type ChainPlace, type ListedPlugin } from './chain-builder.ts';

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compose } from '../http/chain/compose.ts';
-import {
-  definePlugin,
-  GatewayError,
-  toMiddleware,
-  type CapabilityName,
-  type CreatedPlugin,
-  type Middleware,
-} from '../../plugin/index.ts';
+import { definePlugin, type CapabilityName, type Middleware } from '../kernel/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { toMiddleware, type CreatedPlugin } from '../kernel/define.ts';
 import { createContext, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
 import type { ListedPlugin } from './chain-builder.ts';
 import { measuringPlugins, type MeasuredPlugins } from './plugin-metrics.ts';

@@ -1,6 +1,8 @@
-import { GatewayError, isCreated, toMiddleware, type Clock, type Middleware } from '../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../plugin/index.ts';
+import { isCreated, toMiddleware } from '../kernel/define.ts';
+import type { Middleware } from '../kernel/index.ts';
 import type { Families } from '../record/metrics/metrics.ts';
-import { isError } from '../../plugin/thrown.ts';
+import { isError } from '../kernel/outside/thrown.ts';
 import type { ListedPlugin, Watch } from './chain-builder.ts';
 
 export interface PluginReports {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
-import { currentWork } from '../../plugin/plugin-work.ts';
+import { currentWork } from '../kernel/outside/plugin-work.ts';
 import { GatewayError } from '../../plugin/index.ts';
 
 /** A file of an external plugin. Keyed by path: all loaded versions of a file are one. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { runForPlugin } from '../../plugin/plugin-work.ts';
+import { runForPlugin } from '../kernel/outside/plugin-work.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { withinTime } from './time-limit.ts';
 

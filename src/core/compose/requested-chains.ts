@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CheckedChain } from '../http/chain/compile.ts';
-import { GatewayError, type Capabilities, type GatewayContext, type NamedChain } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Capabilities, GatewayContext, NamedChain } from '../kernel/index.ts';
 import type { ChainBuilder, ListedPlugin } from './chain-builder.ts';
 import type { PluginResources } from './plugin-resources.ts';
 

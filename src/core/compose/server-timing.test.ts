@@ -2,7 +2,9 @@ import { readStored } from '../../addons/budgets/settings/read-stored.ts';
 import { describe, expect, it } from 'vitest';
 import { compose } from '../http/chain/compose.ts';
 import type { GatewayFile, GatewayKey } from '../../../schemas/types.generated.ts';
-import { definePlugin, Secret, toMiddleware, type Middleware } from '../../plugin/index.ts';
+import { definePlugin, type Middleware } from '../kernel/index.ts';
+import { Secret } from '../../plugin/index.ts';
+import { toMiddleware } from '../kernel/define.ts';
 import {
   createAttempt,
   createContext,

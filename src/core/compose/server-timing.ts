@@ -1,12 +1,7 @@
 import type { Settings } from '../settings/read/load.ts';
-import {
-  toMiddleware,
-  type Clock,
-  type Exchange,
-  type GatewayContext,
-  type Middleware,
-  type TryRecord,
-} from '../../plugin/index.ts';
+import { toMiddleware } from '../kernel/define.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Exchange, GatewayContext, Middleware, TryRecord } from '../kernel/index.ts';
 import type { Watch } from './chain-builder.ts';
 
 /** The own time of each plugin by its name in the chain. `attempt` holds the times of the last attempt. */

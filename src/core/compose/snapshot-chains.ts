@@ -4,14 +4,8 @@ import { createModelDirectory } from '../catalog/model-directory.ts';
 import { CatalogResolver } from '../catalog/target-resolver.ts';
 import type { CompiledChain } from '../http/chain/compile.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import {
-  NO_TURNS,
-  type Capabilities,
-  type MediaInliner,
-  type PluginLevel,
-  type RequestLimits,
-  type Sender,
-} from '../../plugin/index.ts';
+import { NO_TURNS, type Capabilities, type MediaInliner, type RequestLimits, type Sender } from '../kernel/index.ts';
+import type { PluginLevel } from '../../plugin/index.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { ReplyStore, SnapshotHealth } from '../memory/ports.ts';

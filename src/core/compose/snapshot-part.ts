@@ -1,18 +1,15 @@
 import type {
   Capabilities,
   GatewayContext,
-  GatewayError,
   MediaInliner,
   Operation,
-  PluginLevel,
-  Reply,
   Sender,
   TargetResolver,
   Translator,
-  Clock,
   Recorder,
   Turns,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
+import type { GatewayError, PluginLevel, Reply, Clock } from '../../plugin/index.ts';
 import type { RequestPrices } from '../record/costs.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';

@@ -1,6 +1,7 @@
 import { compileCatalog } from '../catalog/catalog.ts';
 import type { Chain } from '../http/chain/instance.ts';
-import { type Clock, PLUGIN_LEVELS } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import { PLUGIN_LEVELS } from '../kernel/define.ts';
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { createNetworkTest } from '../settings/compile/networks.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { KeyRing } from '../../plugin/index.ts';
+import type { KeyRing } from '../kernel/index.ts';
 import type { NodeChanges, NodeTree } from '../tenants/tree.ts';
 import type { MetadataLabel } from '../record/metrics/caller-labels.ts';
 import { DigestRing, type KeyRingOptions } from '../settings/compile/key-ring.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, Exchange, Sender } from '../../plugin/index.ts';
+import type { Attempt, Exchange, Sender } from '../kernel/index.ts';
 import { createSender } from '../send/send.ts';
 import type { OutboundRequest, Upstream } from '../upstream/types.ts';
 import { NO_UPSTREAM } from './fakes.ts';

@@ -1,7 +1,7 @@
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
-import { systemClock } from '../../plugin/index.ts';
+import { systemClock } from '../kernel/system-clock.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
 import { dryParts } from '../process/add-on-parts.ts';

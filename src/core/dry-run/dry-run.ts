@@ -1,4 +1,4 @@
-import type { Attempt, Exchange } from '../../plugin/index.ts';
+import type { Attempt, Exchange } from '../kernel/index.ts';
 import { recordOf } from '../record/make-record.ts';
 import type { RecordEnd } from '../record/attempt-end.ts';
 import type { RecordedAttempt, RecordTimes, RequestRecord } from '../record/record.ts';

@@ -1,4 +1,5 @@
-import { UpstreamError, type Caller, type KeyRing, type Recorder } from '../../plugin/index.ts';
+import { UpstreamError } from '../../plugin/index.ts';
+import type { Caller, KeyRing, Recorder } from '../kernel/index.ts';
 import type { TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 

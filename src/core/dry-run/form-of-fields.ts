@@ -1,4 +1,4 @@
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 
 const BOUNDARY = 'gatehouse-dry-run-form';
 export const FORM_TYPE = 'multipart/form-data';

@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks';
-import { currentWork } from '../../plugin/plugin-work.ts';
+import { currentWork } from '../kernel/outside/plugin-work.ts';
 
 /** A timer, a socket or a server of Node. */
 interface Resource {

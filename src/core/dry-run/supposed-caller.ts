@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../plugin/index.ts';
+import type { Caller } from '../kernel/index.ts';
 import { digestOf, digestsOf } from '../settings/compile/api-keys.ts';
 import { callerOf } from '../settings/compile/key-ring.ts';
 import type { Settings } from '../settings/read/load.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError, type BreakerSettings, type HealthTrial } from '../../plugin/index.ts';
+import { UpstreamError } from '../../plugin/index.ts';
+import type { BreakerSettings, HealthTrial } from '../kernel/index.ts';
 import { createFakeClock, createTarget } from '../../plugin/testing/index.ts';
 import { Breaker } from './breaker.ts';
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError, type BreakerSettings, type ErrorDetails, type HealthTrial } from '../../plugin/index.ts';
+import { UpstreamError } from '../../plugin/index.ts';
+import type { BreakerSettings, HealthTrial } from '../kernel/index.ts';
+import type { ErrorDetails } from '../../plugin/errors.ts';
 import { createFakeClock, createTarget } from '../../plugin/testing/index.ts';
 import type { HealthTransition } from './ports.ts';
 import { Breaker } from './breaker.ts';

@@ -1,11 +1,5 @@
-import {
-  isOfCallersToken,
-  type BreakerSettings,
-  type Clock,
-  type GatewayError,
-  type HealthTrial,
-  type TargetHealth,
-} from '../../plugin/index.ts';
+import { isOfCallersToken, type BreakerSettings, type HealthTrial, type TargetHealth } from '../kernel/index.ts';
+import type { Clock, GatewayError } from '../../plugin/index.ts';
 import type { HealthReport, HealthTransition } from './ports.ts';
 import { SlidingWindow } from './sliding-window.ts';
 

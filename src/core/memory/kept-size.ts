@@ -1,4 +1,4 @@
-import type { NewResponse } from '../../plugin/index.ts';
+import type { NewResponse } from '../kernel/index.ts';
 
 /** Upper estimates of the memory of an entry besides its bytes, and of each of its items. */
 const ENTRY_BYTES = 512;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError, type ErrorCode, type Exchange, type GatewayConfig, type Target } from '../../plugin/index.ts';
+import { UpstreamError, type ErrorCode } from '../../plugin/index.ts';
+import type { Exchange, GatewayConfig, Target } from '../kernel/index.ts';
 import { createConfig, createExchange, createFakeClock, createTarget } from '../../plugin/testing/index.ts';
 import { targetsOf } from './ports.ts';
 import { MemoryHealthStore } from './target-health.ts';

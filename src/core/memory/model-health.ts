@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { isOfAccount, isOfModel, type Clock, type Target, type TargetHealth } from '../../plugin/index.ts';
+import { isOfAccount, isOfModel, type Target, type TargetHealth } from '../kernel/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { HealthSubject, HealthTransition } from './ports.ts';
 import { Breaker } from './breaker.ts';
 import { NarrowHealth } from './narrow-health.ts';

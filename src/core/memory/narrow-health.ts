@@ -1,4 +1,5 @@
-import type { GatewayError, HealthTrial, TargetHealth } from '../../plugin/index.ts';
+import type { GatewayError } from '../../plugin/index.ts';
+import type { HealthTrial, TargetHealth } from '../kernel/index.ts';
 import type { Breaker } from './breaker.ts';
 
 /** A part of a target's requests with a breaker of its own: those with one token, or for one model. */

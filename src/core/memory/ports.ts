@@ -10,7 +10,7 @@ import type {
   Route,
   Target,
   TargetHealth,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
 
 // The parts of the state that other rooms use. `memory/` implements it in the memory of one process.
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CachedReply } from '../../plugin/index.ts';
+import type { CachedReply } from '../kernel/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import type { ReplyStoreSize } from './ports.ts';
 import { MemoryReplyStore, MemoryReplyStores } from './reply-cache.ts';

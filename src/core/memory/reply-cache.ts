@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import type { CachedReply, Clock } from '../../plugin/index.ts';
+import type { CachedReply } from '../kernel/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from './ports.ts';
 
 interface ReplyStoreSetup {

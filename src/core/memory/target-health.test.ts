@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError, type GatewayConfig, type Target } from '../../plugin/index.ts';
+import { UpstreamError } from '../../plugin/index.ts';
+import type { GatewayConfig, Target } from '../kernel/index.ts';
 import { createConfig, createFakeClock, createTarget } from '../../plugin/testing/index.ts';
 import { targetsOf, type HealthListener } from './ports.ts';
 import { MemoryHealthStore } from './target-health.ts';

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock, GatewayConfig, Target, TargetHealth } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { GatewayConfig, Target, TargetHealth } from '../kernel/index.ts';
 import {
   targetsOf,
   type HealthListener,

@@ -1,13 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import {
-  Secret,
-  UpstreamError,
-  type ErrorCode,
-  type Exchange,
-  type GatewayConfig,
-  type Target,
-} from '../../plugin/index.ts';
+import { Secret, UpstreamError, type ErrorCode } from '../../plugin/index.ts';
+import type { Exchange, GatewayConfig, Target } from '../kernel/index.ts';
 import {
   createAttempt,
   createConfig,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { isOfCallersToken, type Clock, type TargetHealth } from '../../plugin/index.ts';
+import { isOfCallersToken, type TargetHealth } from '../kernel/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { HealthSubject } from './ports.ts';
 import { Breaker } from './breaker.ts';
 import { NarrowHealth } from './narrow-health.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { loadAjv } from '../kernel/on-demand.ts';
 import { compiledAhead } from '../kernel/compiled-ahead.ts';
-import type { BodyFault } from '../../plugin/index.ts';
+import type { BodyFault } from '../kernel/index.ts';
 import { packageFile } from '../kernel/package-root.ts';
 
 const all: (() => ValidateFunction)[] = [];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bodyKind, namesOf, RequestBody } from '../../plugin/index.ts';
+import { bodyKind, namesOf, RequestBody } from '../kernel/index.ts';
 import { operations } from './index.ts';
 
 const SCHEMAS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, RequestBody } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { RequestBody } from '../kernel/index.ts';
 import { onPublishedModel } from './gemini-paths.ts';
 
 const fieldsOf = (publisher: string, model: string, body: object = {}) =>

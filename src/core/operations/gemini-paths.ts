@@ -1,4 +1,5 @@
-import { GatewayError, type Operation, type PathParams, type RequestBody } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Operation, PathParams, RequestBody } from '../kernel/index.ts';
 
 /** A method on a model, behind the last colon (docs/protocols/vertex-ai.md#paths, docs/protocols/gemini.md#paths). */
 type OfPath = Pick<Operation, 'path' | 'provider' | 'fieldsInPath'>;

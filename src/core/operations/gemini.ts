@@ -10,7 +10,8 @@ import { batchForms, singleForms } from '../../formats/gemini/embeddings.ts';
 import { gemini, geminiArray } from '../../formats/gemini/index.ts';
 import { predictForms } from '../../formats/gemini/predict.ts';
 import { toCamel } from '../../formats/json/field-names.ts';
-import { GatewayError, isObject, type BodyFault, type Operation, type RequestBody } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import { isObject, type BodyFault, type Operation, type RequestBody } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onModel, onPublishedModel } from './gemini-paths.ts';
 

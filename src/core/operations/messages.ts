@@ -1,6 +1,6 @@
 import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
 import { messagesFields } from '../../formats/fields/field-tables.ts';
-import type { Operation, RequestBody } from '../../plugin/index.ts';
+import type { Operation, RequestBody } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 import { onClaude } from './gemini-paths.ts';
 

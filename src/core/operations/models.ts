@@ -1,7 +1,7 @@
 import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
 import { gemini } from '../../formats/gemini/index.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 
 type OfGateway = Pick<Operation, 'method' | 'task' | 'validate'>;
 

@@ -1,6 +1,6 @@
 import * as tables from '../../formats/fields/field-tables.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import type { Operation } from '../../plugin/index.ts';
+import type { Operation } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 
 const POST = { method: 'POST', format: openaiChat } as const;

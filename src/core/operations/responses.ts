@@ -1,6 +1,6 @@
 import { responsesFields } from '../../formats/fields/field-tables.ts';
 import { openaiResponses, responsesCompaction } from '../../formats/openai-responses/index.ts';
-import { isReference, type Operation } from '../../plugin/index.ts';
+import { isReference, type Operation } from '../kernel/index.ts';
 import { bodySchema } from './body-schema.ts';
 
 /** OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses/create */

@@ -1,6 +1,6 @@
 import type { CounterRef } from './counters.ts';
 import type { NodeKind } from '../tenants/tree.ts';
-import type { AlertKind } from '../../plugin/alert-kinds.ts';
+import type { AlertKind } from '../kernel/alert-kinds.ts';
 
 /** `team:search` */
 export const refOfNode = (kind: NodeKind, id: string): string => `${kind}:${id}`;

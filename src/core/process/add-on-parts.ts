@@ -6,7 +6,9 @@ import { addExtraReaders, type ExtraReader } from '../settings/source/extra-file
 import { setCompileNode, type CompileNode } from '../settings/compile/compile-node.ts';
 import { setStoreSettings, type ReadStoreSettings } from '../settings/source/stored-objects.ts';
 import { addPlugins } from '../../../plugins/index.ts';
-import type { Clock, Operation, Plugin, Report } from '../../plugin/index.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Operation, Plugin } from '../kernel/index.ts';
+import type { Report } from '../kernel/report.ts';
 import type { PeriodAt } from '../ports/counters.ts';
 import type { PricePort } from '../ports/prices.ts';
 import type { OpenStore } from '../ports/store.ts';

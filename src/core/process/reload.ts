@@ -14,7 +14,7 @@ import { oneAtATime } from './one-at-a-time.ts';
 import { moduleVersions } from '../compose/plugin-modules.ts';
 import { reportRestartOnly } from './restart-only.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
-import { messageOf } from '../../plugin/thrown.ts';
+import { messageOf } from '../kernel/outside/thrown.ts';
 
 export type ReloadResult =
   | {

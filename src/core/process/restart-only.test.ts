@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ServerFile } from '../../../schemas/types.generated.ts';
-import { Secret, type Problem } from '../../plugin/index.ts';
+import { Secret } from '../../plugin/index.ts';
+import type { Problem } from '../kernel/report.ts';
 import { reportRestartOnly, RESTART_ONLY } from './restart-only.ts';
 
 function problems(running: ServerFile, next: ServerFile): Problem[] {

@@ -1,5 +1,5 @@
 import type { ServerFile } from '../../../schemas/types.generated.ts';
-import type { Report } from '../../plugin/index.ts';
+import type { Report } from '../kernel/report.ts';
 import { compileServerSettings, type ServerSettings } from '../settings/compile/server-settings.ts';
 
 export interface RestartOnly {

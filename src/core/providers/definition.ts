@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '../../../schemas/types.generated.ts';
-import type { Clock, ModelTask, Report } from '../../plugin/index.ts';
+import type { Clock, ModelTask } from '../../plugin/index.ts';
+import type { Report } from '../kernel/report.ts';
 import type { TokenStore } from '../memory/ports.ts';
 import type { Upstream } from '../upstream/types.ts';
 import type { Location, ProviderEntry } from './provider.ts';

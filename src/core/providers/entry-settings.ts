@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CatalogEntry, ExtensionSetting } from '../../../schemas/types.generated.ts';
-import type { Report, Secret } from '../../plugin/index.ts';
+import type { Report } from '../kernel/report.ts';
+import type { Secret } from '../../plugin/index.ts';
 import type { Location } from './provider.ts';
 import type { Spoken } from './definition.ts';
 

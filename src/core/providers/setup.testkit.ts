@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { Problem } from '../../plugin/index.ts';
+import type { Problem } from '../kernel/report.ts';
 import { ManualClock } from '../memory/tokens.testkit.ts';
 import { MemoryTokenStore } from '../memory/tokens.ts';
 import type { SmallReply, SmallRequest } from '../upstream/types.ts';

@@ -1,11 +1,5 @@
-import {
-  UpstreamError,
-  type Attempt,
-  type ErrorCode,
-  type Exchange,
-  type GatewayError,
-  type ReplyEnd,
-} from '../../plugin/index.ts';
+import { UpstreamError, type ErrorCode, type GatewayError, type ReplyEnd } from '../../plugin/index.ts';
+import type { Attempt, Exchange } from '../kernel/index.ts';
 
 /** End of a request, or its current state while it runs. */
 export type RecordEnd = Omit<ReplyEnd, 'state'> & { readonly state: ReplyEnd['state'] | 'running' };

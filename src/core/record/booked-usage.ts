@@ -1,6 +1,7 @@
 import { isWithin, UNKNOWN_MOST } from '../../formats/counts.ts';
 import type { Signals, UpstreamFailure, Usage } from '../../formats/events.ts';
-import type { Attempt, ErrorCode, Exchange, ModelTask, TryRecord } from '../../plugin/index.ts';
+import type { Attempt, Exchange, TryRecord } from '../kernel/index.ts';
+import type { ErrorCode, ModelTask } from '../../plugin/index.ts';
 
 /**
  * The usage of a reply as the provider counts it. Undefined where it cannot be true: its counts contradict each other,

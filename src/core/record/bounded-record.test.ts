@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Loss } from '../../formats/conversation.ts';
-import { GatewayError, UpstreamError, type Attempt, type Exchange } from '../../plugin/index.ts';
+import { GatewayError, UpstreamError } from '../../plugin/index.ts';
+import type { Attempt, Exchange } from '../kernel/index.ts';
 import { createCaller, createConfig, createTarget } from '../../plugin/testing/index.ts';
 import { boundRecord, MAX_RECORD_BYTES } from './bounded-record.ts';
 import { MAX_TEXT } from './cut.ts';

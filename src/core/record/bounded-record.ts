@@ -1,4 +1,4 @@
-import { countLosses } from '../../plugin/index.ts';
+import { countLosses } from '../kernel/index.ts';
 import type { RecordedAttempt, RequestRecord } from './record.ts';
 
 /** Maximum bytes of a record as JSON, for any input of callers and upstreams. */

@@ -1,4 +1,5 @@
-import type { Attempt, EmbeddingCall, ErrorCode, Exchange, ResolvedTarget } from '../../plugin/index.ts';
+import type { Attempt, EmbeddingCall, Exchange, ResolvedTarget } from '../kernel/index.ts';
+import type { ErrorCode } from '../../plugin/index.ts';
 import type { Nano } from '../ports/money.ts';
 
 /**

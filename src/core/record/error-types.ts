@@ -1,4 +1,5 @@
-import { LIMIT_KINDS, LIMITED_KINDS, type ErrorCode } from '../../plugin/index.ts';
+import { LIMIT_KINDS, LIMITED_KINDS } from '../kernel/rate-limits.ts';
+import type { ErrorCode } from '../../plugin/index.ts';
 
 /** Reasons of failed requests and attempts in metrics, spans and logs: a closed list, because it is a metric label. */
 export const ERROR_TYPES = [

@@ -1,18 +1,15 @@
-import type { Signals } from '../../formats/events.ts';
-import { createSignals } from '../../formats/events.ts';
+import { type Signals, createSignals } from '../../formats/events.ts';
+import { Cancellation, type Clock, type ReplyEnd } from '../../plugin/index.ts';
+import { heldReply } from '../kernel/reply.ts';
 import {
-  Cancellation,
-  heldReply,
   RequestBody,
   type Attempt,
-  type Clock,
   type Exchange,
   type Operation,
-  type ReplyWithForm,
-  type ReplyEnd,
   type ResolvedTarget,
   type TryRecord,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
+import type { ReplyWithForm } from '../../plugin/reply.ts';
 import { createCaller, createConfig, createTarget } from '../../plugin/testing/index.ts';
 
 /** 2026-01-01T00:00:00Z, far enough from zero that spans take it for wall time. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Secret, UpstreamError, type Exchange, type ReplyEnd } from '../../plugin/index.ts';
+import { Secret, UpstreamError, type ReplyEnd } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { createConfig, createTarget } from '../../plugin/testing/index.ts';
 import { boundRecord } from './bounded-record.ts';
 import {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ERRORS, GatewayError, UpstreamError, type ErrorCode, type Exchange } from '../../plugin/index.ts';
+import { ERRORS, GatewayError, UpstreamError, type ErrorCode } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { ERROR_LABELS, ERROR_TYPES } from './error-types.ts';
 import { attemptOf, endOf, exchangeOf, replyOf, streamedExchange, tryOf, vertex, WALL } from './exchange.testkit.ts';
 import { recordOf as recordWith } from './make-record.ts';

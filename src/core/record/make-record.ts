@@ -3,11 +3,11 @@ import {
   retriesOf,
   type Attempt,
   type Exchange,
-  type GatewayError,
   type SkippedTarget,
   type Target,
   type TryRecord,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
+import type { GatewayError } from '../../plugin/index.ts';
 import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
 import { cut } from './cut.ts';

@@ -1,4 +1,4 @@
-import type { SemanticLookup } from '../../plugin/index.ts';
+import type { SemanticLookup } from '../kernel/index.ts';
 import { cut } from './cut.ts';
 import type { RecordedCost } from './costs.ts';
 import type { RecordedSemantic } from './record.ts';

@@ -1,16 +1,13 @@
+import type { CacheStatus, ErrorCode, FailureKind, ReplyEnd } from '../../plugin/index.ts';
 import type {
-  CacheStatus,
   ChoiceReason,
   ChosenBranch,
   CommitMode,
-  ErrorCode,
-  FailureKind,
   EmbeddingCall,
-  ReplyEnd,
   SemanticLookup,
   SentFile,
   SkippedTarget,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
 import type { DefaultedParam, Loss } from '../../formats/conversation.ts';
 import type { FinishReason, Usage } from '../../formats/events.ts';
 import type { DisconnectStage, ErrorTypeLabel, RejectionReason } from './error-types.ts';

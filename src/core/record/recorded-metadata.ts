@@ -1,4 +1,4 @@
-import type { Exchange } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { cut } from './cut.ts';
 import type { RequestRecord } from './record.ts';
 import { CENSOR, scrub } from './scrub.ts';

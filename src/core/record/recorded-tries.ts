@@ -1,7 +1,7 @@
-import type { Attempt, ErrorCode, Exchange, GatewayError, TryRecord } from '../../plugin/index.ts';
-import { isEndedByGateway } from './attempt-end.ts';
+import type { Attempt, Exchange, TryRecord } from '../kernel/index.ts';
+import type { ErrorCode, GatewayError } from '../../plugin/index.ts';
+import { isEndedByGateway, type RecordEnd } from './attempt-end.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
-import type { RecordEnd } from './attempt-end.ts';
 import type { RecordedTry, RequestOutcome } from './record.ts';
 
 export interface TryContext {

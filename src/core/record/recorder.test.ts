@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../../plugin/index.ts';
+import { GatewayError, UpstreamError, type ReplyEnd } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { createCaller, createConfig, createTarget } from '../../plugin/testing/index.ts';
 import { createAccessLog, type AccessLogOptions } from './log/access-log.ts';
 import {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { Clock, Recorder, ReplyEnd } from '../../plugin/index.ts';
+import type { Clock, ReplyEnd } from '../../plugin/index.ts';
+import type { Recorder } from '../kernel/index.ts';
 import type { AccessLog } from './log/access-log.ts';
 import { boundRecord } from './bounded-record.ts';
 import type { EndedRequest, EndedRequests } from './ended-requests.ts';

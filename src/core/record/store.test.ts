@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCaller, createConfig, createTarget } from '../../plugin/testing/index.ts';
-import { UpstreamError, type Exchange, type ReplyEnd } from '../../plugin/index.ts';
+import { UpstreamError, type ReplyEnd } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
 import { boundRecord } from './bounded-record.ts';
 import { anthropic, attemptOf, createStillClock, endOf, exchangeOf, tryOf, WALL } from './exchange.testkit.ts';
 import { recordOf } from './make-record.ts';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, Exchange } from '../../plugin/index.ts';
-import { LiveList, type Listed } from '../../plugin/live-list.ts';
+import type { Clock } from '../../plugin/index.ts';
+import type { Exchange } from '../kernel/index.ts';
+import { LiveList, type Listed } from '../kernel/live-list.ts';
 import { boundRecord, type BoundedRecord } from './bounded-record.ts';
 import { rawRecord, recordJson, recordLine } from './json.ts';
 import { recordOf } from './make-record.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ChosenBranch } from '../../plugin/index.ts';
+import type { ChosenBranch } from '../kernel/index.ts';
 import type { BoundedRecord } from './bounded-record.ts';
 import { recordJson } from './json.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedTry } from './record.ts';

@@ -1,6 +1,6 @@
-import type { Attempt, Exchange } from '../../plugin/index.ts';
+import type { Attempt, Exchange } from '../kernel/index.ts';
 import type { RequestPrices } from './costs.ts';
-import { withoutVersion } from '../../plugin/model-ids.ts';
+import { withoutVersion } from '../kernel/model-ids.ts';
 
 /** Another model or tier answered than the request named. The request pays the prices of the one that answered. */
 export const SUBSTITUTIONS = ['model', 'tier', 'model_and_tier'] as const;

@@ -1,5 +1,6 @@
 import { ReplyFault } from '../../formats/format.ts';
-import { Cancellation, GatewayError, UpstreamError, type Batch, type ReplyReaderLike } from '../../plugin/index.ts';
+import { Cancellation, GatewayError, UpstreamError } from '../../plugin/index.ts';
+import type { Batch, ReplyReaderLike } from '../kernel/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { ByteBudget } from '../upstream/bounded-body.ts';
 import { inParallel } from '../upstream/parallel.ts';

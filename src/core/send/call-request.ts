@@ -1,14 +1,9 @@
 import { secretsInBody } from '../../formats/body-secrets.ts';
 import type { Signals } from '../../formats/events.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
-import {
-  UpstreamError,
-  unwantedReply,
-  type Attempt,
-  type FormBody,
-  type Exchange,
-  type GatewayError,
-} from '../../plugin/index.ts';
+import { UpstreamError, type GatewayError } from '../../plugin/index.ts';
+import { unwantedReply, type Attempt, type Exchange } from '../kernel/index.ts';
+import type { FormBody } from '../kernel/forms/form-body.ts';
 import type { Hold, Origin, OutboundRequest } from '../upstream/types.ts';
 import type { UpstreamErrorContext } from '../upstream/upstream-error.ts';
 import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';

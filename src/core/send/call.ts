@@ -1,12 +1,6 @@
-import {
-  FormBody,
-  GatewayError,
-  UpstreamError,
-  type Attempt,
-  type Clock,
-  type TryRecord,
-  type Limit,
-} from '../../plugin/index.ts';
+import { FormBody } from '../kernel/forms/form-body.ts';
+import { GatewayError, UpstreamError, type Clock } from '../../plugin/index.ts';
+import type { Attempt, TryRecord, Limit } from '../kernel/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
 import { newTry, type CommittedReply, type RefusedReply } from '../upstream/types.ts';
 import {

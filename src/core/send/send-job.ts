@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '../catalog/catalog.ts';
-import type { Attempt, Clock, Exchange, Outbound } from '../../plugin/index.ts';
+import type { Attempt, Exchange, Outbound } from '../kernel/index.ts';
+import type { Clock } from '../../plugin/index.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { OutboundRequest, Upstream } from '../upstream/types.ts';
 

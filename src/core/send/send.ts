@@ -1,5 +1,7 @@
 import { entryOf } from '../catalog/catalog-target.ts';
-import { GatewayError, type Reply, type Sender, type RateGates } from '../../plugin/index.ts';
+import { GatewayError, type Reply } from '../../plugin/index.ts';
+import type { Sender } from '../kernel/index.ts';
+import type { RateGates } from '../kernel/rate-gates.ts';
 import type { CommittedReply } from '../upstream/types.ts';
 import { sendBatch } from './batches.ts';
 import { sendUntilReply } from './call.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../../plugin/index.ts';
+import type { Caller } from '../kernel/index.ts';
 
 /** The name of what a counter counts, for people: `team:search:month:usd` of the counter `team:search month usd`. It fits into a URL. */
 export const nameOfCounter = (node: string): string => node.replaceAll(' ', ':');

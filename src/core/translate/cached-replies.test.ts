@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolvedTarget } from '../../../plugins/cache/bench.testkit.ts';
 import { operations } from '../operations/index.ts';
-import type { CachedReply } from '../../plugin/index.ts';
+import type { CachedReply } from '../kernel/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
 import { createReplyCache } from './cached-replies.ts';

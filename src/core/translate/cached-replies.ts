@@ -2,19 +2,13 @@ import { ReplyFault, type ClientContext, type Format } from '../../formats/forma
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../formats/streams/replay.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
-import {
-  GatewayError,
-  type CachedReply,
-  type Clock,
-  type Operation,
-  type Reply,
-  type ReplyCache,
-} from '../../plugin/index.ts';
+import { GatewayError, type Clock, type Reply } from '../../plugin/index.ts';
+import type { CachedReply, Operation, ReplyCache } from '../kernel/index.ts';
 import type { ReplyStore } from '../memory/ports.ts';
 import { spokenHeaders } from './outbound-headers.ts';
 import { clientContext, checkMessagesRoute } from './translation-job.ts';
-import { spliceTexts } from '../../plugin/edits.ts';
-import { scanTopLevel, type JsonLimits, type TopLevel } from '../../plugin/json-scan.ts';
+import { spliceTexts } from '../kernel/body/edits.ts';
+import { scanTopLevel, type JsonLimits, type TopLevel } from '../kernel/body/json-scan.ts';
 
 /** The store as the `cache` plugin sees it, which can also convert a reply between its plain and its stream form. */
 export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {

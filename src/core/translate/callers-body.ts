@@ -1,5 +1,5 @@
 import type { SearchableBody } from '../../formats/body-view.ts';
-import { RequestBody, type Outbound } from '../../plugin/index.ts';
+import { RequestBody, type Outbound } from '../kernel/index.ts';
 
 const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
 /** The escape of a printable ASCII character, except those that encoders write: Go and Gson escape `&`, `<`, `>` and `=`, Gson and PHP also `'`. */

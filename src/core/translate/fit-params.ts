@@ -2,7 +2,8 @@ import type { Conversation, JsonObject, Loss } from '../../formats/conversation.
 import { RequestFault } from '../../formats/format.ts';
 import { isObject, rest } from '../../formats/json/object.ts';
 import { joinLosses } from '../../formats/losses/losses.ts';
-import { spellingsOf, type Edit, type Prepared, type RequestBody } from '../../plugin/index.ts';
+import { spellingsOf, type Prepared, type RequestBody } from '../kernel/index.ts';
+import type { Edit } from '../../plugin/index.ts';
 import type { FittedChange } from '../../formats/config-params.ts';
 import { encodingTarget, type Job } from './translation-job.ts';
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { chatCompletions } from '../operations/openai.ts';
 import { messages } from '../operations/messages.ts';
-import {
-  GatewayError,
-  RequestBody,
-  UpstreamError,
-  type RemoteMediaSettings,
-  type ResolvedTarget,
-} from '../../plugin/index.ts';
+import { GatewayError, UpstreamError } from '../../plugin/index.ts';
+import { RequestBody, type RemoteMediaSettings, type ResolvedTarget } from '../kernel/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
 import type { Download, DownloadRequest } from '../upstream/types.ts';
 import { createMediaInliner } from './inline-media.ts';

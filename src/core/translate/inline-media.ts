@@ -3,17 +3,15 @@ import type { Format } from '../../formats/format.ts';
 import { formats } from '../../formats/index.ts';
 import { replaceAt, type FetchedMedia, type MediaByUrl, type RemoteMedia } from '../../formats/media/remote-media.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
+import { Cancellation, GatewayError, type Clock } from '../../plugin/index.ts';
 import {
-  Cancellation,
-  GatewayError,
   toGatewayError,
   type Attempt,
-  type Clock,
   type Exchange,
   type MediaInliner,
   type RequestBody,
   type ResolvedTarget,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
 import { ByteBudget } from '../upstream/bounded-body.ts';
 import { inParallel } from '../upstream/parallel.ts';
 import type { Upstream } from '../upstream/types.ts';

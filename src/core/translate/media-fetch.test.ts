@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Cancellation, GatewayError, UpstreamError, type RemoteMediaSettings } from '../../plugin/index.ts';
+import { Cancellation, GatewayError, UpstreamError } from '../../plugin/index.ts';
+import type { RemoteMediaSettings } from '../kernel/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
 import type { Download, DownloadRequest } from '../upstream/types.ts';
 import { ByteBudget } from '../upstream/bounded-body.ts';

@@ -1,10 +1,5 @@
-import {
-  GatewayError,
-  UpstreamError,
-  type Cancellation,
-  type Clock,
-  type RemoteMediaSettings,
-} from '../../plugin/index.ts';
+import { GatewayError, UpstreamError, type Cancellation, type Clock } from '../../plugin/index.ts';
+import type { RemoteMediaSettings } from '../kernel/index.ts';
 import type { Download, Upstream } from '../upstream/types.ts';
 import type { ByteBudget } from '../upstream/bounded-body.ts';
 import type { AllowedHosts } from '../catalog/custom-host.ts';

@@ -1,5 +1,5 @@
 import { formats } from '../../formats/index.ts';
-import type { Exchange, ResolvedTarget, Target } from '../../plugin/index.ts';
+import type { Exchange, ResolvedTarget, Target } from '../kernel/index.ts';
 import type { Loss } from '../../formats/conversation.ts';
 import type { ModelFeatures } from '../../formats/format.ts';
 

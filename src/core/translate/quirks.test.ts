@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { anthropicMessages } from '../../formats/anthropic-messages/index.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import { UpstreamError, type Outbound, type Prepared } from '../../plugin/index.ts';
+import { UpstreamError } from '../../plugin/index.ts';
+import type { Outbound, Prepared } from '../kernel/index.ts';
 import type { BodyEnvelope } from '../providers/provider.ts';
 import { applyQuirks } from './quirks.ts';
 

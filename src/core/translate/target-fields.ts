@@ -2,13 +2,8 @@ import { TARGET_FIELDS, type TargetField } from '../../formats/anthropic-message
 import { LossReport, joinLosses } from '../../formats/losses/losses.ts';
 import type { BodyEdit } from '../../formats/body-view.ts';
 import { isObject } from '../../formats/json/object.ts';
-import {
-  GatewayError,
-  type Operation,
-  type Prepared,
-  type RequestBody,
-  type ResolvedTarget,
-} from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Operation, Prepared, RequestBody, ResolvedTarget } from '../kernel/index.ts';
 import { viewOf } from './callers-body.ts';
 import { namesIn } from './outbound-headers.ts';
 

@@ -7,10 +7,10 @@ import { joinLosses } from '../../formats/losses/losses.ts';
 import { restoringNames } from '../../formats/name-aliases.ts';
 import { translateRequest } from '../../formats/translate.ts';
 import { writeJson } from '../../formats/json/text.ts';
-import type { Outbound, Prepared, ResolvedTarget, Steps } from '../../plugin/index.ts';
+import type { Outbound, Prepared, ResolvedTarget, Steps } from '../kernel/index.ts';
 import { CallersBody, viewOf } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
-import { callId } from '../../plugin/ids.ts';
+import { callId } from '../kernel/ids.ts';
 import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
 import { REFUSED_SIGNATURE, refusesSignature } from '../../formats/refused-signature.ts';
 

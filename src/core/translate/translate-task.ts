@@ -13,13 +13,14 @@ import { writeJson } from '../../formats/json/text.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
 import { addPiece } from '../../formats/json/piece-list.ts';
-import { GatewayError, type Batch, type Outbound, type Prepared, type Steps } from '../../plugin/index.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Batch, Outbound, Prepared, Steps } from '../kernel/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
 import { CallersBody } from './callers-body.ts';
 import { keptBody, placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../../formats/translate.ts';
-import { callId } from '../../plugin/ids.ts';
+import { callId } from '../kernel/ids.ts';
 
 /** Prepares a request with a codec: embeddings, images, token counts. Throws RequestFault. */
 export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prepared> {

@@ -2,19 +2,18 @@ import { modelLimits } from '../catalog/model-table/model-table.ts';
 import { RequestFault, type ClientContext, type Format } from '../../formats/format.ts';
 import type { Cleaning } from '../../formats/body-view.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type Exchange,
-  type KeptTurn,
-  type Operation,
-  type Outbound,
-  type RequestBody,
-  type ResolvedTarget,
-  type Steps,
-  type Clock,
-  type Target,
-} from '../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../plugin/index.ts';
+import type {
+  Attempt,
+  Exchange,
+  KeptTurn,
+  Operation,
+  Outbound,
+  RequestBody,
+  ResolvedTarget,
+  Steps,
+  Target,
+} from '../kernel/index.ts';
 import type { ConfigParams } from '../../formats/config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 

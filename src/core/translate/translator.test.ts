@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { countTokens, messages } from '../operations/messages.ts';
 import { chatCompletions } from '../operations/openai.ts';
 import { openaiChat } from '../../formats/openai-chat/index.ts';
-import { RequestBody, type Operation, type ResolvedTarget } from '../../plugin/index.ts';
+import { RequestBody, type Operation, type ResolvedTarget } from '../kernel/index.ts';
 import { createAttempt, createExchange, createFakeClock } from '../../plugin/testing/index.ts';
 import { createTranslator } from './translator.ts';
 

@@ -2,16 +2,15 @@ import { codecOf, quirksOf } from '../catalog/catalog-target.ts';
 import { formats } from '../../formats/index.ts';
 import {
   foreignParams,
-  GatewayError,
   type Attempt,
-  type Clock,
   type Exchange,
   type Operation,
   type Prepared,
   type ResolvedTarget,
   type Steps,
   type Translator,
-} from '../../plugin/index.ts';
+} from '../kernel/index.ts';
+import { GatewayError, type Clock } from '../../plugin/index.ts';
 import type { Loss } from '../../formats/conversation.ts';
 import type { PassThroughSupport } from '../../formats/format.ts';
 import { joinLosses, LossReport } from '../../formats/losses/losses.ts';

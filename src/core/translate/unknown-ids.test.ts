@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openaiResponses } from '../../formats/openai-responses/index.ts';
-import { RequestBody, type Operation } from '../../plugin/index.ts';
+import { RequestBody, type Operation } from '../kernel/index.ts';
 import { withoutUnknownIds } from './unknown-ids.ts';
 
 // Only the format of the operation is read.

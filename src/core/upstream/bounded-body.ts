@@ -1,5 +1,5 @@
 import { addPiece } from '../../formats/json/piece-list.ts';
-import { codingOf } from '../../plugin/content-decoder.ts';
+import { codingOf } from '../kernel/body/content-decoder.ts';
 
 export class BoundedBody {
   readonly #limit: number;

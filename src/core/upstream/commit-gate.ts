@@ -1,6 +1,6 @@
 import type { Signals } from '../../formats/events.ts';
-import { shortList } from '../../plugin/short-list.ts';
-import { codingOf } from '../../plugin/content-decoder.ts';
+import { shortList } from '../kernel/short-list.ts';
+import { codingOf } from '../kernel/body/content-decoder.ts';
 import type { OutboundRequest } from './types.ts';
 
 /** A 2xx before commit, with its progress. */

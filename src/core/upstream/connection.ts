@@ -1,6 +1,7 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { Client, type buildConnector, type Dispatcher } from 'undici';
-import { toGatewayError, UpstreamError, type Clock, type GatewayError } from '../../plugin/index.ts';
+import { toGatewayError } from '../kernel/index.ts';
+import { UpstreamError, type Clock, type GatewayError } from '../../plugin/index.ts';
 import { permittedAddresses, type Lookup } from './egress.ts';
 import { causeOf, outOfSockets, toTlsError } from './faults.ts';
 import { checkProxiedName, portOf, withoutBrackets } from './route.ts';

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { codingOf, decoderOf, DecodeFault, type ContentDecoder } from '../../plugin/content-decoder.ts';
+import { codingOf, decoderOf, DecodeFault, type ContentDecoder } from '../kernel/body/content-decoder.ts';
 import { UpstreamError, type ErrorCode, type GatewayError } from '../../plugin/index.ts';
-import type { Listed } from '../../plugin/live-list.ts';
+import type { Listed } from '../kernel/live-list.ts';
 import type { Connection } from './connection.ts';
 import { isConnectionClosed, toTransportError } from './faults.ts';
 import type { OriginPool } from './pool.ts';

@@ -1,5 +1,5 @@
 import { addPiece } from '../../formats/json/piece-list.ts';
-import { UNCODED } from '../../plugin/content-decoder.ts';
+import { UNCODED } from '../kernel/body/content-decoder.ts';
 import { UpstreamError, type Cancellation, type GatewayError } from '../../plugin/index.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { Dispatch } from './dispatch.ts';

@@ -7,7 +7,8 @@ import {
   type LimitSettings,
   type Progress,
 } from './limits.ts';
-import { systemClock, type Clock } from '../../plugin/index.ts';
+import { systemClock } from '../kernel/system-clock.ts';
+import type { Clock } from '../../plugin/index.ts';
 
 const settings: LimitSettings = {
   timeouts: { connect: 50, firstByte: 200, firstContent: 300, idle: 100, total: 10_000 },

@@ -1,4 +1,6 @@
-import { firstByteOf, GatewayError, UpstreamError, type Clock, type Timeouts } from '../../plugin/index.ts';
+import { firstByteOf } from '../kernel/timeouts.ts';
+import { GatewayError, UpstreamError, type Clock } from '../../plugin/index.ts';
+import type { Timeouts } from '../kernel/index.ts';
 import type { Hold, OutboundRequest } from './types.ts';
 
 type LimitName =

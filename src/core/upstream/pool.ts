@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { UpstreamError, type Clock, type GatewayError } from '../../plugin/index.ts';
-import { LiveList, type Listed } from '../../plugin/live-list.ts';
+import { LiveList, type Listed } from '../kernel/live-list.ts';
 import { createClient, type DialContext, type Wire } from './connection.ts';
 import { checkOrigin, type Lookup } from './egress.ts';
 import { WaitingLine } from './line.ts';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { UNCODED } from '../../plugin/content-decoder.ts';
-import { FormBody, type Clock } from '../../plugin/index.ts';
+import { UNCODED } from '../kernel/body/content-decoder.ts';
+import { FormBody } from '../kernel/forms/form-body.ts';
+import type { Clock } from '../../plugin/index.ts';
 import { Dispatch } from './dispatch.ts';
 import { DeadlineTimer, nearestLimit, type DueLimit, type Phase, type Progress } from './limits.ts';
 import type { OriginPool } from './pool.ts';

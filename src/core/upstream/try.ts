@@ -1,13 +1,7 @@
 import type { Signals, UpstreamFailure } from '../../formats/events.ts';
-import {
-  UpstreamError,
-  type CancelListener,
-  type Clock,
-  type ErrorCode,
-  type GatewayError,
-  type ReplyReaderLike,
-} from '../../plugin/index.ts';
-import { LoopBatch } from '../../plugin/loop-batch.ts';
+import { UpstreamError, type Clock, type ErrorCode, type GatewayError } from '../../plugin/index.ts';
+import type { CancelListener, ReplyReaderLike } from '../kernel/index.ts';
+import { LoopBatch } from '../kernel/loop-batch.ts';
 import { BoundedBody, readText } from './bounded-body.ts';
 import { mayCommit, unusable, ReplyBuffer, type HeldReply } from './commit-gate.ts';
 import { outOfTime, overdueError, type DueLimit } from './limits.ts';

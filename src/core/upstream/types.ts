@@ -1,15 +1,7 @@
 import type { Signals } from '../../formats/events.ts';
-import type {
-  Secret,
-  FormBody,
-  Cancellation,
-  CommitMode,
-  GatewayError,
-  ReplyReaderLike,
-  Source,
-  Timeouts,
-  TryRecord,
-} from '../../plugin/index.ts';
+import type { Secret, Cancellation, GatewayError, Source } from '../../plugin/index.ts';
+import type { FormBody } from '../kernel/forms/form-body.ts';
+import type { CommitMode, ReplyReaderLike, Timeouts, TryRecord } from '../kernel/index.ts';
 import type { UpstreamErrorContext } from './upstream-error.ts';
 
 /** The destination and number of connections of a pool. Equal origins share a pool, which outlives a snapshot. */

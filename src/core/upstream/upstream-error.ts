@@ -2,7 +2,8 @@ import { withoutAccount, withoutPage } from './shown-message.ts';
 import { STATUS_BY_GOOGLE, STATUS_BY_TYPE } from '../../formats/anthropic-messages/errors.ts';
 import type { UpstreamFailure } from '../../formats/events.ts';
 import { codeOfWording } from './wordings.ts';
-import { UpstreamError, type ErrorCode, type UpstreamReport } from '../../plugin/index.ts';
+import { UpstreamError, type ErrorCode } from '../../plugin/index.ts';
+import type { UpstreamReport } from '../../plugin/errors.ts';
 import type { JsonObject } from '../../formats/conversation.ts';
 import { isObject } from '../../formats/json/object.ts';
 

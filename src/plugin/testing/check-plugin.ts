@@ -1,14 +1,13 @@
-import { isCreated, type PluginLevel, type Plugin } from '../define.ts';
+import { isCreated, PLUGIN_LEVELS } from '../../core/kernel/define.ts';
+import type { Plugin } from '../define.ts';
 import { createHost, optionProblems, withDefaults, type HostSetup } from './run-plugin.ts';
 import { isObject } from '../../formats/json/object.ts';
-import { messageOf } from '../thrown.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
 
 export interface CheckSetup extends HostSetup {
   /** Options to create the plugin with, for a plugin with required options. Default: none. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
-
-const LEVELS: readonly PluginLevel[] = ['entry', 'request', 'attempt'];
 
 /**
  * Checks the rules that every plugin should follow, as the built-in ones do. Returns one sentence per violation:
@@ -18,7 +17,7 @@ export async function checkPlugin(plugin: Plugin, setup: CheckSetup = {}): Promi
   const { name, level, options, provides } = plugin;
   const faults = [
     ...(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) ? [] : [`the name "${name}" is not in kebab-case`]),
-    ...(LEVELS.includes(level) ? [] : [`the level "${level}" is not one of ${LEVELS.join(', ')}`]),
+    ...(PLUGIN_LEVELS.includes(level) ? [] : [`the level "${level}" is not one of ${PLUGIN_LEVELS.join(', ')}`]),
     ...(new Set(provides).size === provides.length ? [] : ['`provides` has a name twice']),
     ...schemaFaults(options, 'the options'),
   ];

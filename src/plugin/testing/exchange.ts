@@ -3,11 +3,13 @@ import { Socket } from 'node:net';
 import Koa from 'koa';
 import { Cancellation } from '../cancellation.ts';
 import { GatewayError } from '../errors.ts';
-import type { Attempt, AttemptContext, Exchange, GatewayContext, TryRecord } from '../exchange.ts';
-import type { PathParams } from '../operation.ts';
-import { cancelReply, heldReply, type Reply, type ReplyEnd } from '../reply.ts';
-import { RequestBody } from '../request-body.ts';
-import type { Target } from '../settings.ts';
+import type { Attempt, TryRecord } from '../../core/kernel/attempt.ts';
+import type { AttemptContext, Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
+import type { PathParams } from '../../core/kernel/operation.ts';
+import { cancelReply, heldReply } from '../../core/kernel/reply.ts';
+import type { Reply, ReplyEnd } from '../reply.ts';
+import { RequestBody } from '../../core/kernel/body/request-body.ts';
+import type { Target } from '../../core/kernel/settings.ts';
 import { createCaller, createTarget } from './settings.ts';
 
 const app = new Koa();

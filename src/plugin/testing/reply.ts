@@ -1,5 +1,6 @@
 import type { GatewayError } from '../errors.ts';
-import { heldReply, type ReplyWithForm, type Reply, type Sink, type Source } from '../reply.ts';
+import { heldReply } from '../../core/kernel/reply.ts';
+import type { ReplyWithForm, Reply, Sink, Source } from '../reply.ts';
 
 /**
  * The source of a streamed reply, driven by the test: the test pushes bytes to the sink and reads the calls that the

@@ -1,10 +1,12 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { pino } from 'pino';
-import type { Capabilities, CapabilityName } from '../capabilities.ts';
-import { toMiddleware, type Host, type Middleware, type Plugin, type PluginWords } from '../define.ts';
-import type { Attempt, Exchange, GatewayContext } from '../exchange.ts';
-import { runForPlugin } from '../plugin-work.ts';
-import { NO_TURNS } from '../turns.ts';
+import type { Attempt } from '../../core/kernel/attempt.ts';
+import type { Capabilities, CapabilityName } from '../../core/kernel/capabilities.ts';
+import { toMiddleware, type Host, type Middleware } from '../../core/kernel/define.ts';
+import type { Exchange, GatewayContext } from '../../core/kernel/exchange.ts';
+import type { Plugin, PluginWords } from '../define.ts';
+import { runForPlugin } from '../../core/kernel/outside/plugin-work.ts';
+import { NO_TURNS } from '../../core/kernel/turns.ts';
 import { createAttempt, createContext, createExchange } from './exchange.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 
@@ -102,7 +104,7 @@ export function createHost(
   { needs: wanted = {}, clock = createFakeClock(), random = () => 0.5 }: HostSetup,
 ) {
   // Without turns from the test, large bodies do not wait.
-  const given: HostSetup['needs'] & object = { turns: NO_TURNS, ...wanted };
+  const given: Readonly<Record<string, object>> = { turns: NO_TURNS, ...wanted };
   for (const need of needs)
     if (!given[need]) throw new TypeError(`plugin "${name}" needs "${need}": give it one in \`needs\``);
   const log: Record<string, unknown>[] = [];

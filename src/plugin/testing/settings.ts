@@ -1,4 +1,4 @@
-import type { Caller, GatewayConfig, Route, Target } from '../settings.ts';
+import type { Caller, GatewayConfig, Route, Target } from '../../core/kernel/settings.ts';
 
 /** Creates a caller without restrictions, except that it may not send its own config; `rules` overrides its fields. */
 export function createCaller(rules: Partial<Caller> = {}): Caller {

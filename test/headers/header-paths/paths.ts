@@ -1,5 +1,6 @@
 import { targetsOf } from '../../../src/core/memory/ports.ts';
-import type { Clock, GatewayConfig, Target } from '../../../src/plugin/index.ts';
+import type { Clock } from '../../../src/plugin/index.ts';
+import type { GatewayConfig, Target } from '../../../src/core/kernel/index.ts';
 import { aliasedModels } from '../../../src/core/settings/compile/aliased-models.ts';
 import { compileGatewayConfig } from '../../../src/core/settings/compile/gateway-config.ts';
 import { compileServerSettings } from '../../../src/core/settings/compile/server-settings.ts';

@@ -1,4 +1,5 @@
-import { GatewayError, Secret, type Exchange, type Operation, type Target } from '../../../src/plugin/index.ts';
+import { GatewayError, Secret } from '../../../src/plugin/index.ts';
+import type { Exchange, Operation, Target } from '../../../src/core/kernel/index.ts';
 import { HttpExchange } from '../../../src/core/http/gateway/exchange.ts';
 import { HeaderNames } from '../../../src/core/http/gateway/header-names.ts';
 import { placeOf } from '../../../src/core/translate/translation-job.ts';

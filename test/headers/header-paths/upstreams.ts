@@ -4,15 +4,9 @@ import { compileCatalog, type CatalogEntry } from '../../../src/core/catalog/cat
 import { ModelLabels } from '../../../src/core/catalog/model-labels.ts';
 import { CatalogResolver } from '../../../src/core/catalog/target-resolver.ts';
 import { operations } from '../../../src/core/operations/index.ts';
-import { unlessRefused } from '../../../src/plugin/errors.ts';
-import {
-  type Caller,
-  type Clock,
-  type GatewayConfig,
-  type Operation,
-  type ResolvedTarget,
-  type Target,
-} from '../../../src/plugin/index.ts';
+import { unlessRefused } from '../../../src/core/kernel/errors.ts';
+import type { Caller, GatewayConfig, Operation, ResolvedTarget, Target } from '../../../src/core/kernel/index.ts';
+import type { Clock } from '../../../src/plugin/index.ts';
 import { compileGatewayConfig } from '../../../src/core/settings/compile/gateway-config.ts';
 import { providerNames } from '../../../src/core/providers/index.ts';
 import { callerOf } from '../../../src/core/settings/compile/key-ring.ts';

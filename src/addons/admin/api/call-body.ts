@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import { ApiProblem } from './problems.ts';
 import type { AdminRoute } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { version } from '../../../core/kernel/version.ts';

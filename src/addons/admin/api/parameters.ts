@@ -1,5 +1,5 @@
 import { LEDGER_DIMENSIONS } from '../../../core/ports/ledger.ts';
-import { parseDuration, readMoment } from '../../../plugin/units.ts';
+import { parseDuration, readMoment } from '../../../core/kernel/units.ts';
 import { ERROR_LABELS } from '../../../core/record/error-types.ts';
 import { LISTED_STATES } from '../../../core/record/record-query.ts';
 import { ApiProblem } from './problems.ts';

@@ -1,5 +1,6 @@
 import type { GatewayKey, Organization, ServerFile, Team } from '../../../../schemas/types.generated.ts';
-import { Secret, type Problem as SettingsProblem } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Problem as SettingsProblem } from '../../../core/kernel/report.ts';
 import { partOf } from '../../../core/process/add-on-parts.ts';
 import type { CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkMeaning } from '../../../core/settings/checks/index.ts';

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import { toPointer, valueAt } from '../../../core/settings/schema/pointer.ts';
 import { readSchema, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
 import { createAjv } from '../../../core/settings/schema/schemas.ts';

@@ -1,6 +1,6 @@
 import { request as requestPlain, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 /** Time for an answer. The audit of years is checked row by row. */
 const LIMIT_MS = 15 * 60_000;

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { BODY_SCHEMAS } from '../api/body-schemas.ts';
 import { PARAMETERS, type ParameterName } from '../api/parameters.ts';
 import { OPERATIONS, type AdminRoute, type OperationId } from '../api/routes.ts';
-import { isObject } from '../../../plugin/index.ts';
-import { nearest } from '../../../plugin/nearest.ts';
+import { isObject } from '../../../core/kernel/index.ts';
+import { nearest } from '../../../core/kernel/nearest.ts';
 import { parse, UsageError, type Options, type World } from '../../../core/commands/terminal/arguments.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 export interface AdminCall {
   readonly operation: OperationId;

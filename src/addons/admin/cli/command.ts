@@ -1,4 +1,4 @@
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import type { World } from '../../../core/commands/terminal/arguments.ts';
 import { ask, Unanswered, type AdminReply } from './ask.ts';
 import { callLines, readCall, type AdminCall } from './call.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 
 // The record of a request as text: a head, and a timeline of its attempts, tries and waits.
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import type { AnswerName } from '../api/answer-schemas.ts';
 import { requestText } from './request-text.ts';
 import type { AdminCall } from './call.ts';

@@ -1,7 +1,8 @@
 import type { AlertWebhook, ServerFile } from '../../../../schemas/types.generated.ts';
-import { ALERT_KINDS, type AlertKind } from '../../../plugin/alert-kinds.ts';
+import { ALERT_KINDS, type AlertKind } from '../../../core/kernel/alert-kinds.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
-import type { Report, Secret } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
+import type { Secret } from '../../../plugin/index.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { isLocalHost, offLimits } from '../../../core/settings/checks/hosts.ts';
 import { withSuggestion } from '../../../core/settings/checks/names.ts';

@@ -13,7 +13,7 @@ import { rowsOf } from './ledger-rows.ts';
 import type { LedgerReports } from './reports.ts';
 import { RowQueue } from './row-queue.ts';
 import { partsOf, SpooledAccounts, type SpoolEntry } from './spooled-accounts.ts';
-import { toError } from '../../../plugin/thrown.ts';
+import { toError } from '../../../core/kernel/outside/thrown.ts';
 
 export interface Sending {
   readonly hold: number;

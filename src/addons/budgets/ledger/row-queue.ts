@@ -4,7 +4,7 @@ import type { Ledger, LedgerRow } from '../../../core/ports/ledger.ts';
 import { linesOf } from '../store/spool/read-spool.ts';
 import type { Spool, SpoolSegment } from '../store/spool/spool.ts';
 import type { LedgerReports } from './reports.ts';
-import { toError } from '../../../plugin/thrown.ts';
+import { toError } from '../../../core/kernel/outside/thrown.ts';
 
 /** Rows of one write. More than 500 gain little (measured). */
 const BATCH = 500;

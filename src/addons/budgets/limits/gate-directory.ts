@@ -1,6 +1,6 @@
 import { comparedName, matches } from '../../../core/catalog/globs.ts';
 import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts';
-import type { LimitedKind } from '../../../plugin/index.ts';
+import type { LimitedKind } from '../../../plugin/errors.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
 import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';

@@ -1,4 +1,5 @@
-import type { Clock, LimitKind } from '../../../plugin/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { LimitKind } from '../../../plugin/errors.ts';
 import { networkOf } from '../../../core/kernel/network-of.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';

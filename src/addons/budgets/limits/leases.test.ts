@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../plugin/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { createFakeClock, type FakeClock } from '../../../plugin/testing/index.ts';
 import type { Boot, Counters, CounterState } from '../../../core/ports/counters.ts';
 import { MemoryCounters } from '../store/memory/counters.ts';

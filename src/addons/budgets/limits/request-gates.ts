@@ -1,21 +1,8 @@
-import {
-  GatewayError,
-  type AppliedLimit,
-  type Attempt,
-  type CallerLimits,
-  type Clock,
-  type ErrorCode,
-  type Exchange,
-  type LimitedKind,
-  type LimitKind,
-  type ModelTask,
-  type RateFigure,
-  type RateFigures,
-  type RateGates,
-  type RefusedLimit,
-  type TargetTicket,
-  type TryRecord,
-} from '../../../plugin/index.ts';
+import { GatewayError, type Clock, type ErrorCode, type ModelTask } from '../../../plugin/index.ts';
+import type { AppliedLimit, Attempt, Exchange, TryRecord } from '../../../core/kernel/index.ts';
+import type { CallerLimits, RateFigure, RateFigures } from '../../../core/kernel/rate-limits.ts';
+import type { LimitedKind, LimitKind, RefusedLimit } from '../../../plugin/errors.ts';
+import type { RateGates, TargetTicket } from '../../../core/kernel/rate-gates.ts';
 import { comparedName } from '../../../core/catalog/globs.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import type { Bucket } from './gcra.ts';

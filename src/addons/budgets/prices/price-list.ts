@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Usage } from '../../../formats/events.ts';
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../../core/kernel/model-ids.ts';
 import { costOf, promptTokens } from './cost.ts';
 import { matches } from '../../../core/catalog/globs.ts';
 import { fractionOf, ONE, times, type Fraction, type Nano } from '../../../core/ports/money.ts';

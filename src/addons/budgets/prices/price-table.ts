@@ -1,6 +1,6 @@
 import { usdOf } from '../../../core/ports/money.ts';
 import type { ShippedPrice } from '../../../core/ports/prices.ts';
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../../core/kernel/model-ids.ts';
 import { stepOn, type PriceRow } from './rates.ts';
 import { PRICE_ROWS, PRICES_AS_OF } from './table.generated.ts';
 

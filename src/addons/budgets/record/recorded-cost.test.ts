@@ -1,13 +1,7 @@
 import { CostHeader, requestPrices } from './request-prices.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  GatewayError,
-  UpstreamError,
-  type Attempt,
-  type EmbeddingCall,
-  type ModelTask,
-  type ReplyEnd,
-} from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type ModelTask, type ReplyEnd } from '../../../plugin/index.ts';
+import type { Attempt, EmbeddingCall } from '../../../core/kernel/index.ts';
 import { PriceList, PricesInForce } from '../prices/price-list.ts';
 import {
   anthropic,

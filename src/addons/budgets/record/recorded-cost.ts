@@ -1,14 +1,6 @@
 import type { Signals, Usage } from '../../../formats/events.ts';
-import type {
-  Attempt,
-  EmbeddingCall,
-  ErrorCode,
-  Exchange,
-  ModelTask,
-  ReplyEnd,
-  ResolvedTarget,
-  TryRecord,
-} from '../../../plugin/index.ts';
+import type { Attempt, EmbeddingCall, Exchange, ResolvedTarget, TryRecord } from '../../../core/kernel/index.ts';
+import type { ErrorCode, ModelTask, ReplyEnd } from '../../../plugin/index.ts';
 import type { Nano } from '../../../core/ports/money.ts';
 import {
   believedUsage,

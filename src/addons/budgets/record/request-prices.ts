@@ -1,5 +1,6 @@
-import type { Exchange, Reply } from '../../../plugin/index.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
+import type { Reply } from '../../../plugin/index.ts';
+import { uuidv7 } from '../../../core/kernel/ids.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
 import { sumOfCosts, unknownOf, type Payer, type RequestPrices } from '../../../core/record/costs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestBody, type Attempt } from '../../../plugin/index.ts';
+import { RequestBody, type Attempt } from '../../../core/kernel/index.ts';
 import type { Usage } from '../../../formats/events.ts';
 import { requestPrices } from './request-prices.ts';
 import { PriceList } from '../prices/price-list.ts';

@@ -2,21 +2,14 @@ import type { PricesInForce } from '../prices/price-list.ts';
 import type { Usage } from '../../../formats/events.ts';
 import type { Amounts } from '../limits/reservations.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type BudgetRules,
-  type Clock,
-  type Exchange,
-  type ResolvedTarget,
-} from '../../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../../plugin/index.ts';
+import type { Attempt, BudgetRules, Exchange, ResolvedTarget } from '../../../core/kernel/index.ts';
 import { totalOfAll } from '../prices/cost.ts';
 import type { LearnedOf } from '../prices/learned-sizes.ts';
 import { nanoOf, ONE, picoOf, type Nano } from '../../../core/ports/money.ts';
 import type { PriceTier, UnknownPrice } from '../prices/rates.ts';
 import { longestAnswer, promptOf, reserve as reserveOf, type ReserveOptions } from '../prices/reserve.ts';
-import { placeOf } from '../record/recorded-cost.ts';
-import type { SettledCost } from '../record/recorded-cost.ts';
+import { placeOf, type SettledCost } from '../record/recorded-cost.ts';
 import { count } from '../ledger/ledger-rows.ts';
 import type { BudgetState } from './budget-state.ts';
 import { unpricedText } from './budget-refusal.ts';

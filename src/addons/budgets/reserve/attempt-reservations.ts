@@ -7,11 +7,10 @@ import type {
   BudgetRules,
   Caller,
   Exchange,
-  GatewayError,
-  ReplyEnd,
   RequestBudgets,
   ResolvedTarget,
-} from '../../../plugin/index.ts';
+} from '../../../core/kernel/index.ts';
+import type { GatewayError, ReplyEnd } from '../../../plugin/index.ts';
 import { believedUsage } from '../../../core/record/booked-usage.ts';
 import { comparedName, matches } from '../../../core/catalog/globs.ts';
 import { isFree, settledCost, placeOf, priceOf } from '../record/recorded-cost.ts';

@@ -1,7 +1,8 @@
 import { RATE_DIALECTS } from '../../../formats/rate-headers.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import type { Budget } from '../../../core/tenants/tree.ts';
-import { GatewayError, type Exchange } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 import type { Account } from '../limits/accounts.ts';
 import type { ReservationRefusal } from '../limits/reservations.ts';
 import type { UnknownPrice } from '../prices/rates.ts';

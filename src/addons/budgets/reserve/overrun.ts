@@ -1,5 +1,6 @@
 import type { Signals, Usage } from '../../../formats/events.ts';
-import { GatewayError, type BudgetRules } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { BudgetRules } from '../../../core/kernel/index.ts';
 import type { Amounts, ReservationRefusal } from '../limits/reservations.ts';
 import { deliveredTokens, estimatedUsage } from '../../../core/record/booked-usage.ts';
 import { cutText } from './budget-refusal.ts';

@@ -1,7 +1,8 @@
 import { furtherModelsIn, type FurtherModel } from '../../../core/catalog/check-models.ts';
 import { knownModel } from '../../../core/catalog/model-table/model-table.ts';
 import { objectOf } from '../../../formats/json/object.ts';
-import type { Attempt, Exchange, ModelTask, Outbound, ResolvedTarget } from '../../../plugin/index.ts';
+import type { Attempt, Exchange, Outbound, ResolvedTarget } from '../../../core/kernel/index.ts';
+import type { ModelTask } from '../../../plugin/index.ts';
 import type { FormatName } from '../../../formats/conversation.ts';
 import { asNumber } from '../../../formats/gemini/wire.ts';
 import type { RequestSize, PromptMedium } from '../prices/reserve.ts';

@@ -1,5 +1,5 @@
 import type { Budget, ChainItem, RateLimits, ServerFile } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { attemptChain, has } from '../../../core/settings/checks/needs.ts';
 import { mayStoreBudgets, mayStoreLimits } from './state.ts';

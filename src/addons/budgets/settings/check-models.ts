@@ -5,7 +5,7 @@ import type { Check, CheckedSettings } from '../../../core/settings/checks/check
 import { mayOverlap } from '../../../core/settings/checks/model-overlap.ts';
 import { entryOfTarget } from '../../../core/settings/checks/entries.ts';
 import { slugOf } from '../../../core/settings/checks/names.ts';
-import type { Conditional, Route, Target } from '../../../plugin/index.ts';
+import type { Conditional, Route, Target } from '../../../core/kernel/index.ts';
 import type { PriceTable } from '../prices/price-table.ts';
 import { priceFilesOf } from './price-files.ts';
 

@@ -1,8 +1,8 @@
 import type { CustomHosts, PriceRule, UsdPrices } from '../../../../schemas/types.generated.ts';
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../../core/kernel/model-ids.ts';
 import { matches } from '../../../core/catalog/globs.ts';
 import type { PriceTable } from '../prices/price-table.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { pricesGiven, priceFilesOf } from './price-files.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';

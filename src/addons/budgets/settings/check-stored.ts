@@ -1,6 +1,6 @@
 import type { Budget, GatewayKey } from '../../../../schemas/types.generated.ts';
 import { parseCap } from '../../../core/tenants/amounts.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { digestsOf } from '../../../core/settings/compile/api-keys.ts';
 import { countedBy } from './compile-node.ts';
 import type { JsonPath } from '../../../core/settings/schema/pointer.ts';

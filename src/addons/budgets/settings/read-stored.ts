@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { GatewayKey, KeysFile, PricesFile, Team, TeamsFile } from '../../../../schemas/types.generated.ts';
 import type { Entity } from '../../../core/ports/entities.ts';
-import type { Problem, Report } from '../../../plugin/index.ts';
+import type { Problem, Report } from '../../../core/kernel/report.ts';
 import { checkKeys, checkTeams } from '../../../core/settings/checks/keys.ts';
 import { checkNetworks } from '../../../core/settings/checks/hosts.ts';
 import { checkBudgets } from './check-budgets.ts';

@@ -1,7 +1,10 @@
 import { relative } from 'node:path';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { RestartOnly } from '../../../core/process/restart-only.ts';
-import { parseDuration, parseEncryptionKeys, type Report, type Secret } from '../../../plugin/index.ts';
+import { parseDuration } from '../../../core/kernel/units.ts';
+import { parseEncryptionKeys } from '../store/rules/encryption-keys.ts';
+import type { Report } from '../../../core/kernel/report.ts';
+import type { Secret } from '../../../plugin/index.ts';
 import { parsePeppers } from '../../../core/settings/compile/api-keys.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
 import { checkZone } from '../../../core/settings/checks/time-zones.ts';

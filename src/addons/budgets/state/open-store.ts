@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { StateSettings } from '../settings/state.ts';
 import type { StateStore } from '../../../core/ports/store.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Clock, Report } from '../../../plugin/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import {
   changesBetween,
   nameOf,
@@ -19,7 +20,7 @@ import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
 import { nextTurn, readEntities } from '../settings/read-stored.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */
 const LOOK_MS = 5_000;

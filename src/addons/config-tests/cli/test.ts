@@ -2,7 +2,7 @@ import { createReporter, type ReporterName } from '../report.ts';
 import { hasFailed } from '../results.ts';
 import { runTests } from '../run-tests.ts';
 import { runCase } from '../runner.ts';
-import { systemClock } from '../../../plugin/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { describe } from '../../../core/settings/source/diagnostic.ts';
 import { diskFiles, type SettingsFiles } from '../../../core/settings/source/files.ts';
 import type { Output } from '../../../core/commands/terminal/output.ts';

@@ -8,7 +8,7 @@ import {
   type World,
 } from '../../../core/commands/terminal/arguments.ts';
 import { showsColour } from '../../../core/commands/terminal/output.ts';
-import { readMoment } from '../../../plugin/units.ts';
+import { readMoment } from '../../../core/kernel/units.ts';
 
 const HELP = {
   usage: [

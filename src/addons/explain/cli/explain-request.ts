@@ -1,5 +1,5 @@
-import { scanTopLevel } from '../../../plugin/json-scan.ts';
-import { nearest } from '../../../plugin/nearest.ts';
+import { scanTopLevel } from '../../../core/kernel/body/json-scan.ts';
+import { nearest } from '../../../core/kernel/nearest.ts';
 import type { ExplainQuestion } from '../explain/question.ts';
 
 /** The options of the command line, which override the file. */

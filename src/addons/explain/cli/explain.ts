@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { explanationJson, renderExplanation } from '../explanation/render/explanation.ts';
-import { nearest, systemClock } from '../../../plugin/index.ts';
+import { nearest } from '../../../core/kernel/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { ExplainHangs } from '../explain/explain-hangs.ts';
 import { Explainer } from '../explain/explainer.ts';
 import type { ExplainQuestion } from '../explain/question.ts';

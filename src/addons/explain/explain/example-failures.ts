@@ -1,15 +1,12 @@
+import { GatewayError, UpstreamError, type ErrorCode, type FailureKind } from '../../../plugin/index.ts';
 import {
-  GatewayError,
   fallsThroughTo,
-  UpstreamError,
   type Attempt,
-  type ErrorCode,
   type Exchange,
-  type FailureKind,
   type Group,
   type Route,
   type Target,
-} from '../../../plugin/index.ts';
+} from '../../../core/kernel/index.ts';
 import { targetsOf } from '../../../core/memory/ports.ts';
 import { isInUse, wayTo } from './way-to-target.ts';
 

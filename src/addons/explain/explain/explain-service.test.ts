@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../plugin/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { type Diagnostic, SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import { createExplainService } from './explain-service.ts';
 import { ExplainHangs } from './explain-hangs.ts';

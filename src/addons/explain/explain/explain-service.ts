@@ -1,4 +1,5 @@
-import { GatewayError, nearest, type Clock } from '../../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../../plugin/index.ts';
+import { nearest } from '../../../core/kernel/index.ts';
 import type { RecordStore } from '../../../core/record/store.ts';
 import { ExplainHangs } from './explain-hangs.ts';
 import type { Explain, ExplainOutcome } from '../../../core/process/explain-port.ts';

@@ -1,7 +1,8 @@
 import { builtinPlugins } from '../../../../plugins/index.ts';
 import { PluginRegistry } from '../../../core/http/chain/registry.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
-import { definePlugin, systemClock, type Middleware } from '../../../plugin/index.ts';
+import { definePlugin, type Middleware } from '../../../core/kernel/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { memoryFiles } from '../../../core/settings/source/files.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import { Explainer, type ExplainerSetup } from './explainer.ts';

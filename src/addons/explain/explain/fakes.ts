@@ -1,21 +1,17 @@
-import {
-  GatewayError,
-  type Attempt,
-  type RequestBudgets,
-  type Caller,
-  type Capabilities,
-  type Clock,
-  type ErrorCode,
-  type Exchange,
-  type FailureKind,
-  type Sender,
-  type CachedReply,
-  type KeptText,
-  type RateGates,
-  type Reply,
-  type ReplyCache,
-  type SemanticCache,
-} from '../../../plugin/index.ts';
+import { GatewayError, type Clock, type ErrorCode, type FailureKind, type Reply } from '../../../plugin/index.ts';
+import type {
+  Attempt,
+  RequestBudgets,
+  Caller,
+  Capabilities,
+  Exchange,
+  Sender,
+  CachedReply,
+  KeptText,
+  ReplyCache,
+  SemanticCache,
+} from '../../../core/kernel/index.ts';
+import type { RateGates } from '../../../core/kernel/rate-gates.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { createDrySender } from '../../../core/dry-run/calls.ts';
 import { supposingKeys } from '../../../core/dry-run/fakes.ts';

@@ -7,9 +7,8 @@ import type {
   HealthDirectory,
   Target,
   TargetHealth,
-  Cancellation,
-  Clock,
-} from '../../../plugin/index.ts';
+} from '../../../core/kernel/index.ts';
+import type { Cancellation, Clock } from '../../../plugin/index.ts';
 import { targetsOf } from '../../../core/memory/ports.ts';
 
 /** A clock that stands still: a dry run happens at one point in time. */

@@ -1,11 +1,12 @@
 import type { ExplainQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
-import { Secret, type Clock, type Exchange, type GatewayConfig } from '../../../plugin/index.ts';
+import { Secret, type Clock } from '../../../plugin/index.ts';
+import type { Exchange, GatewayConfig } from '../../../core/kernel/index.ts';
 import { mayHoldCredential } from '../../../core/settings/values/credential-names.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { HealthStore } from '../../../core/memory/ports.ts';
 import type { OnConfig } from '../../../core/compose/config-directory.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
+import { uuidv7 } from '../../../core/kernel/ids.ts';
 import { SECRET } from '../../../core/dry-run/calls.ts';
 import { freezeHealth } from './frozen.ts';
 import { credentialsIn, FAKE_CREDENTIAL } from './describe/masks.ts';

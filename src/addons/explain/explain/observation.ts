@@ -3,14 +3,13 @@ import type {
   Attempt,
   CachedReply,
   GatewayConfig,
-  GatewayError,
   Outbound,
-  PluginWords,
   RequestBody,
   ResolvedTarget,
   Exchange,
   Target,
-} from '../../../plugin/index.ts';
+} from '../../../core/kernel/index.ts';
+import type { GatewayError, PluginWords } from '../../../plugin/index.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { ListedPlugin } from '../../../core/compose/chain-builder.ts';
 import type { DryAttempt, DryRun } from '../../../core/dry-run/dry-run.ts';

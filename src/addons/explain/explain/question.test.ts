@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../plugin/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { BadQuestion } from '../../../core/process/explain-port.ts';
 import { readQuestion, toQuestion } from './question.ts';
 

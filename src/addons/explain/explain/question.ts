@@ -1,7 +1,8 @@
 import { BadQuestion, type QuestionBody } from '../../../core/process/explain-port.ts';
-import { type Caller, GatewayError, type Secret, nearest, type Clock } from '../../../plugin/index.ts';
-import { readMoment } from '../../../plugin/units.ts';
-import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
+import { type Caller, nearest } from '../../../core/kernel/index.ts';
+import { GatewayError, type Secret, type Clock } from '../../../plugin/index.ts';
+import { readMoment } from '../../../core/kernel/units.ts';
+import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../core/kernel/body/json-scan.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { FrozenHealth, FrozenResponses } from './frozen.ts';
 import { isUtf8 } from 'node:buffer';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../plugin/index.ts';
+import { systemClock } from '../../../core/kernel/system-clock.ts';
 import { createLogger } from '../../../core/record/log/logger.ts';
 import { questionOf, withPlugin } from './explain.testkit.ts';
 import { SettingsExplainer } from './settings-explainer.ts';

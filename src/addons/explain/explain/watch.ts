@@ -1,10 +1,5 @@
-import {
-  toGatewayError,
-  toMiddleware,
-  type Exchange,
-  type GatewayContext,
-  type Middleware,
-} from '../../../plugin/index.ts';
+import { toGatewayError, type Exchange, type GatewayContext, type Middleware } from '../../../core/kernel/index.ts';
+import { toMiddleware } from '../../../core/kernel/define.ts';
 import type { ListedPlugin, Watch } from '../../../core/compose/chain-builder.ts';
 import type { HeaderValues } from './header-marks.ts';
 import type { PluginStep, ExplainedRun } from './observation.ts';

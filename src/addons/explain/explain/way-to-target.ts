@@ -1,4 +1,4 @@
-import type { Conditional, Group, Route, Target } from '../../../plugin/index.ts';
+import type { Conditional, Group, Route, Target } from '../../../core/kernel/index.ts';
 
 /** A group or conditional, with its member that leads to a target. */
 interface TreeStep {

@@ -1,4 +1,5 @@
-import type { FailureKind, FieldSettings } from '../../../plugin/index.ts';
+import type { FailureKind } from '../../../plugin/index.ts';
+import type { FieldSettings } from '../../../core/kernel/index.ts';
 
 export type FieldSource =
   /** A field of the client's body: `messages.0.content`. */

@@ -1,6 +1,6 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Check, CheckedConfig } from '../../../core/settings/checks/check.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 
 /** Checks `explain_id` of configs: a config sent with a request may not ask for it, and somebody must keep what it explains. */
 export const checkExplainId: Check = ({ server, inline }) => ({

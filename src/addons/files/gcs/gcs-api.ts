@@ -1,4 +1,5 @@
-import { GatewayError, isObject, UpstreamError, type Clock } from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type Clock } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import type { SmallReply, SmallRequest, Upstream } from '../../../core/upstream/types.ts';
 
 type Headers = Readonly<Record<string, string>>;

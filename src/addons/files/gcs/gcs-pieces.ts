@@ -1,4 +1,4 @@
-import { isObject, type StoredFile } from '../../../plugin/index.ts';
+import { isObject, type StoredFile } from '../../../core/kernel/index.ts';
 import { isOver } from '../file-ids.ts';
 import type { ContinuedUpload, FileStore, FileUpload } from '../file-store.ts';
 import { failed, type GcsApi } from './gcs-api.ts';

@@ -1,4 +1,4 @@
-import { FILE_PURPOSES, isObject, type StoredFile } from '../../../plugin/index.ts';
+import { FILE_PURPOSES, isObject, type StoredFile } from '../../../core/kernel/index.ts';
 import type { ContinuedUpload, FileDetails, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { createdAt, isFileId } from '../file-ids.ts';
 import { failed, GcsApi, type GcsSetup } from './gcs-api.ts';

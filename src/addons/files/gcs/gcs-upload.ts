@@ -1,4 +1,4 @@
-import { PIECE_UNIT, type StoredFile } from '../../../plugin/index.ts';
+import { PIECE_UNIT, type StoredFile } from '../../../core/kernel/index.ts';
 import type { FileUpload } from '../file-store.ts';
 import type { SmallReply } from '../../../core/upstream/types.ts';
 import { failed, failureOf, isReply, isTransient, type GcsApi } from './gcs-api.ts';

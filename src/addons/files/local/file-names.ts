@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { randomBytes } from 'node:crypto';
-import { FILE_PURPOSES, type FilePurpose } from '../../../plugin/index.ts';
+import { FILE_PURPOSES, type FilePurpose } from '../../../core/kernel/index.ts';
 import type { FileEntry } from '../file-store.ts';
 import { isFileId } from '../file-ids.ts';
 

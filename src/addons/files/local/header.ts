@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 
 /** JSON before a file's bytes, padded with spaces to a whole block, so that the bytes stay aligned. */
 export const HEADER_BYTES = 4096;

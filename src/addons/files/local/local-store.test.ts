@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newFileId } from '../file-ids.ts';
-import { FILE_PURPOSES } from '../../../plugin/index.ts';
+import { FILE_PURPOSES } from '../../../core/kernel/index.ts';
 import { isAbandoned, nameOf, partialName, readName } from './file-names.ts';
 import { LocalFileStore } from './local-store.ts';
 

@@ -1,6 +1,6 @@
 import { open, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoredFile } from '../../../plugin/index.ts';
+import type { StoredFile } from '../../../core/kernel/index.ts';
 import type { ContinuedUpload, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { createdAt, isOver } from '../file-ids.ts';
 import { isAbandoned, isUnfinished, nameOf, partialName, readName, uploadId } from './file-names.ts';

@@ -1,6 +1,6 @@
 import { rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoredFile } from '../../../plugin/index.ts';
+import type { StoredFile } from '../../../core/kernel/index.ts';
 import type { FileEntry, FileUpload } from '../file-store.ts';
 import { createdAt } from '../file-ids.ts';
 import { nameOf, pendingEntry, pendingName, readName } from './file-names.ts';

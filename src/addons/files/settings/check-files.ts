@@ -2,7 +2,7 @@ import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { providerOf } from '../../../core/providers/index.ts';
 import { within, type Check, type CheckedSettings } from '../../../core/settings/checks/check.ts';
 import { checkProviderName } from '../../../core/settings/checks/names.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 
 export const checkFilesSettings: Check = (settings) => ({
   server: (file, report) => checkFiles(file, settings, report),

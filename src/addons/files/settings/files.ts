@@ -1,5 +1,6 @@
 import type { Files, GatewayKey } from '../../../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type FileLimits } from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
+import type { FileLimits } from '../../../core/kernel/index.ts';
 
 /** Where the gateway stores the files of callers, and how much of them. */
 export interface FilesSettings {

@@ -1,7 +1,7 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { RestartOnly } from '../../../core/process/restart-only.ts';
 import { within, type Check } from '../../../core/settings/checks/check.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 
 export const checkTracesSettings: Check = () => ({
   server: (file, report) => checkTraces(file, within(report, 'telemetry', 'traces')),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { nearest } from '../../../plugin/index.ts';
+import { nearest } from '../../../core/kernel/index.ts';
 import { partialTexts, promptFilesOf } from '../prompt-files.ts';
 import type { CompiledPrompt, CompiledVersion } from '../compile.ts';
 import { PromptLibrary, readReference, versionOf } from '../library.ts';

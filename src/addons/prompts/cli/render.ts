@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { GatewayError, isObject } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import { isObject } from '../../../core/kernel/index.ts';
 import type { CompiledVersion } from '../compile.ts';
 import type { PromptRenderer } from '../rendered.ts';
 import { CommandEnd, findReference, withPrompts, type PromptsOptions } from './read.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 interface RenderOptions extends PromptsOptions {
   /** `summary@3` */

@@ -1,6 +1,6 @@
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { ResponseLimits } from '../../../core/memory/ports.ts';
-import { parseBytes, parseDuration } from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
 
 /** `responses` of server.yaml with its defaults. */
 export const compileKept = ({

@@ -1,5 +1,5 @@
 import type { WebSockets } from '../../../../schemas/types.generated.ts';
-import { parseBytes, parseDuration } from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../../core/kernel/units.ts';
 
 export interface WebSocketSettings {
   readonly enabled: boolean;

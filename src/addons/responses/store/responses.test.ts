@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KeptResponse, NewResponse } from '../../../plugin/index.ts';
+import type { KeptResponse, NewResponse } from '../../../core/kernel/index.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { sizeOf } from '../../../core/memory/kept-size.ts';
 import { MemoryResponses } from './responses.ts';

@@ -1,13 +1,7 @@
 import { overheadOf, sizeOf } from '../../../core/memory/kept-size.ts';
-import {
-  familyOf,
-  itemsIn,
-  type Clock,
-  type KeptItem,
-  type KeptNames,
-  type KeptResponse,
-  type NewResponse,
-} from '../../../plugin/index.ts';
+import { familyOf, itemsIn } from './response-places.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { KeptItem, KeptNames, KeptResponse, NewResponse } from '../../../core/kernel/index.ts';
 import type { ResponseLimits, ResponseStore } from '../../../core/memory/ports.ts';
 import { LargestFirst, type Sized } from './largest-first.ts';
 import { Pages, type Page } from './pages.ts';

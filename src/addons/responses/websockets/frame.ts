@@ -1,6 +1,6 @@
-import { spliceTexts } from '../../../plugin/edits.ts';
+import { spliceTexts } from '../../../core/kernel/body/edits.ts';
 import { GatewayError } from '../../../plugin/index.ts';
-import { scanTopLevel, type FieldSpan, type JsonLimits, type TopLevel } from '../../../plugin/json-scan.ts';
+import { scanTopLevel, type FieldSpan, type JsonLimits, type TopLevel } from '../../../core/kernel/body/json-scan.ts';
 
 /** A JSON object whose top-level values are read and replaced in place. */
 export interface Frame {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, type GatewayContext, type Reply } from '../../../plugin/index.ts';
+import { GatewayError, type Reply } from '../../../plugin/index.ts';
+import type { GatewayContext } from '../../../core/kernel/index.ts';
 import type { WebSocketSettings } from '../settings/websockets.ts';
 import type { OpenSockets } from './open-sockets.ts';
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayError, type Exchange } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Exchange } from '../../../core/kernel/index.ts';
 import { compileWebSockets, type WebSocketSettings } from '../settings/websockets.ts';
 
 export interface OpenSocket {

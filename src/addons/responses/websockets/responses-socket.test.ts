@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { NO_TURNS } from '../../../plugin/index.ts';
+import { NO_TURNS } from '../../../core/kernel/index.ts';
 import { compileServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { ResponsesSocket } from './responses-socket.ts';

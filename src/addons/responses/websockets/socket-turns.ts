@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import type { Routed } from '../../../core/http/gateway/request-scope.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
-import { Cancellation, GatewayError, toGatewayError, type Clock, type Turns } from '../../../plugin/index.ts';
+import { uuidv7 } from '../../../core/kernel/ids.ts';
+import { Cancellation, GatewayError, type Clock } from '../../../plugin/index.ts';
+import { toGatewayError, type Turns } from '../../../core/kernel/index.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { WebSocketSettings } from '../settings/websockets.ts';
 import {

@@ -1,7 +1,7 @@
 import { eventEnds, readSse, SseCutter, type SseEvent } from '../../../formats/sse/event-stream.ts';
 import { isObject } from '../../../formats/json/object.ts';
-import { isUnreadable } from '../../../plugin/index.ts';
-import type { JsonLimits } from '../../../plugin/json-scan.ts';
+import { isUnreadable } from '../store/response-places.ts';
+import type { JsonLimits } from '../../../core/kernel/body/json-scan.ts';
 import { errorFrame, withStreamId } from './answers.ts';
 import { jsonOf, readFrame, textOf, withTexts } from './frame.ts';
 import type { SocketReplyHead, ReplySink } from './reply-socket.ts';

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { passCertificate } from '../../../core/http/gateway/client-certificate.ts';
 import type { createRequestPath } from '../../../core/http/gateway/request-path.ts';
 import type { Incoming, Routed } from '../../../core/http/gateway/request-scope.ts';
-import type { ClientCertificate } from '../../../plugin/index.ts';
+import type { ClientCertificate } from '../../../core/kernel/index.ts';
 import { ReplySocket, type ReplySink } from './reply-socket.ts';
 
 export type Handle = ReturnType<typeof createRequestPath>;

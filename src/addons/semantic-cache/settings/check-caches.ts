@@ -1,6 +1,7 @@
 import type { CacheSettings, CatalogEntry } from '../../../../schemas/types.generated.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
-import { parseDuration, type Report } from '../../../plugin/index.ts';
+import { parseDuration } from '../../../core/kernel/units.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import { providerOf } from '../../../core/providers/index.ts';
 import { showValue } from '../../../core/settings/values/show.ts';
 import { within, type Check, type ConfigNode } from '../../../core/settings/checks/check.ts';

@@ -1,5 +1,6 @@
 import type { CacheSettings as CacheFile } from '../../../../schemas/types.generated.ts';
-import { parseDuration, type CacheSettings, type SemanticSettings } from '../../../plugin/index.ts';
+import { parseDuration } from '../../../core/kernel/units.ts';
+import type { CacheSettings, SemanticSettings } from '../../../core/kernel/index.ts';
 
 /** A cache that compares by meaning inherits these settings from one that does. */
 export const compileSemanticCache = (file: CacheFile, around: CacheSettings | undefined): Partial<CacheSettings> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TextFacts } from '../../../plugin/index.ts';
+import type { TextFacts } from '../../../core/kernel/index.ts';
 import { MemoryTextStore } from './text-store.ts';
 
 const facts: TextFacts = { numbers: '', polarity: '', names: '', words: '' };

@@ -1,4 +1,4 @@
-import type { KeptText, TextFacts, TextPlace } from '../../../plugin/index.ts';
+import type { KeptText, TextFacts, TextPlace } from '../../../core/kernel/index.ts';
 import type { ReplyStoreSize } from '../../../core/memory/ports.ts';
 import { VectorBlock } from './vector-block.ts';
 

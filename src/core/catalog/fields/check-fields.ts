@@ -1,13 +1,13 @@
 import {
   bareName,
-  GatewayError,
   isReference,
   type Exchange,
   type InboundForm,
   type RequestBody,
   type Target,
   type UsedPrompt,
-} from '../../../plugin/index.ts';
+} from '../../kernel/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
 import { isObject, objectOf } from '../../../formats/json/object.ts';
 import type { FieldRules } from './field-rules.ts';
 import { findViolation, type FieldViolation } from './rule-walk.ts';

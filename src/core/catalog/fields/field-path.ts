@@ -1,4 +1,4 @@
-import { nearest, foldCase } from '../../../plugin/index.ts';
+import { nearest, foldCase } from '../../kernel/index.ts';
 import type { FieldTable } from '../../../formats/fields/field-table.ts';
 import { FIELD_TABLES } from '../../../formats/fields/field-tables.ts';
 import { toSnake } from '../../../formats/json/field-names.ts';

@@ -9,7 +9,7 @@ import {
   geminiFields,
   geminiPredictFields,
 } from '../../../formats/fields/gemini-fields.ts';
-import type { FieldSettings } from '../../../plugin/index.ts';
+import type { FieldSettings } from '../../kernel/index.ts';
 import { meantField, readFieldPath, looseName } from './field-path.ts';
 import { FieldRules } from './field-rules.ts';
 import { findViolation } from './rule-walk.ts';

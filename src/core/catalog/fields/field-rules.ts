@@ -1,4 +1,4 @@
-import type { FieldSettings } from '../../../plugin/index.ts';
+import type { FieldSettings } from '../../kernel/index.ts';
 import type { FieldTable } from '../../../formats/fields/field-table.ts';
 import { chatFields } from '../../../formats/fields/field-tables.ts';
 import { SAME_SERVERS, SHARED_CREDENTIALS } from '../../../formats/fields/shared-credentials.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELD_TABLES, responsesFields } from '../../../formats/fields/field-tables.ts';
 import { geminiFields } from '../../../formats/fields/gemini-fields.ts';
 import { VENDOR_OBJECT_KINDS, VENDOR_OBJECTS } from '../../../formats/fields/vendor-objects.ts';
-import type { FieldSettings } from '../../../plugin/index.ts';
+import type { FieldSettings } from '../../kernel/index.ts';
 import { FieldRules } from './field-rules.ts';
 import { findViolation } from './rule-walk.ts';
 

@@ -1,4 +1,4 @@
-import { bareName } from '../../../plugin/index.ts';
+import { bareName } from '../../kernel/index.ts';
 import { TEXT_KEYS } from '../../../formats/fields/shared-credentials.ts';
 import { namesGoogleFile, namesVendorObject, type VendorObject } from '../../../formats/fields/vendor-objects.ts';
 import type { CompiledRules } from './field-rules.ts';

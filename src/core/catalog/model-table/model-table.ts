@@ -1,6 +1,6 @@
 import { UNKNOWN_MOST, type MostUsage } from '../../../formats/counts.ts';
 import type { ModelLimits } from '../../../formats/request-target.ts';
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../kernel/model-ids.ts';
 import { ROWS, type Capability } from './table.generated.ts';
 
 export type { Capability } from './table.generated.ts';

@@ -1,4 +1,4 @@
-import { readMoment } from '../../../plugin/units.ts';
+import { readMoment } from '../../kernel/units.ts';
 import { generateKey, type NewKey } from '../../settings/compile/api-keys.ts';
 import type { Output } from '../terminal/output.ts';
 import { appendEntry, formatEntry, type NewEntry } from './edit-keys.ts';

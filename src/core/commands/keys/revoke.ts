@@ -1,4 +1,4 @@
-import { nearest } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
 import { removeEntry } from './edit-keys.ts';
 import type { Output } from '../terminal/output.ts';
 import { readKeys, type ReadKeys, refuse, whatNext, writeKeys, type KeysCommandOptions } from './keys-file.ts';

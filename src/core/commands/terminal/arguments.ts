@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { nearest } from '../../../plugin/nearest.ts';
+import { nearest } from '../../kernel/nearest.ts';
 import type { Output, Terminal } from './output.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { messageOf } from '../../kernel/outside/thrown.ts';
 
 /** An invalid call. Reported with the usage and exit code 2. */
 export class UsageError extends Error {}

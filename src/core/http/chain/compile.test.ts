@@ -7,7 +7,7 @@ import { writeSettings } from '../../../../test/support/gateway.ts';
 import { checkSettings } from '../../dry-run/check-settings.ts';
 import { describe as inWords } from '../../settings/source/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
-import type { GatewayContext, Middleware } from '../../../plugin/index.ts';
+import type { GatewayContext, Middleware } from '../../kernel/index.ts';
 import { compose } from './compose.ts';
 import type { Instance } from './instance.ts';
 

@@ -1,18 +1,11 @@
-import {
-  isCreated,
-  toMiddleware,
-  type CapabilityName,
-  type CreatedPlugin,
-  type Host,
-  type Plugin,
-  type PluginLevel,
-  type Problem,
-  type Report,
-} from '../../../plugin/index.ts';
-import { messageOf } from '../../../plugin/thrown.ts';
+import { isCreated, toMiddleware, type CreatedPlugin, type Host } from '../../kernel/define.ts';
+import type { CapabilityName, Plugin } from '../../kernel/index.ts';
+import type { PluginLevel } from '../../../plugin/index.ts';
+import type { Problem, Report } from '../../kernel/report.ts';
+import { messageOf } from '../../kernel/outside/thrown.ts';
 import { compose } from './compose.ts';
 import type { Chain, Guard, Instance } from './instance.ts';
-import { runForPlugin } from '../../../plugin/plugin-work.ts';
+import { runForPlugin } from '../../kernel/outside/plugin-work.ts';
 import type { PluginRegistry, RegisteredPlugin } from './registry.ts';
 
 /** An entry of a chain in the settings: a name, or a name with options. */

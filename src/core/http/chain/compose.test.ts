@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createConfig } from '../../../plugin/testing/index.ts';
-import { toMiddleware, type GatewayContext, type Step } from '../../../plugin/index.ts';
+import { toMiddleware, type Step } from '../../kernel/define.ts';
+import type { GatewayContext } from '../../kernel/index.ts';
 import { compose } from './compose.ts';
 import type { Instance } from './instance.ts';
 

@@ -1,4 +1,6 @@
-import type { GatewayContext, PluginLevel, Step } from '../../../plugin/index.ts';
+import type { GatewayContext } from '../../kernel/index.ts';
+import type { PluginLevel } from '../../../plugin/index.ts';
+import type { Step } from '../../kernel/define.ts';
 import { started, type Chain, type ChainContext, type Instance } from './instance.ts';
 import { watchedLink } from './watched-link.ts';
 

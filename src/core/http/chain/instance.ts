@@ -1,13 +1,7 @@
-import {
-  GatewayError,
-  type Clock,
-  type GatewayContext,
-  type Middleware,
-  type Step,
-  type Attempt,
-  type Exchange,
-} from '../../../plugin/index.ts';
-import { blame } from '../../../plugin/blame.ts';
+import { GatewayError, type Clock } from '../../../plugin/index.ts';
+import type { GatewayContext, Middleware, Attempt, Exchange } from '../../kernel/index.ts';
+import type { Step } from '../../kernel/define.ts';
+import { blame } from '../../kernel/outside/blame.ts';
 
 /** One plugin at its place in a chain. */
 export interface Instance {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { builtinPlugins } from '../../../../plugins/index.ts';
-import { definePlugin, nearest, type PluginLevel, type Problem } from '../../../plugin/index.ts';
+import { definePlugin, nearest } from '../../kernel/index.ts';
+import type { PluginLevel } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import type { ChainItem } from './compile.ts';
 import { divideList } from './plugin-list.ts';
 import { PluginRegistry } from './registry.ts';

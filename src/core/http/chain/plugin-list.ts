@@ -1,4 +1,5 @@
-import type { PluginLevel, Report } from '../../../plugin/index.ts';
+import type { PluginLevel } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { unknownPlugin, type ChainItem, type ListChecks } from './compile.ts';
 import { pluginOf, withKept, type ListPart } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';

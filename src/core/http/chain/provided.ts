@@ -1,4 +1,5 @@
-import type { CapabilityName, PluginLevel } from '../../../plugin/index.ts';
+import type { CapabilityName } from '../../kernel/index.ts';
+import type { PluginLevel } from '../../../plugin/index.ts';
 import type { ChainItem } from './compile.ts';
 import { pluginOf } from './kept-plugins.ts';
 import type { PluginRegistry } from './registry.ts';

@@ -1,4 +1,4 @@
-import type { Plugin } from '../../../plugin/index.ts';
+import type { Plugin } from '../../kernel/index.ts';
 
 export interface RegisteredPlugin {
   readonly plugin: Plugin;

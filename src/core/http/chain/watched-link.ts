@@ -1,13 +1,7 @@
-import { blame } from '../../../plugin/blame.ts';
-import { isError } from '../../../plugin/thrown.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type Exchange,
-  type GatewayContext,
-  type Reply,
-  type Source,
-} from '../../../plugin/index.ts';
+import { blame } from '../../kernel/outside/blame.ts';
+import { isError } from '../../kernel/outside/thrown.ts';
+import { GatewayError, type Reply, type Source } from '../../../plugin/index.ts';
+import type { Attempt, Exchange, GatewayContext } from '../../kernel/index.ts';
 import { checkFraming, checkReply, dropFraming } from './check-reply.ts';
 import {
   ChainFault,
@@ -19,7 +13,7 @@ import {
   type Instance,
   type PluginFailureKind,
 } from './instance.ts';
-import { currentWork, giveUp, runAs, type PluginWork } from '../../../plugin/plugin-work.ts';
+import { currentWork, giveUp, runAs, type PluginWork } from '../../kernel/outside/plugin-work.ts';
 import { WrappedBody } from './wrapped-body.ts';
 
 /** After the end of its request (`exchange.cancellation`) a plugin has this long to finish. */

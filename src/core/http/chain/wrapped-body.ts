@@ -1,4 +1,4 @@
-import { isError } from '../../../plugin/thrown.ts';
+import { isError } from '../../kernel/outside/thrown.ts';
 import { GatewayError, type Sink, type Source } from '../../../plugin/index.ts';
 
 interface WrapperFaults {

@@ -1,18 +1,14 @@
 import { koaContextOf, noReply, Scope, started, type Chain, type ChainContext } from '../chain/instance.ts';
-import { currentWork, isGivenUp } from '../../../plugin/plugin-work.ts';
+import { currentWork, isGivenUp } from '../../kernel/outside/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../../../formats/conversation.ts';
 import type { Signals } from '../../../formats/events.ts';
+import { Cancellation, GatewayError, type CacheStatus, type Choice, type Clock } from '../../../plugin/index.ts';
 import {
-  Cancellation,
-  GatewayError,
   toGatewayError,
   type RequestBody,
   type Attempt,
   type AttemptRunner,
-  type CacheStatus,
   type CancelListener,
-  type Choice,
-  type Clock,
   type Exchange,
   type GatewayContext,
   type Outbound,
@@ -20,8 +16,8 @@ import {
   type Target,
   type Timeouts,
   type TryRecord,
-} from '../../../plugin/index.ts';
-import { shortList } from '../../../plugin/short-list.ts';
+} from '../../kernel/index.ts';
+import { shortList } from '../../kernel/short-list.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture, answerByStatus } from './koa-reply.ts';

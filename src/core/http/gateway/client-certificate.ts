@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ClientCertificate } from '../../../plugin/index.ts';
+import type { ClientCertificate } from '../../kernel/index.ts';
 import { alternativeName, type NameKind } from '../../settings/compile/certificate-rules.ts';
 
 /** By connection: a certificate is read once, at the first request. */

@@ -1,35 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Format } from '../../../formats/format.ts';
-import {
-  GatewayError,
-  type Attempt,
-  type Caller,
-  type ChosenBranch,
-  type ClientCertificate,
-  type Clock,
-  type Exchange,
-  type GatewayConfig,
-  type InboundRequest,
-  type Operation,
-  type PathParams,
-  type ReplyEnd,
-  type RequestBody,
-  type Secret,
-  type SkippedTarget,
-  type TraceContext,
-  type UsedPrompt,
-} from '../../../plugin/index.ts';
-import { isGivenUp } from '../../../plugin/plugin-work.ts';
+import { GatewayError, type Clock, type ReplyEnd, type Secret } from '../../../plugin/index.ts';
+import type {
+  Attempt,
+  Caller,
+  ChosenBranch,
+  ClientCertificate,
+  Exchange,
+  GatewayConfig,
+  InboundRequest,
+  Operation,
+  PathParams,
+  RequestBody,
+  SkippedTarget,
+  TraceContext,
+  UsedPrompt,
+} from '../../kernel/index.ts';
+import { isGivenUp } from '../../kernel/outside/plugin-work.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import { readTraceparent } from '../../record/traces/traceparent.ts';
 import { clientAddress } from './client-address.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import type { InFlightEntry } from './admission/in-flight.ts';
 import type { HeaderNames } from './header-names.ts';
-import { googleKeys } from '../../../plugin/google-keys.ts';
-import { traceId, uuidv7, withoutDashes } from '../../../plugin/ids.ts';
-import { shortList } from '../../../plugin/short-list.ts';
+import { googleKeys } from '../../kernel/client-keys.ts';
+import { traceId, uuidv7, withoutDashes } from '../../kernel/ids.ts';
+import { shortList } from '../../kernel/short-list.ts';
 import type { ExchangeSettings } from './path-settings.ts';
 import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
 import { ReplyHolder } from './reply-holder.ts';

@@ -3,9 +3,10 @@ import { finished, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
-import { isGivenUp } from '../../../plugin/plugin-work.ts';
-import { GatewayError, type GatewayContext, type Reply, type Sink, type Source } from '../../../plugin/index.ts';
-import { replyForm } from '../../../plugin/reply.ts';
+import { isGivenUp } from '../../kernel/outside/plugin-work.ts';
+import { GatewayError, type Reply, type Sink, type Source } from '../../../plugin/index.ts';
+import type { GatewayContext } from '../../kernel/index.ts';
+import { replyForm } from '../../kernel/reply.ts';
 
 /** Binds `ctx.status` and `ctx.body` to the current reply, once for the app: a request pays nothing for it. */
 export function bindReplies(app: Koa): void {

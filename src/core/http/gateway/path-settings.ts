@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/instance.ts';
-import type { Exchange, Reply } from '../../../plugin/index.ts';
+import type { Exchange } from '../../kernel/index.ts';
+import type { Reply } from '../../../plugin/index.ts';
 import type { NetworkTest } from '../../settings/compile/networks.ts';
 import type { HeaderNames } from './header-names.ts';
 

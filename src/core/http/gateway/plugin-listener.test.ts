@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { runForPlugin } from '../../../plugin/plugin-work.ts';
-import { GatewayError, type CancelListener } from '../../../plugin/index.ts';
+import { runForPlugin } from '../../kernel/outside/plugin-work.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { CancelListener } from '../../kernel/index.ts';
 import { GuardedCancellation } from './plugin-listener.ts';
 
 const gone = new GatewayError('client_closed', 'gone');

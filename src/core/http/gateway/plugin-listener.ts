@@ -1,6 +1,7 @@
-import { currentWork, runAs } from '../../../plugin/plugin-work.ts';
-import { blame } from '../../../plugin/blame.ts';
-import { Cancellation, type CancelListener, type GatewayError } from '../../../plugin/index.ts';
+import { currentWork, runAs } from '../../kernel/outside/plugin-work.ts';
+import { blame } from '../../kernel/outside/blame.ts';
+import { Cancellation, type GatewayError } from '../../../plugin/index.ts';
+import type { CancelListener } from '../../kernel/index.ts';
 
 /** Receives the errors that listeners throw. An error of an external plugin carries that plugin's name (blame.ts). */
 export interface ListenerFaults {

@@ -1,7 +1,9 @@
 import type { FormatName, Loss } from '../../../formats/conversation.ts';
 import type { Format } from '../../../formats/format.ts';
 import { RATE_DIALECTS, RATE_KINDS } from '../../../formats/rate-headers.ts';
-import { countLosses, lossesOf, retriesOf, type Clock, type RateFigures, type Reply } from '../../../plugin/index.ts';
+import { countLosses, lossesOf, retriesOf } from '../../kernel/index.ts';
+import type { Clock, Reply } from '../../../plugin/index.ts';
+import type { RateFigures } from '../../kernel/rate-limits.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { ResponseHeaderNames } from './header-names.ts';
 import type { PathSettings } from './path-settings.ts';

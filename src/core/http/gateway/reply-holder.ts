@@ -1,4 +1,6 @@
-import { cancelReply, GatewayError, heldReply, type ReplyWithForm, type Reply } from '../../../plugin/index.ts';
+import { cancelReply, heldReply } from '../../kernel/reply.ts';
+import { GatewayError, type Reply } from '../../../plugin/index.ts';
+import type { ReplyWithForm } from '../../../plugin/reply.ts';
 
 const REPLACED = new GatewayError('client_closed', 'Another reply replaced it.');
 const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');

@@ -1,17 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { namedIfHeld } from '../chain/wrapped-body.ts';
 import type { Format } from '../../../formats/format.ts';
-import {
-  cancelReply,
-  GatewayError,
-  toClientError,
-  type Clock,
-  type Exchange,
-  type Reply,
-  type ReplyEnd,
-  type Sink,
-  type Source,
-} from '../../../plugin/index.ts';
+import { cancelReply } from '../../kernel/reply.ts';
+import { GatewayError, type Clock, type Reply, type ReplyEnd, type Sink, type Source } from '../../../plugin/index.ts';
+import { toClientError, type Exchange } from '../../kernel/index.ts';
 import type { LeavingReply } from './admission/in-flight.ts';
 
 /** A client that reads nothing for this long, while the end of its reply waits in the buffers, is disconnected. */

@@ -1,16 +1,9 @@
 import type { Logger } from 'pino';
 import { noReply } from '../chain/instance.ts';
 import type { Format } from '../../../formats/format.ts';
-import { blamedPlugin } from '../../../plugin/blame.ts';
-import {
-  errorReply,
-  GatewayError,
-  portkeyHint,
-  toGatewayError,
-  type Clock,
-  type Reply,
-  type ReplyEnd,
-} from '../../../plugin/index.ts';
+import { blamedPlugin } from '../../kernel/outside/blame.ts';
+import { errorReply, portkeyHint, toGatewayError } from '../../kernel/index.ts';
+import { GatewayError, type Clock, type Reply, type ReplyEnd } from '../../../plugin/index.ts';
 import { HttpExchange } from './exchange.ts';
 import type { InFlight, LeavingReply } from './admission/in-flight.ts';
 import { describeReply } from './reply-headers.ts';

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Format } from '../../../formats/format.ts';
-import type { Exchange, GatewayContext, GatewayError, Operation, PathParams } from '../../../plugin/index.ts';
+import type { Exchange, GatewayContext, Operation, PathParams } from '../../kernel/index.ts';
+import type { GatewayError } from '../../../plugin/index.ts';
 import { Scope } from '../chain/instance.ts';
 import { answerByStatus } from './koa-reply.ts';
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock, Exchange, Reply } from '../../../plugin/index.ts';
+import type { Clock, Reply } from '../../../plugin/index.ts';
+import type { Exchange } from '../../kernel/index.ts';
 
 /** Reading a rest of up to this size costs less than a new connection. */
 const CHEAP_REST = 1024 * 1024;

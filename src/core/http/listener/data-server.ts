@@ -2,7 +2,8 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import Router from '@koa/router';
 import Koa from 'koa';
 import { openaiChat } from '../../../formats/openai-chat/index.ts';
-import { type Clock, errorReply, GatewayError, NO_TURNS, type Turns } from '../../../plugin/index.ts';
+import { type Clock, GatewayError } from '../../../plugin/index.ts';
+import { errorReply, NO_TURNS, type Turns } from '../../kernel/index.ts';
 import type { ServerSettings } from '../../settings/compile/server-settings.ts';
 import type { InFlight } from '../gateway/admission/in-flight.ts';
 import { bindReplies } from '../gateway/koa-reply.ts';
@@ -17,7 +18,7 @@ import type { Format } from '../../../formats/format.ts';
 import type { TlsIdentity } from '../../settings/read/tls-files.ts';
 import type { HandshakeFailure } from './handshakes.ts';
 import { createListener, type SecureSetup } from './secure-server.ts';
-import { uuidv7 } from '../../../plugin/ids.ts';
+import { uuidv7 } from '../../kernel/ids.ts';
 
 /** Longer than load balancers keep an idle connection (AWS ALB: 60 s): the side that sends requests closes first. */
 const KEEP_ALIVE_MS = 75_000;

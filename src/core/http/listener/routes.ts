@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Format } from '../../../formats/format.ts';
-import { GatewayError, type Operation, type PathParams } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Operation, PathParams } from '../../kernel/index.ts';
 import { KEY_IN_PATH } from './keys-in-urls.ts';
 import type { Routed } from '../gateway/request-scope.ts';
 

@@ -1,6 +1,7 @@
 import type { AnthropicEntry as AnthropicSettings } from '../../../../schemas/types.generated.ts';
 import { MODEL_TASKS } from '../../operations/tasks.ts';
-import type { ModelTask, Report } from '../../../plugin/index.ts';
+import type { ModelTask } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { readApiKey, readBareBase, type Base } from '../entry-settings.ts';
 import { defineProvider, type OpenableEntry } from '../definition.ts';
 import { checkModelName, unsupportedTask } from '../model-name.ts';

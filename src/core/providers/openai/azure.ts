@@ -1,5 +1,5 @@
 import type { AzureOpenAiEntry as AzureSettings } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { readApiKey, readBase, type Base, OPENAI_APIS, NO_EXTENSIONS, readExtensions } from '../entry-settings.ts';
 import { defineProvider } from '../definition.ts';
 import { checkModelName, modelSegment } from '../model-name.ts';

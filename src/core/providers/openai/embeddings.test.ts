@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RequestBody } from '../../../plugin/index.ts';
+import { RequestBody } from '../../kernel/index.ts';
 import { openAiEmbeddings } from './whole-replies.ts';
 
 const bodyOf = (json: object): RequestBody => RequestBody.read(Buffer.from(JSON.stringify(json)), 9);

@@ -1,4 +1,5 @@
-import { Secret, type Report } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { CONNECTION_HEADERS } from '../connection-headers.ts';
 
 /** Names of headers that may hold credentials. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RequestBody } from '../../../plugin/index.ts';
+import { RequestBody } from '../../kernel/index.ts';
 import { openAiImages } from './event-tasks.ts';
 
 const usage = {

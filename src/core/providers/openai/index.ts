@@ -4,7 +4,7 @@ import { defineProvider } from '../definition.ts';
 import { checkBodyModelName } from '../model-name.ts';
 import { openAiApiEntry, type EntryParts } from './entry.ts';
 import { readHeaders } from './headers.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import type { Location, ProviderEntry } from '../provider.ts';
 
 /** OpenAI, and every server with a compatible API. */

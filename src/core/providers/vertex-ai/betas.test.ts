@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Problem } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { betaFilter, checkBetas } from './betas.ts';
 
 describe('betaFilter', () => {

@@ -1,5 +1,5 @@
 import type { VertexEntry as VertexSettings } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 
 /**
  * Betas that Claude accepts on Vertex AI, where clients use them successfully. An unknown one is answered with a 400

@@ -1,7 +1,9 @@
 import type { VertexEntry as VertexSettings } from '../../../../schemas/types.generated.ts';
 import { RequestFault } from '../../../formats/format.ts';
 import { checkLabels } from '../../../formats/labels.ts';
-import { GatewayError, nearest, type Problem, type Report } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
+import type { Problem, Report } from '../../kernel/report.ts';
 import { claude, ENDPOINT_PREFIX, google, readFamily } from './families.ts';
 import { forgottenPrefix } from './hints.ts';
 

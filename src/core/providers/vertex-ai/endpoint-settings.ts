@@ -1,5 +1,7 @@
 import type { VertexEndpoint, VertexEntry as VertexSettings } from '../../../../schemas/types.generated.ts';
-import { type Report, RequestBody, type Edit } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import { RequestBody } from '../../kernel/index.ts';
+import type { Edit } from '../../../plugin/index.ts';
 import type { ModelCall, Quirks, BodyEnvelope } from '../provider.ts';
 import type { EmbeddingSettings, ModelEndpoint } from './task-models.ts';
 import { readExtensions } from '../entry-settings.ts';

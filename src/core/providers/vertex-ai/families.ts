@@ -13,7 +13,7 @@ import {
   type ModelEndpoint,
 } from './task-models.ts';
 import { isEndpointId } from './hosts.ts';
-import { unlessRefused } from '../../../plugin/errors.ts';
+import { unlessRefused } from '../../kernel/errors.ts';
 import type { ModelTask } from '../../../plugin/index.ts';
 
 /** Models with the same paths and format (docs/protocols/vertex-ai.md#paths). The name is without its prefix. */

@@ -1,4 +1,4 @@
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 
 /** Schema pattern of `region` in catalog.json: no other text may become part of a host name. */
 const REGION = /^[a-z]+(-[a-z]+[0-9]+)?$/;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { VertexEntry } from '../../../../schemas/types.generated.ts';
-import { GatewayError, type Problem } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { HOSTILE_NAMES } from '../hostile-names.testkit.ts';
 import { betaFilter, countedBetas } from './betas.ts';
 import { readEmbeddingSettings } from './task-models.ts';

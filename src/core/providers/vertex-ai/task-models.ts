@@ -3,7 +3,7 @@ import type { Location } from '../provider.ts';
 import type { ModelTask } from '../../../plugin/index.ts';
 import type { TranslatingCodec } from '../codec.ts';
 import { MODEL_TASKS } from '../../operations/tasks.ts';
-import { unlessRefused } from '../../../plugin/errors.ts';
+import { unlessRefused } from '../../kernel/errors.ts';
 import { unsupportedTask } from '../model-name.ts';
 import { embedContentCodec } from './embeddings/embed-content.ts';
 import { multimodalCodec } from './embeddings/multimodal.ts';

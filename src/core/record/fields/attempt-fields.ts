@@ -1,5 +1,5 @@
 import type { Usage } from '../../../formats/events.ts';
-import { countLosses, type ChosenBranch } from '../../../plugin/index.ts';
+import { countLosses, type ChosenBranch } from '../../kernel/index.ts';
 import type { RecordedCost } from '../costs.ts';
 import type { RecordedAttempt, RecordedSemantic, RecordedSkip, RecordedTry } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';

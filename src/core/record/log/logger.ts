@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { systemClock, type Clock } from '../../../plugin/index.ts';
+import { systemClock } from '../../kernel/system-clock.ts';
+import type { Clock } from '../../../plugin/index.ts';
 import { loggedError } from '../error-fields.ts';
 import { scrub } from '../scrub.ts';
 

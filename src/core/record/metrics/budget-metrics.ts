@@ -1,4 +1,4 @@
-import { ALERT_KINDS } from '../../../plugin/alert-kinds.ts';
+import { ALERT_KINDS } from '../../kernel/alert-kinds.ts';
 import { each, metric } from './metric-spec.ts';
 
 export const BUDGET_METRICS = {

@@ -5,7 +5,9 @@ import {
   type OpenMetricsContentType,
   type PrometheusContentType,
 } from 'prom-client';
-import { FAILURE_KINDS, type Clock, type TargetHealth } from '../../../plugin/index.ts';
+import { FAILURE_KINDS } from '../../../plugin/failures.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import type { TargetHealth } from '../../kernel/index.ts';
 import { isCumulative, type FamilySnapshot } from './aggregate.ts';
 import { MAX_LABEL_SETS, type AnyFamily } from './families.ts';
 import type { MetricSpec } from './metric-spec.ts';

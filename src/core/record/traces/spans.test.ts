@@ -7,7 +7,8 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
-import { GatewayError, UpstreamError, type Exchange, type ReplyEnd } from '../../../plugin/index.ts';
+import { GatewayError, UpstreamError, type ReplyEnd } from '../../../plugin/index.ts';
+import type { Exchange } from '../../kernel/index.ts';
 import { createCaller } from '../../../plugin/testing/index.ts';
 import {
   anthropic,

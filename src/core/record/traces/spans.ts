@@ -10,7 +10,7 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import type { Exchange } from '../../../plugin/index.ts';
+import type { Exchange } from '../../kernel/index.ts';
 import { ATTEMPT_FIELDS } from '../fields/attempt-fields.ts';
 import {
   ADDRESS_FIELDS,

@@ -1,5 +1,6 @@
 import type { Aliases, CatalogEntry, GatewayFile, ModelAlias } from '../../../../schemas/types.generated.ts';
-import type { Report, Route, Target } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import type { Route, Target } from '../../kernel/index.ts';
 import { isWildcard } from '../../catalog/aliases.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { providerOf } from '../../providers/index.ts';

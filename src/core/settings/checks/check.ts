@@ -1,5 +1,6 @@
 import type * as File from '../../../../schemas/types.generated.ts';
-import type { Report, Route, Target } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import type { Route, Target } from '../../kernel/index.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';

@@ -1,5 +1,5 @@
 import type { Strategy, Target as TargetFile } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { showValue, shortList } from '../values/show.ts';
 import { PREDICATE } from '../query/predicate.ts';

@@ -1,5 +1,6 @@
 import type { CatalogEntry, GatewayFile, KeysFile, ServerFile, Target } from '../../../../schemas/types.generated.ts';
-import { Secret, type Report } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { digestOf, digestsOf } from '../compile/api-keys.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import type { Check } from './check.ts';

@@ -1,7 +1,9 @@
 import type { CatalogEntry, Target as TargetFile } from '../../../../schemas/types.generated.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { MODEL_TASKS, TASKS } from '../../operations/tasks.ts';
-import type { ModelTask, Report, Target } from '../../../plugin/index.ts';
+import type { ModelTask } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import type { Target } from '../../kernel/index.ts';
 import { providerOf } from '../../providers/index.ts';
 import { aliasedModels, NO_ALIASES, type AliasedModels } from '../compile/aliased-models.ts';
 import { showValue } from '../values/show.ts';

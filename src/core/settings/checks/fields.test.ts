@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../../../schemas/types.generated.ts';
-import type { Problem } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { checkFieldRules } from './params.ts';
 
 const problemsOf = (fields: Fields): Problem[] => {

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { CONNECTION_HEADERS } from '../../providers/connection-headers.ts';
 import { headerPrefixes } from '../compile/server-settings.ts';
 import { mayHoldCredential } from '../values/credential-names.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { CustomHosts, RemoteMedia } from '../../../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type Report } from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../kernel/units.ts';
+import type { Report } from '../../kernel/report.ts';
 import { readBase } from '../../providers/entry-settings.ts';
 import { createNetworkTest, parseNetwork } from '../compile/networks.ts';
 import { itemsOf, within, type Check } from './check.ts';

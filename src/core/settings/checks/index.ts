@@ -1,5 +1,5 @@
 import type { GatewayFile, ServerFile } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { checkAliases } from './aliases.ts';
 import { checkBreaker, checkTargets } from './targets.ts';
 import type { Check, CheckedSettings, Reports } from './check.ts';

@@ -1,5 +1,6 @@
 import type { GatewayKey, KeysFile, CatalogEntry } from '../../../../schemas/types.generated.ts';
-import { holdsKeyShape, type Report, type Target } from '../../../plugin/index.ts';
+import { holdsKeyShape, type Target } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { Globs } from '../../catalog/globs.ts';
 import { aliasNamesOf, aliasedModels } from '../compile/aliased-models.ts';
 import { digestsOf, isWellFormedKey } from '../compile/api-keys.ts';

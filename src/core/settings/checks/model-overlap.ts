@@ -1,5 +1,5 @@
 import { Globs } from '../../catalog/globs.ts';
-import { withoutVersion } from '../../../plugin/model-ids.ts';
+import { withoutVersion } from '../../kernel/model-ids.ts';
 
 /** False where no model has both names; `*` in either stands for any text. Of two patterns only the beginnings are compared. */
 export function mayOverlap(one: string, other: string): boolean {

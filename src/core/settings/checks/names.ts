@@ -1,5 +1,6 @@
 import type { CatalogEntry } from '../../../../schemas/types.generated.ts';
-import { nearest, type Report } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { packageSchemas } from '../schema/schemas.ts';
 import type { CheckedSettings } from './check.ts';
 

@@ -1,5 +1,5 @@
 import type { ChainItem, ServerFile } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { isInside, within, type Check, type CheckedConfig } from './check.ts';
 

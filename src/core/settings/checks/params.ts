@@ -1,6 +1,6 @@
 import type { CatalogEntry, GatewayFile, Target as TargetFile, Fields } from '../../../../schemas/types.generated.ts';
 import { lostAt, mistakeIn } from '../../catalog/fields/param-doubts.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { showValue } from '../values/show.ts';
 import { providerOf } from '../../providers/index.ts';
 import { isInside, itemsOf, within, type Check, type CheckedConfig } from './check.ts';

@@ -1,5 +1,8 @@
 import type { Strategy, Target as TargetFile } from '../../../../schemas/types.generated.ts';
-import { FAILURE_KINDS, parseDuration, type FailureKind, type Report } from '../../../plugin/index.ts';
+import { FAILURE_KINDS } from '../../../plugin/failures.ts';
+import { parseDuration } from '../../kernel/units.ts';
+import type { FailureKind } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { itemsOf, within, type Check } from './check.ts';
 import { readField } from '../query/fields.ts';

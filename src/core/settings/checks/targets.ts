@@ -1,5 +1,7 @@
 import type { CatalogFile, GatewayFile, Target as TargetFile } from '../../../../schemas/types.generated.ts';
-import { type Report, type Route, parseDuration } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import type { Route } from '../../kernel/index.ts';
+import { parseDuration } from '../../kernel/units.ts';
 import { aliasNamesOf } from '../compile/aliased-models.ts';
 import { RETRYABLE_STATUS_CODES } from '../compile/gateway-config.ts';
 import { type Check, type CheckedConfig, type ConfigNode, within } from './check.ts';

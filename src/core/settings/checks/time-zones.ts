@@ -1,4 +1,4 @@
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { withSuggestion } from './names.ts';
 
 /** Reports a name that is not of the IANA database. For a city, such as `Berlin`, it suggests the name that ends with it. */

@@ -1,13 +1,8 @@
 import type { CatalogEntry, Retry, ServerFile, Timeouts } from '../../../../schemas/types.generated.ts';
-import {
-  firstByteOf,
-  parseDuration,
-  parseSeconds,
-  readTimeouts,
-  type Report,
-  type RetrySettings,
-  type TimeoutSettings,
-} from '../../../plugin/index.ts';
+import { firstByteOf, readTimeouts } from '../../kernel/timeouts.ts';
+import { parseDuration } from '../../kernel/units.ts';
+import { parseSeconds, type RetrySettings, type TimeoutSettings } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { compileServerSettings } from '../compile/server-settings.ts';
 import { isInside, within, type Check, type CheckedConfig, type ConfigNode } from './check.ts';
 import { entryOfTarget } from './entries.ts';

@@ -1,5 +1,5 @@
 import type { CatalogFile, GatewayFile, KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
-import type { Report } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { aliasedModels, type AliasedModels } from '../compile/aliased-models.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import {

@@ -1,5 +1,5 @@
 import type { CacheSettings as CacheFile, GatewayFile, GatewayKey } from '../../../../schemas/types.generated.ts';
-import type { CacheSettings, Caller, GatewayConfig } from '../../../plugin/index.ts';
+import type { CacheSettings, Caller, GatewayConfig } from '../../kernel/index.ts';
 
 /** The parts that an add-on compiles from its own keys of keys.yaml and of gateway configs. */
 export interface AddedParts {

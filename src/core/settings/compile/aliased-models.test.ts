@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Route, Target } from '../../../plugin/index.ts';
+import type { Route, Target } from '../../kernel/index.ts';
 import { aliasedModels } from './aliased-models.ts';
 import { compileGatewayConfig } from './gateway-config.ts';
 

@@ -1,6 +1,6 @@
 import type { CatalogFile, ModelAlias } from '../../../../schemas/types.generated.ts';
 import { AliasNames, targetOf } from '../../catalog/aliases.ts';
-import type { Target } from '../../../plugin/index.ts';
+import type { Target } from '../../kernel/index.ts';
 
 /** `@slug/model` of a name that is an alias of a model. */
 export interface AliasedModels {

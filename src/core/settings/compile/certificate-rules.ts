@@ -1,4 +1,5 @@
-import { GatewayError, type CertificateRules } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { CertificateRules } from '../../kernel/index.ts';
 import type { Admit, KeyRecord, KnownKeys } from './key-record.ts';
 import { isIP } from 'node:net';
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';

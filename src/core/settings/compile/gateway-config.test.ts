@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
-import type { Route, Target } from '../../../plugin/index.ts';
+import type { Route, Target } from '../../kernel/index.ts';
 import { compileGatewayConfig, RETRYABLE_STATUS_CODES } from './gateway-config.ts';
 import { valueAt } from '../schema/pointer.ts';
 import { readSchema } from '../schema/schema-files.ts';

@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
 import type * as File from '../../../../schemas/types.generated.ts';
+import { FAILURE_KINDS } from '../../../plugin/failures.ts';
 import {
-  FAILURE_KINDS,
   isObject,
-  parseBytes,
-  parseDuration,
   parseSeconds,
-  readTimeouts,
   type BreakerSettings,
   type CacheSettings,
   type Conditional,
-  type CustomHostSettings,
-  type FailureKind,
   type GatewayConfig,
   type FallThroughRules,
   type HashField,
@@ -22,7 +17,11 @@ import {
   type Route,
   type Target,
   type UnwantedReplies,
-} from '../../../plugin/index.ts';
+} from '../../kernel/index.ts';
+import { parseBytes, parseDuration } from '../../kernel/units.ts';
+import { readTimeouts } from '../../kernel/timeouts.ts';
+import type { CustomHostSettings } from '../../../plugin/config.ts';
+import type { FailureKind } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
 import { compileQuery } from '../query/predicate.ts';
 import { addedToCache, addedToConfig } from './added-parts.ts';

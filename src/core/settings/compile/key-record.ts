@@ -1,5 +1,6 @@
 import type { GatewayKey, TeamsFile } from '../../../../schemas/types.generated.ts';
-import { GatewayError, type Caller } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { Caller } from '../../kernel/index.ts';
 import { compileFields } from '../../catalog/fields/field-rules.ts';
 import type { NodePath, TreeNode } from '../../tenants/tree.ts';
 import { addedToCaller } from './added-parts.ts';

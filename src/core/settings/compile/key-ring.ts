@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import type { GatewayKey, KeysFile, TeamsFile } from '../../../../schemas/types.generated.ts';
+import { GatewayError, type Clock } from '../../../plugin/index.ts';
 import {
-  GatewayError,
   holdsKeyShape,
   type Caller,
   type CertificateRules,
-  type Clock,
   type KeyRing,
   type UploadGrants,
-} from '../../../plugin/index.ts';
+} from '../../kernel/index.ts';
 import { certificateRules } from './certificate-rules.ts';
 import { callerWith, type Admit, type DigestEntry, type KeyRecord, type KnownKeys, teamsOfKey } from './key-record.ts';
 import { pepperedDigest } from './api-keys.ts';

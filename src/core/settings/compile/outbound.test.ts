@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Secret, type Problem } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { compileOutbound } from './outbound.ts';
 
 function compile(egress: Parameters<typeof compileOutbound>[0], env: Record<string, string> = {}) {

@@ -1,6 +1,7 @@
 import { unescape } from 'node:querystring';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import { Secret, type Report } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { showValue } from '../values/show.ts';
 import type { Environment } from '../values/references.ts';
 import { parseNetwork } from './networks.ts';

@@ -1,12 +1,13 @@
 import type { Ajv, ErrorObject, Options as AjvOptions, ValidateFunction } from 'ajv';
 import { loadAjv, loadFormats } from '../../kernel/on-demand.ts';
 import { compiledAhead } from '../../kernel/compiled-ahead.ts';
-import { type Report, isObject } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
+import { isObject } from '../../kernel/index.ts';
 import { fromPointer, valueAt, type JsonPath } from '../schema/pointer.ts';
 import { absoluteRefs, type Schema, SchemaTree } from '../schema/schema-files.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import { createAjv } from '../schema/schemas.ts';
-import { toError } from '../../../plugin/thrown.ts';
+import { toError } from '../../kernel/outside/thrown.ts';
 
 interface Compiled {
   readonly validate: ValidateFunction;

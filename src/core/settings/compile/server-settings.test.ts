@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { completeSchemas } from '../../../../schemas/fragments.ts';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import { valueAt } from '../schema/pointer.ts';
 import { readSchema, propertiesOf, SchemaTree, absoluteRefs } from '../schema/schema-files.ts';

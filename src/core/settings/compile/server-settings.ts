@@ -1,5 +1,7 @@
 import type { Duration, Limits, Listen, ServerFile, Tls } from '../../../../schemas/types.generated.ts';
-import { parseBytes, parseDuration, type Secret, type Timeouts } from '../../../plugin/index.ts';
+import { parseBytes, parseDuration } from '../../kernel/units.ts';
+import type { Secret } from '../../../plugin/index.ts';
+import type { Timeouts } from '../../kernel/index.ts';
 import type { Environment } from '../values/references.ts';
 
 /** Address that `listen` and `status` bind without a host: no listener is open to the network by default. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { GatewayKey } from '../../../../schemas/types.generated.ts';
-import { UPLOAD_LIFE_MS } from '../../../plugin/index.ts';
+import { UPLOAD_LIFE_MS } from '../../kernel/index.ts';
 import { digestOf } from './api-keys.ts';
 import { createKeyRing } from './key-ring.ts';
 

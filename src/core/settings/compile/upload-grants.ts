@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { UPLOAD_LIFE_MS, type Clock, type UploadGrants } from '../../../plugin/index.ts';
+import { UPLOAD_LIFE_MS, type UploadGrants } from '../../kernel/index.ts';
+import type { Clock } from '../../../plugin/index.ts';
 import type { Admit, KnownKeys } from './key-record.ts';
 
 /** `upload.END.KEY.MAC`: the end in milliseconds since 1970 in base 36, the id of the key and the MAC in base64url. */

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { isObject, nearest, type Problem } from '../../../plugin/index.ts';
+import { isObject, nearest } from '../../kernel/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { absentAddOn } from './add-on-keys.ts';
 import { adviceOnKey } from './foreign-words.ts';
 import { toPointer, valueAt, type JsonPath } from '../schema/pointer.ts';

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { nearest, type Problem } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { absentAddOn } from './add-on-keys.ts';
 import { meantBy } from './foreign-words.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
 
 /** One error for a union, in place of those of each failed branch and its own: that of the branch that is meant. */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {

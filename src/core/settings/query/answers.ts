@@ -1,5 +1,6 @@
 import type { Query } from '../../../../schemas/types.generated.ts';
-import { GatewayError, type ConditionInput } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { ConditionInput } from '../../kernel/index.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { readQuery, unchecked, type Comparison, type QueryShape } from './read.ts';
 import type { Field } from './fields.ts';

@@ -1,4 +1,5 @@
-import { nearest, type ConditionInput, type Report, type RequestBody } from '../../../plugin/index.ts';
+import { nearest, type ConditionInput, type RequestBody } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { mayHoldCredential } from '../values/credential-names.ts';
 import { showName } from '../values/show.ts';
 

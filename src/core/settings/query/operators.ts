@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../operations/index.ts';
-import { nearest } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
 import { showValue, shortList } from '../values/show.ts';
 import type { Field } from './fields.ts';
 import { Pattern, patternMistake } from './patterns.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createExchange, type ExchangeParts } from '../../../plugin/testing/index.ts';
-import { RequestBody, type Operation } from '../../../plugin/index.ts';
+import { RequestBody, type Operation } from '../../kernel/index.ts';
 import { compileQuery } from './predicate.ts';
 import { runs } from '../../../../test/support/effort.ts';
 

@@ -1,5 +1,5 @@
 import type { Query } from '../../../../schemas/types.generated.ts';
-import type { ConditionInput } from '../../../plugin/index.ts';
+import type { ConditionInput } from '../../kernel/index.ts';
 import { readQuery, unchecked, type QueryShape } from './read.ts';
 
 type Predicate = (request: ConditionInput) => boolean;

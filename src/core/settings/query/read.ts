@@ -1,4 +1,5 @@
-import { isObject, nearest, type Report } from '../../../plugin/index.ts';
+import { isObject, nearest } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { showName, showValue } from '../values/show.ts';
 import { readField, type Field } from './fields.ts';
 import { OPERATORS, type Test } from './operators.ts';

@@ -1,5 +1,5 @@
 import { isMap, isScalar } from 'yaml';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
 import { valueAt, type JsonPath } from '../schema/pointer.ts';
 import type { YamlFile } from '../source/yaml-file.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import type { GatewayConfig } from '../../../plugin/index.ts';
+import type { GatewayConfig } from '../../kernel/index.ts';
 import { describe as describeDiagnostic } from '../source/diagnostic.ts';
 import { InlineConfigs } from './inline-configs.ts';
 

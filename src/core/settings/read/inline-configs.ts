@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { GatewayFile, ServerFile } from '../../../../schemas/types.generated.ts';
-import { GatewayError, type GatewayConfig, type Report } from '../../../plugin/index.ts';
+import { GatewayError } from '../../../plugin/index.ts';
+import type { GatewayConfig } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { checkInlineConfig } from '../checks/index.ts';
 import { aboutFile, describe, sortDiagnostics, type Diagnostic } from '../source/diagnostic.ts';
 import type { AliasedModels } from '../compile/aliased-models.ts';

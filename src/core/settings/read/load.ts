@@ -8,7 +8,7 @@ import type {
   TeamsFile,
   CatalogEntry,
 } from '../../../../schemas/types.generated.ts';
-import type { Problem, Report } from '../../../plugin/index.ts';
+import type { Problem, Report } from '../../kernel/report.ts';
 import { within } from '../checks/check.ts';
 import { checkMeaning } from '../checks/index.ts';
 import { sortDiagnostics, type Diagnostic, type FilePlace } from '../source/diagnostic.ts';

@@ -1,4 +1,5 @@
-import { isObject, Secret } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
+import { Secret } from '../../../plugin/index.ts';
 import { ADD_ON_FILES, withoutAddOn } from '../problems/add-on-keys.ts';
 import { createConceal, secretsIn, type Conceal } from '../problems/conceal.ts';
 import { aboutFile, type Diagnostic } from '../source/diagnostic.ts';

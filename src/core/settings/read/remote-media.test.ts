@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
-import type { Route, Target } from '../../../plugin/index.ts';
+import type { Route, Target } from '../../kernel/index.ts';
 import { compileGatewayConfig } from '../compile/gateway-config.ts';
 import { InlineConfigs } from './inline-configs.ts';
 import { packageSchemas } from '../schema/schemas.ts';

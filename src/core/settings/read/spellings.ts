@@ -1,5 +1,6 @@
 import type { GatewayFile } from '../../../../schemas/types.generated.ts';
-import { isObject, type Report } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 
 // Portkey's gateway configs use other spellings for some keys. schemas/gateway.json has them, marked `deprecated`. Only this

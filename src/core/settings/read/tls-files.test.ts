@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
-import type { Problem } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { memoryFiles } from '../source/files.ts';
 import { Authority } from './certificates.testkit.ts';
 import { readTlsFiles } from './tls-files.ts';

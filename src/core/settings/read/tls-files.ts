@@ -3,7 +3,8 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { ServerFile, Tls } from '../../../../schemas/types.generated.ts';
-import { Secret, type Report } from '../../../plugin/index.ts';
+import { Secret } from '../../../plugin/index.ts';
+import type { Report } from '../../kernel/report.ts';
 import { within } from '../checks/check.ts';
 import type { SettingsFiles } from '../source/files.ts';
 

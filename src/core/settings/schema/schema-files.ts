@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { packageFile } from '../../kernel/package-root.ts';
-import { isObject } from '../../../plugin/index.ts';
+import { isObject } from '../../kernel/index.ts';
 import { valueAt } from './pointer.ts';
 
 export type SchemaName = 'server' | 'catalog' | 'keys' | 'gateway' | 'prompt' | 'prices' | 'teams' | 'test';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { nearest } from '../../../plugin/index.ts';
+import { nearest } from '../../kernel/index.ts';
 import { aboutFile, type Diagnostic } from './diagnostic.ts';
 import type { FolderRead, SettingsFiles } from './files.ts';
 import type { SchemaName } from '../schema/schema-files.ts';

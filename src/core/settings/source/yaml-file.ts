@@ -11,7 +11,7 @@ import {
   type Pair,
   type YAMLError,
 } from 'yaml';
-import type { Problem } from '../../../plugin/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 

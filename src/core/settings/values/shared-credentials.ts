@@ -1,4 +1,5 @@
-import { isObject, nearest, type Problem } from '../../../plugin/index.ts';
+import { isObject, nearest } from '../../kernel/index.ts';
+import type { Problem } from '../../kernel/report.ts';
 import { alternatives, showValue, type ValueOrigin } from './show.ts';
 import { toPointer } from '../schema/pointer.ts';
 import type { Schema, SchemaTree } from '../schema/schema-files.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../../plugin/index.ts';
+import { parseDuration } from '../../../../core/kernel/units.ts';
 import type { KeyDigest } from '../../../../core/ports/entities.ts';
 import { reasonOf, type Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../plugin/index.ts';
+import { isObject } from '../../../../core/kernel/index.ts';
 import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../../core/ports/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
 import { IN_STORE, storedObject, type OwnedObject } from '../objects.ts';

@@ -3,7 +3,7 @@ import { readStored } from '../../settings/read-stored.ts';
 import { OWNED_KINDS, type Entity, type PutChange } from '../../../../core/ports/entities.ts';
 import { objectsOfFiles } from './files-and-store.ts';
 import { onStore, withReader, withStore, writeAll, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
-import { messageOf } from '../../../../plugin/thrown.ts';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
 const COUNTERS = 'counters';
 export const EXPORT_KINDS = [...OWNED_KINDS, COUNTERS] as const;

@@ -5,7 +5,7 @@ import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
 import { webhooksIn } from '../../../../core/settings/source/stored-objects.ts';
 import { onStore, withReader, withStore, writeAll, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
-import { systemClock } from '../../../../plugin/index.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 
 /** An object of a file that the store could have. */
 export interface ObjectOfFile {

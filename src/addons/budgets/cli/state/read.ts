@@ -4,7 +4,7 @@ import { loadSettings, type LoadResult, type Settings } from '../../../../core/s
 import type { Environment } from '../../../../core/settings/values/references.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { StoreReader } from '../../store/sqlite/store-reader.ts';
-import { systemClock } from '../../../../plugin/index.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import { MAX_CHANGES, type Actor, type PutChange } from '../../../../core/ports/entities.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
 import { openStore } from '../../state/open-store.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createExplainer, questionOf } from '../../../explain/explain/explain.testkit.ts';
-import { GatewayError, type AttemptBudget, type RequestBudgets } from '../../../../plugin/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import type { AttemptBudget, RequestBudgets } from '../../../../core/kernel/index.ts';
 import { createAttempt, createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
 import budget from './index.ts';
 

@@ -1,4 +1,4 @@
-import { definePlugin, type BudgetRules } from '../../../../plugin/index.ts';
+import { definePlugin, type BudgetRules } from '../../../../core/kernel/index.ts';
 
 const NANO_PER_USD = 1_000_000_000;
 

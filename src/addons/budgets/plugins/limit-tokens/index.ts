@@ -1,4 +1,5 @@
-import { definePlugin, type ModelTask } from '../../../../plugin/index.ts';
+import { definePlugin } from '../../../../core/kernel/index.ts';
+import type { ModelTask } from '../../../../plugin/index.ts';
 import { describeLimit } from '../limit/index.ts';
 
 /** Tasks whose models count no tokens. */

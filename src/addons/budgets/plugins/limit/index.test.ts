@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatCompletions } from '../../../../core/operations/openai.ts';
-import { GatewayError, type CallerLimits } from '../../../../plugin/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import type { CallerLimits } from '../../../../core/kernel/rate-limits.ts';
 import { createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
 import limitTokens from '../limit-tokens/index.ts';
 import limit from './index.ts';

@@ -1,4 +1,4 @@
-import { definePlugin, type AppliedLimit } from '../../../../plugin/index.ts';
+import { definePlugin, type AppliedLimit } from '../../../../core/kernel/index.ts';
 
 /** Refuses requests beyond the rate of requests and the concurrency of their key, its team and its organization. */
 export default definePlugin({

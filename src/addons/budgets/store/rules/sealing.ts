@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from '../../../../plugin/index.ts';
+import { ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from './encryption-keys.ts';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { openBytes, sealBytes } from '../../../../core/kernel/aes-gcm.ts';
 

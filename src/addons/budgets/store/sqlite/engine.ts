@@ -17,7 +17,7 @@ import { SqliteLedger } from './ledger.ts';
 import { migrate, planMigrations } from './migrations.ts';
 import { readCallsOf } from './store-reader.ts';
 import { copyStore } from './store-copy.ts';
-import { messageOf } from '../../../../plugin/thrown.ts';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
 export interface EngineOptions {
   /** Created with its parents if it does not exist; readable by its owner only. */

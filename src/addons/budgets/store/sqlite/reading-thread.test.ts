@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../plugin/clock.ts';
+import { systemClock } from '../../../../core/kernel/system-clock.ts';
 import { ANN, KEYS, NOON, rowOf } from '../contract/opened-store.testkit.ts';
 import type { StateStore } from '../../../../core/ports/store.ts';
 import { openSqliteStore } from './state-store.ts';

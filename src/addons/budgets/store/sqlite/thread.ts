@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import { Engine, type EngineCalls, type EngineOptions } from './engine.ts';
 import { ReadingEngine } from './store-reader.ts';
-import { messageOf } from '../../../../plugin/thrown.ts';
+import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
 // The thread of a store: SQLite is synchronous, and a commit waits for the disk. The thread that serves requests must not.
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CacheExplanation, TargetExplanation } from '../../explanation/explanation.ts';
-import type { CachedReply } from '../../../../plugin/index.ts';
+import type { CachedReply } from '../../../../core/kernel/index.ts';
 import { createFakeClock } from '../../../../plugin/testing/index.ts';
 import { MemoryReplyStores } from '../../../../core/memory/reply-cache.ts';
 import { FAKE_CREDENTIAL } from './masks.ts';

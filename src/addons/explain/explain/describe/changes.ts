@@ -1,5 +1,7 @@
 import type { ChangeExplanation, FieldSource } from '../../explanation/explanation.ts';
-import { changesOf, type Change, type Edit, type Target } from '../../../../plugin/index.ts';
+import { changesOf, type Edit } from '../../../../plugin/index.ts';
+import type { Change } from '../../../../plugin/edits.ts';
+import type { Target } from '../../../../core/kernel/index.ts';
 import { SHARED_NAMES } from '../../../../formats/fields/shared-parameters.ts';
 import { valueAt } from '../../../../core/settings/schema/pointer.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';

@@ -1,5 +1,5 @@
 import type { LeftOutExplanation } from '../../explanation/explanation.ts';
-import type { Conditional, Group, Route, Target } from '../../../../plugin/index.ts';
+import type { Conditional, Group, Route, Target } from '../../../../core/kernel/index.ts';
 import { targetsOf } from '../../../../core/memory/ports.ts';
 import type { Observation } from '../observation.ts';
 import { targetName } from '../../../../core/dry-run/written-config.ts';

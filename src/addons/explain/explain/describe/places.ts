@@ -1,7 +1,7 @@
 import { entryOf } from '../../../../core/catalog/catalog-target.ts';
 import type { SettingPlace, FieldSource } from '../../explanation/explanation.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
-import type { ResolvedTarget } from '../../../../plugin/index.ts';
+import type { ResolvedTarget } from '../../../../core/kernel/index.ts';
 import type { LoadResult } from '../../../../core/settings/read/load.ts';
 import { valueAt, type JsonPath } from '../../../../core/settings/schema/pointer.ts';
 import type { DryRun } from '../../../../core/dry-run/dry-run.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { builtinPlugins } from '../../../../../plugins/index.ts';
 import { PluginRegistry } from '../../../../core/http/chain/registry.ts';
-import { definePlugin, type Middleware, type PluginLevel } from '../../../../plugin/index.ts';
+import { definePlugin, type Middleware } from '../../../../core/kernel/index.ts';
+import type { PluginLevel } from '../../../../plugin/index.ts';
 import type { FieldSource, HeaderExplanation } from '../../explanation/explanation.ts';
 import { renderExplanation } from '../../explanation/render/explanation.ts';
 import { createExplainer, questionOf, type AskParts } from '../explain.testkit.ts';

@@ -1,5 +1,6 @@
 import type { AnswerExplanation, PluginExplanation } from '../../explanation/explanation.ts';
-import type { Attempt, GatewayError, NamedChain, PluginLevel } from '../../../../plugin/index.ts';
+import type { Attempt, NamedChain } from '../../../../core/kernel/index.ts';
+import type { GatewayError, PluginLevel } from '../../../../plugin/index.ts';
 import { subjectOf } from '../../../../core/http/chain/compose.ts';
 import type { ListedPlugin } from '../../../../core/compose/chain-builder.ts';
 import { pluginsOf } from '../../../../core/compose/plugin-lists.ts';

@@ -1,5 +1,6 @@
 import type { Explanation, FieldSource, PromptExplanation } from '../../explanation/explanation.ts';
-import { isObject, type Edit } from '../../../../plugin/index.ts';
+import { isObject } from '../../../../core/kernel/index.ts';
+import type { Edit } from '../../../../plugin/index.ts';
 import { type JsonPath, valueAt } from '../../../../core/settings/schema/pointer.ts';
 import type { DryRun } from '../../../../core/dry-run/dry-run.ts';
 import { inFile, ownSource } from './places.ts';

@@ -9,9 +9,10 @@ import type {
 import { digestOf, digestsOf } from '../../../../core/settings/compile/api-keys.ts';
 import type { Observation } from '../observation.ts';
 import { isInline } from '../../../../core/dry-run/written-config.ts';
-import { googleKeys } from '../../../../plugin/google-keys.ts';
+import { googleKeys } from '../../../../core/kernel/client-keys.ts';
 import { DEFAULT, keySource, ownSource, placeOf, serverSource, sourceInCatalog } from './places.ts';
-import type { GatewayError, UsedAlias } from '../../../../plugin/index.ts';
+import type { GatewayError } from '../../../../plugin/index.ts';
+import type { UsedAlias } from '../../../../core/kernel/index.ts';
 
 export function describeRequest(seen: Observation): RequestExplanation {
   const { record, exchange, question } = seen;

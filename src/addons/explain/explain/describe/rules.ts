@@ -1,9 +1,9 @@
 import type { ConditionExplanation, RulesExplanation, TestExplanation } from '../../explanation/explanation.ts';
-import type { Branch, ChosenBranch, Conditional, Route } from '../../../../plugin/index.ts';
+import type { Branch, ChosenBranch, Conditional, Route } from '../../../../core/kernel/index.ts';
 import { explainQuery, type ComparisonAnswer } from '../../../../core/settings/query/answers.ts';
 import { SECRET } from '../../../../core/dry-run/calls.ts';
 import type { Observation } from '../observation.ts';
-import { googleKeys } from '../../../../plugin/google-keys.ts';
+import { googleKeys } from '../../../../core/kernel/client-keys.ts';
 import { ownSource, placeOf } from './places.ts';
 
 /** Describes every condition, in the order of the conditionals that the request reached. */

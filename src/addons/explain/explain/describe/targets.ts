@@ -6,21 +6,20 @@ import type {
   CacheExplanation,
 } from '../../explanation/explanation.ts';
 import { compileFields } from '../../../../core/catalog/fields/field-rules.ts';
-import {
-  firstByteOf,
-  heldReply,
-  TIMEOUT_NAMES,
-  type CacheSettings,
-  type ResolvedTarget,
-  type TextFacts,
-  type Uncompared,
-  type Target,
-  type CachedReply,
-  type Attempt,
-  type Exchange,
-  type ModelTask,
-  type TryRecord,
-} from '../../../../plugin/index.ts';
+import { firstByteOf, TIMEOUT_NAMES } from '../../../../core/kernel/timeouts.ts';
+import { heldReply } from '../../../../core/kernel/reply.ts';
+import type {
+  CacheSettings,
+  ResolvedTarget,
+  TextFacts,
+  Uncompared,
+  Target,
+  CachedReply,
+  Attempt,
+  Exchange,
+  TryRecord,
+} from '../../../../core/kernel/index.ts';
+import type { ModelTask } from '../../../../plugin/index.ts';
 import { FACTS, UNCOMPARED } from '../../../../../plugins/cache/near.ts';
 import type { HealthThen } from '../frozen.ts';
 import type { Observation, SeenAttempt } from '../observation.ts';

@@ -1,4 +1,4 @@
-import { FAILURE_KINDS } from '../../../../plugin/index.ts';
+import { FAILURE_KINDS } from '../../../../plugin/failures.ts';
 import type { CacheExplanation, Explanation, PluginExplanation, TargetExplanation } from '../explanation.ts';
 import { bodyRows, diffRows, headerRows, sendRows } from './bodies.ts';
 import { answerRows, pluginRows } from './head.ts';

@@ -1,4 +1,4 @@
-import type { FieldSettings } from '../../../../plugin/index.ts';
+import type { FieldSettings } from '../../../../core/kernel/index.ts';
 import type { SettingPlace, FieldSource } from '../explanation.ts';
 import { span, type Line, type TextSpan } from '../../../../core/kernel/layout.ts';
 

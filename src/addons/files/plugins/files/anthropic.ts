@@ -1,4 +1,5 @@
-import { GatewayError, Query, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import { Query, type FilePage, type FileQuery, type StoredFile } from '../../../../core/kernel/index.ts';
 import type { FilesApi } from './files-api.ts';
 
 /** docs/protocols/files.md#anthropic */

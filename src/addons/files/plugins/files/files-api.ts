@@ -1,4 +1,4 @@
-import type { FilePage, FileQuery, GatewayContext, StoredFile } from '../../../../plugin/index.ts';
+import type { FilePage, FileQuery, GatewayContext, StoredFile } from '../../../../core/kernel/index.ts';
 
 /** Stored files as one API shows them. */
 export interface FilesApi {

@@ -1,17 +1,16 @@
 import {
   bodyPieces,
-  GatewayError,
   PIECE_UNIT,
   UPLOAD_ID,
   Query,
   type AnnouncedFile,
-  type Clock,
   type FilePage,
   type FilePiece,
   type FileQuery,
   type GatewayContext,
   type StoredFile,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { GatewayError, type Clock } from '../../../../plugin/index.ts';
 import type { FilesApi } from './files-api.ts';
 
 /** docs/protocols/files.md#google */

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  GatewayError,
-  type FileQuery,
-  type FileService,
-  type Operation,
-  type StoredFile,
-} from '../../../../plugin/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import type { FileQuery, FileService, Operation, StoredFile } from '../../../../core/kernel/index.ts';
 import { createContext, createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
 import files from './index.ts';
 

@@ -1,13 +1,12 @@
 import {
   definePlugin,
-  type Clock,
   type Exchange,
   type FileService,
   type GatewayContext,
-  type Reply,
   type StoredFile,
   type UploadGrants,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import type { Clock, Reply } from '../../../../plugin/index.ts';
 import { ANTHROPIC } from './anthropic.ts';
 import type { FilesApi } from './files-api.ts';
 import { activeUpload, CANCELLED_UPLOAD, endedUpload, GEMINI, readUploadStep, startedUpload } from './gemini.ts';

@@ -1,4 +1,4 @@
-import { FILE_PURPOSES, Query, type FilePage, type FileQuery, type StoredFile } from '../../../../plugin/index.ts';
+import { FILE_PURPOSES, Query, type FilePage, type FileQuery, type StoredFile } from '../../../../core/kernel/index.ts';
 import type { FilesApi } from './files-api.ts';
 
 /** docs/protocols/files.md#openai */

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatFields } from '../../../../formats/fields/field-tables.ts';
-import {
-  NO_TURNS,
-  GatewayError,
-  type Operation,
-  type PromptDirectory,
-  type RequestLimits,
-} from '../../../../plugin/index.ts';
+import { NO_TURNS, type Operation, type PromptDirectory, type RequestLimits } from '../../../../core/kernel/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
 import { createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
 import prompts from './index.ts';
 

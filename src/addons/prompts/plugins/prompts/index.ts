@@ -1,15 +1,14 @@
 import {
   definePlugin,
-  GatewayError,
   type Exchange,
   type ListedPrompt,
   type Operation,
   type PromptDirectory,
-  type Reply,
   type RequestBody,
   type RequestLimits,
   type UsedPrompt,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { GatewayError, type Reply } from '../../../../plugin/index.ts';
 import { mergePrompt } from './merge.ts';
 
 /** Characters beyond those of the request: a template must not make a large request of a small one. */

@@ -1,11 +1,11 @@
 import {
   isObject,
   spellingsOf,
-  type Edit,
   type KeyPath,
   type Operation,
   type RequestBody,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import type { Edit } from '../../../../plugin/index.ts';
 
 /** Fields of the request that name and fill the prompt, and are no fields of a chat request. */
 const OF_THE_PROMPT = ['variables', 'promptID', 'prompt_id'];

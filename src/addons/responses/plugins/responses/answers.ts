@@ -1,12 +1,11 @@
-import {
-  GatewayError,
-  type GatewayContext,
-  type KeptResponse,
-  type Reply,
-  type RequestLimits,
-  type ResponseService,
-  type Turns,
-} from '../../../../plugin/index.ts';
+import { GatewayError, type Reply } from '../../../../plugin/index.ts';
+import type {
+  GatewayContext,
+  KeptResponse,
+  RequestLimits,
+  ResponseService,
+  Turns,
+} from '../../../../core/kernel/index.ts';
 import { inputItems, readPage } from './input-items.ts';
 
 /** The part of the host that the plugin uses. */

@@ -1,19 +1,16 @@
+import { GatewayError } from '../../../../plugin/index.ts';
 import {
-  GatewayError,
   hasReferences,
   isObject,
-  isKeptByVendor,
-  isOwnId,
   isReference,
-  isUnreadable,
-  outputOf,
   type Exchange,
   type KeptResponse,
   type Operation,
   type RequestBody,
   type ResponseService,
   type Turns,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { isKeptByVendor, isOwnId, isUnreadable, outputOf } from '../../store/response-places.ts';
 
 /** A whole `input`, for a request that names parts of it. */
 export interface WholeInput {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../../plugin/index.ts';
 import {
-  GatewayError,
   isReference,
   NO_TURNS,
   RequestBody,
@@ -8,7 +8,7 @@ import {
   type Operation,
   type ResponseService,
   type Turns,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
 import { createCaller, createContext, createExchange, readBody, runPlugin } from '../../../../plugin/testing/index.ts';
 import { wholeInput } from './expand.ts';
 import responses from './index.ts';

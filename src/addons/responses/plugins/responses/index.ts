@@ -1,6 +1,5 @@
 import {
   definePlugin,
-  GatewayError,
   type Exchange,
   type KeptTurn,
   type Operation,
@@ -8,7 +7,8 @@ import {
   type RequestLimits,
   type ResponseService,
   type Turns,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
 import { ANSWERS, type Tools } from './answers.ts';
 import { inputList, namesKept, wholeInput, type Asking, type WholeInput } from './expand.ts';
 import { keepReply } from './keep.ts';

@@ -1,5 +1,5 @@
-import { GatewayError, isObject, type KeptResponse } from '../../../../plugin/index.ts';
-import { Query } from '../../../../plugin/index.ts';
+import { GatewayError } from '../../../../plugin/index.ts';
+import { isObject, type KeptResponse, Query } from '../../../../core/kernel/index.ts';
 
 export interface ItemPage {
   readonly limit: number;

@@ -1,12 +1,6 @@
-import {
-  idIn,
-  placesIn,
-  type Exchange,
-  type MaybePromise,
-  type NewResponse,
-  type Reply,
-  type ResponseService,
-} from '../../../../plugin/index.ts';
+import { idIn, placesIn } from '../../store/response-places.ts';
+import type { Exchange, MaybePromise, NewResponse, ResponseService } from '../../../../core/kernel/index.ts';
+import type { Reply } from '../../../../plugin/index.ts';
 import { KeptPlainBody, KeptStream, lastResponse, type Keep } from './kept-body.ts';
 
 /** Keeps the response of a reply as it leaves, or before it leaves where it is already whole. */

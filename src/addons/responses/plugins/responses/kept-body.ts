@@ -3,13 +3,11 @@ import {
   eachMember,
   isObject,
   toClientError,
-  WrappedSource,
   type Exchange,
-  type GatewayError,
   type JsonSpan,
   type MaybePromise,
-  type Source,
-} from '../../../../plugin/index.ts';
+} from '../../../../core/kernel/index.ts';
+import { WrappedSource, type GatewayError, type Source } from '../../../../plugin/index.ts';
 
 /** Keeps a response, given as JSON; a promise while another process does. */
 export type Keep = (response: Buffer) => MaybePromise<void>;

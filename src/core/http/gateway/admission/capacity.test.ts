@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../../plugin/index.ts';
+import type { Caller } from '../../../kernel/index.ts';
 import { createExchange, createFakeClock } from '../../../../plugin/testing/index.ts';
 import { Room, type Admission } from './capacity.ts';
 

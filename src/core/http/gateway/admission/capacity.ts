@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { systemClock, type Clock, type Exchange, type GatewayError } from '../../../../plugin/index.ts';
-import { LiveList, type Listed } from '../../../../plugin/live-list.ts';
+import { systemClock } from '../../../kernel/system-clock.ts';
+import type { Clock, GatewayError } from '../../../../plugin/index.ts';
+import type { Exchange } from '../../../kernel/index.ts';
+import { LiveList, type Listed } from '../../../kernel/live-list.ts';
 import type { LoadLimit } from '../../../record/error-types.ts';
 import { HEAVY_BYTES } from './large-body-turns.ts';
 import { busy, bytesExceed, requestsExceed, Shares, tooSlow, type InFlightLimits, type Share } from './shares.ts';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayError, type Exchange, type ReplyEnd } from '../../../../plugin/index.ts';
-import { LiveList, type Listed } from '../../../../plugin/live-list.ts';
+import { GatewayError, type ReplyEnd } from '../../../../plugin/index.ts';
+import type { Exchange } from '../../../kernel/index.ts';
+import { LiveList, type Listed } from '../../../kernel/live-list.ts';
 import { Room, type Admission, type RoomSetup } from './capacity.ts';
 import { RETRY_AFTER_MS, type InFlightLimits } from './shares.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Cancellation, GatewayError, type Exchange } from '../../../../plugin/index.ts';
+import { Cancellation, GatewayError } from '../../../../plugin/index.ts';
+import type { Exchange } from '../../../kernel/index.ts';
 import { createCaller, createExchange, createFakeClock } from '../../../../plugin/testing/index.ts';
 import { HeavyTurns } from './large-body-turns.ts';
 

@@ -1,4 +1,5 @@
-import { GatewayError, type Clock, type Limit, type Turns, type TurnTaker } from '../../../../plugin/index.ts';
+import { GatewayError, type Clock } from '../../../../plugin/index.ts';
+import type { Limit, Turns, TurnTaker } from '../../../kernel/index.ts';
 import { RecentUse, OwedTime, timesOf } from './shares.ts';
 
 /** Work on bodies up to this size takes a few milliseconds at most and needs no turn. */

@@ -1,0 +1,47 @@
+import type { DefaultedParam, Loss } from '../../formats/conversation.ts';
+import type { Usage } from '../../formats/events.ts';
+import type { Reply } from '../../plugin/reply.ts';
+import type { Attempt } from './attempt.ts';
+import type { Exchange } from './exchange.ts';
+import type { ReplyEnding } from './failures.ts';
+
+/** A complete 2xx reply in the cache. */
+export interface CachedReply {
+  readonly status: number;
+  /** The complete body or stream, in the client's format. */
+  readonly bytes: Buffer;
+  readonly stream: boolean;
+  /** The stream holds a usage chunk, because its client requested one. */
+  readonly includeUsage: boolean;
+  /** Usage that the upstream reported; needed for a stream without a usage chunk. */
+  readonly usage: Usage | undefined;
+  /** Value of `content-type`, the only header kept: all others belong to that one call. */
+  readonly contentType: string;
+  readonly losses: readonly Loss[];
+  readonly defaulted?: readonly DefaultedParam[];
+  /** Configs with other rules may share the entry. */
+  readonly ending?: ReplyEnding;
+  /** Monotonic milliseconds. */
+  readonly storedAt: number;
+}
+
+/** Cached replies; outlives snapshots, bounded in bytes. */
+export interface ReplyCache {
+  /** Larger replies are not stored. */
+  readonly maxEntryBytes: number;
+  /** Returns undefined when there is no entry or the entry has expired. */
+  find(key: string): CachedReply | undefined;
+  /** `find` without counting as a use of the entry. */
+  peek(key: string): CachedReply | undefined;
+  store(key: string, reply: CachedReply, maxAgeMs: number): void;
+  /**
+   * Renders the stored reply as this request needs it: as a body or a stream, with or without a usage chunk. Returns
+   * undefined when it cannot be expressed in that form.
+   */
+  render(cached: CachedReply, exchange: Exchange, attempt: Attempt): Reply | undefined;
+  /**
+   * Values outside the body that a reply can depend on: a list of fixed length, undefined for each value that the
+   * caller did not send.
+   */
+  spoken(exchange: Exchange): readonly (string | undefined)[];
+}

@@ -1,0 +1,141 @@
+import type { FieldTable } from '../../formats/fields/field-table.ts';
+import type { SharedName } from '../../formats/fields/shared-parameters.ts';
+import { FieldNames } from './body/field-names.ts';
+import type { GatewayConfig, Route } from './settings.ts';
+import { isObject } from '../../formats/json/object.ts';
+import { toCamel, toSnake } from '../../formats/json/field-names.ts';
+
+/** The keys that lead to a field, from the outermost object. */
+export type KeyPath = readonly string[];
+
+/**
+ * Alternative spellings of a field in an API's bodies: the same name in the other case convention, and fields with the
+ * same meaning.
+ */
+export class Spellings {
+  readonly #synonyms: readonly (readonly KeyPath[])[];
+  readonly #bothCases: boolean;
+  readonly #lifted: readonly string[];
+  readonly #shared: FieldTable['shared'];
+
+  constructor({
+    shared,
+    synonyms,
+    bothCases,
+    lifted,
+  }: Pick<FieldTable, 'shared' | 'synonyms' | 'bothCases' | 'lifted'>) {
+    this.#shared = shared;
+    this.#synonyms = synonyms.map((group) => group.map((path) => path.split('.')));
+    this.#bothCases = bothCases;
+    this.#lifted = lifted;
+  }
+
+  /**
+   * All spellings of one key, its own first. A path has one spelling per combination of its keys' spellings, so they
+   * are never listed: 20 keys have a million. Code that needs the spellings of a path checks key by key, following the
+   * keys of the body.
+   */
+  ofKey(key: string): readonly string[] {
+    return this.#bothCases ? [...new Set([key, toCamel(key), toSnake(key)])] : [key];
+  }
+
+  /** Whether the path equals `prefix` or lies inside it, in any spelling. */
+  beginsWith(path: KeyPath, prefix: KeyPath): boolean {
+    return path.length >= prefix.length && this.overlaps(path, prefix);
+  }
+
+  /** Whether one of the two paths equals the other or lies inside it, in any spelling. */
+  overlaps(path: KeyPath, other: KeyPath): boolean {
+    return path.every((key, index) => index >= other.length || this.ofKey(key).includes(other[index]!));
+  }
+
+  /**
+   * Other fields with the same meaning as the one at `path`, as an enclosing field or as one inside it: by another
+   * name, or inside a lifted object.
+   */
+  synonymsOf(path: KeyPath): readonly KeyPath[] {
+    const named = this.#namesOf(path);
+    // A lifted object overrides the top level, not the reverse.
+    const objects = this.#lifted.filter((object) => !this.beginsWith(path, [object]));
+    return [...named, ...objects.flatMap((object) => [path, ...named].map((one) => [object, ...one]))];
+  }
+
+  /**
+   * The names that the parameter at `path` has in all APIs, if it is one that several APIs have. Undefined for other paths: an enclosing
+   * object has further fields.
+   */
+  sharedName(path: KeyPath): SharedName | undefined {
+    return this.#shared?.get(path.map(toSnake).join('.'));
+  }
+
+  #namesOf(path: KeyPath): readonly KeyPath[] {
+    return this.#synonyms
+      .filter((group) => group.some((one) => this.overlaps(path, one)))
+      .flatMap((group) => group.filter((one) => !this.overlaps(path, one)));
+  }
+}
+
+const NONE = new Spellings({ synonyms: [], bothCases: false, lifted: [] });
+const known = new WeakMap<FieldTable, Spellings>();
+
+export function spellingsOf(table: FieldTable | undefined): Spellings {
+  if (!table) return NONE;
+  let spellings = known.get(table);
+  if (!spellings) known.set(table, (spellings = new Spellings(table)));
+  return spellings;
+}
+
+/**
+ * The paths in every spelling that bodies of an API allow, up to the first free map (an object whose keys the caller
+ * chooses).
+ */
+export function namesOf(paths: Iterable<KeyPath>, table: FieldTable | undefined): FieldNames {
+  const spellings = spellingsOf(table);
+  const maps = (table?.freeMaps ?? []).filter((place) => !place.includes('[]')).map((place) => place.split('.'));
+  const freeMaps = [...maps, ...(table?.lifted ?? []).flatMap((object) => maps.map((place) => [object, ...place]))];
+  const all: KeyPath[] = [];
+  for (const path of paths) {
+    for (const field of [path, ...spellings.synonymsOf(path), ...(spellings.sharedName(path)?.others ?? [])]) {
+      const map = freeMaps.find((place) => spellings.beginsWith(field, place));
+      // The caller chooses a map's keys, which may differ only in case.
+      all.push(map ?? field);
+    }
+  }
+  return new FieldNames(all, (key) => spellings.ofKey(key));
+}
+
+/** Body paths that a config names: those that it sets or deletes anywhere, and those that its conditions read. */
+export function pathsOf({ route }: Pick<GatewayConfig, 'route'>): KeyPath[] {
+  const paths: KeyPath[] = [];
+  collect(route, paths);
+  return paths;
+}
+
+function collect(route: Route, paths: KeyPath[]): void {
+  if (route.kind === 'target') {
+    const { defaultParams = {}, overrideLevels, dropParams } = route;
+    for (const params of [defaultParams, ...overrideLevels]) leaves(params, [], paths);
+    paths.push(...dropParams);
+    return;
+  }
+  if (route.kind === 'conditional') for (const { query } of route.branches) collectQueryPaths(query, paths);
+  for (const member of route.members) collect(member, paths);
+}
+
+function leaves(value: unknown, path: KeyPath, paths: KeyPath[]): void {
+  if (isObject(value)) {
+    for (const [key, inner] of Object.entries(value)) leaves(inner, [...path, key], paths);
+  }
+  if (path.length > 0) paths.push(path);
+}
+
+const PARAMS = 'params.';
+
+/** Queries nest in `$and`, `$or` and `$not`; fields of the body begin with `params.`. */
+function collectQueryPaths(query: unknown, paths: KeyPath[]): void {
+  if (typeof query !== 'object' || query === null) return;
+  for (const [key, value] of Object.entries(query)) {
+    if (key.startsWith(PARAMS)) paths.push(key.slice(PARAMS.length).split('.'));
+    else collectQueryPaths(value, paths);
+  }
+}
