@@ -45,7 +45,7 @@ export default definePlugin({
       };
       if (!isCacheable(exchange, attempt.body)) return bypass();
       // Before any look-up: a caller that may not use the entry or model gets its 403 even when the reply is cached.
-      const findKey = (): Pick<Job, 'key' | 'question'> | undefined => {
+      const findKey = (): Pick<CachedAttempt, 'key' | 'question'> | undefined => {
         const resolved = targets.resolve(exchange, attempt.target, attempt.body.string('model') ?? '', false);
         attempt.resolved = resolved;
         if (isStoredUpstream(exchange, attempt.body, resolved)) return undefined;
@@ -55,7 +55,7 @@ export default definePlugin({
       const heavy = turns.isHeavy(attempt.body.original.length);
       const found = heavy ? await turns.run(exchange, findKey, attempt) : findKey();
       if (!found) return bypass();
-      const job: Job = { ...found, ctx, next, attempt, settings, cache, semantic, clock, heavy };
+      const job: CachedAttempt = { ...found, ctx, next, attempt, settings, cache, semantic, clock, heavy };
       const { key } = found;
       if (refresh) {
         attempt.cache = 'refresh';
@@ -90,7 +90,7 @@ const WORDS: Readonly<Record<CacheStatus, (seconds: number, scope: string) => st
   bypass: () => 'bypassed: the request makes the upstream store or create something',
 };
 
-interface Job extends Keeping, SemanticJob {
+interface CachedAttempt extends Keeping, SemanticJob {
   readonly ctx: AttemptContext;
   readonly next: () => Promise<void>;
   near?: NearReply | undefined;
@@ -124,7 +124,7 @@ const isStoredUpstream = (
 ): boolean =>
   isResponse(operation) && format === operation?.format.name && body.value('store') !== false && !kept?.keeps;
 
-async function ask(job: Job): Promise<CachedReply | undefined> {
+async function ask(job: CachedAttempt): Promise<CachedReply | undefined> {
   try {
     await job.next();
   } catch (error) {
@@ -136,10 +136,10 @@ async function ask(job: Job): Promise<CachedReply | undefined> {
 }
 
 /** Requests with different timeouts do not share a flight. */
-const flightKey = ({ key, attempt }: Job): string => `${key} ${Object.values(attempt.timeouts).join(' ')}`;
+const flightKey = ({ key, attempt }: CachedAttempt): string => `${key} ${Object.values(attempt.timeouts).join(' ')}`;
 
 /** Streams do not wait for each other, because their time to first content matters. */
-async function askTogether(job: Job, flights: Flights): Promise<void> {
+async function askTogether(job: CachedAttempt, flights: Flights): Promise<void> {
   const { attempt } = job;
   const key = flightKey(job);
   const flight = flights.find(key);
@@ -155,12 +155,12 @@ async function askTogether(job: Job, flights: Flights): Promise<void> {
 }
 
 /** A try that begins just before its deadline is useless. */
-function hasTimeToAsk({ attempt, clock }: Job): boolean {
+function hasTimeToAsk({ attempt, clock }: CachedAttempt): boolean {
   const waitedMs = clock.now() - (attempt.wait?.from ?? clock.now());
   return leavesTime(waitedMs, waitedMs + attempt.deadline - clock.now());
 }
 
-async function follow({ attempt, clock }: Job, flight: Flight): Promise<FlightResult> {
+async function follow({ attempt, clock }: CachedAttempt, flight: Flight): Promise<FlightResult> {
   const wait: NonNullable<typeof attempt.wait> = { from: clock.now(), to: undefined };
   attempt.wait = wait;
   try {
@@ -170,7 +170,7 @@ async function follow({ attempt, clock }: Job, flight: Flight): Promise<FlightRe
   }
 }
 
-async function lead(job: Job, flight: Flight): Promise<void> {
+async function lead(job: CachedAttempt, flight: Flight): Promise<void> {
   try {
     flight.end((await ask(job)) ?? 'alone');
   } catch (error) {
@@ -181,7 +181,11 @@ async function lead(job: Job, flight: Flight): Promise<void> {
 }
 
 /** False when the reply cannot be rendered in the requested form, or would be a failure by this config. */
-function answer({ ctx, cache, clock }: Job, kept: CachedReply, status: 'hit' | 'semantic_hit' | 'shared'): boolean {
+function answer(
+  { ctx, cache, clock }: CachedAttempt,
+  kept: CachedReply,
+  status: 'hit' | 'semantic_hit' | 'shared',
+): boolean {
   const { attempt, exchange } = ctx;
   if (unwantedReply(attempt.target.unwanted, kept.ending)) return false;
   const reply = cache.render(kept, exchange, attempt);

@@ -99,14 +99,14 @@ class NamedStream extends WrappedSource {
   }
 }
 
-interface Span {
+interface TextRange {
   readonly from: number;
   readonly to: number;
 }
 
-interface Found {
+interface MemberSpans {
   /** Several where keys are repeated; none where the object has no such member, or one that is no string. */
-  readonly values: readonly Span[];
+  readonly values: readonly TextRange[];
   /** Behind the object. */
   readonly end: number;
 }
@@ -115,11 +115,11 @@ interface Found {
  * Finds a string in the JSON object at `start` by its keys, without recursion: an upstream may nest its reply as deeply
  * as it likes. Strings under the same keys elsewhere do not match. The text may end before the object does.
  */
-function stringsAt(text: string, start: number, path: readonly string[]): Found {
+function stringsAt(text: string, start: number, path: readonly string[]): MemberSpans {
   let depth = 0;
   /** How many keys of `path` lead to the object at this depth. */
   let matched = 0;
-  const values: Span[] = [];
+  const values: TextRange[] = [];
   let at = start;
   while (at < text.length) {
     const char = text[at];

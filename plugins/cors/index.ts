@@ -1,7 +1,7 @@
 import { definePlugin, parseSeconds, type Exchange, type InboundRequest } from '../../src/core/kernel/index.ts';
 import type { Reply } from '../../src/plugin/index.ts';
 
-interface Options {
+interface CorsOptions {
   readonly origins?: readonly string[];
   readonly methods?: readonly string[];
   readonly headers?: readonly string[];
@@ -123,7 +123,7 @@ const hasNoRoute = ({ error }: Exchange): boolean =>
 const ANY_TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /** The answer to a preflight. The browser itself compares the lists with the request that it wants to send. */
-function preflightHeaders({ methods = METHODS, headers, max_age: maxAge = MAX_AGE }: Options) {
+function preflightHeaders({ methods = METHODS, headers, max_age: maxAge = MAX_AGE }: CorsOptions) {
   const maxAgeMs = parseSeconds(maxAge);
   if (maxAgeMs > LONGEST_MS) throw new RangeError('`max_age` must be at most 24h');
   const fixed = {

@@ -23,7 +23,10 @@ export default definePlugin({
     return { does: `lists the models that key ${caller?.keyId} may use; nothing is sent upstream` };
   },
   create({ host }) {
-    const answers: Readonly<Record<string, Answer | undefined>> = { 'models.list': list, 'models.retrieve': retrieve };
+    const answers: Readonly<Record<string, ListModels | undefined>> = {
+      'models.list': list,
+      'models.retrieve': retrieve,
+    };
     return function models(ctx, next) {
       const { exchange } = ctx;
       const answer = answers[exchange.operation?.id ?? ''];
@@ -34,7 +37,7 @@ export default definePlugin({
   },
 });
 
-type Answer = (directory: ModelDirectory, exchange: Exchange, query: string) => object;
+type ListModels = (directory: ModelDirectory, exchange: Exchange, query: string) => object;
 
 interface Forms {
   /** Throws GatewayError for a wrong query, before the models are listed. */

@@ -64,14 +64,14 @@ export function applyPlaced(body: RequestBody, { top, besideNested, nested }: Pl
   return changed;
 }
 
-interface Place {
+interface NestedSet {
   readonly key: string;
   readonly isList: boolean;
   readonly set: ChangeSet;
 }
 
 /** Validation refuses a value of another type later. */
-function editsIn(body: RequestBody, { key, isList, set }: Place, spellings: Spellings): readonly Edit[] {
+function editsIn(body: RequestBody, { key, isList, set }: NestedSet, spellings: Spellings): readonly Edit[] {
   const value = body.has(key) ? body.value(key) : {};
   const change = (object: Record<string, unknown>): ObjectFields => applySet(new ObjectFields(object), set, spellings);
   if (!isList)

@@ -35,7 +35,7 @@ interface Failure {
 }
 
 /** Outcome of a subtree: a target answered, every target was skipped, or the last one failed. */
-type Outcome = 'answered' | 'skipped' | Failure;
+type SubtreeOutcome = 'answered' | 'skipped' | Failure;
 
 /** The state after an assumed failure, used to predict whether another target would be tried. */
 interface Aftermath {
@@ -77,17 +77,17 @@ export class TargetSelector {
     return outcome instanceof Promise ? outcome.then((one) => this.#finish(one)) : this.#finish(outcome);
   }
 
-  #finish(outcome: Outcome): Promise<void> | undefined {
+  #finish(outcome: SubtreeOutcome): Promise<void> | undefined {
     return outcome === 'answered' ? undefined : this.#giveUp(outcome);
   }
 
-  async #giveUp(outcome: Exclude<Outcome, 'answered'>): Promise<void> {
+  async #giveUp(outcome: Exclude<SubtreeOutcome, 'answered'>): Promise<void> {
     const last = this.#lastResort(outcome);
     if (last && (await this.#try(last, 'last_resort', never)) === 'answered') return;
     throw this.#reported ?? new GatewayError('internal_error', `${this.#config.route.path} has no target to try.`);
   }
 
-  #visit(route: Route, reason: ChoiceReason, around: FallsThrough): Promise<Outcome> | Outcome {
+  #visit(route: Route, reason: ChoiceReason, around: FallsThrough): Promise<SubtreeOutcome> | SubtreeOutcome {
     if (route.kind === 'group') return this.#visitGroup(route, reason, around);
     if (route.kind === 'conditional') {
       const { member, why, condition } = this.#chosenOf(route);
@@ -105,7 +105,7 @@ export class TargetSelector {
    * Of the targets with an open breaker, the one whose cooldown ends first. Trying none would make an outage of a
    * partial failure, or show the caller that its request is invalid at the others.
    */
-  #lastResort(outcome: Exclude<Outcome, 'answered'>): Target | undefined {
+  #lastResort(outcome: Exclude<SubtreeOutcome, 'answered'>): Target | undefined {
     if (outcome === 'skipped') return this.#soonestRetry(this.#refusals);
     const { failure, fellThrough } = outcome;
     const mayContinue = (fellThrough && isOfTheTarget(failure)) || isForbidden(failure);
@@ -133,14 +133,14 @@ export class TargetSelector {
   }
 
   /** A `single` group has one member, so it is a fallback without a second choice. */
-  async #visitGroup(group: Group, reason: ChoiceReason, around: FallsThrough): Promise<Outcome> {
+  async #visitGroup(group: Group, reason: ChoiceReason, around: FallsThrough): Promise<SubtreeOutcome> {
     const { order, reason: drawn } = orderOf(group, this.#ctx.exchange, this.#tools);
     const tried = new Set<Route>();
     const fallsThrough: FallsThrough = (error) =>
       (!this.#isSpent() && fallsThroughTo(group.fallsThrough, error) && this.#hasMore(group, tried, error)) ||
       around(error);
     let why = reason === 'fallback' ? reason : (drawn ?? reason);
-    let outcome: Outcome = 'skipped';
+    let outcome: SubtreeOutcome = 'skipped';
     for (const member of order) {
       tried.add(member);
       const next = await this.#visit(member, why, fallsThrough);
@@ -209,7 +209,7 @@ export class TargetSelector {
     return [...this.#refusals, { target, tooLong: error.code === 'context_length_exceeded' }];
   }
 
-  #try(target: Target, reason: ChoiceReason, fallsThrough: FallsThrough): Promise<Outcome> {
+  #try(target: Target, reason: ChoiceReason, fallsThrough: FallsThrough): Promise<SubtreeOutcome> {
     const { attempts } = this.#tools;
     const trial = this.#healthOf(target).begin();
     const why = trial.probe && reason !== 'last_resort' ? 'probe' : reason;

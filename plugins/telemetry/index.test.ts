@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toMiddleware, type Host } from '../../src/core/kernel/define.ts';
+import { toMiddleware } from '../../src/core/kernel/define.ts';
 import type { Exchange, GatewayContext, Recorder } from '../../src/core/kernel/index.ts';
 import telemetry from './index.ts';
 
@@ -22,7 +22,7 @@ function createBench(): { steps: string[]; run(next: () => Promise<void>): Promi
       const middleware = toMiddleware(
         await telemetry.create({
           options: {},
-          host: { recorder } as unknown as Host<'recorder'> as Parameters<typeof telemetry.create>[0]['host'],
+          host: { recorder } as unknown as Parameters<typeof telemetry.create>[0]['host'],
         }),
       );
       await middleware({ exchange } as unknown as GatewayContext, next);

@@ -31,7 +31,7 @@ const MAX_EXPLANATIONS = 4;
 const UNKNOWN = 'unknown';
 
 /** The part of a request that routes it. */
-interface Place {
+interface RoutedCall {
   readonly operation: OperationId;
   readonly route: AdminRoute;
   readonly id: string;
@@ -129,7 +129,7 @@ export class AdminApi {
     }
   }
 
-  async #inTurn(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
+  async #inTurn(request: IncomingMessage, place: RoutedCall, identity: AdminIdentity): Promise<AdminAnswer> {
     if (this.#explanations >= MAX_EXPLANATIONS)
       throw new ApiProblem('busy', `${MAX_EXPLANATIONS} explain requests are running already.`);
     this.#explanations += 1;
@@ -140,7 +140,7 @@ export class AdminApi {
     }
   }
 
-  async #run(request: IncomingMessage, place: Place, identity: AdminIdentity): Promise<AdminAnswer> {
+  async #run(request: IncomingMessage, place: RoutedCall, identity: AdminIdentity): Promise<AdminAnswer> {
     const { operation, route, id } = place;
     const { records, explains, explain, clock, settings: server } = this.#options;
     const { limits } = server();
@@ -187,7 +187,7 @@ export class AdminApi {
   /** Writes a refused write to the audit, at most `MAX_REFUSALS` of them a minute. */
   async #auditRefusal(
     { code, kind: { status } }: ApiProblem,
-    { operation, route, id }: Place,
+    { operation, route, id }: RoutedCall,
     actor: Actor,
   ): Promise<void> {
     const { state, log } = this.#options;
@@ -207,7 +207,7 @@ export class AdminApi {
   }
 }
 
-function checkAllowed({ operation, route }: Place, { role, scopes, only }: AdminIdentity): void {
+function checkAllowed({ operation, route }: RoutedCall, { role, scopes, only }: AdminIdentity): void {
   if (only !== undefined && only !== operation)
     throw new ApiProblem('forbidden', 'The bootstrap token creates the first admin token, and nothing else.');
   if (!includesRole(role, route.role))

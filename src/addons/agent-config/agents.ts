@@ -1,6 +1,6 @@
 /** Settings that make a coding agent use the gateway. `gatehouse agent-config` prints them, docs/agents shows them, and test/agents runs with them. */
 
-export interface Place {
+export interface AgentGateway {
   /** Origin of the gateway, without a slash at the end. */
   readonly url: string;
   /** Environment variable that holds the gateway key. */
@@ -32,9 +32,9 @@ export interface ConfigFile {
 export interface AgentConfig {
   readonly name: string;
   readonly command: string;
-  readonly files: (place: Place) => readonly ConfigFile[];
+  readonly files: (place: AgentGateway) => readonly ConfigFile[];
   /** Environment variables; `$NAME` stands for the value of another one. */
-  readonly env: (place: Place) => Readonly<Record<string, string>>;
+  readonly env: (place: AgentGateway) => Readonly<Record<string, string>>;
 }
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,4 +1,4 @@
-import { parse, required, UsageError, type Command, type Options } from '../../core/commands/terminal/arguments.ts';
+import { parse, required, UsageError, type Command, type FlagTable } from '../../core/commands/terminal/arguments.ts';
 
 const HELP = {
   usage: 'agent-config codex|claude|gemini|opencode [--url URL] [--key-env NAME] [--model MODEL]',
@@ -16,7 +16,7 @@ const AGENT = {
   url: { type: 'string', default: 'http://127.0.0.1:8787' },
   'key-env': { type: 'string', default: 'GATEHOUSE_API_KEY' },
   model: { type: 'string' },
-} as const satisfies Options;
+} as const satisfies FlagTable;
 
 /** `gatehouse agent-config`. */
 export const agentCommands: readonly (readonly [string, Command])[] = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { agentCommands } from './commands.ts';
-import { AGENT_CONFIGS, type AgentConfig, type Place } from './agents.ts';
+import { AGENT_CONFIGS, type AgentConfig, type AgentGateway } from './agents.ts';
 import { agentConfigCommand, pastedText } from './print.ts';
 
 const place = {
@@ -12,7 +12,7 @@ const place = {
   keyEnv: 'TEAM_KEY',
   model: '@vertex/anthropic.claude-opus-5',
   facts: { context: 200_000, input: 128_000, output: 32_000, codexModels: [{ slug: 'it’s "gw"' }] },
-} satisfies Place;
+} satisfies AgentGateway;
 
 function pasteInShell({ command, ...agent }: AgentConfig, home: string): string {
   const text = pastedText({ ...agent, command: 'env' }, place);

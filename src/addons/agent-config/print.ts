@@ -1,10 +1,10 @@
 import { nearest } from '../../core/kernel/index.ts';
 import type { World } from '../../core/commands/terminal/arguments.ts';
 import { askGateway, type KeyRefused } from './ask-gateway.ts';
-import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type Place } from './agents.ts';
+import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type AgentGateway } from './agents.ts';
 
 /** `model` is absent: the lines have a word in its place. */
-export interface AgentConfigCall extends Pick<Place, 'url' | 'keyEnv'> {
+export interface AgentConfigCall extends Pick<AgentGateway, 'url' | 'keyEnv'> {
   readonly model: string | undefined;
 }
 
@@ -54,7 +54,7 @@ function hintOf(name: string): string {
 }
 
 /** Lines for a shell: files, variables, then the command. */
-export function pastedText(agent: AgentConfig, place: Place): string {
+export function pastedText(agent: AgentConfig, place: AgentGateway): string {
   const variables = Object.entries(agent.env(place)).map(([name, value]) => exportLine(name, value));
   return `${agent.files(place).map(fileText).join('')}${variables.join('')}${agent.command}\n`;
 }

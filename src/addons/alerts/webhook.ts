@@ -31,7 +31,7 @@ interface WebhookEvent {
   readonly body: string;
 }
 
-interface Job {
+interface Delivery {
   readonly event: WebhookEvent;
   tries: number;
   stopTimer: (() => void) | undefined;
@@ -43,8 +43,8 @@ type LostBy = 'tries' | 'queue_full' | 'removed' | 'shutdown';
 export class Webhook {
   readonly #tools: WebhookTools;
   #settings: WebhookSettings;
-  readonly #jobs = new Set<Job>();
-  readonly #ready: Job[] = [];
+  readonly #jobs = new Set<Delivery>();
+  readonly #ready: Delivery[] = [];
   #running = 0;
   #closed = false;
 
@@ -67,7 +67,7 @@ export class Webhook {
   }
 
   send(event: WebhookEvent): void {
-    const job: Job = { event, tries: 0, stopTimer: undefined };
+    const job: Delivery = { event, tries: 0, stopTimer: undefined };
     if (this.#closed) return this.#lose(job, 'shutdown', undefined);
     if (this.#jobs.size >= MAX_QUEUED) return this.#lose(job, 'queue_full', undefined);
     this.#jobs.add(job);
@@ -104,7 +104,7 @@ export class Webhook {
   }
 
   /** Never rejects. */
-  async #try(job: Job, timeoutMs: number): Promise<void> {
+  async #try(job: Delivery, timeoutMs: number): Promise<void> {
     const failure = await this.#post(job.event, timeoutMs);
     const { families, clock } = this.#tools;
     families.webhookTries.add({ webhook: this.#settings.id, result: failure === undefined ? 'success' : 'failure' });
@@ -149,13 +149,13 @@ export class Webhook {
     }
   }
 
-  #drop(job: Job): void {
+  #drop(job: Delivery): void {
     this.#jobs.delete(job);
     this.#count();
   }
 
   /** The log has the whole event, so that an alert is never lost without a trace. */
-  #lose(job: Job, reason: LostBy, failure: string | undefined): void {
+  #lose(job: Delivery, reason: LostBy, failure: string | undefined): void {
     job.stopTimer?.();
     this.#drop(job);
     const { id } = this.#settings;

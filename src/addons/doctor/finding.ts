@@ -6,9 +6,9 @@ export interface Finding {
   readonly message: string;
 }
 
-type Found = (check: string, message: string) => Finding;
+type MakeFinding = (check: string, message: string) => Finding;
 const finding =
-  (status: Finding['status']): Found =>
+  (status: Finding['status']): MakeFinding =>
   (check, message) => ({ check, status, message });
 
 export const ok = finding('ok');

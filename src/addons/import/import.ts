@@ -125,13 +125,13 @@ async function writeAll(dir: string, files: Readonly<Record<string, string>>): P
   }
 }
 
-interface Written {
+interface WrittenFolder {
   readonly dir: string;
   readonly command: string;
   readonly names: readonly string[];
 }
 
-function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, command }: Written): string {
+function reportOf(draft: Draft, sources: readonly ForeignFile[], { dir, names, command }: WrittenFolder): string {
   return [
     `Wrote a settings folder:\n\n${names.map((name) => `  ${join(dir, name)}\n`).join('')}`,
     part(

@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags, type Logger } from '@opentelemetry/api';
 
 /** Members of a line that a log record has as fields of its own. */
-interface Line {
+interface LogLine {
   readonly level: string;
   readonly time: string;
   readonly msg?: string;
@@ -24,7 +24,7 @@ const SEVERITY: Readonly<Record<string, SeverityNumber>> = {
 export function createLineEmitter(logger: Logger): (line: string) => void {
   return (line) => {
     // The log's own writers wrote the line: an object with these members.
-    const { level, time, msg, trace_id, span_id, ...others } = JSON.parse(line) as Line;
+    const { level, time, msg, trace_id, span_id, ...others } = JSON.parse(line) as LogLine;
     if (others.component === 'opentelemetry') return;
     const isTraced = trace_id !== undefined && span_id !== undefined;
     logger.emit({

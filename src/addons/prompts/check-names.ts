@@ -34,7 +34,7 @@ export class NameCheck {
     this.#tokens(template.tokens, { partials: [], scopes: [] });
   }
 
-  #tokens(tokens: readonly Token[], place: Place): void {
+  #tokens(tokens: readonly Token[], place: TemplatePlace): void {
     for (const token of tokens) {
       if (token.kind === 'text') continue;
       this.#left -= 1;
@@ -48,7 +48,7 @@ export class NameCheck {
     }
   }
 
-  #partial(name: string, at: number, place: Place): void {
+  #partial(name: string, at: number, place: TemplatePlace): void {
     const partial = this.#version.partials.get(name);
     // A missing partial is reported where it is named, once, by checkPartialNames.
     if (!partial) return;
@@ -59,12 +59,12 @@ export class NameCheck {
     else this.#tokens(partial.tokens, { partials: [...place.partials, name], scopes: place.scopes });
   }
 
-  #section({ path, inner, inverted, at }: SectionToken, place: Place): void {
+  #section({ path, inner, inverted, at }: SectionToken, place: TemplatePlace): void {
     const scope = this.#scopeOf(path, at, place);
     this.#tokens(inner, inverted ? place : { ...place, scopes: [...place.scopes, scope] });
   }
 
-  #variable(path: ValuePath, at: number, place: Place): void {
+  #variable(path: ValuePath, at: number, place: TemplatePlace): void {
     const [name] = path;
     if (name !== undefined && path.length === 1 && place.scopes.length === 0 && this.#declared(name)?.media) {
       this.used.add(name);
@@ -74,7 +74,7 @@ export class NameCheck {
     this.#scopeOf(path, at, place);
   }
 
-  #scopeOf(path: ValuePath, at: number, place: Place): Scope {
+  #scopeOf(path: ValuePath, at: number, place: TemplatePlace): Scope {
     const [first, ...rest] = path;
     if (first === undefined) {
       const inner = place.scopes.at(-1);
@@ -112,7 +112,12 @@ export class NameCheck {
     return this.#version.variables.get(name);
   }
 
-  #mistake({ partials }: Place, at: number, message: string, more: { readonly suggestion?: string } = {}): void {
+  #mistake(
+    { partials }: TemplatePlace,
+    at: number,
+    message: string,
+    more: { readonly suggestion?: string } = {},
+  ): void {
     this.#report({ partial: partials.at(-1), at, message, ...more });
   }
 }
@@ -121,10 +126,10 @@ export class NameCheck {
 interface Walk {
   readonly walked: readonly string[];
   readonly at: number;
-  readonly place: Place;
+  readonly place: TemplatePlace;
 }
 
-interface Place {
+interface TemplatePlace {
   /** The partials that lead here, outermost first. */
   readonly partials: readonly string[];
   readonly scopes: readonly Scope[];

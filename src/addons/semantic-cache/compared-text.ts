@@ -77,17 +77,17 @@ function lastText(message: unknown): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-interface Span {
+interface CharRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** The last string, with quotes, of `content` or of a part's `text` in the last message of a list of messages. */
-function lastTextSpan(json: string): Span | undefined {
+function lastTextSpan(json: string): CharRange | undefined {
   /** The key of each open object or list in its parent. */
   const keys: (string | undefined)[] = [];
   let key: string | undefined;
-  let found: Span | undefined;
+  let found: CharRange | undefined;
   let messages = 0;
   let foundIn = 0;
   for (let at = 0; at < json.length;) {

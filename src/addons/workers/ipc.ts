@@ -64,7 +64,7 @@ export interface WorkerQuestions {
 }
 export type WorkerQuestion = keyof WorkerQuestions;
 
-interface Asking<Q extends WorkerQuestion> {
+interface AskMessage<Q extends WorkerQuestion> {
   readonly type: 'ask';
   readonly id: number;
   readonly question: Q;
@@ -92,7 +92,7 @@ export type StateAnswer =
   | { readonly value: unknown; readonly failed?: undefined }
   | { readonly failed: { readonly code: StateFailureCode | undefined; readonly message: string } };
 
-export type Ask = { [Q in WorkerQuestion]: Asking<Q> }[WorkerQuestion];
+export type Ask = { [Q in WorkerQuestion]: AskMessage<Q> }[WorkerQuestion];
 
 export type ToWorker =
   | Ask

@@ -23,7 +23,7 @@ export class Access {
   readonly #aliases: ReadonlySet<string>;
   /** Patterns that allow a part of the names of a wildcard, by the wildcard: `openai/gpt-*` of `openai/*`. */
   readonly #parts: ReadonlyMap<string | undefined, Globs>;
-  readonly #names: Names;
+  readonly #names: AliasLookup;
 
   /** Undefined: every field may be sent. */
   readonly fields: FieldRules | undefined;
@@ -31,7 +31,7 @@ export class Access {
   /** The name of an alias in `models` allows the alias alone, not a model of the same name at an entry. */
   constructor(
     { providers, models: listed, fields }: Pick<Caller, 'providers' | 'models' | 'fields'>,
-    aliases: Names = NO_ALIASES,
+    aliases: AliasLookup = NO_ALIASES,
   ) {
     const models = listed?.filter((name) => !isAlias(name, aliases));
     this.#aliases = new Set(listed?.filter((name) => isAlias(name, aliases)));
@@ -71,17 +71,17 @@ export class Access {
   }
 }
 
-type Names = Pick<AliasNames<unknown>, 'find'>;
-const NO_ALIASES: Names = new AliasNames([]);
+type AliasLookup = Pick<AliasNames<unknown>, 'find'>;
+const NO_ALIASES: AliasLookup = new AliasNames([]);
 
 /** `*` in a list of models stands for all models, whatever the aliases are. */
-function isAlias(name: string, aliases: Names): boolean {
+function isAlias(name: string, aliases: AliasLookup): boolean {
   const found = name === '*' ? undefined : aliases.find(name);
   return found !== undefined && (found.listed === name || !name.includes('*'));
 }
 
 /** The wildcard of whose names this pattern or name is a part. The wildcard `*` has none: there a pattern is one of models. */
-export function partOf(name: string, aliases: Names): string | undefined {
+export function partOf(name: string, aliases: AliasLookup): string | undefined {
   const found = aliases.find(name);
   return found?.rest === undefined || found.listed === '*' || found.listed === name ? undefined : found.listed;
 }
@@ -90,7 +90,7 @@ const EVERYTHING = new Access({ providers: undefined, models: undefined });
 const known = new WeakMap<Caller, Access>();
 
 /** A caller is the same object for every request: its patterns are compiled once. @param aliases the catalog's */
-export function accessOf(caller: Caller | undefined, aliases: Names): Access {
+export function accessOf(caller: Caller | undefined, aliases: AliasLookup): Access {
   // No caller: the operator has taken `auth` out of the entry chain.
   if (!caller) return EVERYTHING;
   let access = known.get(caller);

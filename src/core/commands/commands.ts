@@ -1,5 +1,5 @@
 import { parseDuration } from '../kernel/units.ts';
-import { configs, oneOf, parse, UsageError, type Command, type Options } from './terminal/arguments.ts';
+import { configs, oneOf, parse, UsageError, type Command, type FlagTable } from './terminal/arguments.ts';
 
 // Commands load their modules when called: most need a small part of the gateway, and `version` needs none.
 
@@ -146,4 +146,4 @@ const CREATE = {
   team: { type: 'string' },
   expires: { type: 'string' },
   write: { type: 'boolean', default: false },
-} as const satisfies Options;
+} as const satisfies FlagTable;

@@ -1,7 +1,7 @@
 import { toMiddleware } from '../kernel/define.ts';
 import type { Operation, GatewayContext, Middleware } from '../kernel/index.ts';
 import type { NodeTree } from '../tenants/tree.ts';
-import type { Answer, SnapshotPart } from './snapshot-part.ts';
+import type { AnswerRequest, SnapshotPart } from './snapshot-part.ts';
 import type { Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
@@ -24,7 +24,7 @@ interface EntryGate extends Pick<SnapshotPart, 'refuseAddress'> {
   readonly tree: Pick<NodeTree, 'pathOf'>;
   readonly inFlight: Pick<InFlight, 'admit'>;
   /** Operations that no plugin answers, such as the handshake of a WebSocket. */
-  readonly answers: ReadonlyMap<Operation | undefined, Answer>;
+  readonly answers: ReadonlyMap<Operation | undefined, AnswerRequest>;
 }
 
 /** Counts requests without a valid key by their address, if the settings have a limit for them. */

@@ -4,7 +4,7 @@ import { currentWork } from '../kernel/outside/plugin-work.ts';
 import { GatewayError } from '../../plugin/index.ts';
 
 /** A file of an external plugin. Keyed by path: all loaded versions of a file are one. */
-interface Owned {
+interface OwnedFile {
   /** The module that owns the file. Its plugin names are known only after it has loaded. */
   readonly module: PluginModule;
   /** The file belongs to a package, which other plugins may use too. */
@@ -21,7 +21,7 @@ export interface PluginModule {
 const MAX_FILES = 20_000;
 
 /** Node keeps modules for the life of the process, so this map does too. */
-const owners = new Map<string, Owned>();
+const owners = new Map<string, OwnedFile>();
 
 /** The gateway's file that calls into plugins, a chunk with a hash in the bundle. In a stack, the frames below it are callers of the gateway. */
 const BOUNDARY = /\/watched-link(?:-[\w-]+)?\.[jt]s$/;
@@ -42,7 +42,7 @@ export function ownImport(specifier: string, url: string, parent: string | undef
   if (!known) own(url, { module: owner.module, shared: owner.shared || !isOwnFile });
 }
 
-function own(url: string, owned: Owned): void {
+function own(url: string, owned: OwnedFile): void {
   const path = pathOf(url);
   if (path !== undefined && (owners.has(path) || owners.size < MAX_FILES)) owners.set(path, owned);
 }

@@ -57,7 +57,7 @@ export interface DefaultPlugin {
 }
 
 /** Answers a request once its caller is known and admitted. Throws GatewayError. */
-export type Answer = (ctx: GatewayContext) => Reply;
+export type AnswerRequest = (ctx: GatewayContext) => Reply;
 
 /** The part of an add-on in one version of the settings. */
 export interface SnapshotPart {
@@ -77,7 +77,7 @@ export interface SnapshotPart {
   /** The prices in force. At most one add-on has it. */
   readonly prices?: () => RequestPrices;
   /** Operations that no plugin answers. */
-  readonly answers?: ReadonlyMap<Operation, Answer>;
+  readonly answers?: ReadonlyMap<Operation, AnswerRequest>;
   /** Puts the stored files that a request names into the body of an attempt. At most one add-on has it. */
   readonly placeFiles?: MediaInliner['inline'] | undefined;
   /** Called when a request's config is known, before its chain runs. At most one add-on has it. */

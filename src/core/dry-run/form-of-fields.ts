@@ -4,7 +4,7 @@ const BOUNDARY = 'gatehouse-dry-run-form';
 export const FORM_TYPE = 'multipart/form-data';
 const FORM = /^multipart\/form-data\s*(?:;|$)/i;
 
-interface Written {
+interface DryForm {
   readonly operation: Pick<Operation, 'task' | 'body'> | undefined;
   readonly type: string | undefined;
   readonly files?: readonly string[] | undefined;
@@ -16,7 +16,7 @@ interface Written {
  */
 export function formOfFields(
   body: Buffer,
-  { operation, type = '', files = ['file'] }: Written,
+  { operation, type = '', files = ['file'] }: DryForm,
 ): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> } | undefined {
   if (operation?.task === undefined || operation.body !== 'multipart' || !FORM.test(type)) return undefined;
   const fields = objectIn(body.toString());

@@ -10,12 +10,12 @@ export const TIMEOUT_NAMES = [
   ['total', 'total'],
 ] as const satisfies readonly (readonly [keyof TimeoutSettings, string])[];
 
-type Written = {
+type WrittenTimeouts = {
   readonly [Name in (typeof TIMEOUT_NAMES)[number][1]]?: Parameters<typeof parseDuration>[0] | undefined;
 };
 
 /** Reads the configured timeouts, in milliseconds. Unset timeouts stay unset, so that the enclosing settings apply. */
-export function readTimeouts(written: Written): TimeoutSettings {
+export function readTimeouts(written: WrittenTimeouts): TimeoutSettings {
   const times: TimeoutSettings = Object.fromEntries(
     TIMEOUT_NAMES.flatMap(([name, key]) => {
       const value = written[key];

@@ -11,7 +11,7 @@ interface ReplyStoreSetup {
   readonly onEvict?: () => void;
 }
 
-interface Entry {
+interface CachedEntry {
   readonly reply: CachedReply;
   readonly expiresAt: number;
 }
@@ -28,7 +28,7 @@ export class MemoryReplyStore implements ReplyStore {
   readonly #clock: Clock;
   readonly limits: ReplyStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
-  readonly #entries: LRUCache<string, Entry>;
+  readonly #entries: LRUCache<string, CachedEntry>;
 
   constructor({ clock, limits, onChange = () => {}, onEvict = () => {} }: ReplyStoreSetup) {
     this.#clock = clock;

@@ -22,7 +22,7 @@ interface HealthStoreSetup extends Partial<HealthListener> {
   readonly clock: Clock;
 }
 
-interface Listed {
+interface ListedTarget {
   readonly place: TargetPlace;
   readonly breaker: Breaker;
 }
@@ -36,7 +36,7 @@ export class MemoryHealthStore implements HealthStore {
   readonly #tokens: TokenHealth;
   readonly #models: ModelHealth;
   readonly #unlisted = new LRUCache<string, Breaker>({ max: MAX_UNLISTED });
-  #listed: ReadonlyMap<string, Listed> = new Map();
+  #listed: ReadonlyMap<string, ListedTarget> = new Map();
 
   constructor(setup: HealthStoreSetup) {
     this.#setup = setup;
@@ -67,7 +67,7 @@ export class MemoryHealthStore implements HealthStore {
 
   /** Makes the targets of these configs the current ones, and returns the health of each. */
   #list(configs: Iterable<GatewayConfig>): ReadonlyMap<Target, Breaker> {
-    const listed = new Map<string, Listed>();
+    const listed = new Map<string, ListedTarget>();
     const found = new Map<Target, Breaker>();
     for (const config of configs) {
       for (const target of targetsOf(config.route)) {
@@ -108,7 +108,7 @@ export class MemoryHealthStore implements HealthStore {
     ]);
   }
 
-  #enter(config: GatewayConfig, target: Target): Listed {
+  #enter(config: GatewayConfig, target: Target): ListedTarget {
     const place = {
       config: config.id,
       target: target.path,

@@ -26,7 +26,7 @@ export function sendUntilReply<T>(job: SendJob, call: UpstreamCall, read: ReadRe
   );
 }
 
-async function sendAgain<T>(job: SendJob, call: UpstreamCall, refused: Outcome, read: ReadReply<T>): Promise<T> {
+async function sendAgain<T>(job: SendJob, call: UpstreamCall, refused: SentCall, read: ReadReply<T>): Promise<T> {
   const { entry } = job;
   let outcome = refused;
   // One fresh token is tried: one can be revoked early (docs/protocols/vertex-ai.md#token-refresh).
@@ -104,7 +104,7 @@ function noTokenInTime({ exchange, attempt, entry }: SendJob): GatewayError {
   return new UpstreamError('timeout_total', `${limit} (timeouts.total) ${when}`, { provider: slug, ofGateway: true });
 }
 
-interface Outcome {
+interface SentCall {
   readonly credentials: Headers;
   readonly result: CommittedReply | RefusedReply;
   /** Its `errors` are read for a refusal only. */
@@ -112,14 +112,14 @@ interface Outcome {
   readonly record: TryRecord;
 }
 
-const asIs = (outcome: Outcome): Outcome => outcome;
+const asIs = (outcome: SentCall): SentCall => outcome;
 
 /** @param then what follows the outcome. Its errors are not the try's. */
 function tryOnce<T>(
   job: SendJob,
   call: UpstreamCall,
   fresh: Headers | undefined,
-  then: (outcome: Outcome) => T | Promise<T>,
+  then: (outcome: SentCall) => T | Promise<T>,
 ): Promise<T> {
   const { clock } = job.setup;
   const record = newTry(call.number, clock.now());

@@ -4,10 +4,13 @@ import { isObject } from '../../formats/json/object.ts';
 import { LossReport } from '../../formats/losses/losses.ts';
 import { ReplyFault } from '../../formats/format.ts';
 import type { Codec, PassThroughCodec, TaskReply, TranslatingCodec } from '../providers/codec.ts';
-import type { Job } from './translation-job.ts';
+import type { TranslationJob } from './translation-job.ts';
 
 /** The codec for a client whose API is not OpenAI's. To a target of the client's own API the body travels as it is. */
-export function clientCodec({ operation, resolved }: Pick<Job, 'operation' | 'resolved'>, codec: Codec): Codec {
+export function clientCodec(
+  { operation, resolved }: Pick<TranslationJob, 'operation' | 'resolved'>,
+  codec: Codec,
+): Codec {
   const { taskForms: forms } = operation;
   if (!forms) return codec;
   const native = codec.mode === 'translate' ? codec.native : undefined;

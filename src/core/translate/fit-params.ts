@@ -5,11 +5,11 @@ import { joinLosses } from '../../formats/losses/losses.ts';
 import { spellingsOf, type Prepared, type RequestBody } from '../kernel/index.ts';
 import type { Edit } from '../../plugin/index.ts';
 import type { FittedChange } from '../../formats/config-params.ts';
-import { encodingTarget, type Job } from './translation-job.ts';
+import { encodingTarget, type TranslationJob } from './translation-job.ts';
 
 /** A request in its target's API, with the parameters of a config in the form that the target takes. */
 interface FittedJob {
-  readonly job: Job;
+  readonly job: TranslationJob;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly losses: readonly Loss[];
 }
@@ -24,7 +24,7 @@ const NESTED = ['generateContentRequest', 'generate_content_request'];
  * content stay. Undefined: the request has to be written anew, because its answer has to be translated. Throws
  * RequestFault.
  */
-export function fitParams(job: Job): FittedJob | undefined {
+export function fitParams(job: TranslationJob): FittedJob | undefined {
   const { configParams, operation, upstream, attempt } = job;
   if (!configParams) return { job, headers: undefined, losses: [] };
   const { body } = attempt;
@@ -55,8 +55,8 @@ export function withParams(prepared: Prepared, { headers, losses }: FittedJob): 
 }
 
 /** The attempt as the translator sees it, with another body. */
-export const derived = (attempt: Job['attempt'], body: RequestBody): Job['attempt'] =>
-  Object.create(attempt, { body: { value: body, writable: true, enumerable: true } }) as Job['attempt'];
+export const derived = (attempt: TranslationJob['attempt'], body: RequestBody): TranslationJob['attempt'] =>
+  Object.create(attempt, { body: { value: body, writable: true, enumerable: true } }) as TranslationJob['attempt'];
 
 function fieldsOf(body: RequestBody, nested: string | undefined, withTurns: boolean): JsonObject {
   if (nested !== undefined) return rest(body.value(nested) as JsonObject, withTurns ? [] : TURNS) ?? {};
@@ -65,7 +65,7 @@ function fieldsOf(body: RequestBody, nested: string | undefined, withTurns: bool
 }
 
 /** The conversation of the body's settings. Demands no limit of a count, whose API has none. */
-function stubOf({ operation: { format, task } }: Job, fields: JsonObject): Conversation {
+function stubOf({ operation: { format, task } }: TranslationJob, fields: JsonObject): Conversation {
   const empty = Object.fromEntries(TURNS.map((key) => [key, []]));
   const conversation = format.decodeRequest({ model: '', ...empty, ...fields });
   const turns = conversation.turns.length > 0 ? conversation.turns : HELLO;
@@ -110,7 +110,7 @@ const LEFT_OUT = [
 /** An app that does not know of a parameter that the config has set gets its answer. Undefined for any other fault. */
 export function withoutRefused(
   error: unknown,
-  { body, target }: Job['attempt'],
+  { body, target }: TranslationJob['attempt'],
 ): { body: RequestBody; loss: Loss } | undefined {
   if (!(error instanceof RequestFault) || error.code !== 'unsupported_parameter' || error.param === null)
     return undefined;

@@ -11,10 +11,18 @@ import type { Outbound, Prepared, ResolvedTarget, Steps } from '../kernel/index.
 import { CallersBody, viewOf } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
 import { callId } from '../kernel/ids.ts';
-import { encodingTarget, isStream, keptBody, placeOf, targetOf, wholeBody, type Job } from './translation-job.ts';
+import {
+  encodingTarget,
+  isStream,
+  keptBody,
+  placeOf,
+  targetOf,
+  wholeBody,
+  type TranslationJob,
+} from './translation-job.ts';
 import { REFUSED_SIGNATURE, refusesSignature } from '../../formats/refused-signature.ts';
 
-export function* prepareGeneration(job: Job): Steps<Prepared> {
+export function* prepareGeneration(job: TranslationJob): Steps<Prepared> {
   const support = passThroughOf(job);
   const fitted = support && fitParams(job);
   return fitted ? withParams(keepRequest(fitted.job, support), fitted) : yield* writeRequest(job);
@@ -29,13 +37,13 @@ export function passThroughOf({
   attempt: { body },
   resolved,
   operation: { format },
-}: Pick<Job, 'attempt' | 'resolved' | 'operation'>): PassThroughSupport | undefined {
+}: Pick<TranslationJob, 'attempt' | 'resolved' | 'operation'>): PassThroughSupport | undefined {
   if (resolved.format !== format.name || format.passThrough?.misfits(new CallersBody(body), resolved)) return undefined;
   return format.passThrough;
 }
 
 /** The caller's bytes, with the target's edits spliced in. Throws RequestFault. */
-export function keepRequest(job: Job, support: PassThroughSupport): Prepared {
+export function keepRequest(job: TranslationJob, support: PassThroughSupport): Prepared {
   const { resolved, upstream, operation } = job;
   const source = keptBody(job);
   const stream = isStream(source);
@@ -75,7 +83,7 @@ export function keepRequest(job: Job, support: PassThroughSupport): Prepared {
 }
 
 /** The request through the conversation, in the target's format. Throws RequestFault. */
-function* writeRequest(job: Job): Steps<Prepared> {
+function* writeRequest(job: TranslationJob): Steps<Prepared> {
   const { attempt, resolved, operation, upstream, client, configParams: params } = job;
   const target = encodingTarget(job);
   const json = yield* wholeBody(job);
@@ -169,7 +177,7 @@ const LONGEST = 64;
 /** Shortens the identifier of the user for APIs that allow no long one. The same user has the same hash. */
 function withShortUser(
   conversation: Conversation,
-  { upstream, operation }: Pick<Job, 'upstream' | 'operation'>,
+  { upstream, operation }: Pick<TranslationJob, 'upstream' | 'operation'>,
   losses: Loss[],
 ): Conversation {
   const { user } = conversation;

@@ -17,13 +17,13 @@ import { GatewayError } from '../../plugin/index.ts';
 import type { Batch, Outbound, Prepared, Steps } from '../kernel/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
 import { CallersBody } from './callers-body.ts';
-import { keptBody, placeOf, wholeBody, targetOf, type Job } from './translation-job.ts';
+import { keptBody, placeOf, wholeBody, targetOf, type TranslationJob } from './translation-job.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../../formats/translate.ts';
 import { callId } from '../kernel/ids.ts';
 
 /** Prepares a request with a codec: embeddings, images, token counts. Throws RequestFault. */
-export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prepared> {
+export function* prepareTask(job: TranslationJob, codec: Codec | SteppingCodec): Steps<Prepared> {
   if (codec.mode === 'pass-through') return passThrough(job, codec);
   const { exchange, resolved, client } = job;
   const { labels, boundLabels } = exchange;
@@ -34,7 +34,7 @@ export function* prepareTask(job: Job, codec: Codec | SteppingCodec): Steps<Prep
   return translate(job, encoded);
 }
 
-function passThrough(job: Job, codec: PassThroughCodec): Prepared {
+function passThrough(job: TranslationJob, codec: PassThroughCodec): Prepared {
   const { resolved, upstream } = job;
   const source = keptBody(job);
   // Counts and embeddings never stream, whatever the body or the config contains.
@@ -63,7 +63,7 @@ function passThrough(job: Job, codec: PassThroughCodec): Prepared {
   };
 }
 
-function translate(job: Job, encoded: EncodedTask): Prepared {
+function translate(job: TranslationJob, encoded: EncodedTask): Prepared {
   const bodies = encoded.calls.map((call) => writeJson(call));
   const [body] = bodies;
   if (body === undefined) throw new RequestFault('invalid_request', 'The body has no input.');
@@ -138,7 +138,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 /** Nothing is paid for a count, so it has no labels. */
-const countTarget = (job: Job): RequestTarget => ({ ...targetOf(job), labels: {} });
+const countTarget = (job: TranslationJob): RequestTarget => ({ ...targetOf(job), labels: {} });
 
 /** A count that is translated between two formats. It takes as many steps as a generation: the body may be as large. */
 interface SteppingCodec {
@@ -147,7 +147,7 @@ interface SteppingCodec {
 }
 
 /** Creates the codec that counts a request's tokens at a target, from the two formats, as a generation is translated. */
-export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
+export function countingCodec(job: TranslationJob): PassThroughCodec | SteppingCodec {
   const { operation, upstream } = job;
   const [upstreamSide, clientSide] = [upstream.counting, operation.format.counting];
   if (!upstreamSide || !clientSide)
@@ -160,7 +160,7 @@ export function countingCodec(job: Job): PassThroughCodec | SteppingCodec {
     : translatedCount(job, upstreamSide, clientSide);
 }
 
-function passThroughCount(job: Job, counting: TokenCounting, support: PassThroughSupport): PassThroughCodec {
+function passThroughCount(job: TranslationJob, counting: TokenCounting, support: PassThroughSupport): PassThroughCodec {
   const { notTaken, decodeReply, edits } = counting;
   return {
     mode: 'pass-through',
@@ -182,7 +182,7 @@ function passThroughCount(job: Job, counting: TokenCounting, support: PassThroug
   };
 }
 
-function translatedCount(job: Job, upstreamSide: TokenCounting, clientSide: TokenCounting): SteppingCodec {
+function translatedCount(job: TranslationJob, upstreamSide: TokenCounting, clientSide: TokenCounting): SteppingCodec {
   return {
     mode: 'translate',
     *encodeInSteps(body) {

@@ -18,7 +18,7 @@ import type { ConfigParams } from '../../formats/config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
 
 /** A request to be translated for its target. */
-export interface Job {
+export interface TranslationJob {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
   readonly resolved: ResolvedTarget;
@@ -32,7 +32,7 @@ export interface Job {
 }
 
 /** The body without references that nothing can replace. */
-export const keptBody = ({ attempt: { body }, unkept }: Pick<Job, 'attempt' | 'unkept'>): RequestBody =>
+export const keptBody = ({ attempt: { body }, unkept }: Pick<TranslationJob, 'attempt' | 'unkept'>): RequestBody =>
   unkept ? body.edit(unkept.edits) : body;
 
 /** The project pays for an endpoint of its own by the hour, so requests to one have no labels. */
@@ -41,7 +41,7 @@ const OWN_ENDPOINT = /\/endpoints\/(?!openapi\/)/;
 export const takesLabelHeader = ({ host, format, path }: Pick<ResolvedTarget, 'host' | 'format' | 'path'>): boolean =>
   host === 'vertex' && format !== 'gemini' && !OWN_ENDPOINT.test(path);
 
-export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestTarget => ({
+export const targetOf = ({ exchange, attempt, resolved, client }: TranslationJob): RequestTarget => ({
   model: resolved.model,
   host: resolved.host,
   strict: client.strict,
@@ -58,7 +58,7 @@ export const targetOf = ({ exchange, attempt, resolved, client }: Job): RequestT
 });
 
 /** The target of a request that is written anew, which may lack fields that the target demands. */
-export function encodingTarget(job: Job): RequestTarget {
+export function encodingTarget(job: TranslationJob): RequestTarget {
   const { attempt, resolved } = job;
   return {
     ...targetOf(job),
@@ -71,7 +71,11 @@ export function encodingTarget(job: Job): RequestTarget {
 export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
 
 export function placeOf(
-  { exchange, attempt, resolved }: Pick<Job, 'exchange' | 'resolved'> & { readonly attempt: Pick<Attempt, 'target'> },
+  {
+    exchange,
+    attempt,
+    resolved,
+  }: Pick<TranslationJob, 'exchange' | 'resolved'> & { readonly attempt: Pick<Attempt, 'target'> },
   ofFormat: HeaderSources['ofFormat'],
 ): Pick<Outbound, 'origin' | 'path' | 'headers'> {
   const { forwardHeaders: forward } = attempt.target;
@@ -84,7 +88,7 @@ export function* wholeBody({
   exchange,
   operation,
   attempt,
-}: Pick<Job, 'exchange' | 'operation' | 'attempt'>): Steps<Record<string, unknown>> {
+}: Pick<TranslationJob, 'exchange' | 'operation' | 'attempt'>): Steps<Record<string, unknown>> {
   const { body } = attempt;
   const json = body.json();
   yield;

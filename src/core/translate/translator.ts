@@ -26,7 +26,7 @@ import {
   takesLabelHeader,
   wholeBody,
   withCode,
-  type Job,
+  type TranslationJob,
   placeOf,
 } from './translation-job.ts';
 import { clientCodec } from './client-codec.ts';
@@ -89,7 +89,7 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
 /** Parameters of the config with the names of other APIs. */
 const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of !== undefined);
 
-function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): Job {
+function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): TranslationJob {
   const { operation, resolved } = of;
   checkMessagesRoute(operation, given.target, resolved);
   const foreign = foreignParams(given.body);
@@ -108,7 +108,7 @@ function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientC
   };
 }
 
-function completed(job: Job, written: Prepared): Prepared {
+function completed(job: TranslationJob, written: Prepared): Prepared {
   const { exchange, attempt, resolved, operation, upstream, unkept } = job;
   const ofHeaders = lostFeatures(exchange, attempt.target, resolved);
   const labels = lostLabels(job);
@@ -121,7 +121,11 @@ function completed(job: Job, written: Prepared): Prepared {
 }
 
 /** Labels of the metadata at a target without labels. A count is not paid for, and has none anywhere. */
-function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job): readonly Loss[] | undefined {
+function lostLabels({
+  exchange: { labels },
+  operation: { task },
+  resolved,
+}: TranslationJob): readonly Loss[] | undefined {
   const names = Object.keys(labels);
   if (names.length === 0 || task === 'count_tokens') return undefined;
   const isLabelled = resolved.format === 'gemini' || takesLabelHeader(resolved);
@@ -131,7 +135,7 @@ function lostLabels({ exchange: { labels }, operation: { task }, resolved }: Job
   return losses.list();
 }
 
-function lostOfEarlier({ exchange: { kept }, unkept }: Pick<Job, 'exchange' | 'unkept'>): readonly Loss[] {
+function lostOfEarlier({ exchange: { kept }, unkept }: Pick<TranslationJob, 'exchange' | 'unkept'>): readonly Loss[] {
   const losses = unkept ? [...unkept.losses] : [];
   if (kept?.unreadable)
     losses.push({
@@ -157,7 +161,7 @@ function readsWhole(operation: Operation, resolved: ResolvedTarget): boolean {
 }
 
 /** A count takes a schema of the answer as it is: nothing is answered. */
-function* count(job: Job): Steps<Prepared> {
+function* count(job: TranslationJob): Steps<Prepared> {
   const isOwn = job.upstream.name === job.operation.format.name;
   const fitted = isOwn ? fitParams(job) : undefined;
   const own = fitted?.job ?? job;
@@ -165,7 +169,7 @@ function* count(job: Job): Steps<Prepared> {
   return fitted ? withParams(written, fitted) : written;
 }
 
-function prepare(job: Job): Steps<Prepared> {
+function prepare(job: TranslationJob): Steps<Prepared> {
   if (job.resolved.estimatesTokens) return estimate(job);
   if (job.operation.task === 'count_tokens') return count(job);
   const codec = codecOf(job.resolved);
@@ -176,7 +180,7 @@ function prepare(job: Job): Steps<Prepared> {
 const BYTES_PER_TOKEN = 4;
 
 /** A count that the gateway estimates because the target has none: nothing is sent. */
-function* estimate(job: Job): Steps<Prepared> {
+function* estimate(job: TranslationJob): Steps<Prepared> {
   yield;
   const { operation, attempt, upstream } = job;
   const tokens = Math.ceil(attempt.body.original.length / BYTES_PER_TOKEN);

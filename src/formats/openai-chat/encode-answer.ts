@@ -35,7 +35,7 @@ export function encodeAnswer(turn: Turn, place: MessageDestination): JsonObject[
   return assembled(turn, { calls, spoken, audio, thoughts: thoughts.fields }, place);
 }
 
-interface Answer {
+interface AnswerParts {
   readonly calls: readonly JsonObject[];
   readonly spoken: readonly JsonObject[];
   readonly audio: unknown;
@@ -44,7 +44,7 @@ interface Answer {
 
 function assembled(
   turn: Turn,
-  { calls, spoken, audio, thoughts }: Answer,
+  { calls, spoken, audio, thoughts }: AnswerParts,
   { path, report }: MessageDestination,
 ): JsonObject[] {
   const { content, refusal } = splitRefusal(spoken);

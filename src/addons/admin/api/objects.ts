@@ -67,19 +67,19 @@ function credentialsOf(doc: EntityDoc): OwnedObject['credentials'] {
 }
 
 /** The result of one read of the store and of the settings. */
-interface Found {
+interface ReadObjects {
   readonly version: number | undefined;
   readonly files: readonly FileObject[];
-  readonly byKind: Map<string, readonly Named[]>;
+  readonly byKind: Map<string, readonly NamedObject[]>;
   /** Tokens by their digests; undefined: not asked for yet. */
   byDigest?: ReadonlyMap<string, Entity>;
 }
 
-type Named = { readonly id: string } & ({ readonly file: FileObject } | { readonly entity: Entity });
+type NamedObject = { readonly id: string } & ({ readonly file: FileObject } | { readonly entity: Entity });
 
 /** Reads the objects of each call. Sorted lists are kept while nothing changes. Rejects with `StateFailure` while the store does not answer. */
 export function createObjectsReader({ state, inForce }: ApiSources): () => Promise<Objects> {
-  let last: Found | undefined;
+  let last: ReadObjects | undefined;
   return async () => {
     const latest = await state?.latest();
     const { objects: files } = inForce();
@@ -93,12 +93,12 @@ export function createObjectsReader({ state, inForce }: ApiSources): () => Promi
 export class Objects {
   /** For calls about requests, which are answered without the store. */
   static readonly none = new Objects({ version: undefined, files: [], byKind: new Map() }, new Map(), undefined);
-  readonly #found: Found;
+  readonly #found: ReadObjects;
   readonly #entities: ReadonlyMap<string, Entity>;
   readonly #owns: readonly string[] | undefined;
   readonly #store: StateStore | undefined;
 
-  constructor(found: Found, entities: ReadonlyMap<string, Entity>, state: ApiSources['state']) {
+  constructor(found: ReadObjects, entities: ReadonlyMap<string, Entity>, state: ApiSources['state']) {
     this.#found = found;
     this.#entities = entities;
     this.#owns = state?.owns;
@@ -142,7 +142,7 @@ export class Objects {
   }
 
   /** All objects of a kind by id, to page through. `show` makes one of them an object. */
-  names(kind: ObjectKind | 'tokens'): readonly Named[] {
+  names(kind: ObjectKind | 'tokens'): readonly NamedObject[] {
     const known = this.#found.byKind.get(kind);
     if (known) return known;
     const files = this.#found.files.filter((one) => one.kind === kind).map((file) => ({ id: file.id, file }));
@@ -170,5 +170,5 @@ export class Objects {
   }
 }
 
-export const showNamed = (named: Named, kind: ObjectKind): OwnedObject =>
+export const showNamed = (named: NamedObject, kind: ObjectKind): OwnedObject =>
   'file' in named ? fileObject(named.file) : storedObject(named.entity, kind);

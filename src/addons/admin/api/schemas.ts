@@ -92,15 +92,15 @@ export function adminSchema(): Schema {
 export const readReferred = (): readonly Schema[] =>
   (['server', 'keys', 'teams', 'prices'] as const).map((name) => readSchema(name));
 
-interface Compiled {
+interface CompiledSchemas {
   validate(name: string): ValidateFunction;
   readonly tree: SchemaTree;
 }
 
-let compiled: Compiled | undefined;
+let compiled: CompiledSchemas | undefined;
 
 /** Compiled at the first write: most gateways have none. */
-function compile(): Compiled {
+function compile(): CompiledSchemas {
   const schemas = [adminSchema(), ...readReferred()];
   const ajv = createAjv({ trusted: true }).addSchema([...schemas]);
   return { validate: (name) => ajv.getSchema(`${OWN}#/definitions/${name}`)!, tree: new SchemaTree(schemas) };

@@ -4,7 +4,7 @@ import { PARAMETERS, type ParameterName } from '../api/parameters.ts';
 import { OPERATIONS, type AdminRoute, type OperationId } from '../api/routes.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import { nearest } from '../../../core/kernel/nearest.ts';
-import { parse, UsageError, type Options, type World } from '../../../core/commands/terminal/arguments.ts';
+import { parse, UsageError, type FlagTable, type World } from '../../../core/commands/terminal/arguments.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 export interface AdminCall {
@@ -32,14 +32,14 @@ const COMMON = {
   token: { type: 'string' },
   'token-file': { type: 'string' },
   output: { type: 'string', default: 'table' },
-} as const satisfies Options;
+} as const satisfies FlagTable;
 
 const URL_VARIABLE = 'GATEHOUSE_ADMIN_URL';
 const TOKEN_VARIABLE = 'GATEHOUSE_ADMIN_TOKEN';
 const DEFAULT_URL = 'http://127.0.0.1:8788';
 
 /** A flag of a field of a body: the text itself, a list, or JSON. */
-interface Field {
+interface BodyFlag {
   readonly name: string;
   readonly kind: 'text' | 'list' | 'json';
   readonly required: boolean;
@@ -48,7 +48,7 @@ interface Field {
 const isTexts = (schema: unknown): boolean =>
   isObject(schema) && schema['type'] === 'array' && isObject(schema['items']) && schema['items']['type'] === 'string';
 
-function fieldsOf({ body }: AdminRoute): readonly Field[] {
+function fieldsOf({ body }: AdminRoute): readonly BodyFlag[] {
   const { properties, required } = body === undefined ? {} : BODY_SCHEMAS[body];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
     const type = isObject(schema) ? schema['type'] : undefined;
@@ -63,7 +63,7 @@ const flagOf = (name: string): string => name.replace('.NAME', '').replaceAll('_
 const isMany = (name: ParameterName): boolean => 'many' in PARAMETERS[name];
 const isFlag = (name: ParameterName): boolean => PARAMETERS[name].schema.type === 'boolean';
 
-function optionsOf(route: AdminRoute): Options {
+function optionsOf(route: AdminRoute): FlagTable {
   const query = (route.query ?? []).map((name) => [
     flagOf(name),
     isFlag(name) ? { type: 'boolean' } : { type: 'string', ...(isMany(name) && { multiple: true }) },

@@ -67,7 +67,7 @@ export const ALONE: AccountRules = {
   retired() {},
 };
 
-interface Entry {
+interface KnownAccount {
   readonly periods: PeriodTable;
   account: Account;
 }
@@ -77,7 +77,7 @@ const MAX_LEFT = 10_000;
 
 export class AccountBook {
   readonly #rules: AccountRules;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, KnownAccount>();
   /** Budgets that the settings have no longer. */
   readonly #left = new Set<string>();
 
@@ -137,7 +137,7 @@ export class AccountBook {
     }
   }
 
-  #change(entry: Entry, budget: Budget): void {
+  #change(entry: KnownAccount, budget: Budget): void {
     const { account } = entry;
     const { amount, timeZone, dayOfMonth } = account.budget;
     const hasOtherPeriods = timeZone !== budget.timeZone || dayOfMonth !== budget.dayOfMonth;
@@ -148,13 +148,13 @@ export class AccountBook {
     else if (amount !== budget.amount) this.#recap(entry, amount);
   }
 
-  #recap({ account }: Entry, before: number): void {
+  #recap({ account }: KnownAccount, before: number): void {
     // An amount that is leased stays leased until it is used or idle: the store grants by the new cap.
     if (this.#rules.leased) account.free = Math.max(0, account.free + account.budget.amount - before);
     else account.limit = this.#rules.limitOf(account.budget);
   }
 
-  #open(budget: Budget, wall: number): Entry {
+  #open(budget: Budget, wall: number): KnownAccount {
     const periods = periodsOf(budget, wall);
     const entry = { periods, account: new Account(budget, periods.at(wall), this.#rules.limitOf(budget)) };
     this.#entries.set(budget.id, entry);
@@ -162,7 +162,7 @@ export class AccountBook {
     return entry;
   }
 
-  #replace(entry: Entry, span: Span): void {
+  #replace(entry: KnownAccount, span: Span): void {
     const { account } = entry;
     entry.account = new Account(account.budget, span, this.#rules.limitOf(account.budget));
     const { alerted, hasRefused } = account;

@@ -28,9 +28,9 @@ export class PriceList {
   readonly version: string;
   readonly #overrides: readonly PriceOverride[];
   readonly #table: PriceTable;
-  readonly #known = new Map<string, Found>();
+  readonly #known = new Map<string, MatchedPrices>();
   /** The price of the latest request, so that most requests need no search. */
-  #latest: { readonly place: PricedPlace; readonly found: Found } | undefined;
+  #latest: { readonly place: PricedPlace; readonly found: MatchedPrices } | undefined;
 
   /** @param overrides the first that matches a request is in force */
   constructor(overrides: readonly PriceOverride[] = [], table: PriceTable = SHIPPED_PRICES) {
@@ -53,7 +53,7 @@ export class PriceList {
     return (override?.prices ?? row)?.rating(terms, place) ?? 'model';
   }
 
-  #find(place: PricedPlace): Found {
+  #find(place: PricedPlace): MatchedPrices {
     const latest = this.#latest;
     if (latest && isSameModel(latest.place, place)) return latest.found;
     const found = this.#search(place);
@@ -61,13 +61,13 @@ export class PriceList {
     return found;
   }
 
-  #search(place: PricedPlace): Found {
+  #search(place: PricedPlace): MatchedPrices {
     const { entry, provider, model, customHost = '' } = place;
     const key = `${entry}\u0000${provider}\u0000${model}\u0000${customHost}`;
     const known = this.#known.get(key);
     if (known) return known;
     const row = customHost === '' ? this.#table.find(provider, model) : undefined;
-    const found: Found = {
+    const found: MatchedPrices = {
       row: row && new ModelPrices(row),
       overrides: this.#overrides
         .filter((rule) => isOfModel(rule, place))
@@ -89,7 +89,7 @@ const isSameModel = (one: PricedPlace, other: PricedPlace): boolean =>
 
 const NO_ROW: PriceRow = { steps: [] };
 
-interface Found {
+interface MatchedPrices {
   readonly row: ModelPrices | undefined;
   readonly overrides: readonly { readonly rule: PriceOverride; readonly prices: ModelPrices }[];
 }

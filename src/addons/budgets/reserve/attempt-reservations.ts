@@ -42,7 +42,7 @@ const ROOM_MS = 250;
 
 const NONE: readonly Budget[] = [];
 
-interface Job {
+interface ReserveJob {
   readonly exchange: Exchange;
   readonly attempt: Attempt;
   readonly budgets: readonly Budget[];
@@ -92,7 +92,7 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   /** The amounts to reserve, also noted in the attempt. Undefined: there are none, and no ledger follows the attempt. */
-  #jobOf(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Job | undefined {
+  #jobOf(exchange: Exchange, attempt: Attempt, rules: BudgetRules): ReserveJob | undefined {
     const { resolved, outbound } = attempt;
     if (attempt.budget || !resolved || !outbound || isUnpaid(exchange, attempt)) return undefined;
     const budgets = this.#budgetsFor(exchange, resolved);
@@ -123,7 +123,7 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   /** The accounts are those of now: while the request waited, a period or a lease may have ended. */
-  #hold(job: Job, whileDown = false): ReservationRefusal | undefined {
+  #hold(job: ReserveJob, whileDown = false): ReservationRefusal | undefined {
     const { state, clock } = this.#setup;
     const { ledger } = state;
     const { exchange, attempt, budgets, estimate } = job;
@@ -146,7 +146,7 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   /** A stream may cost more than its reserve, where that is not an upper bound or the provider ignores the limit of the answer. */
-  #watch(job: Job, hold: HoldId, receivedAt: number): void {
+  #watch(job: ReserveJob, hold: HoldId, receivedAt: number): void {
     const { state } = this.#setup;
     const { exchange, attempt, estimate } = job;
     const { amounts, prompt, answers, mostOutput } = estimate;
@@ -167,7 +167,7 @@ export class AttemptReservations implements RequestBudgets {
   }
 
   /** The row of the ledger if the process ends before the attempt is settled: its cost is the reserve. */
-  #unsettledRow({ exchange, attempt, estimate: { amounts, tier, isPriced } }: Job, wall: number): LedgerRow {
+  #unsettledRow({ exchange, attempt, estimate: { amounts, tier, isPriced } }: ReserveJob, wall: number): LedgerRow {
     const payer = payerOf(exchange, this.#setup.prices.at(exchange.startedAt), wall);
     const { slug, model, provider, region } = attempt.resolved!;
     const row = {
@@ -197,7 +197,7 @@ export class AttemptReservations implements RequestBudgets {
     return rowOf(row, row, row);
   }
 
-  #settle({ exchange, attempt, estimate }: Job, { hold, end, receivedAt }: Ended): void {
+  #settle({ exchange, attempt, estimate }: ReserveJob, { hold, end, receivedAt }: Ended): void {
     const { state, prices } = this.#setup;
     const cost = settledCost(exchange, attempt, prices.at(exchange.startedAt), { end, receivedAt });
     // Nothing was sent, or the provider refused.
@@ -215,12 +215,12 @@ export class AttemptReservations implements RequestBudgets {
       );
   }
 
-  #refused(job: Job, refusal: ReservationRefusal): GatewayError {
+  #refused(job: ReserveJob, refusal: ReservationRefusal): GatewayError {
     this.#setup.state.refused(refusal);
     return this.#errorOf(job, refusal);
   }
 
-  #errorOf({ exchange, attempt, estimate }: Job, refusal: ReservationRefusal): GatewayError {
+  #errorOf({ exchange, attempt, estimate }: ReserveJob, refusal: ReservationRefusal): GatewayError {
     const { output, openEnded } = estimate;
     const limit = openEnded ? answerLimitOf(exchange, attempt) : undefined;
     return refusalError(exchange, refusal, { output, limit, wall: this.#setup.clock.wall() });

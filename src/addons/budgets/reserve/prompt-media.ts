@@ -45,10 +45,10 @@ function parsed(text: string): unknown {
   }
 }
 
-type Part = Readonly<Record<string, unknown>>;
+type PromptPart = Readonly<Record<string, unknown>>;
 
 /** The medium that this part itself names, not those of the parts in it. */
-function mediumOf(part: Part): PromptMedium | undefined {
+function mediumOf(part: PromptPart): PromptMedium | undefined {
   const address = typedAddress(part) ?? keyedAddress(part);
   if (!address) return undefined;
   const { url, mime = typeof url === 'string' ? mimeOfUrl(url) : undefined, kind } = address;
@@ -62,7 +62,7 @@ interface MediumAddress {
   readonly kind: PromptMedium['kind'];
 }
 
-function typedAddress(part: Part): MediumAddress | undefined {
+function typedAddress(part: PromptPart): MediumAddress | undefined {
   switch (part['type']) {
     case 'image_url':
     case 'video_url':
@@ -91,7 +91,7 @@ function typedAddress(part: Part): MediumAddress | undefined {
 
 const URL_KINDS = { image_url: 'image', video_url: 'video', audio_url: 'audio' } as const;
 
-function byUrl(part: Part): MediumAddress | undefined {
+function byUrl(part: PromptPart): MediumAddress | undefined {
   for (const [key, kind] of Object.entries(URL_KINDS)) {
     const holder = part[key];
     const url = isObject(holder) ? holder['url'] : holder;
@@ -103,17 +103,17 @@ function byUrl(part: Part): MediumAddress | undefined {
 }
 
 const NAMES = ['file_id', 'file_url', 'fileId', 'fileUrl'];
-const hasName = (part: Part): boolean => NAMES.some((name) => typeof part[name] === 'string');
+const hasName = (part: PromptPart): boolean => NAMES.some((name) => typeof part[name] === 'string');
 
 /** Of Google's parts, whose keys are their types. */
-function keyedAddress(part: Part): MediumAddress | undefined {
+function keyedAddress(part: PromptPart): MediumAddress | undefined {
   const file = part['fileData'] ?? part['file_data'];
   if (isObject(file)) return { kind: 'document', mime: mimeOf(file) };
   const stored = part['gcsUri'] ?? part['gcs_uri'];
   return typeof stored === 'string' ? { kind: 'document', url: stored } : undefined;
 }
 
-function mimeOf(part: Part): string | undefined {
+function mimeOf(part: PromptPart): string | undefined {
   const given = part['mimeType'] ?? part['mime_type'] ?? part['format'];
   return typeof given === 'string' && given.includes('/') ? bareMime(given) : undefined;
 }

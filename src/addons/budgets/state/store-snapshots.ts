@@ -12,7 +12,7 @@ import { nextTurn } from '../settings/read-stored.ts';
 const REFRESH_MS = 60_000;
 const PIECE = 500;
 
-interface Setup {
+interface SnapshotSetup {
   readonly settings: StateSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error'>;
@@ -21,7 +21,7 @@ interface Setup {
 /** Keeps the last contents of a store on disk, behind the store's answers: no caller waits for the disk. */
 export class StoreSnapshots {
   readonly #files: SnapshotFiles;
-  readonly #setup: Setup;
+  readonly #setup: SnapshotSetup;
   /** The text of each object. Most objects do not change between two snapshots. */
   readonly #texts = new WeakMap<Entity, string>();
   #wanted: { readonly version: Version; readonly at: number; readonly entities: readonly Entity[] } | undefined;
@@ -29,7 +29,7 @@ export class StoreSnapshots {
   #writing: Promise<void> = Promise.resolve();
   readonly #run = oneAtATime(() => this.#write());
 
-  constructor(files: SnapshotFiles, setup: Setup) {
+  constructor(files: SnapshotFiles, setup: SnapshotSetup) {
     this.#files = files;
     this.#setup = setup;
   }

@@ -1,4 +1,4 @@
-import { oneOf, parse, type Command, type Options, type World } from '../../../core/commands/terminal/arguments.ts';
+import { oneOf, parse, type Command, type FlagTable, type World } from '../../../core/commands/terminal/arguments.ts';
 import { showsColour } from '../../../core/commands/terminal/output.ts';
 
 const HELP = {
@@ -16,7 +16,7 @@ const TEST = {
   filter: { type: 'string' },
   bail: { type: 'boolean', default: false },
   reporter: { type: 'string', default: 'pretty' },
-} as const satisfies Options;
+} as const satisfies FlagTable;
 
 async function test(args: string[], world: World): Promise<number> {
   const { values, positionals } = parse(args, TEST, 1);

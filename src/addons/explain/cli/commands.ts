@@ -4,7 +4,7 @@ import {
   parse,
   UsageError,
   type Command,
-  type Options,
+  type FlagTable,
   type World,
 } from '../../../core/commands/terminal/arguments.ts';
 import { showsColour } from '../../../core/commands/terminal/output.ts';
@@ -36,7 +36,7 @@ const EXPLAIN = {
   at: { type: 'string' },
   json: { type: 'boolean', default: false },
   color: { type: 'string', default: 'auto' },
-} as const satisfies Options;
+} as const satisfies FlagTable;
 
 async function explain(args: string[], world: World): Promise<number> {
   const { configs: dir, request, header, draw, at, color, ...flags } = parse(args, EXPLAIN).values;

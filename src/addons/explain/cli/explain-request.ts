@@ -15,7 +15,7 @@ type ExplainRequest = Pick<ExplainQuestion, 'method' | 'path' | 'headers' | 'bod
 /** The input is not a request. Reported with exit code 2. */
 export class BadRequest extends Error {}
 
-interface Envelope {
+interface RawRequest {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export function readRequest(text: string, name: string, flags: RequestFlags): Ex
 const MEMBERS = ['method', 'path', 'headers', 'body'];
 
 /** Distinguishes a whole request from a body: no API has a body with only these fields. */
-function readEnvelope(text: string, name: string): Envelope {
+function readEnvelope(text: string, name: string): RawRequest {
   const value = parse(text, name);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadRequest(`${name} is not a JSON object`);

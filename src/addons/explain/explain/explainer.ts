@@ -56,9 +56,9 @@ export interface ExplainerSetup {
   readonly registry?: PluginRegistry;
 }
 
-interface Compiled {
+interface CompiledSettings {
   readonly clock: FrozenClock;
-  readonly asking: Asking;
+  readonly asking: QuestionState;
   readonly loaded: LoadResult;
   readonly settings: Settings;
   readonly snapshot: Snapshot;
@@ -66,7 +66,7 @@ interface Compiled {
 }
 
 /** State of the current question; there is one at a time. */
-interface Asking {
+interface QuestionState {
   question: Pick<ExplainQuestion, 'health' | 'found' | 'limited'>;
   draws: readonly number[];
   supposed: Supposed | undefined;
@@ -84,7 +84,7 @@ export class Explainer {
   readonly #setup: ExplainerSetup;
   readonly #inFlight = new InFlight();
   readonly #runs = new WeakMap<Exchange, ExplainedRun>();
-  #compiled: Promise<Compiled> | undefined;
+  #compiled: Promise<CompiledSettings> | undefined;
   #busy: Promise<unknown> = Promise.resolve();
 
   constructor(setup: ExplainerSetup) {
@@ -170,7 +170,11 @@ export class Explainer {
   }
 
   /** Runs the chains. Rejects only with ExplainHangs. */
-  async #run({ clock, snapshot }: Compiled, ctx: Koa.Context, { exchange, steps }: ExplainedRun): Promise<void> {
+  async #run(
+    { clock, snapshot }: CompiledSettings,
+    ctx: Koa.Context,
+    { exchange, steps }: ExplainedRun,
+  ): Promise<void> {
     this.#inFlight.enter({ exchange, res: ctx.res, refused: false, settle() {} });
     clock.freeze();
     const hangs = Promise.withResolvers<never>();
@@ -201,11 +205,11 @@ export class Explainer {
     return new ExplainHangs(`The plugin "${hangs}" did not end within ${RUN_LIMIT_MS / 1000} s.`);
   }
 
-  async #compile(wall: number): Promise<Compiled> {
+  async #compile(wall: number): Promise<CompiledSettings> {
     const { configs, env, files, log, clock: real } = this.#setup;
     const clock = new FrozenClock(real);
     clock.stand({ now: real.now(), wall });
-    const asking: Asking = { question: {}, draws: [], supposed: undefined };
+    const asking: QuestionState = { question: {}, draws: [], supposed: undefined };
     const loaded = await loadSettings(configs, {
       env,
       files,
@@ -262,12 +266,12 @@ export class Explainer {
     return this.#runs.get(exchange)!;
   }
 
-  #healthOf(asking: Asking, exchange: Exchange, target: Target): HealthThen {
+  #healthOf(asking: QuestionState, exchange: Exchange, target: Target): HealthThen {
     const { config } = exchange;
     return (config && this.#healthIn(asking)(config, target, exchange)) ?? WELL;
   }
 
-  #healthIn(asking: Asking): ReadHealth {
+  #healthIn(asking: QuestionState): ReadHealth {
     return (config, target, exchange) => {
       if (asking.question.health) return asking.question.health.get(target.path);
       return this.#setup.health?.peek(config, target, exchange);
@@ -275,7 +279,7 @@ export class Explainer {
   }
 }
 
-function arrived(question: ExplainQuestion, { snapshot, clock }: Compiled) {
+function arrived(question: ExplainQuestion, { snapshot, clock }: CompiledSettings) {
   const ctx = inboundContext(question);
   const { operation, params, format, refusal } = routed(ctx);
   const { id } = question;
@@ -284,7 +288,7 @@ function arrived(question: ExplainQuestion, { snapshot, clock }: Compiled) {
   return { ctx, exchange };
 }
 
-function draw(asking: Asking): number {
+function draw(asking: QuestionState): number {
   const [next = 0, ...others] = asking.draws;
   if (others.length > 0) asking.draws = others;
   return next;

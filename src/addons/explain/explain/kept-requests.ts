@@ -17,7 +17,7 @@ interface KeptRequest {
   readonly explainer: Pick<SettingsExplainer, 'hold' | 'release' | 'explain'>;
 }
 
-interface Entry extends KeptRequest {
+interface SizedRequest extends KeptRequest {
   readonly bytes: number;
 }
 
@@ -34,7 +34,7 @@ const OVERHEAD_BYTES = 2048;
 export class KeptRequests {
   readonly #limits: KeptLimits;
   /** The oldest first. */
-  readonly #kept = new Map<string, Entry>();
+  readonly #kept = new Map<string, SizedRequest>();
   #bytes = 0;
   #open = true;
 
@@ -78,7 +78,7 @@ export class KeptRequests {
     for (const [id, entry] of this.#kept) this.#drop(id, entry);
   }
 
-  #drop(id: string, { bytes, explainer }: Entry): void {
+  #drop(id: string, { bytes, explainer }: SizedRequest): void {
     this.#kept.delete(id);
     this.#bytes -= bytes;
     explainer.release();

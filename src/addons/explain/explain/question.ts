@@ -44,10 +44,10 @@ const NAMES = ['method', 'path', 'headers', 'body', 'key', 'draws', 'at'];
 const MAX_DRAWS = 64;
 const MAX_PATH = 8 * 1024;
 
-type Limits = Pick<ServerSettings['limits'], 'json' | 'header'>;
+type BodyLimits = Pick<ServerSettings['limits'], 'json' | 'header'>;
 
 /** Throws BadQuestion. Unknown fields are rejected: ignoring one would answer another question. */
-export function readQuestion(bytes: Buffer, limits: Limits): QuestionBody {
+export function readQuestion(bytes: Buffer, limits: BodyLimits): QuestionBody {
   if (!isUtf8(bytes)) throw new BadQuestion('The question is not UTF-8 text.');
   const spans = outlineOf(bytes, limits.json);
   const unknown = [...spans.keys()].find((name) => !NAMES.includes(name));

@@ -43,10 +43,10 @@ export function promotePromptCommand(options: ReferenceOptions & { readonly labe
   });
 }
 
-type Entry = readonly [key: string, value: string | number];
+type MapEntry = readonly [key: string, value: string | number];
 
 /** Sets one key of a map in a prompt's file. Throws CommandEnd: nothing was changed. */
-async function edit(id: string, path: readonly string[], entry: Entry, { dir }: PromptsOptions): Promise<void> {
+async function edit(id: string, path: readonly string[], entry: MapEntry, { dir }: PromptsOptions): Promise<void> {
   const file = join(dir, 'prompts', `${id}.yaml`);
   const content = await diskFiles.read(file);
   const text = 'text' in content ? content.text : '';
@@ -62,7 +62,7 @@ async function edit(id: string, path: readonly string[], entry: Entry, { dir }: 
  * file. Undefined where the result would not be exactly that.
  * @param path leads to the map
  */
-export function withEntry(text: string, path: readonly string[], [key, value]: Entry): string | undefined {
+export function withEntry(text: string, path: readonly string[], [key, value]: MapEntry): string | undefined {
   const { document, syntaxErrors } = YamlFile.parse('prompt.yaml', text);
   if (syntaxErrors.length > 0 || !isMap(document.contents)) return undefined;
   const map = path.reduce<unknown>((at, name) => valueIn(at, name), document.contents);

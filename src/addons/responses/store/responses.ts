@@ -8,7 +8,7 @@ import { Pages, type Page } from './pages.ts';
 import { AgeQueue, type Link } from './age-queue.ts';
 
 interface Entry {
-  readonly part: Part;
+  readonly part: KeyResponses;
   readonly id: string;
   readonly page: Page;
   /** Place of the response in its page; its input is behind it. */
@@ -27,7 +27,7 @@ interface Place extends KeptItem {
 }
 
 /** The responses of one key. */
-class Part implements Sized {
+class KeyResponses implements Sized {
   readonly owner: string;
   readonly responses = new Map<string, Entry>();
   /** An upstream may give many items one id: the latest is found. */
@@ -64,8 +64,8 @@ const familyIn = (id: string): string => {
 export class MemoryResponses implements ResponseStore {
   readonly #clock: Clock;
   #limits: ResponseLimits = { maxBytes: 0, ttlMs: 0 };
-  readonly #parts = new Map<string, Part>();
-  readonly #largest = new LargestFirst<Part>();
+  readonly #parts = new Map<string, KeyResponses>();
+  readonly #largest = new LargestFirst<KeyResponses>();
   readonly #order = new AgeQueue<Entry>();
   /** Of the pages. */
   readonly #free: Buffer[] = [];
@@ -150,13 +150,13 @@ export class MemoryResponses implements ResponseStore {
   }
 
   /** Undefined for a key that has no responses. */
-  #partOf(owner: string): Part | undefined {
+  #partOf(owner: string): KeyResponses | undefined {
     this.#expire();
     return this.#parts.get(owner);
   }
 
-  #addPart(owner: string): Part {
-    const part = new Part(owner, new Pages(this.#free));
+  #addPart(owner: string): KeyResponses {
+    const part = new KeyResponses(owner, new Pages(this.#free));
     this.#parts.set(owner, part);
     this.#largest.add(part);
     return part;
@@ -167,7 +167,7 @@ export class MemoryResponses implements ResponseStore {
   }
 
   /** @param before bytes of the part before the change */
-  #changed(part: Part, before: number): void {
+  #changed(part: KeyResponses, before: number): void {
     this.#bytes += part.bytes - before;
     this.#largest.changed(part);
   }

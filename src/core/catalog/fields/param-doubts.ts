@@ -55,13 +55,13 @@ export function lostAt(name: string, written: unknown, model: string, targets: r
   return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
 }
 
-interface Written {
+interface SetParam {
   readonly api: ParameterApi;
   readonly name: string;
   readonly value: unknown;
 }
 
-function reasonAt({ api, name, value }: Written, model: string, spoken: Spoken): string | undefined {
+function reasonAt({ api, name, value }: SetParam, model: string, spoken: Spoken): string | undefined {
   const { format, host, extensions } = spoken;
   const labelHeader = host === 'vertex' && format !== 'gemini';
   const target = { model, host, extensions, labelHeader, strict: true };

@@ -24,11 +24,11 @@ export interface World extends Output {
   readonly input: () => Promise<Buffer>;
 }
 
-export type Options = NonNullable<ParseArgsConfig['options']>;
+export type FlagTable = NonNullable<ParseArgsConfig['options']>;
 
-export const configs = { configs: { type: 'string', default: 'configs' } } as const satisfies Options;
+export const configs = { configs: { type: 'string', default: 'configs' } } as const satisfies FlagTable;
 
-export function parse<const O extends Options>(args: string[], options: O, most = 0) {
+export function parse<const O extends FlagTable>(args: string[], options: O, most = 0) {
   try {
     const parsed = parseArgs({ args, options, strict: true, allowPositionals: most > 0 });
     const extra = parsed.positionals[most];

@@ -4,7 +4,7 @@ import type { Reply } from '../../../plugin/index.ts';
 /** With these headers the output would not be a valid HTTP message (RFC 9112, section 6.1). */
 const FRAMING: ReadonlySet<string> = new Set(['transfer-encoding', 'trailer', 'upgrade']);
 
-type Headers = Pick<ServerResponse, 'hasHeader' | 'removeHeader'>;
+type HeaderWriter = Pick<ServerResponse, 'hasHeader' | 'removeHeader'>;
 
 const SOURCE_METHODS = ['open', 'pause', 'resume', 'cancel'] as const;
 
@@ -22,11 +22,11 @@ export function checkReply(reply: unknown): string | undefined {
 
 /** A Koa context. In an attempt, `ctx.set` writes to the attempt's own response, and `ctx.res` is the client's. */
 interface ReplyContextLike {
-  readonly res: Headers;
-  readonly response: { readonly res: Headers };
+  readonly res: HeaderWriter;
+  readonly response: { readonly res: HeaderWriter };
 }
 
-const responsesOf = ({ res, response }: ReplyContextLike): readonly Headers[] => [res, response.res];
+const responsesOf = ({ res, response }: ReplyContextLike): readonly HeaderWriter[] => [res, response.res];
 
 /** Checks the framing headers that the plugin set on the response itself, for example with Koa's `ctx.set`. */
 export function checkFraming(ctx: ReplyContextLike): string | undefined {

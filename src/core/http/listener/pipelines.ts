@@ -9,7 +9,7 @@ interface Waiting {
 }
 
 /** The requests of one connection that arrived before earlier replies had left. */
-class Line {
+class PipelineQueue {
   running = 0;
   paused = false;
   readonly waiting: Waiting[] = [];
@@ -20,7 +20,7 @@ class Line {
  * in order while reading is paused: at most those of one read of Node's parser, 64 KiB.
  */
 export class Pipelines {
-  readonly #lines = new WeakMap<Socket, Line>();
+  readonly #lines = new WeakMap<Socket, PipelineQueue>();
   readonly #serve: Serve;
   readonly #limit: () => number;
   #held: Waiting[] | undefined;
@@ -57,8 +57,8 @@ export class Pipelines {
     for (const { req, res } of held) if (!req.socket.destroyed) this.take(req, res);
   }
 
-  #open(socket: Socket): Line {
-    const line = new Line();
+  #open(socket: Socket): PipelineQueue {
+    const line = new PipelineQueue();
     this.#lines.set(socket, line);
     // Reading the body of an earlier request resumes the connection, so this pauses it again.
     socket.on('resume', () => {
@@ -67,7 +67,7 @@ export class Pipelines {
     return line;
   }
 
-  #advance(line: Line, socket: Socket): void {
+  #advance(line: PipelineQueue, socket: Socket): void {
     // The first request of the connection had its socket at once and is not counted here.
     const room = (): boolean => line.running < this.#limit() - 1 || line.waiting[0]?.res.socket != null;
     while (line.waiting.length > 0 && !socket.destroyed && room()) this.#start(line, line.waiting.shift()!);
@@ -77,7 +77,7 @@ export class Pipelines {
     socket.resume();
   }
 
-  #start(line: Line, { req, res }: Waiting): void {
+  #start(line: PipelineQueue, { req, res }: Waiting): void {
     line.running += 1;
     res.once('close', () => {
       line.running -= 1;

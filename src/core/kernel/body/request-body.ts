@@ -14,13 +14,13 @@ import { shared } from '../outside/frozen.ts';
  * the caller wrote them. The body is parsed at most once; all views of it share the result.
  */
 export class RequestBody implements PublicRequestBody {
-  readonly #shared: Shared;
+  readonly #shared: SharedParse;
   readonly #edits: readonly Edit[];
   #json: Record<string, unknown> | undefined;
   /** The body has passed the operation's schema. */
   checked = false;
 
-  private constructor(shared: Shared, edits: readonly Edit[]) {
+  private constructor(shared: SharedParse, edits: readonly Edit[]) {
     this.#shared = shared;
     this.#edits = edits;
   }
@@ -298,7 +298,7 @@ const OUTLINED_FIRST = ['model', 'stream'];
 const OUTLINE_VALUE_BYTES = 256;
 const OUTLINE_BYTES = 8 * 1024;
 
-interface Shared {
+interface SharedParse {
   readonly bytes: Buffer;
   readonly topLevel: TopLevel;
   readonly longTexts: readonly number[];

@@ -7,18 +7,18 @@ export function bareName(name: string): string {
   return at > 0 ? name.slice(0, at) : name;
 }
 
-type Named = Pick<PartHead, 'name' | 'isFile'>;
+type PartName = Pick<PartHead, 'name' | 'isFile'>;
 
 /**
  * The names of a form's parts. A name stands for one field, as text or as files: of two fields the gateway would judge one, and the
  * upstream might read the other. Lists (`image[]`) and files may have several parts.
  */
 export class PartNames {
-  readonly #byBare = new Map<string, Named>();
+  readonly #byBare = new Map<string, PartName>();
   readonly #texts = new Set<string>();
 
   /** Throws GatewayError `duplicate_parameter`. */
-  add({ name, isFile }: Named): void {
+  add({ name, isFile }: PartName): void {
     const bare = bareName(name);
     const before = this.#byBare.get(bare);
     const isOther = before && (before.isFile !== isFile || (before.name === bare) !== (name === bare));

@@ -4,7 +4,7 @@ import { readCredentialsJson } from './credentials-json.ts';
 import { TokenFault, exchange, readJson, readMintedToken, SCOPE, type TokenCall } from './google-oauth.ts';
 import { readTextFile, textOf, keyOf, type Refuse, type TokenSource, type SourceContext } from './token-source.ts';
 
-type Setup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris' | 'tokens' | 'env'>;
+type CredentialSetup = Pick<ProviderSetup, 'upstreamExchange' | 'clock' | 'tokenUris' | 'tokens' | 'env'>;
 
 const VARIABLE = 'GOOGLE_APPLICATION_CREDENTIALS';
 const WELL_KNOWN = 'application_default_credentials.json';
@@ -15,7 +15,7 @@ const WAITS_MS = [1_500, 3_000];
  * In Google's order: the file that the environment names, that of `gcloud auth application-default login`, the metadata
  * server. An invalid file is reported, and the search does not continue. Throws TokenFault.
  */
-export async function findApplicationDefault(setup: Setup): Promise<TokenSource> {
+export async function findApplicationDefault(setup: CredentialSetup): Promise<TokenSource> {
   const named = textOf(setup.env[VARIABLE]);
   if (named !== undefined) {
     const source = await readSource(named, setup);
@@ -27,13 +27,13 @@ export async function findApplicationDefault(setup: Setup): Promise<TokenSource>
   return source ?? findMetadataServer(setup, wellKnown);
 }
 
-function wellKnownFile(env: Setup['env']): string | undefined {
+function wellKnownFile(env: CredentialSetup['env']): string | undefined {
   const home = textOf(env['HOME']);
   const folder = textOf(env['CLOUDSDK_CONFIG']) ?? (home && join(home, '.config', 'gcloud'));
   return folder && join(folder, WELL_KNOWN);
 }
 
-async function readSource(path: string, setup: Setup): Promise<TokenSource | undefined> {
+async function readSource(path: string, setup: CredentialSetup): Promise<TokenSource | undefined> {
   const file = await readTextFile(path);
   if ('missing' in file) return undefined;
   if ('problem' in file) throw new TokenFault(`the file ${path} ${file.problem}`);
@@ -44,7 +44,7 @@ async function readSource(path: string, setup: Setup): Promise<TokenSource | und
 }
 
 /** Fetches a first token from the metadata server: without any credentials the search fails here rather than at a request. */
-async function findMetadataServer(setup: Setup, wellKnown: string | undefined): Promise<TokenSource> {
+async function findMetadataServer(setup: CredentialSetup, wellKnown: string | undefined): Promise<TokenSource> {
   const problems: string[] = [];
   const source = metadataServerSource(setup.env, { setup, refuse: collect(problems) });
   if (!source) throw new TokenFault(problems.join('; '));
@@ -60,7 +60,7 @@ async function findMetadataServer(setup: Setup, wellKnown: string | undefined): 
   }
 }
 
-async function firstToken({ key, mint }: TokenSource, { tokens, clock }: Setup): Promise<void> {
+async function firstToken({ key, mint }: TokenSource, { tokens, clock }: CredentialSetup): Promise<void> {
   for (const wait of WAITS_MS) {
     try {
       await tokens.get(key, mint);

@@ -154,13 +154,13 @@ const OPEN_PREFIXES: ReadonlySet<string> = new Set(['google', 'meta']);
 /** `deepseek-ai/deepseek-v3.1-maas`, `openai/gpt-oss-120b-maas`: publisher and model in Google's notation. */
 const OPEN_MODEL = /^([a-z][a-z0-9-]+)\/[A-Za-z0-9][A-Za-z0-9._@:-]*$/;
 
-interface Named {
+interface FamilyModel {
   readonly family: Family;
   readonly model: string;
 }
 
 /** Splits off the part before the first dot if it is a known prefix; otherwise the whole name is Google's: `gemini-2.5-pro`. */
-export function readFamily(name: string): Named {
+export function readFamily(name: string): FamilyModel {
   const publisher = OPEN_MODEL.exec(name)?.[1];
   if (publisher !== undefined) return readOpenModel(name, publisher);
   checkModelName(name);
@@ -174,7 +174,7 @@ export function readFamily(name: string): Named {
   return { family, model };
 }
 
-function readOpenModel(name: string, publisher: string): Named {
+function readOpenModel(name: string, publisher: string): FamilyModel {
   checkBodyModelName(name);
   if (PREFIXES.has(publisher) && !OPEN_PREFIXES.has(publisher))
     throw unusable(name, `has a slash instead of a dot: write \`${name.replace('/', '.')}\``);
@@ -196,5 +196,5 @@ export function spokenBy(name: string): readonly Spoken[] | undefined {
   return spoken && [{ ...spoken, host: 'vertex' }];
 }
 
-const endpointOf = ({ family, model }: Named, task: ModelTask) =>
+const endpointOf = ({ family, model }: FamilyModel, task: ModelTask) =>
   family(model, { task, stream: false }, readEmbeddingSettings());

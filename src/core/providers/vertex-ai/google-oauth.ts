@@ -130,7 +130,7 @@ export interface Endpoint {
 }
 
 /** Token endpoints that the operator allows besides Google's: `egress.token_uris` of server.yaml. */
-type Listed = ReadonlySet<string>;
+type AllowedUris = ReadonlySet<string>;
 
 // A replaced credentials file must not be able to send secrets and signed assertions to another host. So each address in such a
 // file must be exactly Google's, or one that the operator has listed.
@@ -139,7 +139,7 @@ type Listed = ReadonlySet<string>;
 const OLD_TOKEN_URI = 'https://accounts.google.com/o/oauth2/token';
 
 /** The token endpoint of service accounts and users. Default: Google's. */
-export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefined {
+export function tokenEndpoint(value: unknown, listed: AllowedUris): Endpoint | undefined {
   if (value === undefined || value === GOOGLE_TOKEN_URI || value === OLD_TOKEN_URI) {
     return { url: GOOGLE_TOKEN_URI, listed: false };
   }
@@ -153,12 +153,12 @@ export function tokenEndpoint(value: unknown, listed: Listed): Endpoint | undefi
 const hostOf = (api: string): string =>
   `(?:${api}|${api}\\.[a-z0-9-]{1,40}\\.rep|[a-z0-9-]{1,40}-${api})\\.googleapis\\.com`;
 
-const listedEndpoint = (value: unknown, listed: Listed): Endpoint | undefined =>
+const listedEndpoint = (value: unknown, listed: AllowedUris): Endpoint | undefined =>
   typeof value === 'string' && listed.has(value) ? { url: value, listed: true } : undefined;
 
 const googleEndpoint =
   (form: RegExp) =>
-  (value: unknown, listed: Listed): Endpoint | undefined =>
+  (value: unknown, listed: AllowedUris): Endpoint | undefined =>
     typeof value === 'string' && form.test(value) ? { url: value, listed: false } : listedEndpoint(value, listed);
 
 /** The endpoint of the Security Token Service, which exchanges other issuers' tokens (RFC 8693). */

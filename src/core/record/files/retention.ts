@@ -8,13 +8,13 @@ export const RECORD_FILE = {
   pattern: /^records-\d{8}T\d{6}Z-.*\.jsonl$/,
 };
 
-interface Limits {
+interface FolderLimits {
   readonly dir: string;
   readonly maxBytes: number;
   readonly maxAgeMs: number;
 }
 
-interface Found {
+interface KeptFile {
   readonly path: string;
   readonly bytes: number;
   readonly changedAt: number;
@@ -27,7 +27,7 @@ interface Found {
  * @param free bytes that must be left
  */
 export async function removeOldFiles(
-  { dir, maxBytes, maxAgeMs }: Limits,
+  { dir, maxBytes, maxAgeMs }: FolderLimits,
   { now, keep, free }: { readonly now: number; readonly keep: string; readonly free: number },
 ): Promise<void> {
   const names = (await readdir(dir)).filter((name) => RECORD_FILE.pattern.test(name) && name !== keep);
@@ -42,7 +42,7 @@ export async function removeOldFiles(
   }
 }
 
-async function describe(path: string): Promise<Found | undefined> {
+async function describe(path: string): Promise<KeptFile | undefined> {
   const found = await stat(path).catch(ignoreMissing);
   return found && { path, bytes: found.size, changedAt: found.mtimeMs };
 }

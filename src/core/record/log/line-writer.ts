@@ -7,11 +7,11 @@ export type DropReason = (typeof DROP_REASONS)[number];
 
 export type Dropped = Partial<Record<DropReason, number>>;
 
-type Written = (error: NodeJS.ErrnoException | null, bytes: number) => void;
+type OnWritten = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 
 /** The system calls, and the time. Injected by tests. */
 export interface LineWriterSystem {
-  write(fd: number, data: Buffer, written: Written): void;
+  write(fd: number, data: Buffer, written: OnWritten): void;
   writeSync(fd: number, data: Buffer): number;
   /** Runs `task` after `ms`; does not keep the process alive. */
   after(ms: number, task: () => void): void;
@@ -198,7 +198,7 @@ export class LineWriter {
     this.#system.write(this.#options.fd, this.#rest, this.#onWritten);
   }
 
-  readonly #onWritten: Written = (error, bytes) => {
+  readonly #onWritten: OnWritten = (error, bytes) => {
     // The process is ending; `end` has written or dropped the rest.
     if (this.#state === 'ended') return;
     if (error) return this.#failed(error);

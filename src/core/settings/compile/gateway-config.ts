@@ -80,7 +80,7 @@ export type NamedChains = ReadonlyMap<readonly File.ChainItem[], NamedChainsOfLi
 const NO_CHAINS: NamedChains = new Map();
 
 /** The definitions outside the file that a config names. */
-interface Named {
+interface OutsideNames {
   /** Default: the server's chains, whatever `plugins` names. */
   readonly chains?: NamedChains | undefined;
   /** Default: a name is no alias. */
@@ -88,7 +88,7 @@ interface Named {
 }
 
 /** Compiles a gateway config to the form that requests use: a tree of targets, each with all its inherited settings. */
-export function compileGatewayConfig(id: string, file: File.GatewayFile, named: Named = {}): GatewayConfig {
+export function compileGatewayConfig(id: string, file: File.GatewayFile, named: OutsideNames = {}): GatewayConfig {
   const { chains = NO_CHAINS, aliases = NO_ALIASES } = named;
   return {
     id,

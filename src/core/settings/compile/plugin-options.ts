@@ -9,7 +9,7 @@ import { schemaProblems } from '../problems/schema-problems.ts';
 import { createAjv } from '../schema/schemas.ts';
 import { toError } from '../../kernel/outside/thrown.ts';
 
-interface Compiled {
+interface CompiledOptions {
   readonly validate: ValidateFunction;
   readonly schema: Schema;
   readonly tree: SchemaTree;
@@ -20,7 +20,7 @@ interface Compiled {
 type Options = Readonly<Record<string, unknown>>;
 
 /** Schemas are compiled once, because plugins live as long as the process. */
-const compiled = new WeakMap<object, Compiled>();
+const compiled = new WeakMap<object, CompiledOptions>();
 
 /** A plugin's schema for its options. `trusted`: the schema of a built-in plugin, which a test checks against draft-07. */
 interface OptionsSchema {
@@ -43,7 +43,7 @@ export function readOptions(of: OptionsSchema, options: Options, path: JsonPath,
 }
 
 /** Errors of the options without defaults, which could supply the key that a misspelt one stands for. */
-function errorsOf({ validate }: Compiled, options: unknown, filled: unknown): readonly ErrorObject[] {
+function errorsOf({ validate }: CompiledOptions, options: unknown, filled: unknown): readonly ErrorObject[] {
   const withDefaults = validate.errors ?? [];
   validate(options);
   const written = (validate.errors ?? []).filter((error) => !isFilledIn(error, filled));
@@ -56,16 +56,16 @@ function isFilledIn({ keyword, instancePath, params }: ErrorObject, filled: unkn
   return valueAt(filled, path) !== undefined;
 }
 
-function problemsOf(errors: readonly ErrorObject[], json: unknown, { schema, tree }: Compiled) {
+function problemsOf(errors: readonly ErrorObject[], json: unknown, { schema, tree }: CompiledOptions) {
   // References are unknown here; the reporter removes their values from messages (conceal.ts).
   return schemaProblems(errors, { json, origins: new Map() }, { tree, root: tree.alternatives(schema) });
 }
 
 /** By the text of the schema: most built-in plugins have no options and the same schema. */
-const builtIn = new Map<string, Compiled>();
+const builtIn = new Map<string, CompiledOptions>();
 
 /** The schema of an external plugin may be invalid: that must not end the process. */
-function compileOnce({ schema, trusted }: OptionsSchema): Compiled | Error {
+function compileOnce({ schema, trusted }: OptionsSchema): CompiledOptions | Error {
   const text = trusted ? JSON.stringify(schema) : '';
   const known = compiled.get(schema) ?? builtIn.get(text);
   if (known) return known;

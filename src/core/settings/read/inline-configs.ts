@@ -29,7 +29,7 @@ interface Mistaken {
   /** There are more mistakes than were explained. */
   readonly isCut?: boolean | undefined;
 }
-type Outcome = { readonly config: GatewayConfig } | Mistaken;
+type InlineResult = { readonly config: GatewayConfig } | Mistaken;
 
 interface InlineConfigsSetup {
   /** Bytes. */
@@ -57,7 +57,7 @@ export class InlineConfigs {
   readonly #setup: InlineConfigsSetup;
   readonly #credentials: ReadonlyMap<string, string>;
   /** Results by text, mistakes included: clients send the same text with every request, so it is checked and compiled once. */
-  readonly #known = new LRUCache<string, Outcome>({
+  readonly #known = new LRUCache<string, InlineResult>({
     max: KEPT.configs,
     maxSize: KEPT.bytes,
     sizeCalculation: (_, json) => json.length + 1 + (json.split('$regex').length - 1) * PATTERN_BYTES,
@@ -82,7 +82,7 @@ export class InlineConfigs {
     throw new GatewayError('invalid_config', message);
   }
 
-  #read(json: string, plugins: boolean): Outcome {
+  #read(json: string, plugins: boolean): InlineResult {
     const broken = jsonMistake(json);
     if (broken !== undefined) return { mistakes: [broken] };
     const file = YamlFile.parse(NAME, json);

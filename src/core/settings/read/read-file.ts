@@ -31,7 +31,7 @@ export interface ReadFile {
   readonly fakedNames: readonly string[];
 }
 
-interface Setup {
+interface ReadSetup {
   readonly env: Environment;
   readonly files: SettingsFiles;
   readonly schemas: Schemas;
@@ -39,7 +39,7 @@ interface Setup {
 }
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
-export async function readSettingsFile(found: FoundFile, setup: Setup): Promise<ReadFile> {
+export async function readSettingsFile(found: FoundFile, setup: ReadSetup): Promise<ReadFile> {
   if (!setup.schemas.has(found.kind)) return unread(found, [withoutReader(found.kind, found.path)]);
   const content = await setup.files.read(found.path);
   if (!('text' in content)) {

@@ -18,12 +18,12 @@ import { costText, fileOf, TYPES } from './export-rows.ts';
 
 const DAY_MS = 86_400_000;
 
-interface Span {
+interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
-function spanOf({ query, clock }: Call): Span {
+function spanOf({ query, clock }: Call): TimeRange {
   const to = query.moment('to') ?? clock.wall();
   const from = query.moment('from') ?? Math.max(0, to - DAY_MS);
   if (from > to) throw new ApiProblem('invalid_query', '`from` must not be after `to`.');

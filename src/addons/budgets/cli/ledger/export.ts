@@ -33,7 +33,7 @@ export const exportLedgerCommand = (options: ExportOptions): Promise<0 | 1 | 2> 
     }),
   );
 
-type Line = Readonly<Record<string, Cell>>;
+type CsvRow = Readonly<Record<string, Cell>>;
 
 /** CSV begins with one line of names. */
 function printer({ out, format }: ExportOptions): <Row>(rows: readonly Row[], columns: Columns<Row>) => void {
@@ -66,7 +66,7 @@ const TOKENS = {
 
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-const lineOf = <Row>(row: Row, columns: Columns<Row>): Line =>
+const lineOf = <Row>(row: Row, columns: Columns<Row>): CsvRow =>
   Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(row)]));
 
 const SUMS: Columns<Pick<LedgerRow, LedgerSum>> = {

@@ -144,13 +144,13 @@ class Parts {
   }
 }
 
-interface Place {
+interface ChainPoint {
   readonly seq: number;
   readonly head: string;
   readonly known: KnownRow | undefined;
 }
 
-function wrongIn(row: AuditRow, { seq, head, known }: Place): string | undefined {
+function wrongIn(row: AuditRow, { seq, head, known }: ChainPoint): string | undefined {
   if (row.seq !== seq) return `row ${seq} is missing`;
   if (row.prev !== head) return 'it does not follow the row before it';
   return seq === known?.seq && row.hash !== known.hash ? OTHER_HASH : undefined;

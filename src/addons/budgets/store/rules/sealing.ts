@@ -19,7 +19,7 @@ interface Encrypted {
   readonly tag: string;
 }
 
-interface Envelope extends Encrypted {
+interface SealedText extends Encrypted {
   readonly v: 1;
   readonly kid: string;
   readonly wiv: string;
@@ -71,7 +71,7 @@ export class KeyEncryptionKeys {
     const wrapped = encrypt(this.#keys.get(this.#first)!, dek, aad);
     dek.fill(0);
     const { iv: wiv, ct: wdek, tag: wtag } = wrapped;
-    const envelope: Envelope = { v: 1, kid: this.#first, ...body, wiv, wdek, wtag };
+    const envelope: SealedText = { v: 1, kid: this.#first, ...body, wiv, wdek, wtag };
     return JSON.stringify(envelope);
   }
 
@@ -107,7 +107,7 @@ export class KeyEncryptionKeys {
     return key && Buffer.from(hkdfSync('sha256', key, '', `gatehouse ${purpose}`, ENCRYPTION_KEY_BYTES));
   }
 
-  #unwrap(envelope: Envelope, place: SealedPlace, aad: Buffer): Buffer {
+  #unwrap(envelope: SealedText, place: SealedPlace, aad: Buffer): Buffer {
     const kek = this.#keys.get(envelope.kid);
     if (!kek)
       throw unopened(
@@ -135,9 +135,9 @@ const decrypt = (key: Buffer, { iv, ct, tag }: Encrypted, aad: Buffer): Buffer |
     aad,
   );
 
-function parseEnvelope(text: string, place: SealedPlace): Envelope {
+function parseEnvelope(text: string, place: SealedPlace): SealedText {
   try {
-    const envelope = JSON.parse(text) as Envelope;
+    const envelope = JSON.parse(text) as SealedText;
     const texts = [envelope.kid, envelope.iv, envelope.ct, envelope.tag, envelope.wiv, envelope.wdek, envelope.wtag];
     if (envelope.v === 1 && texts.every((part) => typeof part === 'string')) return envelope;
   } catch {

@@ -81,14 +81,14 @@ export type SpoolLine =
   | { readonly what: 'send'; readonly send: SpooledSend }
   | { readonly what: 'end'; readonly end: SpooledEnd };
 
-type Written =
+type LineValue =
   | readonly ['process', Boot, number, readonly string[], (readonly string[])?]
   | readonly ['account', SpooledAccount]
   | readonly ['complete']
   | readonly ['send', number, readonly AccountAmount[], Cells]
   | readonly ['end', readonly number[], readonly AccountAmount[], readonly Cells[]];
 
-const textOf = (line: Written): string => `${JSON.stringify(line)}\n`;
+const textOf = (line: LineValue): string => `${JSON.stringify(line)}\n`;
 
 export const processLine = (boot: Boot, pid: number): string =>
   textOf(['process', boot, pid, END_COLUMNS, SEND_COLUMNS]);
@@ -147,9 +147,9 @@ export class LineReader {
 
   /** Undefined: the line was not written whole. A process that is killed, or a full disk, leaves such lines. */
   read(text: string): SpoolLine | undefined {
-    let line: Written;
+    let line: LineValue;
     try {
-      line = JSON.parse(text) as Written;
+      line = JSON.parse(text) as LineValue;
     } catch {
       return undefined;
     }

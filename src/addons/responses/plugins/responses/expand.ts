@@ -31,7 +31,7 @@ export const namesKept = (operation: Operation, body: RequestBody): boolean =>
   typeof body.value('previous_response_id') === 'string' || hasReferences(operation, body);
 
 /** The request whose input may name kept responses and items. */
-export interface Asking {
+export interface ExpandedRequest {
   readonly exchange: Exchange;
   readonly operation: Operation;
   readonly body: RequestBody;
@@ -44,7 +44,7 @@ export interface Asking {
  * (docs/protocols/openai-responses.md#kept-responses).
  */
 export async function wholeInput(
-  asking: Asking,
+  asking: ExpandedRequest,
   service: ResponseService,
   { turns, charge }: { readonly turns: Turns; readonly charge: Charge },
 ): Promise<WholeInput | undefined> {
@@ -129,7 +129,7 @@ export type Charge = (bytes: number) => void;
 
 /** Work on the bytes of a request, and on kept bytes that it reads. */
 const inTurn = <T>(
-  { exchange, body }: Pick<Asking, 'exchange' | 'body'>,
+  { exchange, body }: Pick<ExpandedRequest, 'exchange' | 'body'>,
   turns: Turns,
   work: () => T,
   bytes = 0,
@@ -150,7 +150,7 @@ function namingOf(body: RequestBody): Naming {
 
 /** The items of an input with references, as JSON texts. */
 async function resolved(
-  asking: Asking,
+  asking: ExpandedRequest,
   { items, ids, bytes }: Naming & { readonly bytes: number },
   { service, turns }: { readonly service: ResponseService; readonly turns: Turns },
 ): Promise<Pick<WholeInput, 'texts' | 'references' | 'unreadable'>> {

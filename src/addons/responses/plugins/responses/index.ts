@@ -10,7 +10,7 @@ import {
 } from '../../../../core/kernel/index.ts';
 import { GatewayError } from '../../../../plugin/index.ts';
 import { ANSWERS, type Tools } from './answers.ts';
-import { inputList, namesKept, wholeInput, type Asking, type WholeInput } from './expand.ts';
+import { inputList, namesKept, wholeInput, type ExpandedRequest, type WholeInput } from './expand.ts';
 import { keepReply } from './keep.ts';
 
 /** Keeps responses of the Responses API, continues them, and answers for them. */
@@ -58,7 +58,7 @@ function ask(tools: Tools, exchange: Exchange, next: () => Promise<void>): Promi
   );
 }
 
-interface Turn extends Pick<Asking, 'exchange' | 'operation'> {
+interface Turn extends Pick<ExpandedRequest, 'exchange' | 'operation'> {
   /** The response that it continues. */
   readonly turn?: Omit<KeptTurn, 'keeps'> | undefined;
 }
@@ -89,7 +89,7 @@ function answered(
 /** Puts the whole conversation into a request that continues one. */
 async function continued(
   { responses: service, limits, turns }: Tools,
-  { exchange, operation, body }: Asking,
+  { exchange, operation, body }: ExpandedRequest,
 ): Promise<Omit<KeptTurn, 'keeps'> | undefined> {
   const { request, kept } = exchange;
   // A request that is explained after it was served: its body has the whole input.
@@ -135,7 +135,7 @@ interface Rewriting extends Pick<WholeInput, 'texts'> {
 
 /** Parsing cannot be interrupted, so it has a turn of its own: 100,000 short references become a body of tens of megabytes. */
 async function rewrittenInTurns(
-  { exchange, operation }: Pick<Asking, 'exchange' | 'operation'>,
+  { exchange, operation }: Pick<ExpandedRequest, 'exchange' | 'operation'>,
   rewriting: Rewriting,
   turns: Turns,
 ): Promise<RequestBody> {

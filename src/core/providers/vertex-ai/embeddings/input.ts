@@ -98,14 +98,14 @@ function readMedia(kind: MediaKind, value: unknown, at: { param: string; losses:
   return { kind, param, ...source, ...compact({ mime }), segment };
 }
 
-type Source = Pick<Media, 'data' | 'uri' | 'mime'>;
+type InputMedia = Pick<Media, 'data' | 'uri' | 'mime'>;
 
-function fromDataUri(text: string): Source | undefined {
+function fromDataUri(text: string): InputMedia | undefined {
   const parsed = parseDataUri(text);
   return parsed && compact({ data: parsed.data, mime: parsed.mime });
 }
 
-function fromUrl(url: string, param: string): Source {
+function fromUrl(url: string, param: string): InputMedia {
   const inline = fromDataUri(url);
   if (inline) return inline;
   if (!/^(?:gs|https?):\/\/./i.test(url))

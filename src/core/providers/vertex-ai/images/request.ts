@@ -109,7 +109,7 @@ export function reportRest(fields: ImageFields, losses: LossReport, who: string)
   for (const key of fields.rest()) losses.dropped(key, `${who} has no such field`);
 }
 
-interface Field {
+interface SpelledField {
   /** The caller's spelling. */
   readonly key: string;
   readonly value: unknown;
@@ -117,7 +117,7 @@ interface Field {
 
 /** A caller's body, read field by field. Callers write the fields of OpenAI and of Google in either case. */
 export class ImageFields {
-  readonly #left = new Map<string, Field>();
+  readonly #left = new Map<string, SpelledField>();
 
   constructor(body: JsonObject) {
     for (const [key, value] of Object.entries(body)) {
@@ -131,7 +131,7 @@ export class ImageFields {
   }
 
   /** @param names the names of one field in different models, in camelCase */
-  take(...names: string[]): Field | undefined {
+  take(...names: string[]): SpelledField | undefined {
     const found = names.filter((name) => this.#left.has(name)).map((name) => this.#left.get(name)!);
     const [field, other] = found;
     if (field && other)
