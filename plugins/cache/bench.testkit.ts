@@ -1,4 +1,3 @@
-import { MemoryTextStore } from '../../src/addons/semantic-cache/store/text-store.ts';
 import { chatCompletions } from '../../src/core/operations/openai.ts';
 import { createSignals } from '../../src/formats/events.ts';
 import { GatewayError } from '../../src/plugin/index.ts';
@@ -14,7 +13,6 @@ import {
 } from '../../src/plugin/testing/index.ts';
 import { createHost } from '../../src/plugin/testing/run-plugin.ts';
 import { createReplyCache } from '../../src/core/translate/cached-replies.ts';
-import { createSemanticCache } from '../../src/addons/semantic-cache/semantic-cache.ts';
 import { MemoryReplyStore } from '../../src/core/memory/reply-cache.ts';
 import cache from './index.ts';
 
@@ -47,16 +45,17 @@ export interface Asked {
   readonly done: Promise<void>;
 }
 
-const noVectors: SemanticCache['embed'] = () => Promise.reject(new Error('No test asks for vectors.'));
-
-/** Tests replace `embed`, the only function that uses it. */
-const NO_EMBEDDER = {} as Parameters<typeof createSemanticCache>[1];
+/** Of targets whose cache compares no meanings. */
+const NO_SEMANTIC_CACHE = {} as SemanticCache;
 
 /**
  * One instance of the plugin over a real store, and a function that sends requests through it. `next` plays the
  * upstream.
  */
-export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: number } = {}, embed = noVectors) {
+export async function createBench(
+  limits: { maxBytes?: number; maxEntryBytes?: number } = {},
+  semantic = NO_SEMANTIC_CACHE,
+) {
   const clock = createFakeClock();
   const store = new MemoryReplyStore({
     clock,
@@ -65,7 +64,6 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
       maxEntryBytes: limits.maxEntryBytes ?? 100_000,
     },
   });
-  const texts = new MemoryTextStore({ maxBytes: 1_000_000, scopeBytes: 500_000, scopeEntries: 100 });
   const targets = {
     resolve: (exchange: Exchange, _target: Target, model: string) => {
       const denied = exchange.caller?.models;
@@ -73,7 +71,6 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
       return resolvedTarget(model);
     },
   };
-  const semantic = { ...createSemanticCache(texts, NO_EMBEDDER), embed };
   const { host } = createHost(cache, { clock, needs: { targets, semantic, cache: createReplyCache(store, clock) } });
   const middleware = toMiddleware(await cache.create({ options: {}, host }));
 
@@ -95,7 +92,7 @@ export async function createBench(limits: { maxBytes?: number; maxEntryBytes?: n
     done.catch(() => undefined);
     return { exchange, attempt, done };
   }
-  return { clock, store, texts, ask };
+  return { clock, store, ask };
 }
 
 /**

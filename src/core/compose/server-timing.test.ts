@@ -1,4 +1,3 @@
-import { readStored } from '../../addons/budgets/settings/read-stored.ts';
 import { describe, expect, it } from 'vitest';
 import { compose } from '../http/chain/compose.ts';
 import type { GatewayFile, GatewayKey } from '../../../schemas/types.generated.ts';
@@ -144,8 +143,8 @@ describe('the times of plugins', () => {
 
 describe('plugins are timed', () => {
   const settings = (gateway: GatewayFile, key: Partial<GatewayKey> = {}, inStore: Partial<GatewayKey> = {}) => {
-    const doc = { ...inStore } as Record<string, unknown>;
-    const stored = readStored({ kind: 'keys', id: 'b', doc, digests: [], version: 1, updatedBy: '', updatedAt: 0 })!;
+    const value = { entry: { ...inStore, id: 'b' }, digests: [] };
+    const stored = { kind: 'keys', id: 'b', by: '', at: 0, version: 1, value } as const;
     return {
       gateway: new Map([['prod', gateway]]),
       written: { keys: { keys: [{ id: 'a', key: new Secret('gk'), ...key }] }, teams: {}, prices: { prices: [] } },

@@ -80,7 +80,8 @@ describe('the schemas of bodies', () => {
       .flatMap((file) =>
         [...readFileSync(packageFile(file), 'utf8').matchAll(/bodySchema\('([^']+)'\)/g)].map(([, name]) => name!),
       );
-    expect([...new Set(used)].toSorted()).toEqual(BODIES);
+    // A build without an add-on has fewer.
+    expect(BODIES).toEqual(expect.arrayContaining(used));
   });
 
   it('give an abridged body the fault of the whole one, wherever a value is another', () => {

@@ -1,6 +1,5 @@
 import {
   InMemorySpanExporter,
-  RandomIdGenerator,
   SimpleSpanProcessor,
   TracerProvider,
   AlwaysOffSampler,
@@ -21,7 +20,6 @@ import {
   tryOf,
   WALL,
 } from '../exchange.testkit.ts';
-import { createSpanBytes } from '../../../addons/otlp/spans/span-bytes.ts';
 import { openServerSpan, type SpanOptions } from './spans.ts';
 import { recordOf } from '../make-record.ts';
 
@@ -323,13 +321,5 @@ describe('the spans of a request', () => {
       })),
     );
     expect(text).not.toContain('canary');
-    const bytes: string[] = [];
-    const isSampled = (): boolean => true;
-    const openSpan = createSpanBytes({ isSampled, ids: new RandomIdGenerator(), add: (span) => void bytes.push(span) });
-    openSpan(exchange, WALL).close(
-      recordOf(exchange, endOf({ state: 'failed', error }), { endedAt: 1305, receivedAt: WALL }),
-    );
-    expect(bytes.length).toBe(seen.length);
-    expect(bytes.join('')).not.toContain('canary');
   });
 });

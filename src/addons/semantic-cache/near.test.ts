@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/plugin/index.ts';
-import type { Attempt, Embedded, SemanticCache } from '../../src/core/kernel/index.ts';
-import { answers, createBench, plainReply, type AskParts } from './bench.testkit.ts';
+import { GatewayError } from '../../plugin/index.ts';
+import type { Attempt, Embedded, SemanticCache } from '../../core/kernel/index.ts';
+import { answers, createBench, plainReply, type AskParts } from '../../../plugins/cache/bench.testkit.ts';
+import { createSemanticCache } from './semantic-cache.ts';
+import { MemoryTextStore } from './store/text-store.ts';
 
 const semantic = { embeddings: '@v/vectors', threshold: 0.9, timeoutMs: 500 };
 const target = { cache: { maxAgeMs: 60_000, scope: 'key' as const, semantic } };
@@ -12,11 +14,18 @@ const json = (content: string): AskParts => ({ target, json: { messages: [{ role
 const sameVectors: SemanticCache['embed'] = ({ texts }) =>
   Promise.resolve({ vectors: texts.map(() => Float32Array.of(1, 0)), call });
 
+/** Tests replace `embed`, the only function that uses it. */
+const NO_EMBEDDER = {} as Parameters<typeof createSemanticCache>[1];
+
 async function createCounted(embed = sameVectors, limits: Parameters<typeof createBench>[0] = {}) {
   const calls: (readonly string[])[] = [];
-  const bench = await createBench(limits, (request) => {
-    calls.push(request.texts);
-    return embed(request);
+  const texts = new MemoryTextStore({ maxBytes: 1_000_000, scopeBytes: 500_000, scopeEntries: 100 });
+  const bench = await createBench(limits, {
+    ...createSemanticCache(texts, NO_EMBEDDER),
+    embed(request) {
+      calls.push(request.texts);
+      return embed(request);
+    },
   });
   let answered = 0;
   const begin = (text: string, parts: AskParts = {}) =>
@@ -29,6 +38,7 @@ async function createCounted(embed = sameVectors, limits: Parameters<typeof crea
     );
   return {
     ...bench,
+    texts,
     calls,
     begin,
     answered: () => answered,

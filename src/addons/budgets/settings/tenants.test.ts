@@ -2,11 +2,16 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayKey, TeamsFile } from '../../../../schemas/types.generated.ts';
-import { readStored, type StoredEntity } from '../../../addons/budgets/settings/read-stored.ts';
-import { changesBetween, nameOf, type StoredObject, type StoredObjects } from '../source/stored-objects.ts';
-import { digestOf } from './api-keys.ts';
-import { DigestRing } from './key-ring.ts';
-import { Tenants } from './tenants.ts';
+import { readStored, type StoredEntity } from './read-stored.ts';
+import {
+  changesBetween,
+  nameOf,
+  type StoredObject,
+  type StoredObjects,
+} from '../../../core/settings/source/stored-objects.ts';
+import { digestOf } from '../../../core/settings/compile/api-keys.ts';
+import { DigestRing } from '../../../core/settings/compile/key-ring.ts';
+import { Tenants } from '../../../core/settings/compile/tenants.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createExplainer, questionOf, type AskParts } from '../src/addons/explain/explain/explain.testkit.ts';
-import { createCaller } from '../src/plugin/testing/index.ts';
-import { builtinPlugins } from './index.ts';
+import { createExplainer, questionOf, type AskParts } from './explain/explain.testkit.ts';
+import { createCaller } from '../../plugin/testing/index.ts';
+import { builtinPlugins } from '../../../plugins/index.ts';
 
 const KEY = 'gatehouse-test-key-0123456789';
 const settings = {
