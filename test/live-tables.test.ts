@@ -18,7 +18,7 @@ const RARE: Readonly<Record<string, string>> = {
   'src/core/http/chain/instance.ts: WeakMap<Holder, Stop>': 'an external plugin stopped the request without a reply',
   'src/core/http/listener/data-server.ts: WeakMap<Duplex, ServerResponse>':
     'one per connection; the next request replaces it',
-  'src/core/settings/compile/plugin-options.ts: WeakMap<object, Compiled>': 'schemas of plugins',
+  'src/core/settings/compile/plugin-options.ts: WeakMap<object, CompiledOptions>': 'schemas of plugins',
   'src/core/settings/query/fields.ts: WeakMap<RequestBody, Map<string, unknown>>':
     'a condition reads a field of a large body',
   'src/core/settings/query/patterns.ts: WeakMap<object, number>': 'a condition has a `$regex`',
