@@ -59,7 +59,7 @@ const tokenReports =
     if (error) log.warn({ provider: slug, reason: error instanceof Error ? error.message : '' }, 'no access token');
   };
 
-/** What snapshots share and needs nothing but the process. */
+/** The state that snapshots share and that needs nothing but the process. */
 const toolsOf = ({ env, clock, log, random, metrics, models, upstream, stored, watch }: ProcessParts) => ({
   env,
   clock,

@@ -28,7 +28,7 @@ interface OwnBase {
   readonly origin: string;
   /** Endings that operators copy by mistake: documents show whole paths, and SDKs of other vendors expect a version. */
   readonly mistake: RegExp;
-  /** What is added for each request, as the subject of a message. */
+  /** The path or version that is added for each request, as the subject of a message. */
   readonly added: string;
 }
 

@@ -147,7 +147,7 @@ export function outOfTime(settings: LimitSettings & TimeoutTimes, host: string):
 const deadlineOver = ({ requestMs }: TimeoutTimes, when: string): GatewayError =>
   new GatewayError('timeout_request', `The request's deadline of ${formatDuration(requestMs)} passed ${when}.`);
 
-/** What a host has not done in time, by the limit that has passed. */
+/** The step that a host has not done in time, by the limit that has passed. */
 const LATE: Readonly<Record<Exclude<Overdue['name'], 'line'>, (host: string, times: TimeoutTimes) => string>> = {
   connect: (host, { timeouts }) =>
     `No connection to ${host} within ${formatDuration(timeouts.connect)} (timeouts.connect).`,

@@ -3,7 +3,7 @@ import type { Usage } from '../../../formats/events.ts';
 import type { RecordedCost } from '../costs.ts';
 import type { RecordedAttempt, RecordedTry, RequestRecord } from '../record.ts';
 
-/** What a row of the table of metrics says besides name, labels and buckets. */
+/** The members of a row of the table of metrics besides name, labels and buckets. */
 interface MetricFacts<L extends string> {
   readonly help: string;
   /**
