@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 
 /**
@@ -8,8 +9,9 @@ import { packageFile } from '../../src/core/kernel/package-root.ts';
 export default function fillCompileCache(): void {
   process.env['NODE_COMPILE_CACHE'] ??= packageFile('.cache/compiled');
   // Outside of a thread the module only loads.
-  const { status, stderr } = spawnSync(process.execPath, [packageFile('src/addons/budgets/store/sqlite/thread.ts')], {
-    encoding: 'utf8',
-  });
+  const thread = packageFile('src/addons/budgets/store/sqlite/thread.ts');
+  // A build without budgets has no such thread.
+  if (!existsSync(thread)) return;
+  const { status, stderr } = spawnSync(process.execPath, [thread], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the module of the store's thread does not load: ${stderr}`);
 }

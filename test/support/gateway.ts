@@ -1,29 +1,14 @@
 import './add-ons.ts';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { GatewayOptions } from '../../src/core/process/gateway-options.ts';
 import { startGateway } from '../../src/core/process/gateway.ts';
 import type { Gateway } from '../../src/core/process/running-gateway.ts';
 import { describeRun } from '../../src/addons/explain/explain/describe/index.ts';
 import { Agreement } from './agreement.ts';
 import { isFull } from './effort.ts';
+import { KEY, writeSettings, type TestSettings } from './write-settings.ts';
 
-export const KEY = 'gatehouse-test-key-0123456789';
-
-/** Text of the settings files, YAML or JSON (which is YAML). Gateway configs by id. */
-export interface TestSettings {
-  readonly server?: object | string;
-  readonly catalog?: object | string;
-  readonly keys?: object | string;
-  readonly teams?: object | string;
-  readonly prices?: object | string;
-  readonly gateway?: Readonly<Record<string, object | string>>;
-  /** Prompts by id. */
-  readonly prompts?: Readonly<Record<string, object | string>>;
-  /** Partials of prompts by name. */
-  readonly partials?: Readonly<Record<string, string>>;
-}
+export { KEY, writeSettings, type TestSettings };
 
 export interface TestGateway {
   readonly gateway: Gateway;
@@ -36,37 +21,6 @@ export interface TestGateway {
   /** All that was logged, as text. */
   readonly logText: () => string;
   close(): Promise<void>;
-}
-
-const text = (value: object | string): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** Writes a settings folder; ports are free ones on loopback. */
-export function writeSettings(settings: TestSettings): string {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
-  mkdirSync(join(dir, 'gateway'));
-  const server = settings.server ?? {};
-  const loopback = { host: '127.0.0.1', port: 0 };
-  const listen = { listen: loopback, status: loopback, admin: { port: 0 } };
-  writeFileSync(join(dir, 'server.yaml'), typeof server === 'string' ? server : text({ ...listen, ...server }));
-  writeFileSync(
-    join(dir, 'catalog.yaml'),
-    text(settings.catalog ?? { providers: [{ slug: 'sim', provider: 'simulator' }] }),
-  );
-  writeFileSync(
-    join(dir, 'keys.yaml'),
-    text(settings.keys ?? { keys: [{ id: 'test', key: `\${env:TEST_KEY:-${KEY}}` }] }),
-  );
-  if (settings.teams !== undefined) writeFileSync(join(dir, 'teams.yaml'), text(settings.teams));
-  if (settings.prices) writeFileSync(join(dir, 'prices.yaml'), text(settings.prices));
-  for (const [id, config] of Object.entries(settings.gateway ?? {}))
-    writeFileSync(join(dir, 'gateway', `${id}.yaml`), text(config));
-  const { prompts, partials = {} } = settings;
-  if (prompts) mkdirSync(join(dir, 'prompts', 'partials'), { recursive: true });
-  for (const [id, prompt] of Object.entries(prompts ?? {}))
-    writeFileSync(join(dir, 'prompts', `${id}.yaml`), text(prompt));
-  for (const [name, partial] of Object.entries(partials))
-    writeFileSync(join(dir, 'prompts', 'partials', `${name}.txt`), partial);
-  return dir;
 }
 
 /** A real gateway on loopback, its log kept in memory. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { writeSettings } from '../../../../test/support/gateway.ts';
+import { writeSettings } from '../../../../test/support/write-settings.ts';
 import { checkSettings } from '../../dry-run/check-settings.ts';
 import { describe as inWords } from '../../settings/source/diagnostic.ts';
 import { loadSettings } from '../../settings/read/load.ts';
