@@ -128,10 +128,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   };
 }
 
-/**
- * Awaits the compilation. A plugin that never starts has its own limit on the test clock; advancing the clock lets it
- * report that.
- */
+/** Awaits the compilation. Advancing the test clock lets a plugin that never starts report its own limit. */
 export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, real: Clock = systemClock): Promise<T> {
   try {
     return await withinTime(compiling, START_LIMIT_MS, real);

@@ -194,10 +194,7 @@ export class Explainer {
     }
   }
 
-  /**
-   * A hanging plugin may continue at any time and must not affect another question, so the next one compiles new
-   * chains.
-   */
+  /** A hanging plugin may continue and must not affect another question: the next one compiles new chains. */
   #abandon(snapshot: Snapshot, steps: readonly PluginStep[]): ExplainHangs {
     this.#compiled = undefined;
     void snapshot.close().catch(() => {});

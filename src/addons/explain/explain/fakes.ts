@@ -35,9 +35,7 @@ interface FakesSetup {
   readonly limited: () => GatewayError | null | undefined;
 }
 
-/**
- * The capabilities that plugins get in explain: the real ones, except those that leave the process, count or store.
- */
+/** The capabilities of plugins in explain: the real ones, but those that leave the process, count or store. */
 export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>) => Partial<Capabilities> {
   return (granted) => ({
     ...granted,

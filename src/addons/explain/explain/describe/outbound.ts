@@ -46,10 +46,7 @@ const sourcesOfFields =
     return change.source.kind === 'settings' ? { ...change.source, path: field } : change.source;
   };
 
-/**
- * Parses the body; a number with many digits becomes an object that only `JSON.stringify` reads. Returns text that is
- * not JSON unchanged.
- */
+/** Parses the body; a long number becomes an object for `JSON.stringify` alone. Other text stays a string. */
 export function describeBody(text: string): unknown {
   try {
     return parseReplyText(text);
