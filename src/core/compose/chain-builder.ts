@@ -75,9 +75,7 @@ interface ChainBuilderTools {
   readonly pluginFault: ReportPluginFailure;
 }
 
-/**
- * If a plugin does not await its `sleep`, a client disconnect would reject it unhandled and without a plugin's name.
- */
+/** If a plugin does not await its `sleep`, a client disconnect would reject it without a plugin's name. */
 const forgivingClock = (clock: Clock): Clock => ({
   now: () => clock.now(),
   wall: () => clock.wall(),
