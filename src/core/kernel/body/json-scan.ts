@@ -253,7 +253,7 @@ class Scanner {
       }
       const byte = bytes[at];
       if (byte === BACKSLASH) {
-        at = ESCAPED[bytes[at + 1]!] === 1 ? at + 2 : this.#escape(at + 1) + 1;
+        at = ESCAPED[bytes[at + 1]!] === 1 ? at + 2 : this.#unicode(at + 1);
       } else if (byte === QUOTE) {
         this.#at = at + 1;
         return;
@@ -264,19 +264,11 @@ class Scanner {
     }
   }
 
-  /** Returns the index of the last byte of the escape sequence whose letter is at `at`. */
-  #escape(at: number): number {
+  /** Returns the index after the escape `\uXXXX` whose letter is at `at`. */
+  #unicode(at: number): number {
     const bytes = this.#bytes;
-    const byte = bytes[at];
-    if (byte === LETTER_U) {
-      if (
-        at + 4 < bytes.length &&
-        (HEX[bytes[at + 1]!]! & HEX[bytes[at + 2]!]! & HEX[bytes[at + 3]!]! & HEX[bytes[at + 4]!]!) === 1
-      )
-        return at + 4;
-    } else if (byte !== undefined && ESCAPED[byte] === 1) {
-      return at;
-    }
+    const isHex = HEX[bytes[at + 1]!]! & HEX[bytes[at + 2]!]! & HEX[bytes[at + 3]!]! & HEX[bytes[at + 4]!]!;
+    if (bytes[at] === LETTER_U && isHex === 1) return at + 5;
     this.#at = at;
     return this.#fail('an escape in a string is not valid');
   }

@@ -288,17 +288,8 @@ interface SharedParse {
   hasReferences: boolean | undefined;
 }
 
-function parse(text: string): Record<string, unknown> {
-  try {
-    // The scan guarantees an object.
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch (error) {
-    throw new GatewayError(
-      'invalid_json',
-      `The body is not valid JSON: ${String(error instanceof Error ? error.message : error)}.`,
-    );
-  }
-}
+/** The scan guarantees an object. */
+const parse = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
 /** Maximum length of a key quoted in an error. */
 const SHOWN_KEY = 100;
