@@ -149,10 +149,7 @@ const SIMULATOR: string = 'simulator';
 /** `draws` of a case are for this plugin only: a retry that draws its waiting time takes none of them. */
 const DRAWS = 'route';
 
-/**
- * Opens only entries that find their credentials by opening; with fake tokens that sends nothing. The simulator would
- * listen. Opening any other entry would only check credentials that no case uses and that this machine may lack.
- */
+/** Opens only entries that find their credentials by opening, with fake tokens; the simulator would listen. */
 const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
   provider !== SIMULATOR && tokenKey === undefined;
 

@@ -110,10 +110,7 @@ interface SentHeader {
   readonly sourceOf: SourceOfField;
 }
 
-/**
- * The caller's headers, and the items of a list in its body, that a sent header has words of: a header that the config
- * forwards, or one that is part of the upstream's API.
- */
+/** The caller's headers, and the items of a list in its body, that a sent header has words of. */
 function callerSources(
   { exchange: { request } }: Observation,
   { attempt, body }: SeenAttempt,
