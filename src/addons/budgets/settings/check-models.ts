@@ -160,7 +160,7 @@ function modelsAt({ models, provider, ...entry }: CatalogEntry, table: PriceTabl
 const haveCommon = (some: readonly string[] | undefined, others: readonly string[] | undefined): boolean =>
   !some || !others || some.some((one) => others.some((other) => mayOverlap(one, other)));
 
-/** False where no model has both names; `*` in either stands for any text. Of two patterns only the beginnings are compared. */
+/** False where no model has both names; `*` is any text. Of two patterns only the beginnings are compared. */
 function mayOverlap(one: string, other: string): boolean {
   if (!other.includes('*')) return fits(one, other);
   if (!one.includes('*')) return fits(other, one);
