@@ -25,10 +25,7 @@ interface AdminServer {
   readonly offerBootstrap: () => Promise<void>;
 }
 
-/**
- * The listener for operators. It calls no upstream, and replies only if the Host header names this listener: a browser directed here by
- * a foreign name (DNS rebinding) gets nothing.
- */
+/** The operators' listener. A foreign Host header (DNS rebinding through a local browser) gets no reply. */
 export function createAdminServer(options: AdminOptions): AdminListener {
   const api = new AdminApi(options);
   const answer = createAnswers(options, api);
@@ -49,9 +46,8 @@ export function createAdminServer(options: AdminOptions): AdminListener {
 }
 
 /**
- * Listens unless the listener would be open without a token. The settings checks report this with its place; the check
- * is repeated here because the listener exposes all requests. When it resolves, this start has written or
- * removed the file of the bootstrap token.
+ * Listens unless it would be open without a token: the settings checks report that, and this guard stays, because the
+ * listener exposes all requests. Resolves once the bootstrap token is written or removed.
  */
 export async function listenAdmin(
   { server, offerBootstrap }: AdminServer,

@@ -83,10 +83,7 @@ const claude: AgentConfig = {
   }),
 };
 
-/**
- * Side tasks for which Gemini CLI requests built-in models: compression of conversations, searches in the web, corrections of edits,
- * detection of loops (`DEFAULT_MODEL_CONFIGS` in the source of 0.61.0).
- */
+/** Tasks for which Gemini CLI requests built-in models (`DEFAULT_MODEL_CONFIGS` in the source of 0.61.0). */
 const GEMINI_SIDE_TASKS = [
   'chat-compression-default',
   'gemini-3-flash-base',

@@ -128,10 +128,7 @@ export async function startCaseGateway(setup: CaseGatewaySetup): Promise<CaseGat
   };
 }
 
-/**
- * Awaits the compilation. A plugin that never starts has its own limit on the test clock; advancing the clock lets it
- * report that.
- */
+/** Awaits the compilation. Advancing the test clock lets a plugin that never starts report its own limit. */
 export async function started<T>(compiling: Promise<T>, { clock }: CaseTime, real: Clock = systemClock): Promise<T> {
   try {
     return await withinTime(compiling, START_LIMIT_MS, real);
@@ -152,10 +149,7 @@ const SIMULATOR: string = 'simulator';
 /** `draws` of a case are for this plugin only: a retry that draws its waiting time takes none of them. */
 const DRAWS = 'route';
 
-/**
- * Opens only entries that find their credentials by opening; with fake tokens that sends nothing. The simulator would
- * listen. Opening any other entry would only check credentials that no case uses and that this machine may lack.
- */
+/** Opens only entries that find their credentials by opening, with fake tokens; the simulator would listen. */
 const needsOpening: Parameters<Snapshot['open']>[0] = ({ provider, tokenKey }) =>
   provider !== SIMULATOR && tokenKey === undefined;
 

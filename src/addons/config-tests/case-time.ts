@@ -28,10 +28,7 @@ export const startTime = (traffic: Traffic, wall: number, patient: () => boolean
   patient,
 });
 
-/**
- * Lets test time pass until `over`: it stands still while anything progresses, then jumps to the next timer. Returns
- * the reason if it does not end.
- */
+/** Jumps from timer to timer until `over`, while nothing progresses. Returns the reason if it does not end. */
 export async function passTime(
   { clock, traffic, patient }: CaseTime,
   over: () => boolean,

@@ -203,10 +203,7 @@ const quoted = (names: readonly string[]): string => alternatives(names.map((nam
 const ALL: readonly MetricSpec[] = Object.values(METRICS);
 const COUNTERS = ALL.filter(({ type }) => type === 'counter');
 
-/**
- * Checks the expected counters. An unknown counter is never incremented, so a case that expects `value: 0` of it could
- * not fail.
- */
+/** Checks the expected counters. An unknown counter is always 0, so that `value: 0` of it would hold. */
 function checkMetrics({ metrics = [] }: TestExpectation): readonly CaseFinding[] {
   return metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
     const path = ['expect', 'metrics', index];

@@ -13,10 +13,7 @@ export interface Mismatch {
   readonly suggestion?: string;
 }
 
-/**
- * The differences of a value from the expected one: one mismatch per leaf. Additional keys of an object are ignored,
- * lists are compared whole, and null matches a null or missing field.
- */
+/** One mismatch per leaf. Additional keys are ignored, lists compared whole; null matches a missing field. */
 export function differences(expected: unknown, got: unknown, path: JsonPath): readonly Mismatch[] {
   if (expected === null) return got === null || got === undefined ? [] : [differ(expected, got, path)];
   if (Array.isArray(expected)) return Array.isArray(got) ? ofLists(expected, got, path) : [differ(expected, got, path)];

@@ -20,10 +20,7 @@ export class Traffic {
 
 type WriteCallback = (error?: Error | null) => void;
 
-/**
- * One end of a connection in memory. A `Socket`, because node:http and undici require one, including its address; it
- * never opens anything.
- */
+/** One end of a connection in memory. node:http and undici require a `Socket`; this one opens nothing. */
 export class MemorySocket extends Socket {
   readonly #traffic: Traffic;
   #peer: MemorySocket | undefined;

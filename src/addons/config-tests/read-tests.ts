@@ -68,10 +68,7 @@ function diagnosticsOf(file: ReadFile): readonly Diagnostic[] {
   return [{ file: found.path, line: 1, column: 1, severity: 'error', message }];
 }
 
-/**
- * Removes false warnings: names of metrics begin like gateway keys (`gatehouse_requests_…`) and are no secrets in clear
- * text.
- */
+/** Removes false warnings: names of metrics begin like gateway keys (`gatehouse_requests_…`). */
 function withoutMetrics(diagnostics: readonly Diagnostic[], tests: TestFile | undefined): readonly Diagnostic[] {
   if (!tests || diagnostics.length === 0) return diagnostics;
   const names = tests.cases.flatMap((one, index) => [

@@ -15,10 +15,7 @@ export interface WrittenReply {
   /** The body, or the events of a stream one by one. */
   readonly pieces: readonly string[];
   readonly stream: boolean;
-  /**
-   * With `fault: cut`, the connection ends after this many pieces. Undefined: within the body, or before the last
-   * event.
-   */
+  /** With `fault: cut`, the pieces before the end. Undefined: within the body, or before the last event. */
   readonly cutBehind?: number;
 }
 

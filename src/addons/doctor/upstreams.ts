@@ -7,8 +7,12 @@ import type { Settings } from '../../core/settings/read/load.ts';
 import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { MemoryTokenStore } from '../../core/memory/tokens.ts';
 import { createUpstream, type Lookup } from '../../core/upstream/index.ts';
-import type { OutboundWay, Upstream } from '../../core/upstream/types.ts';
-import { createProbe } from '../../core/upstream/probe.ts';
+import type { Origin, OutboundWay, Upstream } from '../../core/upstream/types.ts';
+import { openOnce } from '../../core/upstream/connection.ts';
+import { checkOrigin, systemLookup } from '../../core/upstream/egress.ts';
+import { networkWire } from '../../core/upstream/pool.ts';
+import { createRoutes } from '../../core/upstream/route.ts';
+import { UpstreamError } from '../../plugin/index.ts';
 import { proveCredentials } from './prove.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 
@@ -57,7 +61,7 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
       (one) => one.slug === provider.slug && one.provider === SIMULATOR && !('base_url' in one && one.base_url),
     );
   const entries = catalog.entries.filter((entry) => !isSimulator(entry));
-  const probe = createProbe({ clock: systemClock, outbound, lookup, timeoutMs });
+  const probe = createProbe(checks);
   try {
     const found = await Promise.all([
       ...entries.map((entry) => checkCredentials(entry, timeoutMs, probes ? upstream : undefined)),
@@ -140,4 +144,29 @@ function clockFinding(skews: readonly number[]): Finding {
     'clock',
     `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} a token endpoint: tokens and certificates are refused when the clock is wrong`,
   );
+}
+
+/** Connects as requests would, through the guard, the proxy and TLS, and closes at once. Sends nothing. */
+function createProbe({ outbound, lookup = systemLookup, timeoutMs }: UpstreamChecks) {
+  const clock = systemClock;
+  const wire = networkWire(outbound.ca);
+  const routes = createRoutes(outbound);
+  /** Rejects with GatewayError. `isProxied`: of an http upstream only the proxy was reached. */
+  return async (origin: Pick<Origin, 'url' | 'allowInsecure'>): Promise<{ readonly isProxied: boolean }> => {
+    const { allowInsecure } = origin;
+    const url = checkOrigin({ ...origin, connections: 1 });
+    const proxy = routes.proxyFor(url);
+    const context = { clock, lookup, wire, proxy, allowInsecure, metadataServer: false, chosenByCaller: false };
+    const { opened, abandon } = openOnce(context, url);
+    const stop = clock.after(timeoutMs, () =>
+      abandon(new UpstreamError('timeout_connect', `${url.host} did not answer within ${timeoutMs} ms.`)),
+    );
+    try {
+      const socket = await opened;
+      socket.on('error', () => {}).destroy();
+      return { isProxied: proxy !== undefined };
+    } finally {
+      stop();
+    }
+  };
 }

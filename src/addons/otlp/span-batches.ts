@@ -50,10 +50,7 @@ class OpenBatch {
   }
 }
 
-/**
- * Collects spans that are bytes already into batches and exports them, as OpenTelemetry's BatchSpanProcessor does with
- * objects, with the same limits and defaults (`OTEL_BSP_*`). Spans beyond the queue are dropped, and reported.
- */
+/** Batches and exports spans as bytes, as BatchSpanProcessor does objects, with its limits (`OTEL_BSP_*`). */
 export class SpanBatches {
   readonly #sender: SpanSender;
   readonly #clock: Clock;

@@ -15,10 +15,7 @@ type Scope = PromptValueSchema | 'any' | 'none';
 /** Most tags that a check follows through partials inside partials. */
 const MAX_TAGS = 50_000;
 
-/**
- * Checks the names of one version's templates against its variables, through partials and sections. A name inside a
- * section may also be a key of the section's value, as far as the variable's schema says which keys that has.
- */
+/** Checks the names of a version's templates against its variables, through partials and sections. */
 export class NameCheck {
   readonly #version: CompiledVersion;
   readonly #report: (mistake: NameMistake) => void;

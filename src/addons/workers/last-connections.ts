@@ -76,9 +76,8 @@ interface LastWorkers {
 }
 
 /**
- * Ends a drain's delay. The primary closes the port while the accept queue is empty, hands out all accepted
- * connections, and only then lets the workers stop listening. A worker alone does not know which connections the kernel
- * and the primary still hold for it. For a single process see `takeLastConnections` in drain.ts.
+ * Ends a drain's delay: closes the port while the accept queue is empty, hands out all accepted connections, and then
+ * lets the workers stop. Only the primary knows them. For a single process see `takeLastConnections` in drain.ts.
  */
 export async function takeLastConnections(workers: LastWorkers, { delayMs, timeoutMs }: DrainTimes): Promise<void> {
   const { listener, connections, clock } = workers;

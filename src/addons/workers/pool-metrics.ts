@@ -27,9 +27,8 @@ interface ReportedMetrics {
 const NO_FAMILIES: Families = [];
 
 /**
- * Merges the metrics of several processes. When a worker dies, its last counters and histograms move into a sum for
- * ended workers, so that no counter decreases; its gauges are dropped. A series is removed as a whole once no worker
- * has used it for as long as a single process would keep it.
+ * Merges the metrics of several processes. A dead worker's counters and histograms stay in a sum, so that no counter
+ * decreases; its gauges go. A series is removed once no worker has used it for as long as one would keep it.
  */
 export class PoolMetrics {
   readonly #own: Pick<Metrics, 'snapshot'>;

@@ -12,10 +12,7 @@ interface FoundAlias<T> {
   readonly rest: string | undefined;
 }
 
-/**
- * Aliases by name. An exact name comes first, then the wildcard with the longest text before its star. A name that is
- * exact costs one look-up; any other one costs a look-up for each length of those texts, which names bound to 128.
- */
+/** Aliases by name: the exact name, then the wildcard with the longest text before its star. */
 export class AliasNames<T> {
   readonly #exact: ReadonlyMap<string, FoundAlias<T>>;
   /** By the text before the star. */

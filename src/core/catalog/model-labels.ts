@@ -28,9 +28,8 @@ interface Taken {
 }
 
 /**
- * A name that no catalog lists takes a label with its first 2xx, so that guesses take none, and loses it after a day
- * without requests. Each key takes at most a tenth of the labels. Others count as `__other__`. A worker has
- * `WorkerLabels`.
+ * A name that no catalog lists takes a label with its first 2xx, so that guesses take none, and loses it after an idle
+ * day. A key takes at most a tenth of the labels; others count as `__other__`. A worker has `WorkerLabels`.
  */
 export class ModelLabels implements ModelNames {
   readonly #taken = new Map<string, Taken>();
@@ -106,10 +105,7 @@ const REPORTS_PER_SECOND = 200;
 /** … and one key must leave room for the names of others. */
 const REPORTS_PER_KEY = 5;
 
-/**
- * The primary decides which names have a label, so that all workers agree: until it has sent the label of a new name,
- * that counts as `__other__`.
- */
+/** The primary decides which names have a label, so that all workers agree. Until then a name is `__other__`. */
 export class WorkerLabels implements ModelNames {
   readonly #now: () => number;
   readonly #report: (use: LabelUse) => void;

@@ -60,10 +60,7 @@ export const isLocatable = (provider: ProviderEntry, model: string): boolean =>
 export const tasksAt = (provider: ProviderEntry, model: string): readonly ModelTask[] =>
   MODEL_TASKS.filter((task) => canLocate(provider, model, task));
 
-/**
- * Chooses the entry of a request by the model's own `@slug/`, then the config's target, then the header. The model and
- * the target must not contradict each other; both take precedence over the header.
- */
+/** Chooses the entry: the model's `@slug/`, then the config's target (they must agree), then the header. */
 export class CatalogResolver implements TargetResolver {
   readonly #catalog: Catalog;
   readonly #labels: ModelNames;

@@ -9,9 +9,8 @@ import { samples } from './samples.generated.ts';
 import { schemaText } from './schema.ts';
 
 /**
- * Editors find the schema through the first line of a file. A settings folder may be anywhere, and a network address
- * would require a connection, so the schemas are copied beside the settings. The loader ignores names that begin with a
- * dot.
+ * Editors find the schema through the first line of a file. Settings may be anywhere, also without network: the schemas
+ * are copied beside them. The loader ignores names that begin with a dot.
  */
 const SCHEMAS = '.schemas';
 

@@ -22,9 +22,8 @@ export const schemaText = (name: SchemaName): string => `${JSON.stringify(bundle
 const isSchemaName = (name: string): name is SchemaName => SCHEMA_NAMES.some((one) => one === name);
 
 /**
- * Bundles a settings schema into one document: definitions from other files are copied into its `definitions` under
- * names such as `server.timeouts` (its own names have no dot). JSON Schema would also allow embedding whole documents
- * by `$id`, but editors resolve such references over the network.
+ * Bundles a schema into one document: definitions of other files become `server.timeouts` and so on. Editors would
+ * resolve whole documents, embedded by `$id`, over the network.
  */
 export function bundleSchema(name: SchemaName, read: (name: SchemaName) => Schema = readSchema): Schema {
   const schema = read(name);

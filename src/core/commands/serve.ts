@@ -65,9 +65,7 @@ async function unlessStopped(starting: Promise<Gateway>, stopped: Promise<unknow
   return Promise.race([starting, givenUp]);
 }
 
-/**
- * Handles SIGHUP for the whole life of the process: without a listener it would end the process. An early one is kept.
- */
+/** Handles SIGHUP for the whole life of the process, which it would end otherwise. An early one is kept. */
 function hangupSignal(): { listen(listener: () => void): void } {
   let early = false;
   let handle = (): void => void (early = true);

@@ -9,7 +9,7 @@ import {
   type PluginPlace,
 } from '../http/chain/compile.ts';
 import type { Chain } from '../http/chain/instance.ts';
-import { providedBy, type OuterChain } from '../http/chain/provided.ts';
+import { pluginOf } from '../http/chain/kept-plugins.ts';
 import type { PluginRegistry } from '../http/chain/registry.ts';
 import { nearest, type Capabilities, type CapabilityName, type Plugin } from '../kernel/index.ts';
 import type { Clock, PluginLevel } from '../../plugin/index.ts';
@@ -32,6 +32,12 @@ export interface ChainPlace {
   readonly indexes?: CheckedChain['source']['indexes'];
   /** Names that the outer chains provide. */
   readonly provided?: readonly string[];
+}
+
+interface OuterChain {
+  readonly items: readonly ChainItem[];
+  /** The capability of the plugin that runs the next chain. Plugins after it provide nothing to that chain. */
+  readonly runner: CapabilityName;
 }
 
 /** Stands in for a chain that did not compile. */
@@ -75,9 +81,7 @@ interface ChainBuilderTools {
   readonly pluginFault: ReportPluginFailure;
 }
 
-/**
- * If a plugin does not await its `sleep`, a client disconnect would reject it unhandled and without a plugin's name.
- */
+/** If a plugin does not await its `sleep`, a client disconnect would reject it without a plugin's name. */
 const forgivingClock = (clock: Clock): Clock => ({
   now: () => clock.now(),
   wall: () => clock.wall(),
@@ -223,4 +227,19 @@ export class ChainBuilder {
     const end = this.#tools.clock.now() + PLUGIN_LIMIT_MS;
     for (const resources of [...this.#others, this.#own]) await resources.close(end);
   }
+}
+
+/** The names that the outer chains provide to the plugins of a chain. */
+function providedBy(outer: readonly OuterChain[], level: PluginLevel, registry: PluginRegistry): string[] {
+  // Names that this level provides are excluded: the `reply` of an attempt is not that of the request.
+  const all = registry.names.flatMap((name) => registry.get(name)?.plugin ?? []);
+  const own = new Set(all.filter((plugin) => plugin.level === level).flatMap(({ provides }) => provides));
+  const names = outer.flatMap(({ items, runner }) => {
+    const plugins = items.map(pluginOf);
+    const last = plugins.findIndex((name) => registry.get(name)?.plugin.needs.includes(runner));
+    return plugins
+      .slice(0, last < 0 ? undefined : last + 1)
+      .flatMap((name) => registry.get(name)?.plugin.provides ?? []);
+  });
+  return [...new Set(names)].filter((name) => !own.has(name));
 }

@@ -6,9 +6,8 @@ import type { Watch } from './chain-builder.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /**
- * The second step of admission. A request takes its place before its caller is known; this checks the caller's share
- * when the plugin that identifies the caller calls `next`, and answers the operations that no plugin answers. It is not a plugin of its own, so no plugin list can leave
- * it out.
+ * The second step of admission: the caller's share, once a plugin has identified the caller, and the answer where no
+ * plugin has one. It is no plugin, so no plugin list can leave it out.
  */
 export const admitting = (gate: EntryGate, watch: Watch = {}): Watch => ({
   ...watch,

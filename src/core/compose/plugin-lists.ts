@@ -75,10 +75,7 @@ export class PluginLists {
     }
   }
 
-  /**
-   * The plugins of the server's chain that a list drops without saying so. What built-in plugins without options do is for
-   * settings, whose own checks name the plugin; prompts are a setting of the folder.
-   */
+  /** The plugins of the server's chain that a list drops silently, but for those whose checks name them. */
   #leftOut(level: ListedLevel, items: readonly ChainItem[]): readonly string[] {
     const { registry } = this.#builder.checks;
     const named = namesOf(items);

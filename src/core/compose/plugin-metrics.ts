@@ -21,9 +21,8 @@ export const pluginReports = (families: Pick<Families, 'pluginDuration' | 'plugi
 export type MeasuredPlugins = 'external' | 'all' | 'off';
 
 /**
- * Measures plugins for metrics: the time of a run without that of the plugins after it, and the errors that it threw
- * itself. By default only external plugins are wrapped, which are watched anyway: a chain of built-in plugins stays as it
- * is.
+ * Measures plugins: the time of a run without the plugins after it, and its own errors. By default only external
+ * plugins are wrapped, which are watched anyway.
  */
 export function measuringPlugins(
   outer: Watch | undefined,

@@ -64,10 +64,7 @@ const PLUGIN_API: ReadonlyMap<string, string> = new Map(
 );
 let offered = false;
 
-/**
- * Resolves the plugin API in a plugin to that of the running gateway. By Node's own rules it is not found from a
- * settings folder outside the package or in a checkout without a build, and elsewhere it may be another copy.
- */
+/** Resolves the plugin API to that of this gateway: Node's own rules find none, or another copy. */
 function offerPluginApi(): void {
   if (offered) return;
   offered = true;
@@ -113,10 +110,8 @@ function versionOf(path: string): string {
 }
 
 /**
- * The URL to import. Node caches a module, or its failure, by URL for the life of the process, so only a new URL loads
- * changed code. Each version ever loaded stays in memory, and snapshots with an old version keep using it. Files that
- * the module imports are not reloaded, because their URLs do not change. CommonJS files are not reloaded either,
- * because Node caches them by path.
+ * The URL to import. Node caches a module, or its failure, by URL for the life of the process: only a new URL loads
+ * changed code, and old versions stay in memory. Files that it imports, and CommonJS files, are not reloaded.
  */
 function locate(specifier: string, folder: string): string {
   if (isLocal(specifier)) {

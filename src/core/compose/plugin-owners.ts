@@ -56,9 +56,8 @@ function pathOf(url: string): string | undefined {
 }
 
 /**
- * The external plugin that caused an uncaught error, found by the files in its stack. If the stack names neither a
- * plugin file nor a gateway file above the boundary, it is the plugin whose callback ran: a plugin may throw values
- * without a stack.
+ * The external plugin that caused an uncaught error, by the files in its stack. A stack without a plugin file or a
+ * gateway file above the boundary is of the plugin whose callback ran.
  */
 export function pluginOf(error: unknown): string | undefined {
   const paths = stackPaths(error);

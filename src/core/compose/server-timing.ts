@@ -49,10 +49,7 @@ export class PluginTimes {
     };
   }
 
-  /**
-   * The header of a reply that is about to leave: the milliseconds of each plugin, and the moments of the last try
-   * since it began. Plugins of earlier attempts appear as one sum, so that the plugin times add up.
-   */
+  /** The milliseconds of each plugin and the moments of the last try. Earlier attempts appear as one sum. */
   header(exchange: Exchange): string {
     const { chain, attempt, earlier } = this.#times.get(exchange) ?? NONE;
     const toMetric = ([name, ms]: readonly [string, number]): string => metric(`plugin-${name}`, ms);

@@ -41,10 +41,7 @@ export interface Snapshot extends PathSettings {
 /** Limit for opening all entries together: some retry a metadata server that is still starting. */
 const OPEN_LIMIT_MS = 45_000;
 
-/**
- * Compiles settings. Every problem is reported in `loaded`; with an error among them the result is undefined. Does no
- * I/O of its own; plugins may.
- */
+/** Compiles settings and reports problems in `loaded`. Undefined: one is an error. Only plugins do I/O. */
 export async function compileSnapshot(loaded: LoadResult, shared: Shared): Promise<Snapshot | undefined> {
   const { settings } = loaded;
   if (!settings) return undefined;

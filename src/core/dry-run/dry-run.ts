@@ -5,10 +5,7 @@ import type { RecordedAttempt, RecordTimes, RequestRecord } from '../record/reco
 import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { DryCall } from './calls.ts';
 
-/**
- * The outcome of a request in a dry run: the record that a serving gateway makes of it, and beside it what a record
- * leaves out. Explanations and the outcomes of config tests are views of this value.
- */
+/** The outcome of a request in a dry run: the record that serving makes, and what a record leaves out. */
 export interface DryRun {
   readonly record: RequestRecord;
   /** The request after its run: bodies, headers, messages of errors. */

@@ -10,10 +10,7 @@ interface DryForm {
   readonly files?: readonly string[] | undefined;
 }
 
-/**
- * A multipart form with the fields of a JSON object, and placeholders as its files: the dry run of a request whose type
- * is a form. A body of another type stays as it is, since the gateway refuses it.
- */
+/** A form with the fields of a JSON object and placeholders as files. Other bodies stay, to be refused. */
 export function formOfFields(
   body: Buffer,
   { operation, type = '', files = ['file'] }: DryForm,

@@ -30,10 +30,7 @@ export interface Attempt extends PublicAttempt {
   readonly tries: TryRecord[];
   /** The look-up in the semantic cache; undefined when there was none. */
   semantic: SemanticLookup | undefined;
-  /**
-   * Set when the attempt waited for another request's reply instead of sending its own. Monotonic milliseconds; `to` is
-   * undefined while it waits.
-   */
+  /** Set when the attempt waits for another request's reply; monotonic ms. `to` is undefined meanwhile. */
   wait: { readonly from: number; to: number | undefined } | undefined;
   signals: Signals | undefined;
 }
@@ -103,10 +100,7 @@ export function lossesOf({ losses, signals }: Pick<Attempt, 'losses' | 'signals'
   return signals?.losses ? [...losses, ...signals.losses] : losses;
 }
 
-/**
- * The number of retries among an attempt's tries. Calls of one batch are not retries of each other. Neither is a call
- * that was cancelled because another call failed and is sent again with it.
- */
+/** The number of retries. Calls of one batch are none, nor is a call that another call's failure cancelled. */
 export function retriesOf(tries: readonly Pick<TryRecord, 'call' | 'error'>[]): number {
   if (tries.length < 2) return 0;
   const before = new Map<number, Pick<TryRecord, 'error'>>();

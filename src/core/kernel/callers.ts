@@ -11,10 +11,7 @@ export interface KeyRing extends PublicKeyRing {
   readonly uploads?: UploadGrants | undefined;
 }
 
-/**
- * Credentials in the addresses of uploads in pieces: Google's Python client sends the pieces without its key
- * (docs/protocols/files.md#google).
- */
+/** Credentials in upload addresses: Google's Python client sends no key there (docs/protocols/files.md#google). */
 export interface UploadGrants {
   /** A credential for this upload alone. It is valid as long as the upload can last and the key is valid. Undefined: there is no such key. */
   grant(keyId: string, uploadId: string): string | undefined;

@@ -112,9 +112,8 @@ export interface BudgetRules {
 /** The budgets of callers. */
 export interface RequestBudgets {
   /**
-   * Reserves what the attempt can cost on every budget of its caller, and notes it in `attempt.budget`. Undefined: done, or the caller
-   * has no budget. A promise: a question to the store for room is under way, which takes a bounded time. Throws, or rejects with, GatewayError
-   * `budget_exceeded`, `budget_unavailable`, `model_unpriced`. The end of the exchange settles what was reserved.
+   * Reserves the most that the attempt can cost on all budgets of its caller, in `attempt.budget`, until the end of the
+   * exchange. A promise: the store is asked. Errors: `budget_exceeded`, `budget_unavailable`, `model_unpriced`.
    */
   reserve(exchange: Exchange, attempt: Attempt, rules: BudgetRules): Promise<void> | undefined;
   /** Notes in `attempt.budget` what `reserve` would reserve, and counts nothing. Throws where no budget could admit it, spent or not. */

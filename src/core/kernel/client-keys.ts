@@ -7,9 +7,8 @@ export const googleKeys = ({ 'x-goog-api-key': keys }: IncomingHttpHeaders): rea
   keys?.toString().split(/, */) ?? NONE;
 
 /**
- * The format of keys that `gatehouse keys create` generates, truncated or mistyped ones included: `gatehouse_<12-char
- * id>_<secret>`. Prefix and id suffice: no vendor's tokens have them, and a key with a wrong end must still be treated
- * as a key.
+ * The format of gateway keys, truncated or mistyped ones included: `gatehouse_<12-char id>_<secret>`. No vendor's
+ * tokens have this beginning.
  */
 const KEY_SHAPE = /gatehouse_[a-z0-9]{12}_/i;
 

@@ -26,10 +26,7 @@ const SILENCES: ReadonlySet<ErrorCode> = new Set([
   'timeout_idle',
 ]);
 
-/**
- * A full timeout passed without result (for a connection, the first byte, more content): the same target would cost as
- * much time again.
- */
+/** A full timeout passed without result: the same target would cost as much time again. */
 export function isSilence(error: unknown): boolean {
   return error instanceof UpstreamError && SILENCES.has(error.code);
 }
@@ -44,10 +41,7 @@ export function isFinalForModel(error: unknown): boolean {
 /** Statuses below 500 that report the upstream's own failure, whatever the token. */
 const OF_UPSTREAM: ReadonlySet<number> = new Set([408, 499]);
 
-/**
- * Whether the failure depends on the token that the caller brought: 401, 403, 429 and every other 4xx depend on the
- * account behind the token. A 5xx, a timeout or a failed connection does not.
- */
+/** Whether the failure depends on the account behind the caller's token, as every 4xx but `OF_UPSTREAM` does. */
 export const isOfCallersToken = ({ toCallersToken, status }: GatewayError): boolean =>
   toCallersToken && status < 500 && !OF_UPSTREAM.has(status);
 
@@ -69,10 +63,7 @@ export const isOfModel = (error: GatewayError): boolean =>
 export const isOfAccount = (error: GatewayError): boolean =>
   error instanceof UpstreamError && failureKinds(error).some((kind) => kind === 'auth' || kind === 'quota');
 
-/**
- * Whether the failure counts against the target's health. The gateway's own state and the end of the request's time do
- * not count.
- */
+/** Whether the failure counts against the target's health: not the gateway's own state, nor the request's time. */
 export const countsAgainstTarget = (error: GatewayError): boolean =>
   error instanceof UpstreamError && !error.ofGateway && failureKinds(error).length > 0;
 

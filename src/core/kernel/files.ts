@@ -49,8 +49,8 @@ export interface UploadsInPieces {
   /** The upload's id, which is the file's later. Throws GatewayError. */
   begin(exchange: Exchange, file: AnnouncedFile): Promise<string>;
   /**
-   * Stores a piece while it arrives. Returns the file behind its last piece, else the bytes that are stored. Throws GatewayError;
-   * what has arrived of an interrupted piece stays, and what no further piece can mend is removed.
+   * Stores a piece. Returns the file behind its last one, else the bytes stored. Throws GatewayError; what has arrived of
+   * an interrupted piece stays, and what no further piece can mend is removed.
    */
   add(ctx: GatewayContext, id: string, piece: FilePiece): Promise<StoredFile | number>;
   /** The bytes that are stored, or the file of an upload that has ended. */

@@ -4,10 +4,7 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/**
- * Returns the position of new random bytes in the pool. The pool is refilled when it is used up: one system call per
- * 4 KiB instead of one per id. A view of the bytes instead of a position would be the largest object of an id.
- */
+/** The position of new random bytes: one system call per 4 KiB. A view would be an id's largest object. */
 function take(count: number): number {
   if (used + count > pool.length) {
     randomFillSync(pool);
@@ -64,10 +61,7 @@ export function traceId(): string {
   return pool.toString('hex', from, from + 16);
 }
 
-/**
- * Id for a tool call that the provider sent without one: `call_` and 24 of `[a-z0-9]`
- * (docs/protocols/replies.md#call-ids).
- */
+/** The id of a tool call without one: `call_` and 24 of `[a-z0-9]` (docs/protocols/replies.md#call-ids). */
 export function callId(): string {
   let id = 'call_';
   // 252 = 7 × 36: larger bytes are skipped so that every character is equally likely.

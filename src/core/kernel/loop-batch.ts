@@ -1,9 +1,7 @@
 /**
- * Collects the items that become ready in one turn of the event loop, and runs them together at the end of the turn.
- * The code of a stage then stays in the processor's caches from one request to the next. Measured with 32 connections:
- * a chat of 1 KB takes 111 µs without batches, and 87 µs with a batch of bodies and a batch of replies. A batch has
- * about 14 items. A lone item waits only for the events that are ready already. An item that is added while a batch
- * runs belongs to the next batch.
+ * Runs the items of one turn of the event loop together at its end: a stage's code stays in the processor's caches.
+ * Measured with 32 connections: a chat of 1 KB takes 111 µs without batches, and 87 µs with a batch of bodies and one
+ * of replies, of about 14 items. An item that is added while a batch runs belongs to the next one.
  */
 export class LoopBatch<T> {
   readonly #run: (item: T) => void;

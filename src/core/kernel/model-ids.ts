@@ -1,7 +1,4 @@
-/**
- * The order of ids in lists of models: aliases, then `@slug/model`, each by code units. It is the same on every system, and
- * pages of a list rely on it.
- */
+/** Lists of models: aliases, then `@slug/model`, by code units. Pages rely on this order. */
 export function compareModelIds(one: string, other: string): number {
   const placed = Number(one.startsWith('@')) - Number(other.startsWith('@'));
   if (placed !== 0 || one === other) return placed;

@@ -37,10 +37,6 @@ export interface AliasDirectory {
 export interface ModelDirectory {
   /** Models that the catalog lists by name, ordered by id: aliases, then names with `@slug/`. */
   list(exchange: Exchange): readonly ListedModel[];
-  /**
-   * Finds a model that this request's caller may use, listed by name or not. Returns undefined both for a model that
-   * does not exist and for one that the caller may not use, so that a caller cannot tell them apart. Throws
-   * GatewayError for invalid headers.
-   */
+  /** A model that the caller may use, listed or not; a forbidden one is as an unknown one. Throws GatewayError. */
   find(exchange: Exchange, id: string): ListedModel | undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * The candidate closest to `word`, for "did you mean": at most a third of its letters may differ. Undefined when none
- * is close enough.
- */
+/** The candidate closest to `word`, for "did you mean": at most a third of its letters may differ. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const names = [...candidates];
   const wanted = normalise(word);

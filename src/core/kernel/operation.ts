@@ -6,10 +6,7 @@ import type { Operation as PublicOperation } from '../../plugin/request.ts';
 import type { RequestBody } from './body/request-body.ts';
 
 export interface Operation extends PublicOperation {
-  /**
-   * Lower-case name of a header that tells two operations at one path apart: a request with the header is this
-   * operation.
-   */
+  /** Lower-case name of a header: of two operations at one path, a request with it is this one. */
   readonly header?: string;
   /** A query parameter with its value, that tells two operations at one path apart as `header` does. */
   readonly query?: { readonly name: string; readonly value: string };
@@ -36,9 +33,7 @@ export interface Operation extends PublicOperation {
   readonly hasReferences?: (body: Readonly<Record<string, unknown>>) => boolean;
   /** Validates a parsed body. Returns undefined when it is valid, else the first fault. */
   validate(body: unknown): BodyFault | undefined;
-  /**
-   * Validates the body as it is received, where a plugin of the request chain writes the body that `validate` checks.
-   */
+  /** Validates the body as received, where a plugin of the request chain writes the body for `validate`. */
   readonly validateReceived?: (body: unknown) => BodyFault | undefined;
   /** The error where the chain has no plugin that answers it. Default: `not_found`. */
   readonly unanswered?: () => GatewayError;

@@ -23,10 +23,7 @@ export interface ResolvedTarget extends PublicResolvedTarget {
   readonly extensions?: ReadonlySet<string> | undefined;
   /** True: the chat API of the target takes free-text tools. Others get them as functions. */
   readonly customTools?: boolean | undefined;
-  /**
-   * True: requests may name responses that the gateway does not keep: the upstream's account is the caller's own, or the operator
-   * permits it.
-   */
+  /** True: requests may name responses that the gateway does not keep (the caller's own account, or permitted). */
   readonly takesUnknownIds?: boolean | undefined;
   /** Names the account of the target in signatures that only this account accepts. It has no secret. */
   readonly signatureScope?: string | undefined;
@@ -38,10 +35,7 @@ export interface ResolvedTarget extends PublicResolvedTarget {
   readonly estimatesTokens?: boolean | undefined;
   /** True: the model may begin its answers with its chain of thought in tags. */
   readonly inlineThinking?: boolean | undefined;
-  /**
-   * The request itself names the destination, such as a host or a project: its outcome does not count for the target's
-   * health.
-   */
+  /** The request itself names the host or project: its outcome does not count for the target's health. */
   readonly adHoc?: boolean | undefined;
   /** The host, and its port if it is not the scheme's, that the caller named (`custom_hosts`). Only prices of this host apply. */
   readonly customHost?: string | undefined;
@@ -59,20 +53,14 @@ export interface Outbound extends PublicOutbound {
   /** Creates the reader for the reply of one try. */
   readonly openReader: (reply: { status: number; headers: Record<string, string> }) => ReplyReaderLike;
   readonly decodeError: Format['decodeError'];
-  /**
-   * The same request without signatures of earlier thoughts, for an upstream that refused one. Undefined for any other
-   * failure, and for a body without signatures.
-   */
+  /** The request without signatures of thoughts, for an upstream that refused one. Else undefined. */
   readonly withoutSignatures?: (
     failure: UpstreamFailure,
     body: Buffer | string,
   ) => { readonly body: Buffer; readonly losses: readonly Loss[] } | undefined;
   /** Set when the gateway itself knows the answer: `send` sends nothing and replies with it. */
   readonly answer?: Buffer;
-  /**
-   * Set when the upstream accepts fewer items per call than the request has: several calls, joined into one reply.
-   * `body` is the first call's.
-   */
+  /** Several calls, joined into one reply, as the upstream accepts fewer items per call. `body` is the first. */
   readonly batch?: Batch;
 }
 
@@ -86,10 +74,7 @@ export interface Batch {
   readonly replies: Map<number, unknown>;
   /** Total bytes of those replies as received. */
   bytesRead: number;
-  /**
-   * Joins all replies into one. The joined reply is already complete: `signals` is final and reports a failure as any
-   * reader's signals do.
-   */
+  /** Joins all replies into one, which is complete: `signals` is final and reports a failure. */
   readonly join: () => { readonly body: Buffer | undefined; readonly signals: Signals };
 }
 

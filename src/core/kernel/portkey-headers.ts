@@ -5,10 +5,7 @@ const NAMES = ['api-key', 'config', 'provider', 'virtual-key', 'metadata', 'trac
   (name) => ({ name, full: `x-portkey-${name}` }) as const,
 );
 
-/**
- * Says that a header of Portkey in the request has no effect, and how to change that. Empty where there is none, or `header_prefixes`
- * has `portkey`. No closure and no iterator: each request asks.
- */
+/** Says that a header of Portkey has no effect, and the remedy; else empty. Allocates nothing: each request asks. */
 export function portkeyHint(request: Pick<InboundRequest, 'headers' | 'header'>): string {
   for (let at = 0; at < NAMES.length; at += 1) {
     const { name, full } = NAMES[at]!;

@@ -4,10 +4,7 @@ import type { Exchange, UsedPrompt } from './exchange.ts';
 export interface FoundPrompt {
   readonly id: string;
   readonly version: number;
-  /**
-   * The fields of a chat request that the prompt sets. Throws GatewayError for values that it does not take, and for
-   * texts longer than `budget` characters in all.
-   */
+  /** The fields of a chat request. Throws GatewayError for invalid values and texts beyond `budget` characters. */
   render(
     variables: Readonly<Record<string, unknown>>,
     budget: number,

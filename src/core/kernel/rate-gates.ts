@@ -6,9 +6,7 @@ import type { Exchange } from './exchange.ts';
 export interface RateGates {
   /** Requests and concurrency of the caller. The end of the exchange gives the concurrency back. */
   enter(exchange: Exchange): GatewayError | undefined;
-  /**
-   * Tokens of the caller, by an estimate from the body. The end of the exchange corrects it by what the upstreams report.
-   */
+  /** Tokens of the caller, by an estimate. The end of the exchange corrects it by the reported usage. */
   takeTokens(exchange: Exchange): GatewayError | undefined;
   /** The limits of a target: those of its catalog entry, and those of entry and caller for its model. */
   enterTarget(exchange: Exchange, attempt: Attempt): TargetTicket | GatewayError | undefined;

@@ -34,14 +34,8 @@ export interface ReplyCache {
   /** `find` without counting as a use of the entry. */
   peek(key: string): CachedReply | undefined;
   store(key: string, reply: CachedReply, maxAgeMs: number): void;
-  /**
-   * Renders the stored reply as this request needs it: as a body or a stream, with or without a usage chunk. Returns
-   * undefined when it cannot be expressed in that form.
-   */
+  /** The stored reply as a body or a stream, as this request needs it. Undefined: it cannot be expressed. */
   render(cached: CachedReply, exchange: Exchange, attempt: Attempt): Reply | undefined;
-  /**
-   * Values outside the body that a reply can depend on: a list of fixed length, undefined for each value that the
-   * caller did not send.
-   */
+  /** Values outside the body on which a reply depends, in a list of fixed length; undefined: not sent. */
   spoken(exchange: Exchange): readonly (string | undefined)[];
 }

@@ -42,10 +42,7 @@ export function toClientError(error: GatewayError, requestId: string, replyId?: 
   return limit ? { ...client, limit: { counts: limit.limit, retryAfterMs: retryAfterMs ?? 0 } } : client;
 }
 
-/**
- * The reply to a failed request, in the client's format. The format maps the status: an overload is 503 to one API and
- * 529 to another.
- */
+/** The reply to a failed request. The client's format maps the status: an overload may be 503 or 529. */
 export function errorReply(error: GatewayError, format: Format, requestId: string): Reply {
   const { status, body: encoded } = format.encodeError(toClientError(error, requestId));
   const body = Buffer.from(JSON.stringify(encoded));

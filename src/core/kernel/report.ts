@@ -1,7 +1,4 @@
-/**
- * An error or warning about a settings file. The code that understands the value reports it; the settings room adds
- * line and column.
- */
+/** An error or warning about a settings file. The settings room adds line and column. */
 export interface Problem {
   /** Path in the file: `['providers', 2, 'slug']`. */
   readonly path: readonly (string | number)[];

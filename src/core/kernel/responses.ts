@@ -36,17 +36,11 @@ export interface KeptNames {
 /** A value where this process keeps the responses; a promise where the primary does. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/**
- * The kept responses, as the callers of requests may see them. A key finds only its own: an id that another key has is unknown, so that
- * no answer shows that it exists. Rejects with `store_unavailable`.
- */
+/** The kept responses. A key finds only its own; all others look unknown. Rejects with `store_unavailable`. */
 export interface ResponseService {
   /** Maximum size of one response with its input; 0: none is kept. */
   readonly maxBytes: number;
-  /**
-   * The most bytes that the key's own responses and items of these names have, so that a request is charged before it reads them. The
-   * response counts with its input.
-   */
+  /** The most bytes that these responses, with input, and items have: a request is charged before it reads them. */
   measure(exchange: Exchange, names: KeptNames): MaybePromise<number>;
   find(exchange: Exchange, id: string): MaybePromise<KeptResponse | undefined>;
   /** The texts of output items by their ids. Ids without an item are missing. */

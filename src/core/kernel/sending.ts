@@ -9,10 +9,7 @@ import type { Target } from './settings.ts';
 
 /** Resolves targets against the catalog on behalf of a request. */
 export interface TargetResolver {
-  /**
-   * Throws GatewayError for an unknown or ambiguous provider, for a provider or model that is not allowed, and for an
-   * unusable model name.
-   */
+  /** Throws GatewayError for an unknown, ambiguous or forbidden provider or model, and an unusable name. */
   resolve(exchange: Exchange, target: Target, model: string, stream: boolean): ResolvedTarget;
 }
 
@@ -23,10 +20,7 @@ export interface Sender {
 
 /** Client format → conversation → upstream format, and back for the reply. */
 export interface Translator {
-  /**
-   * Parses and checks the body when `prepare` will read all of it; otherwise does nothing. Throws GatewayError.
-   * `prepare` does the same for a body that was not checked before.
-   */
+  /** Parses and checks a body that `prepare` will read whole, in place of `prepare`. Throws GatewayError. */
   check(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Steps<void>;
   /** Encodes the request for its target. Throws GatewayError for fields that the target's format must reject. */
   prepare(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Prepared;
@@ -42,9 +36,6 @@ export interface Prepared {
 
 /** Fetches the media that a request references by URL, for a target that accepts media only as data. */
 export interface MediaInliner {
-  /**
-   * Returns the attempt's body with the media inlined; undefined when no media has to be fetched. Throws GatewayError
-   * whose `param` is the part: the config does not allow its address, or the fetch failed.
-   */
+  /** The body with its media; undefined: none is fetched. Throws GatewayError whose `param` is the part. */
   inline(exchange: Exchange, attempt: Attempt, resolved: ResolvedTarget): Promise<RequestBody> | undefined;
 }

@@ -20,10 +20,7 @@ export interface RetrySettings {
   readonly maxDelayMs: number;
 }
 
-/**
- * Only the configured timeouts, in milliseconds. The nearest setting wins, field by field: target, config, catalog
- * entry, server.
- */
+/** Only the configured timeouts, in milliseconds. The nearest wins: target, config, catalog entry, server. */
 export interface TimeoutSettings {
   readonly connect?: number;
   readonly firstByte?: number;
@@ -88,9 +85,7 @@ export interface BreakerSettings {
   readonly onTokenStatusCodes?: ReadonlySet<number> | undefined;
 }
 
-/**
- * first_content: sending starts with the stream's first content. complete: sending starts when the stream is complete.
- */
+/** Sending starts with the stream's first content, or when the stream is complete. */
 export type CommitMode = 'first_content' | 'complete';
 
 /** Reads a value that keeps requests on one target: text, or any JSON value of the body. Undefined: the request has none. */
@@ -120,10 +115,7 @@ export interface NamedChain {
 
 export interface Target extends PublicTarget {
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
-  /**
-   * Overrides of the config, its groups and the target, in this order. Each level merges into the result of those
-   * before it.
-   */
+  /** Overrides of the config, its groups and the target: each level merges into those before it. */
   readonly overrideLevels: readonly Readonly<Record<string, unknown>>[];
   /** Paths of fields to delete, applied after the overrides. */
   readonly dropParams: readonly (readonly string[])[];
@@ -208,14 +200,9 @@ export interface FieldSettings {
   readonly deny?: readonly string[] | undefined;
   /** Undefined: every field that is not denied. */
   readonly allow?: readonly string[] | undefined;
-  /**
-   * The buckets, with an optional path prefix, that `gs://` addresses may name. Undefined: every bucket, or none under
-   * the preset.
-   */
+  /** The buckets that `gs://` addresses may name, with optional path. Undefined: all; under the preset none. */
   readonly mediaBuckets?: readonly string[] | undefined;
-  /**
-   * The kinds of objects at the vendor whose ids pass. Undefined: all. Requests with the caller's own token may have any id.
-   */
+  /** The kinds of vendor objects whose ids pass. Undefined: all. With the caller's own token, all pass. */
   readonly vendorObjects?: readonly VendorObjectKind[] | undefined;
 }
 

@@ -8,10 +8,7 @@ import { toCamel, toSnake } from '../../formats/json/field-names.ts';
 /** The keys that lead to a field, from the outermost object. */
 export type KeyPath = readonly string[];
 
-/**
- * Alternative spellings of a field in an API's bodies: the same name in the other case convention, and fields with the
- * same meaning.
- */
+/** Alternative spellings of a field in an API's bodies: in the other case convention, and synonyms. */
 export class Spellings {
   readonly #synonyms: readonly (readonly KeyPath[])[];
   readonly #bothCases: boolean;
@@ -30,11 +27,7 @@ export class Spellings {
     this.#lifted = lifted;
   }
 
-  /**
-   * All spellings of one key, its own first. A path has one spelling per combination of its keys' spellings, so they
-   * are never listed: 20 keys have a million. Code that needs the spellings of a path checks key by key, following the
-   * keys of the body.
-   */
+  /** All spellings of one key, its own first. Those of a path are never listed: 20 keys have a million. */
   ofKey(key: string): readonly string[] {
     return this.#bothCases ? [...new Set([key, toCamel(key), toSnake(key)])] : [key];
   }
@@ -49,10 +42,7 @@ export class Spellings {
     return path.every((key, index) => index >= other.length || this.ofKey(key).includes(other[index]!));
   }
 
-  /**
-   * Other fields with the same meaning as the one at `path`, as an enclosing field or as one inside it: by another
-   * name, or inside a lifted object.
-   */
+  /** Other fields with the same meaning as the one at `path`: by another name, or inside a lifted object. */
   synonymsOf(path: KeyPath): readonly KeyPath[] {
     const named = this.#namesOf(path);
     // A lifted object overrides the top level, not the reverse.
@@ -60,10 +50,7 @@ export class Spellings {
     return [...named, ...objects.flatMap((object) => [path, ...named].map((one) => [object, ...one]))];
   }
 
-  /**
-   * The names that the parameter at `path` has in all APIs, if it is one that several APIs have. Undefined for other paths: an enclosing
-   * object has further fields.
-   */
+  /** The names that the parameter at `path` has in all APIs. Undefined: it is none that several APIs have. */
   sharedName(path: KeyPath): SharedName | undefined {
     return this.#shared?.get(path.map(toSnake).join('.'));
   }
@@ -85,10 +72,7 @@ export function spellingsOf(table: FieldTable | undefined): Spellings {
   return spellings;
 }
 
-/**
- * The paths in every spelling that bodies of an API allow, up to the first free map (an object whose keys the caller
- * chooses).
- */
+/** The paths in every spelling of an API's bodies, up to the first object whose keys the caller chooses. */
 export function namesOf(paths: Iterable<KeyPath>, table: FieldTable | undefined): FieldNames {
   const spellings = spellingsOf(table);
   const maps = (table?.freeMaps ?? []).filter((place) => !place.includes('[]')).map((place) => place.split('.'));

@@ -30,10 +30,7 @@ export function readTimeouts(written: WrittenTimeouts): TimeoutSettings {
 export const firstByteOf = (stream: boolean, { firstByte, firstByteOfStream = firstByte }: Timeouts): number =>
   stream ? firstByteOfStream : firstByte;
 
-/**
- * Minimum useful time of a try. A new connection takes three round trips before its first byte is sent, and hosted
- * models begin to answer some hundreds of milliseconds after it.
- */
+/** Minimum useful time of a try: three round trips to connect, some hundreds of milliseconds to begin an answer. */
 const USEFUL_MS = 1000;
 
 /**

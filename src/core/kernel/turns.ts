@@ -12,10 +12,7 @@ export interface TurnTaker extends Limit {
   readonly caller: { readonly keyId: string } | undefined;
 }
 
-/**
- * Turns for work that blocks the process. The steps of a large body (reading, checking, each translation) run one at a
- * time, and other requests run in between.
- */
+/** Turns for work that blocks the process: steps of large bodies run one at a time, others in between. */
 export interface Turns {
   /** Whether work on this many bytes needs a turn. Lighter work runs at once, without a promise. */
   isHeavy(bytes: number): boolean;

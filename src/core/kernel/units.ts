@@ -10,10 +10,7 @@ function parseUnits(value: number | string, pattern: RegExp, units: Record<strin
   return Math.round(Number(match[1]) * units[match[2]!]!);
 }
 
-/**
- * `30s`, `500ms`, `1500` → milliseconds. Throws RangeError for other texts, which the schema's `duration` has already
- * rejected.
- */
+/** `30s`, `500ms`, `1500` → milliseconds. Throws RangeError for other texts, which the schema rejects. */
 export const parseDuration = (value: number | string): number => parseUnits(value, DURATION, DURATION_MS);
 
 /** `5m`, `300` → milliseconds, where a number without a unit counts seconds. Throws RangeError for other texts. */
@@ -26,10 +23,7 @@ export const parseBytes = (value: number | string): number => parseUnits(value, 
 /** `2027-01-01`, or RFC 3339. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/**
- * Milliseconds since 1970; undefined when the text is not a valid date. `Date.parse` alone accepts `5` as a month of
- * 2001 and reads the 30th of February as the 2nd of March.
- */
+/** Milliseconds since 1970; undefined for another text. `Date.parse` reads 30 February as 2 March. */
 export function readMoment(text: string): number | undefined {
   if (!MOMENT.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const moment = Date.parse(text);

@@ -2,6 +2,7 @@ import { ReplyFault, type ClientContext, type Format } from '../../formats/forma
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../formats/streams/replay.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';
+import { unlessRefused } from '../kernel/errors.ts';
 import { GatewayError, type Clock, type Reply } from '../../plugin/index.ts';
 import type { CachedReply, Operation, ReplyCache } from '../kernel/index.ts';
 import type { ReplyStore } from '../memory/ports.ts';
@@ -103,14 +104,7 @@ function ofRequest(bytes: Buffer, response: TopLevel, { previous, stored = false
   return spliceTexts(bytes, response, new Map(texts.filter(([key]) => response.has(key))));
 }
 
-function objectIn(bytes: Buffer): TopLevel | undefined {
-  try {
-    return scanTopLevel(bytes, LIMITS);
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
-}
+const objectIn = (bytes: Buffer): TopLevel | undefined => unlessRefused(() => scanTopLevel(bytes, LIMITS));
 
 function idIn(bytes: Buffer, object: TopLevel): string | undefined {
   const span = object.get('id');

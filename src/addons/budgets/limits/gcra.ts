@@ -7,9 +7,8 @@ export const BURST_MS = 10_000;
 const ROUNDING_MS = 1e-6;
 
 /**
- * A token bucket as one number: the time at which it is full again (GCRA, the generic cell rate algorithm of ATM). Nothing
- * refills it: what is in it follows from the time. A fixed window would let twice the limit through at its edge, and a log
- * of requests would need memory for each of them.
+ * A token bucket as one number: the time at which it is full again (GCRA). A fixed window would let twice the limit
+ * through at its edge, and a log of requests would need memory for each of them.
  */
 export class Bucket {
   #burst: number;

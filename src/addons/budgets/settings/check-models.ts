@@ -2,7 +2,7 @@ import type { CatalogEntry, GatewayKey, PriceRule } from '../../../../schemas/ty
 import { Access } from '../../../core/catalog/access.ts';
 import { Globs } from '../../../core/catalog/globs.ts';
 import type { Check, CheckedSettings } from '../../../core/settings/checks/check.ts';
-import { mayOverlap } from '../../../core/settings/checks/model-overlap.ts';
+import { withoutVersion } from '../../../core/kernel/model-ids.ts';
 import { entryOfTarget } from '../../../core/settings/checks/entries.ts';
 import { slugOf } from '../../../core/settings/checks/names.ts';
 import type { Conditional, Route, Target } from '../../../core/kernel/index.ts';
@@ -159,3 +159,18 @@ function modelsAt({ models, provider, ...entry }: CatalogEntry, table: PriceTabl
 
 const haveCommon = (some: readonly string[] | undefined, others: readonly string[] | undefined): boolean =>
   !some || !others || some.some((one) => others.some((other) => mayOverlap(one, other)));
+
+/** False where no model has both names; `*` is any text. Of two patterns only the beginnings are compared. */
+function mayOverlap(one: string, other: string): boolean {
+  if (!other.includes('*')) return fits(one, other);
+  if (!one.includes('*')) return fits(other, one);
+  const [start = '', begin = ''] = [one, other].map((pattern) => pattern.slice(0, pattern.indexOf('*')));
+  return start.startsWith(begin) || begin.startsWith(start);
+}
+
+/** Prices and vendors name a model with or without its version. */
+function fits(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern === name || withoutVersion(pattern) === withoutVersion(name);
+  const globs = new Globs([pattern]);
+  return globs.matches(name) || globs.matches(withoutVersion(name));
+}

@@ -11,10 +11,7 @@ export interface AuditHeadSetup {
   readonly state: StoreHandle;
 }
 
-/**
- * Writes the hash of the last audit row to the log at the start and each hour in which there are new rows. The chain of hashes does not show
- * that its last rows were removed; a hash that is kept elsewhere does. The gateway compares with the one before, too.
- */
+/** Logs the hash of the last audit row at the start and hourly: only a hash kept elsewhere shows removed rows. */
 export class AuditHead {
   readonly #setup: AuditHeadSetup;
   #last: KnownRow | undefined;

@@ -101,9 +101,8 @@ export interface Replayed {
 type ReplayTarget = Pick<StateStore, 'counters'> & { readonly ledger: Pick<StateStore['ledger'], 'append'> };
 
 /**
- * Writes what an ended process has sent and settled to the store: its rows, a row at its reserve for each request without an end, and
- * what it has used of its leases, whose rest becomes free. May be repeated: rows have their ids, and leases take totals. The spool is
- * removed at the end. Rejects with StateFailure.
+ * Writes what an ended process has sent and settled to the store: rows, at their reserve where no end is known, and the
+ * used part of its leases. May be repeated; then removes the spool. Rejects with StateFailure.
  */
 export async function replaySpool(path: string, { ledger, counters }: ReplayTarget): Promise<Replayed> {
   const writer = await writerOf(path);

@@ -15,10 +15,7 @@ interface TestOptions extends Output {
   readonly color: boolean;
 }
 
-/**
- * `gatehouse test`. Exit code 0: all cases passed; 1: some failed, or the settings or tests have errors; 2: there are
- * no tests.
- */
+/** `gatehouse test`. Exit code 0: all cases passed; 1: some failed, or the files have errors; 2: no tests. */
 export async function testCommand(options: TestOptions): Promise<0 | 1 | 2> {
   const { dir, filter, bail, out, err } = options;
   const reporter = createReporter(options.reporter, options);

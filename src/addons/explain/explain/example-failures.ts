@@ -35,10 +35,7 @@ const CODES = {
   unsupported: 'unsupported_task',
 } as const satisfies Record<FailureKind, ErrorCode>;
 
-/**
- * One failure of each kind; first those that depend least on the request itself. None of them is retried at the same
- * target.
- */
+/** One failure of each kind; first those that depend least on the request. None is retried at its target. */
 export const EXAMPLE_FAILURES: ReadonlyMap<FailureKind, GatewayError> = new Map(
   Object.entries(CODES).map(([kind, code]) => {
     const details = { shouldRetry: false };

@@ -76,9 +76,8 @@ interface QuestionState {
 const RUN_LIMIT_MS = 5_000;
 
 /**
- * Explains a request by a dry run: through the same chains, compiled by the same code from the same files, with fakes
- * for everything that leaves the process. Compiles the settings separately, on the first question; the serving snapshot
- * is not involved. Opens no socket.
+ * Explains a request by a dry run: the same chains, compiled anew from the same files on the first question, with fakes
+ * for everything that leaves the process. Opens no socket.
  */
 export class Explainer {
   readonly #setup: ExplainerSetup;
@@ -194,10 +193,7 @@ export class Explainer {
     }
   }
 
-  /**
-   * A hanging plugin may continue at any time and must not affect another question, so the next one compiles new
-   * chains.
-   */
+  /** A hanging plugin may continue and must not affect another question: the next one compiles new chains. */
   #abandon(snapshot: Snapshot, steps: readonly PluginStep[]): ExplainHangs {
     this.#compiled = undefined;
     void snapshot.close().catch(() => {});

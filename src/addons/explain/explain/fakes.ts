@@ -35,9 +35,7 @@ interface FakesSetup {
   readonly limited: () => GatewayError | null | undefined;
 }
 
-/**
- * The capabilities that plugins get in explain: the real ones, except those that leave the process, count or store.
- */
+/** The capabilities of plugins in explain: the real ones, but those that leave the process, count or store. */
 export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>) => Partial<Capabilities> {
   return (granted) => ({
     ...granted,
@@ -54,10 +52,7 @@ export function fakeMissing(setup: FakesSetup): (granted: Partial<Capabilities>)
   });
 }
 
-/**
- * A sender without a connection: the request is encoded, authorized and captured, and then assumed to fail, if possible
- * with a failure that falls through. So `route` itself shows the next target.
- */
+/** Encodes, authorizes and captures the request, and fails as `route` needs it to show the next target. */
 function sendNothing({ clock, server, runOf }: FakesSetup, gates: RateGates | undefined): Sender {
   return {
     async send(exchange, attempt) {
@@ -153,10 +148,7 @@ interface FakeCacheSetup {
   readonly runOf: (exchange: Exchange) => ExplainedRun;
 }
 
-/**
- * A cache that looks up replies but never returns them, so that explain also shows the upstream request. The look-up
- * does not change the store, which may be the serving one.
- */
+/** Looks up replies and returns none, so that the upstream request is shown. Does not change the store. */
 function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): ReplyCache {
   // State of the current question; there is one at a time.
   let refused: CachedReply | undefined;

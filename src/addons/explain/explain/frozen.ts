@@ -47,10 +47,7 @@ export class FrozenClock implements Clock {
     return this.#real.after(ms, task);
   }
 
-  /**
-   * A dry run does not wait. A sleep that serves as a limit must still end after the awaited work, hence
-   * `setImmediate`.
-   */
+  /** A dry run does not wait; `setImmediate`, because a sleep as a limit must end after the awaited work. */
   sleep(ms: number, cancellation?: Cancellation): Promise<void> {
     return this.#frozen ? new Promise((resolve) => void setImmediate(resolve)) : this.#real.sleep(ms, cancellation);
   }

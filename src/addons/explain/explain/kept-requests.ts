@@ -101,10 +101,7 @@ interface KeepSetup {
 const MAX_BODY_BYTES = 1024 * 1024;
 const NO_BODY = Buffer.alloc(0);
 
-/**
- * Stores the data that explains a request, if its config or the server enables it. Undefined when explaining is
- * disabled.
- */
+/** Stores the data that explains a request, if its config or the server enables it. */
 export function keepForExplain(setup: KeepSetup, { admin }: Pick<ServerSettings, 'admin'>): OnConfig | undefined {
   if (!admin.enabled || admin.explain === 'none') return undefined;
   const all = admin.explain === 'all';

@@ -56,10 +56,7 @@ export interface PluginStep {
 
 export interface SeenAttempt extends DryAttempt, AttemptNotes {}
 
-/**
- * Notes on one run of the attempt chain, up to the outbound request. A failing attempt discards these values, so they
- * are captured before.
- */
+/** Notes on one run of the attempt chain, captured because a failing attempt discards these values. */
 export interface AttemptNotes {
   readonly attempt: Attempt;
   readonly config: GatewayConfig;

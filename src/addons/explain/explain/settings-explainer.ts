@@ -20,10 +20,8 @@ interface ReadFiles {
 }
 
 /**
- * Explains requests by one version of the settings, from the texts that were read for it, whatever the disk contains
- * now. Reference-counted: held by the snapshot of these settings and by stored requests that ran on them. It compiles
- * on the first question. Once its settings are replaced it keeps nothing compiled, because there may be a hundred such
- * versions.
+ * Explains requests by one version of the settings, from the texts that were read for it. Reference-counted: its
+ * snapshot and stored requests hold it. Once replaced it keeps nothing compiled: there may be a hundred versions.
  */
 export class SettingsExplainer {
   readonly #setup: SettingsExplainerSetup;

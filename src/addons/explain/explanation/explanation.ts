@@ -46,10 +46,7 @@ export interface Explanation {
   readonly leftOut: readonly LeftOutExplanation[];
   /** The gateway's own reply; undefined when a target would answer. */
   readonly answer: AnswerExplanation | undefined;
-  /**
-   * Headers that plugins set on the reply: on `answer`, or on the reply of the first target that answers. Without those that an upstream
-   * or the gateway itself adds to every reply.
-   */
+  /** Headers that plugins set on the reply, on `answer` or the first target's, without the usual ones. */
   readonly replyHeaders: readonly HeaderExplanation[];
   /** Facts that explain could not determine, and steps that it skipped. */
   readonly notes: readonly string[];
@@ -138,9 +135,8 @@ export interface PluginExplanation {
   /** The list of the config or target that does not name it; `always: true` at `on` keeps it there. */
   readonly keptIn?: FieldSource | undefined;
   /**
-   * not run: explain skips it, because it is not declared pure. left out: it would do nothing for this operation, config
-   * or target, so the chain's plan does not contain it. not reached: an earlier plugin has answered or rejected the
-   * request.
+   * not run: explain skips it, because it is not declared pure. left out: it has nothing to do here. not reached: an
+   * earlier plugin has answered or rejected the request.
    */
   readonly state: 'run' | 'not run' | 'left out' | 'not reached';
   readonly does: string | undefined;

@@ -22,10 +22,7 @@ export class CommandEnd extends Error {
   }
 }
 
-/**
- * Runs a command on the prompts of a folder, read with the checks of `gatehouse validate`. Exit code 0: done; 1: errors in the prompts or
- * the call; 2: the folder does not exist.
- */
+/** Runs a command on a folder's prompts. Exit code 0: done; 1: errors in prompts or call; 2: no such folder. */
 export async function withPrompts(
   options: PromptsOptions,
   act: (library: PromptLibrary) => void | Promise<void>,

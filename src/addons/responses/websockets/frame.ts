@@ -1,5 +1,5 @@
 import { spliceTexts } from '../../../core/kernel/body/edits.ts';
-import { GatewayError } from '../../../plugin/index.ts';
+import { unlessRefused } from '../../../core/kernel/errors.ts';
 import { scanTopLevel, type FieldSpan, type JsonLimits, type TopLevel } from '../../../core/kernel/body/json-scan.ts';
 
 /** A JSON object whose top-level values are read and replaced in place. */
@@ -9,14 +9,8 @@ export interface Frame {
 }
 
 /** Undefined for bytes that are no JSON object within the limits. */
-export function readFrame(bytes: Buffer, limits: JsonLimits): Frame | undefined {
-  try {
-    return { bytes, topLevel: scanTopLevel(bytes, limits) };
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
-}
+export const readFrame = (bytes: Buffer, limits: JsonLimits): Frame | undefined =>
+  unlessRefused(() => ({ bytes, topLevel: scanTopLevel(bytes, limits) }));
 
 /** A top-level value as JSON text. */
 export function jsonOf({ bytes, topLevel }: Frame, name: string): string | undefined {

@@ -24,9 +24,8 @@ interface Chunk {
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**
- * The connection of a response that leaves as messages of a WebSocket. The request path then writes such a response as
- * any other: backpressure, the end and a client that leaves are those of a connection. A `Socket`, because node:http requires
- * one; it never opens anything.
+ * A response that leaves as messages of a WebSocket: for the request path a connection like any other. A `Socket`,
+ * because node:http requires one; it never opens anything.
  */
 export class ReplySocket extends Socket {
   readonly #sink: ReplySink;

@@ -3,9 +3,7 @@ import { removeEntry } from './edit-keys.ts';
 import type { Output } from '../terminal/output.ts';
 import { readKeys, type ReadKeys, refuse, whatNext, writeKeys, type KeysCommandOptions } from './keys-file.ts';
 
-/**
- * `gatehouse keys revoke`. Exit code 0: the entry was removed; 1: nothing was changed; 2: the folder does not exist.
- */
+/** `gatehouse keys revoke`. Exit code 0: the entry was removed; 1: nothing was changed; 2: no such folder. */
 export async function revokeKeyCommand(id: string, options: KeysCommandOptions): Promise<0 | 1 | 2> {
   const { dir, env, now = Date.now(), out } = options;
   const file = await readKeys(dir, { env, now });

@@ -14,10 +14,7 @@ export const subjectOf: Readonly<Record<PluginLevel, (ctx: ChainContext) => obje
   attempt: ({ attempt }) => attempt?.target,
 };
 
-/**
- * Compiles plugins to one function. Each operation (entry chain), gateway config (request chain) and target (attempt
- * chain) has a plan without the plugins that are idle for it, compiled at its first request.
- */
+/** Compiles plugins to one function: for each operation, config or target a plan without idle plugins. */
 export function compose(instances: readonly Instance[], level: PluginLevel): Chain {
   const whole = fold(instances);
   if (instances.every(({ isIdleFor }) => !isIdleFor)) return (ctx) => started(whole, ctx);
@@ -34,10 +31,7 @@ export function compose(instances: readonly Instance[], level: PluginLevel): Cha
   };
 }
 
-/**
- * Folds plugins from the right into one function. A plugin that declares `repeats` may call `next` again (retry,
- * fallback), which koa-compose 4 always refuses; and it never detects a missing `await`.
- */
+/** Folds plugins from the right. Unlike koa-compose 4, it lets a plugin that `repeats` call `next` again. */
 function fold(instances: readonly Instance[]): Chain {
   let downstream = end;
   let steps: readonly Step[] = [];

@@ -23,10 +23,7 @@ export interface Guard {
   readonly onFault: (failure: PluginFailure) => void;
 }
 
-/**
- * timeout: it was given up. error: its middleware threw. stream: its wrapper of a body threw. listener: its listener of
- * `onEnd` or `onCancel` threw. rejection: it left a rejected promise unhandled.
- */
+/** timeout: it was given up. error, stream, listener: where it threw. rejection: a promise it left unhandled. */
 export type PluginFailureKind = 'timeout' | 'error' | 'stream' | 'listener' | 'rejection';
 
 /** A fault of an external plugin, for the log and the metrics. */
@@ -43,10 +40,7 @@ export type ChainContext = Pick<GatewayContext, 'exchange' | 'attempt'>;
 
 export type Chain = (ctx: ChainContext) => Promise<void>;
 
-/**
- * The argument of a chain's plugins in a served request. Built-in plugins read only its fields; an external one needs
- * Koa's context, which costs as much as all built-in plugins of an attempt's chain (measured).
- */
+/** The argument of a chain's plugins. Built-in ones need only its fields: Koa's context is costly (measured). */
 export abstract class Scope implements ChainContext {
   abstract readonly exchange: Exchange;
   abstract readonly attempt: Attempt | undefined;

@@ -209,10 +209,7 @@ class RunningAttempt extends Scope {
   }
 }
 
-/**
- * Koa delegates `ctx.status`, `ctx.body` and `ctx.set` to `ctx.response`, and that to `ctx.response.res`: a `response`
- * and a `res` per attempt are all the isolation it needs.
- */
+/** Koa delegates `ctx.status`, `body` and `set` to `response` and its `res`: an attempt has its own two. */
 function attemptContext(ctx: GatewayContext, attempt: Attempt, captured: ResponseCapture): GatewayContext {
   const response = shallowCopy(ctx.response);
   const view = Object.assign(shallowCopy(ctx), { attempt, response });

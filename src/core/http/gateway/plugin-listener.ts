@@ -8,10 +8,7 @@ export interface ListenerFaults {
   listenerFailed(error: unknown): void;
 }
 
-/**
- * Guards a listener of the plugin that runs now: its errors would reach other listeners, or an event of the client's
- * socket, where they end the process. The gateway's own listeners are returned unchanged.
- */
+/** Guards a listener of the plugin that runs now: its errors would reach others, or end the process. */
 export function guardedListener<T>(listener: (value: T) => void, faults: ListenerFaults): (value: T) => void {
   const work = currentWork();
   if (!work) return listener;

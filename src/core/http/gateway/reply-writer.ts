@@ -36,10 +36,7 @@ export interface WriteSetup {
   readonly error: GatewayError | undefined;
 }
 
-/**
- * Writes a reply to the client, as nothing else does: one write per push, with backpressure, and one end. `closed` of
- * the returned object must be called when the response emits `close`.
- */
+/** Writes a reply to the client, with backpressure. Call `closed` when the response emits `close`. */
 export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup): LeavingReply {
   const writer = new ReplyWriter(res, reply, setup);
   if (res.destroyed || res.writableEnded) writer.clientLeft();

@@ -7,10 +7,7 @@ const STEP_MS = 25;
 /** Timers accept at most 2^31 ms; a deadline may be later. */
 const MOST_MS = 60 * 60 * 1000;
 
-/**
- * Ends requests whose deadline passes while no attempt runs: in a plugin, an arriving body, a wait. One timer, for the
- * nearest deadline, serves all: a request that ends in time costs one comparison.
- */
+/** Ends requests whose deadline passes while no attempt runs. One timer, for the nearest deadline, serves all. */
 export class RequestDeadlines {
   readonly #clock: Clock;
   readonly #inFlight: Pick<InFlight, 'waiting'>;

@@ -43,10 +43,7 @@ interface PiecesSetup {
   readonly what: string;
 }
 
-/**
- * Reads the body of a request as it arrives. The returned function resolves with the next piece, and with undefined at the end; it
- * rejects with GatewayError. Between two calls the client is not read. A coded body is decoded.
- */
+/** Reads and decodes a body on demand: the next piece, undefined at the end. Rejects with GatewayError. */
 export function bodyPieces(
   { req, res, exchange }: GatewayContext,
   { clock, idleMs, setting, what }: PiecesSetup,

@@ -31,10 +31,7 @@ export const UNCODED = { 'accept-encoding': 'identity' };
 /** The codings that are decoded, for messages. */
 export const CODINGS = 'gzip, deflate, br, zstd';
 
-/**
- * Most decoded bytes for each received byte. Measured bodies of agents have 4 to 20; a bomb has a thousand and more. The first MiB is
- * exempt, because a small text of repetitions does no harm.
- */
+/** Most decoded bytes for each received byte after the first MiB. Agents' bodies have 4 to 20; a bomb, a thousand. */
 const MOST_FOR_EACH = 100;
 const FREE_BYTES = 1024 * 1024;
 
@@ -65,10 +62,7 @@ export function decoderOf(coding: string): ContentDecoder | undefined {
   return open && new ContentDecoder(coding, open);
 }
 
-/**
- * Decodes a body as its pieces arrive: what a piece holds comes out before the next. Its error is a DecodeFault. An empty body is
- * empty in every coding (RFC 9110, section 8.4, describes content that there is).
- */
+/** Decodes a body as its pieces arrive. Its error is a DecodeFault. An empty body is empty in every coding. */
 export class ContentDecoder extends Transform {
   readonly #coding: string;
   readonly #open: (first: number) => Decoding;

@@ -4,10 +4,7 @@ import { isEmptyObject } from '../../../plugin/edits.ts';
 import type { Edit } from '../../../plugin/request.ts';
 import type { FieldSpan, TopLevel } from './json-scan.ts';
 
-/**
- * The edits that merge `params` into a body: objects merge key by key, arrays and scalars replace, null deletes. Paths
- * end at the first value that is not an object, so that every leaf's origin is known.
- */
+/** The edits that merge `params` into a body: objects merge by key, other values replace, null deletes. */
 export function mergeEdits(
   params: Readonly<Record<string, unknown>>,
   source: string,
@@ -37,9 +34,7 @@ export function mergeLevels<T extends Readonly<Record<string, unknown>>>(
 const isVoid = ({ path }: Edit, later: readonly Edit[]): boolean =>
   later.some((one) => replacesWhole(one) && one.path.every((key, index) => path[index] === key));
 
-/**
- * A nested deletion does not replace an earlier edit: removing that edit could also remove the object that it created.
- */
+/** A nested deletion replaces no earlier edit, which may have created the object. */
 const replacesWhole = ({ path, value }: Edit): boolean =>
   value === undefined ? path.length === 1 : !isEmptyObject(value);
 
@@ -53,9 +48,8 @@ interface TextChange {
 }
 
 /**
- * The bytes of an object with some top-level values replaced, added or deleted. All others stay as written, with the
- * whitespace around them. The cost grows with the number of edits and bytes, not with the number of keys: unchanged
- * members are copied in runs.
+ * The bytes of an object with some top-level values replaced, added or deleted. All others stay as written: the cost
+ * grows with the edits and bytes, not with the number of keys.
  */
 export function spliceTexts(bytes: Buffer, topLevel: TopLevel, texts: Texts): Buffer {
   const added: string[] = [];

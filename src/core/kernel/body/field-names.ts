@@ -17,10 +17,7 @@ interface Node {
 
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
-/**
- * Fields that the gateway reads or sets, as paths. An upstream whose JSON reader ignores case takes a key that folds to
- * one of them for that field. It would then use another value than the one that the gateway checked or overrode.
- */
+/** Fields that the gateway checks or sets: a JSON reader that ignores case would take other keys for them. */
 export class FieldNames {
   readonly #root = newNode();
 
@@ -40,9 +37,7 @@ export class FieldNames {
     return this.#root.fields.size === 0;
   }
 
-  /**
-   * Throws GatewayError `ambiguous_parameter` for a key of the body that equals one of the names only after folding.
-   */
+  /** Throws GatewayError `ambiguous_parameter` for a key that equals one of the names only after folding. */
   check(body: RequestBody): void {
     checkKeys(body.keys(), this.#root, '');
     // Few of some forty fields are nested.
@@ -52,9 +47,7 @@ export class FieldNames {
   }
 }
 
-/**
- * The child nodes of a key. Its spellings share one node: one node per spelling would double with every key of a path.
- */
+/** The child nodes of a key. Its spellings share one node, or nodes would double with every key of a path. */
 function addKey(nodes: Iterable<Node>, spelled: readonly string[]): ReadonlySet<Node> {
   const behind = new Set<Node>();
   for (const node of nodes) {
@@ -118,9 +111,8 @@ function ambiguous(path: string, key: string, meant: string): GatewayError {
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * The text under Unicode simple case folding (CaseFolding.txt, status C and S). A reader that ignores case, such as
- * Go's encoding/json, takes two texts for the same when their foldings are equal. `ſ` (U+017F) folds to `s` and the
- * Kelvin sign (U+212A) to `k`.
+ * Unicode simple case folding (CaseFolding.txt, status C and S), by which Go's encoding/json compares keys. `ſ`
+ * (U+017F) folds to `s` and the Kelvin sign (U+212A) to `k`.
  */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
@@ -129,10 +121,7 @@ export function foldCase(text: string): string {
   return folded;
 }
 
-/**
- * Folding equals upper-casing then lower-casing wherever each step yields one character; `ς` becomes `σ` only by way of
- * `Σ`.
- */
+/** Folding equals upper- then lower-casing where each yields one character; `ς` becomes `σ` by way of `Σ`. */
 function foldCharacter(character: string): string {
   const upper = character.toUpperCase();
   const cased = isOneCharacter(upper) ? upper : character;

@@ -23,9 +23,8 @@ const SHOWN_KEY = 100;
 const SHOWN_PLACE = 500;
 
 /**
- * Path of the object or list that opens at byte `target`, in OpenAI's `param` notation:
- * `tools[3].parameters.properties`; `''` for the body itself. A second pass, only for errors: a scan that tracked paths
- * would slow down every body. The bytes before `target` must be well-formed JSON.
+ * Path of the object or list that opens at byte `target`, as OpenAI's `param`: `tools[3].parameters`; `''` for the
+ * body. Only for errors: tracking paths would slow down every scan. The bytes before must be well-formed.
  */
 export function placeAt(bytes: Buffer, target: number): string {
   const open: Open[] = [];

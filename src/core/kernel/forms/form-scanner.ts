@@ -27,9 +27,8 @@ const MAX_HEAD_BYTES = 8 * 1024;
 const broken = (why: string): GatewayError => new GatewayError('invalid_multipart', `The form is not valid: ${why}.`);
 
 /**
- * Splits a `multipart/form-data` body (RFC 7578) as it arrives. It keeps at most one part head or one delimiter. What some parsers
- * permit (padding behind a delimiter, text before the first one or after the last, bare line feeds) is refused or counts as data: the
- * target could read such a form differently.
+ * Splits a `multipart/form-data` body (RFC 7578) as it arrives, in bounded memory. Padding, text around the parts and
+ * bare line feeds are refused or count as data: the target could read such a form differently.
  */
 export class FormScanner {
   readonly #delimiter: Buffer;

@@ -32,10 +32,7 @@ const MODEL = 'model';
 /** Length of a boundary that cannot occur in a file by chance: 16 hex digits behind a prefix have 64 bits. */
 const LEAST_BOUNDARY = 20;
 
-/**
- * A form for a model. Its text fields are known before it is sent; the rest is in memory (`held`), or it is still arriving and passes
- * through once.
- */
+/** A form for a model. Its text fields are known; the rest is in memory (`held`) or passes through once. */
 export class InboundForm {
   /** The text fields as a JSON object; names that end with `[]` have lists. */
   readonly fields: Readonly<Record<string, unknown>>;

@@ -9,10 +9,7 @@ export function bareName(name: string): string {
 
 type PartName = Pick<PartHead, 'name' | 'isFile'>;
 
-/**
- * The names of a form's parts. A name stands for one field, as text or as files: of two fields the gateway would judge one, and the
- * upstream might read the other. Lists (`image[]`) and files may have several parts.
- */
+/** The names of a form's parts. Of two fields with one name, the upstream might read the other. */
 export class PartNames {
   readonly #byBare = new Map<string, PartName>();
   readonly #texts = new Set<string>();

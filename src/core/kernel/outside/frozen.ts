@@ -1,9 +1,6 @@
 import { currentWork } from './plugin-work.ts';
 
-/**
- * A value that all plugins share. Code of an external plugin gets it frozen, with all that it holds: a target of the
- * client's format gets the client's bytes, so that a write would change the requests of other targets alone.
- */
+/** Freezes a shared value for an external plugin: a write would change the requests to some targets alone. */
 export function shared<T>(value: T): T {
   if (typeof value === 'object' && currentWork()) freeze(value);
   return value;

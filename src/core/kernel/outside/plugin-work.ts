@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * The work of an external plugin, tracked through its callbacks, timers and promises. It answers two questions that
- * nothing else can: which plugin an unhandled error comes from, and whether a late change comes from a plugin that was
- * given up.
+ * The work of an external plugin, through its callbacks, timers and promises: by it an unhandled error has an owner,
+ * and a plugin that was given up changes nothing.
  */
 export interface PluginWork {
   /** The plugin's name in the settings. */
@@ -32,10 +31,7 @@ export function giveUp(work: PluginWork): void {
   anyGivenUp = true;
 }
 
-/**
- * True for code of a plugin that this exchange has given up; its changes have no effect. The exchange is compared,
- * because a kept-alive connection keeps the work in which it was opened.
- */
+/** True for a plugin that this exchange has given up. A kept-alive connection keeps the work that opened it. */
 export function isGivenUp(exchange: object): boolean {
   if (!anyGivenUp) return false;
   const work = works.getStore();

@@ -1,7 +1,8 @@
+import { CHAT_PARAMETERS, MESSAGES_PARAMETERS } from '../../../formats/fields/parameter-names.ts';
+import { REPLY_LOSSES } from '../../../formats/losses/reply-losses.ts';
 import type { CacheStatus } from '../../../plugin/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
-import { knownParam } from '../known-params.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
 import {
   DURATION_BUCKETS,
@@ -14,6 +15,31 @@ import {
   metric,
 } from './metric-spec.ts';
 import { USAGE_METRICS } from './usage-metrics.ts';
+
+const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
+
+const topLevel = (path: string): string => /^[^.[:]*/.exec(path)![0];
+
+/** Top-level fields besides those of chat completions and messages, with the gateway's additions. */
+const OTHER_PARAMS = {
+  chat: ['generation_config'],
+  headers: ['anthropic-beta'],
+  images: ['background', 'output_compression', 'partial_images', 'quality', 'size', 'style'],
+  embeddings: ['auto_truncate', 'dimensions', 'encoding_format', 'input', 'input_type', 'task_type', 'title'],
+};
+
+/** A loss may concern any field that a caller invents; only these become label values. */
+const KNOWN_PARAMS: ReadonlySet<string> = new Set([
+  ...[...CHAT_PARAMETERS, ...MESSAGES_PARAMETERS].map(topLevel),
+  ...Object.values(OTHER_PARAMS).flat(),
+]);
+
+/** `messages[2].content[0]` → `messages`, `anthropic-beta: NAME` → `anthropic-beta`; unknown fields → undefined. */
+export function knownParam(path: string): string | undefined {
+  if (REPLY_PARAMS.has(path)) return path;
+  const name = topLevel(path);
+  return KNOWN_PARAMS.has(name) ? name : undefined;
+}
 
 /** Results of a cache that compares exactly. */
 const EXACT_RESULTS: readonly CacheStatus[] = ['hit', 'shared', 'miss', 'refresh', 'bypass'];

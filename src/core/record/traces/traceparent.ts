@@ -13,10 +13,7 @@ interface Traceparent {
   readonly tracestate?: string;
 }
 
-/**
- * OpenTelemetry's global propagator turns into a no-op under `OTEL_SDK_DISABLED=true` (measured), and is not loaded
- * while tracing is off.
- */
+/** Not OpenTelemetry's propagator: `OTEL_SDK_DISABLED=true` disables it, and it loads only with tracing. */
 export function readTraceparent(headers: IncomingHttpHeaders): Traceparent | undefined {
   const header = headers['traceparent'];
   const match = typeof header === 'string' ? TRACEPARENT.exec(header.trim()) : null;

@@ -1,5 +1,5 @@
 import type { Query } from '../../../../schemas/types.generated.ts';
-import { GatewayError } from '../../../plugin/index.ts';
+import { unlessRefused } from '../../kernel/errors.ts';
 import type { ConditionInput } from '../../kernel/index.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { readQuery, unchecked, type Comparison, type QueryShape } from './read.ts';
@@ -40,17 +40,9 @@ const ANSWERS: QueryShape<ComparisonAnswers> = {
 };
 
 function compare({ name }: Field, { operator, wanted, test, path }: Comparison, found: unknown): ComparisonAnswer {
-  return { path, field: name, operator, wanted, found, holds: evaluate(), inner: undefined };
-
-  function evaluate(): boolean | undefined {
-    try {
-      // A separate account: explain must not add to the pattern cost of the request.
-      return test(found, {});
-    } catch (error) {
-      if (error instanceof GatewayError) return undefined;
-      throw error;
-    }
-  }
+  // A separate account: explain must not add to the pattern cost of the request.
+  const holds = unlessRefused(() => test(found, {}));
+  return { path, field: name, operator, wanted, found, holds, inner: undefined };
 }
 
 function together(answers: readonly ComparisonAnswer[], path: JsonPath): ComparisonAnswer {

@@ -16,9 +16,8 @@ interface UpdatePricesOptions extends PricesOptions {
 }
 
 /**
- * `gatehouse prices update`: writes the rows of a newer table that differ from those in force into price-table.json of the settings
- * folder. Exit code 0: written, or nothing to write; 1: mistakes in the table or the settings, or a table that is not newer; 2: the
- * folder does not exist.
+ * `gatehouse prices update`: writes the rows of a newer table that differ into price-table.json. Exit code 0: written,
+ * or nothing to write; 1: mistakes in table or settings, or an older table; 2: the folder does not exist.
  */
 export async function updatePricesCommand(options: UpdatePricesOptions): Promise<0 | 1 | 2> {
   const { dir, file, dryRun, out, err } = options;

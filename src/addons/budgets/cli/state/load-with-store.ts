@@ -6,10 +6,7 @@ import type { Environment } from '../../../../core/settings/values/references.ts
 import { nameOf, type StoredObjects } from '../../../../core/settings/source/stored-objects.ts';
 import { diskFiles } from '../../../../core/settings/source/files.ts';
 
-/**
- * Reads a folder of settings and checks it against the objects of its state store, as a start does. Without the store on this machine, the
- * files are checked alone. A store that cannot be read becomes a warning: only a start may bring its tables to this release.
- */
+/** Reads a folder and checks it against its store, if that is on this machine; else without it, or with a warning. */
 export async function loadWithStore(dir: string, env: Environment): Promise<LoadResult> {
   const loaded = await loadSettings(dir, { env });
   const folder = loaded.settings && compileState(loaded.settings.server.state)?.folder;

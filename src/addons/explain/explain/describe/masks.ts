@@ -108,10 +108,7 @@ export const FAKE_CREDENTIAL = 'upstream-token-of-the-caller';
 /** Minimum length of a credential. Shorter texts occur in many words, and no real credential is so short. */
 const SHORTEST = 8;
 
-/**
- * The credentials in headers with credential names: the whole value, the part after its scheme, and the values of
- * cookies.
- */
+/** Credentials in headers with credential names: the value, the part after its scheme, cookies. */
 export function credentialsIn(
   headers: IncomingHttpHeaders,
   holds: (name: string) => boolean = mayHoldCredential,

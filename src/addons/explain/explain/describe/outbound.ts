@@ -46,10 +46,7 @@ const sourcesOfFields =
     return change.source.kind === 'settings' ? { ...change.source, path: field } : change.source;
   };
 
-/**
- * Parses the body; a number with many digits becomes an object that only `JSON.stringify` reads. Returns text that is
- * not JSON unchanged.
- */
+/** Parses the body; a long number becomes an object for `JSON.stringify` alone. Other text stays a string. */
 export function describeBody(text: string): unknown {
   try {
     return parseReplyText(text);
@@ -113,10 +110,7 @@ interface SentHeader {
   readonly sourceOf: SourceOfField;
 }
 
-/**
- * The caller's headers, and the items of a list in its body, that a sent header has words of: a header that the config
- * forwards, or one that is part of the upstream's API.
- */
+/** The caller's headers, and the items of a list in its body, that a sent header has words of. */
 function callerSources(
   { exchange: { request } }: Observation,
   { attempt, body }: SeenAttempt,

@@ -24,10 +24,7 @@ export function configSource(seen: DryRun, target: string, ...keys: readonly Jso
   return undefined;
 }
 
-/**
- * The source of a setting that is not inherited, of a target, a group or the config itself: `name`, `strategy`,
- * `deadline`.
- */
+/** The source of a setting that is not inherited: `name`, `strategy`, `deadline`. */
 export function ownSource(seen: DryRun, target: string, keys: JsonPath): FieldSource | undefined {
   const [level] = levelsOf(seen, target);
   return level && valueAt(level.says, keys) !== undefined ? sourceAt(seen, [...level.path, ...keys]) : undefined;
@@ -39,17 +36,11 @@ export function targetPlace(seen: DryRun, target: string): SettingPlace | undefi
   return file === undefined ? undefined : seen.loaded.placeOf(file, pathInFile(target));
 }
 
-/**
- * The slug of the resolved catalog entry; undefined for a destination that the request itself names, even under the
- * same name.
- */
+/** The slug of the resolved catalog entry; undefined for a destination that the request itself names. */
 export const listedSlug = (resolved: ResolvedTarget | undefined): string | undefined =>
   resolved && entryOf(resolved)?.name === `@${resolved.slug}` ? resolved.slug : undefined;
 
-/**
- * The source of a setting of a catalog entry: `catalogSource(seen, 'vertex', ['timeouts', 'total'])`; without keys, of
- * the entry.
- */
+/** The source of a setting of an entry: `catalogSource(seen, 'vertex', ['timeouts', 'total'])`. */
 export function catalogSource(seen: DryRun, slug: string | undefined, keys: JsonPath): FieldSource | undefined {
   const index = seen.settings.catalog.providers.findIndex((entry) => entry.slug === slug);
   return sourceIn(seen, 'catalog', ['providers', index, ...keys]);
@@ -79,10 +70,7 @@ const sourceIn = (
 export const placeOf = (source: FieldSource | undefined): SettingPlace | undefined =>
   source?.kind === 'settings' ? source.at : undefined;
 
-/**
- * Whether inheritance ends at this level: these settings are replaced as a whole, and a cache that is off discards
- * outer settings.
- */
+/** Whether inheritance ends at this level: some settings are replaced as a whole, as is a cache that is off. */
 function endsAt({ says }: Level, [key]: JsonPath): boolean {
   if (key === 'remote_media' || key === 'forward_headers') return says[key] !== undefined;
   return key === 'cache' && says.cache?.mode === 'off';

@@ -54,10 +54,7 @@ function isLeftOut(
   return builtin && subject !== undefined && plugin.idleFor?.(subject, options) === true;
 }
 
-/**
- * The error by which this plugin itself rejected the request. Excluded are errors of a chain that it runs, and assumed
- * failures that reach the outer chains.
- */
+/** The error by which this plugin itself rejected the request: none of its chain, no assumed failure. */
 function refusalOf({ steps, attempts }: Observation, step: PluginStep): AnswerExplanation | undefined {
   const { refused, attempt } = step;
   if (!refused) return undefined;

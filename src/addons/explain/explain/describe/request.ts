@@ -98,10 +98,7 @@ function whyConfig(seen: Observation, id: string): Pick<ConfigExplanation, 'foun
 
 const OF_THE_KEY: FieldSource = { kind: 'gateway', what: 'the default of the key' };
 
-/**
- * The deadline of the whole request. The caller can only shorten it, so the setting that equals the deadline is its
- * source.
- */
+/** The deadline of the whole request. Callers can only shorten it: the setting that equals it is its source. */
 export function describeDeadline(seen: Observation): TimeExplanation {
   // Rounded: the record has fractions of milliseconds.
   const ms = Math.round(seen.record.deadlineMs);

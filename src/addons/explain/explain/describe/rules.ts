@@ -67,10 +67,7 @@ function describeCondition(seen: Observation, chosen: ChosenBranch, { branch, in
 /** Maximum length of a shown value, which may be a whole conversation. */
 const LONGEST = 200;
 
-/**
- * A value for display: long values truncated, values that files contain by reference concealed, because a query may
- * compare with a shared secret.
- */
+/** A value for display: truncated, and concealed where a query may compare with a shared secret. */
 function shown(value: unknown, seen: Observation): unknown {
   if (value === undefined || value === null || typeof value === 'boolean') return value;
   const written = typeof value === 'string' ? value : JSON.stringify(value);

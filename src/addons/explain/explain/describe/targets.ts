@@ -207,10 +207,7 @@ const isKeyKnown = ({ exchange: { upstreamToken } }: Observation): boolean =>
 const ageOf = ({ exchange: { startedAt } }: Observation, { storedAt }: CachedReply): number =>
   Math.floor((startedAt - storedAt) / 1000);
 
-/**
- * The counters that a successful reply of this target would increment, computed from a record of the attempt as if it
- * had succeeded.
- */
+/** The counters that a successful reply of this target would increment, from the record of such a reply. */
 function describeMetrics({ exchange, settings, prices }: Observation, one: SeenAttempt): TargetExplanation['metrics'] {
   const answered = one.supposed ? asAnswered(exchange, one) : one.attempt;
   if (!answered.reply || answered.error) return [];

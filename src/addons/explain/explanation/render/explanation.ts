@@ -57,10 +57,7 @@ function verdict({ answer, targets }: Explanation): Row[] {
   );
 }
 
-/**
- * The first target in full. Of the others only the sections that differ, without metrics, which differ only by the
- * target's name.
- */
+/** The first target in full; of the others the sections that differ, without metrics. */
 function targetBlocks(reported: Explanation, page: PageFormat): string[][] {
   const first = reported.targets[0] && new Set(printed(reported.targets[0], reported, page).map(({ text }) => text));
   return reported.targets.map((target, index) => {

@@ -55,10 +55,7 @@ export class KeptPlainBody extends WrappedSource {
 const HAS_RESPONSE = Buffer.from('"response":');
 const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/**
- * Passes a stream on and keeps its response before the last event leaves, so that the client can continue it at once. A stream
- * that breaks is kept as what it is: failed, or cancelled where the client left.
- */
+/** Keeps the response before its last event leaves, so that it can be continued; a broken stream as failed. */
 export class KeptStream extends WrappedSource {
   readonly #exchange: Exchange;
   readonly #keep: Keep;

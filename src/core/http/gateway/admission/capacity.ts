@@ -50,9 +50,7 @@ const UNLIMITED: InFlightLimits = {
   inFlightBytesPerKey: Infinity,
 };
 
-/**
- * The capacity for requests and their bytes, and the share of each caller. Before it refuses, it drops slow uploads.
- */
+/** The capacity for requests and their bytes, and each caller's share. It drops slow uploads first. */
 export class Room {
   readonly #shares = new Shares();
   /** Requests whose bodies are being read, the oldest first. Bounded by the requests in flight. */
@@ -185,9 +183,7 @@ export class Room {
     return busy(limit, this.#limits, place.share);
   }
 
-  /**
-   * Oldest first, until no limit is exceeded; none if that is not enough. A caller loses only its own for its share.
-   */
+  /** Oldest first, until no limit is exceeded; none if that is not enough. For a share, only the caller's own. */
   #dropSlow(place: Admission, limit: LoadLimit, exceeds: Exceeds): boolean {
     const freed = { all: { ...NOTHING.all }, own: { ...NOTHING.own } };
     const chosen: Admission[] = [];

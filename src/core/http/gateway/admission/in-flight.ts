@@ -132,10 +132,7 @@ export class InFlight {
     return request ? this.#room.reserve(request.place, bytes, options) : GONE;
   }
 
-  /**
-   * Counts held bytes of the request's reply; negative to release them. They are in memory already, so they count even
-   * beyond the limit. False: the limit is exceeded, so whatever can leave should.
-   */
+  /** Counts held bytes of the reply, even beyond the limit; negative: releases. False: the limit is exceeded. */
   hold(exchange: Exchange, bytes: number): boolean {
     return this.#room.hold(this.#entryOf(exchange)?.place, bytes);
   }

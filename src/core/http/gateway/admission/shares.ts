@@ -11,10 +11,7 @@ export interface InFlightLimits {
   readonly inFlightBytesPerKey: number;
 }
 
-/**
- * Up to this part of a limit every caller is admitted: one key alone may use an idle gateway. The rest is for keys that
- * hold less than their share.
- */
+/** Up to this part of a limit every caller is admitted; the rest is for keys below their share. */
 const OPEN_PART = 0.75;
 
 /** The requests and bytes of one caller. All callers without a key are one caller. */

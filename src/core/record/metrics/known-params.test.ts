@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { knownParam } from './known-params.ts';
+import { knownParam } from './upstream-metrics.ts';
 
 it.each([
   ['seed', 'seed'],
@@ -17,7 +17,7 @@ it.each([
 });
 
 it('every field that docs/reference/fields.md lists as lost is a label', () => {
-  const text = readFileSync(join(import.meta.dirname, '../../../docs/reference/fields.md'), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '../../../../docs/reference/fields.md'), 'utf8');
   // The tables of the fields at the top of a body.
   const tables = [...text.matchAll(/^A request of `POST \/v1\/(?:chat\/completions|messages)`:\n\n((?:\|.*\n)+)/gm)];
   const rows = tables
