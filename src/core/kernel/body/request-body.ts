@@ -288,8 +288,14 @@ interface SharedParse {
   hasReferences: boolean | undefined;
 }
 
-/** The scan guarantees an object. */
-const parse = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
+/** The scan guarantees an object. If scan and parser ever disagree, the caller still gets a 400. */
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new GatewayError('invalid_json', `The body is not valid JSON: ${String(error)}.`);
+  }
+}
 
 /** Maximum length of a key quoted in an error. */
 const SHOWN_KEY = 100;
