@@ -135,16 +135,16 @@ function single(header: string | string[] | undefined): string | undefined {
 }
 
 /** The token of an Authorization header, with or without `Bearer`, in any case (RFC 9110, section 11.4). */
-export function bearer(header: string | undefined): string | undefined {
+function bearer(header: string | undefined): string | undefined {
   const token = header?.trim().replace(/^bearer(?:\s+|$)/i, '');
   return token === '' ? undefined : token;
 }
 
 /** The most words looked up in a credential. Those of Digest (RFC 7616) and OAuth 1.0 (RFC 5849) have about 20. */
-export const MAX_WORDS = 32;
+const MAX_WORDS = 32;
 
 /** The words between separators, and the user and password of `Basic` (RFC 7617): clients put keys in all of these. */
-export function wordsOf(credential: string): readonly string[] {
+function wordsOf(credential: string): readonly string[] {
   const words = splitWords(credential);
   return words.flatMap((word) => [word, ...(BASE64.test(word) ? splitWords(fromBase64(word)).filter(isText) : [])]);
 }

@@ -2,7 +2,7 @@ import { compareModelIds, type ListedModel } from '../../src/core/kernel/index.t
 import { GatewayError } from '../../src/plugin/index.ts';
 
 /** Query parameters of the model list (docs/protocols/anthropic-messages.md#models). */
-export interface ModelPage {
+interface ModelPage {
   readonly limit: number;
   /** Ids after which, or before which, the page lies; they may no longer exist. */
   readonly after: string | undefined;

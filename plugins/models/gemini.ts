@@ -2,7 +2,7 @@ import { compareModelIds, type ListedModel } from '../../src/core/kernel/index.t
 import { GatewayError } from '../../src/plugin/index.ts';
 
 /** Query parameters of the list (docs/protocols/gemini.md#models). */
-export interface ModelWindow {
+interface ModelWindow {
   readonly size: number;
   /** The id after which the page begins; it may no longer exist. */
   readonly after: string | undefined;

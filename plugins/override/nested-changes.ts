@@ -10,7 +10,7 @@ import {
 import type { Edit } from '../../src/plugin/index.ts';
 import { applySet, type ChangeSet } from './change-set.ts';
 
-export interface NestedChanges {
+interface NestedChanges {
   readonly key: string;
   readonly isList: boolean;
   readonly only: boolean;

@@ -17,7 +17,7 @@ interface ModelQuestion {
 }
 
 /** No answer, or one that is not a list of models. */
-export interface Unavailable {
+interface Unavailable {
   readonly kind: 'unavailable';
   readonly reason: string;
 }

@@ -4,7 +4,7 @@ import { askGateway, type KeyRefused } from './ask-gateway.ts';
 import { AGENT_CONFIGS, type AgentConfig, type ConfigFile, type AgentGateway } from './agents.ts';
 
 /** `model` is absent: the lines have a word in its place. */
-export interface AgentConfigCall extends Pick<AgentGateway, 'url' | 'keyEnv'> {
+interface AgentConfigCall extends Pick<AgentGateway, 'url' | 'keyEnv'> {
   readonly model: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { hasFailed, type CaseResult, type TestSummary, diffOf, headOf, placeOf, 
 export type ReporterName = 'pretty' | 'junit' | 'github';
 
 /** Formats results as text; the caller prints it. */
-export interface Reporter {
+interface Reporter {
   /** A case has ended. */
   each(result: CaseResult): string;
   end(summary: TestSummary): string;

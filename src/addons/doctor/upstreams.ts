@@ -19,7 +19,7 @@ import { error, ok, skipped, warning, type Finding } from './finding.ts';
 /** A build may lack it. */
 const SIMULATOR: string = 'simulator';
 
-export interface UpstreamChecks {
+interface UpstreamChecks {
   readonly settings: Settings;
   readonly outbound: OutboundWay;
   readonly env: Environment;

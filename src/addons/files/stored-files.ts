@@ -6,7 +6,7 @@ import { GatewayError } from '../../plugin/index.ts';
 import type { Attempt, Exchange, RequestBody, ResolvedTarget, SentFile, StoredFile } from '../../core/kernel/index.ts';
 import type { FileSource } from './file-store.ts';
 
-export interface StoredFilesSetup {
+interface StoredFilesSetup {
   readonly files: FileSource;
   /** Counts bytes among those of the requests in flight, or returns the refusal. They are released with the exchange. */
   readonly reserve: (exchange: Exchange, bytes: number) => GatewayError | undefined;

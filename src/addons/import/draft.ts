@@ -6,7 +6,7 @@ import { variableIn, type ForeignFile, type ForeignItem } from './source.ts';
 export type DraftPart = Readonly<Record<string, unknown>>;
 
 /** A variable that must be set before the gateway starts. */
-export interface Variable {
+interface Variable {
   readonly name: string;
   readonly purpose: string;
   /** Where the value stands in the file; it is never copied. */

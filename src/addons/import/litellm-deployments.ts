@@ -47,7 +47,7 @@ const ACCOUNT = [
 ] as const;
 
 /** Credentials, variables and models that deployments refer to. */
-export interface ModelContext {
+interface ModelContext {
   readonly credentials: CredentialList;
   /** Variables of the file. LiteLLM reads addresses from `OPENAI_API_BASE` and the like. */
   readonly environment: ForeignItem | undefined;

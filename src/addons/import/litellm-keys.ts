@@ -16,7 +16,7 @@ export interface Team {
 }
 
 /** By the ids of the file. */
-export type Teams = ReadonlyMap<string, Team>;
+type Teams = ReadonlyMap<string, Team>;
 
 /** @param teams filled */
 export function importTeams(items: readonly ForeignItem[], draft: Draft, teams: Map<string, Team>): void {

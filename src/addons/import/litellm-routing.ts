@@ -8,7 +8,7 @@ import type { ForeignItem } from './source.ts';
 /** Names of models that follow a model, each at its place in the file. */
 type Followers = ReadonlyMap<string, readonly ForeignItem[]>;
 
-export interface Routing {
+interface Routing {
   readonly fallbacks: Followers;
   readonly contextWindow: Followers;
   readonly contentPolicy: Followers;
@@ -64,7 +64,7 @@ function followersOf(list: ForeignItem | undefined): Followers {
 }
 
 /** `30s`. Undefined: no number, or 0, which stands for no limit. */
-export function seconds(item: ForeignItem | undefined): string | undefined {
+function seconds(item: ForeignItem | undefined): string | undefined {
   const number = item?.number();
   return number === undefined || number === 0 ? undefined : `${number}s`;
 }

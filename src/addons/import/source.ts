@@ -10,7 +10,7 @@ import { YamlFile } from '../../core/settings/source/yaml-file.ts';
 export type Weight = 'guard' | 'decide' | 'check' | 'unneeded';
 
 /** Something of the file that the settings folder does not have, and why. */
-export interface NotImported {
+interface NotImported {
   readonly file: string;
   readonly line: number;
   /** `router_settings.routing_strategy`. */
@@ -44,7 +44,7 @@ export class ForeignFile {
   }
 }
 
-export interface Reason {
+interface Reason {
   readonly reason: string;
   readonly weight: Weight;
 }

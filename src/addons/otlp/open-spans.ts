@@ -12,7 +12,7 @@ interface SpanSource extends SpanOrigin {
   readonly resource: Resource;
 }
 
-export interface Spans {
+interface Spans {
   /** The spans as OpenTelemetry's SDK needs them; undefined where it makes none. */
   readonly processor: SpanProcessor | undefined;
   readonly sampler: Sampler;

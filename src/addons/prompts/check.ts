@@ -12,7 +12,7 @@ import { patternMistake, valueMistake } from './variables.ts';
 /** Reports a mistake in a partial's file. */
 export type ReportPartial = (name: string, mistake: TemplateMistake) => void;
 
-export interface PromptReports {
+interface PromptReports {
   /** Paths in the prompt's file. */
   readonly report: Report;
   readonly partial: ReportPartial;

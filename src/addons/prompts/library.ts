@@ -3,7 +3,7 @@ import { compilePartials, compilePrompt, type CompiledPrompt, type CompiledVersi
 import { PromptRenderer } from './rendered.ts';
 
 /** `summary`, `summary@3`, `summary@production`. */
-export interface PromptReference {
+interface PromptReference {
   readonly id: string;
   /** A number or a label; undefined: not given. */
   readonly selector: string | undefined;

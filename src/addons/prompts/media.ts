@@ -1,6 +1,6 @@
 import type { PromptVariable } from '../../../schemas/types.generated.ts';
 
-export type PromptMedia = NonNullable<PromptVariable['media']>;
+type PromptMedia = NonNullable<PromptVariable['media']>;
 
 /** A content part of a chat request. */
 export type ChatPart = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import type { SettingsFiles } from '../../core/settings/source/files.ts';
 import type { FoundPartial } from '../../core/settings/source/find-files.ts';
 
-export interface PromptFiles {
+interface PromptFiles {
   /** By id: the file's name without `.yaml`. Without those that could not be read. */
   readonly prompts: ReadonlyMap<string, PromptFile>;
   /** Ids of all prompts. */

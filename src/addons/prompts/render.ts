@@ -5,7 +5,7 @@ import type { SectionToken, Template, Token, ValuePath } from './template.ts';
 /** The rendered text would exceed its limit. */
 export class TooLong extends Error {}
 
-export interface RenderInput {
+interface RenderInput {
   readonly partials: ReadonlyMap<string, Template>;
   readonly variables: Readonly<Record<string, unknown>>;
 }

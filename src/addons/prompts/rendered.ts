@@ -5,13 +5,13 @@ import { Renderer, TooLong } from './render.ts';
 import { VariableCheck } from './variables.ts';
 
 /** A part of a message that a caller's value became. */
-export interface PlacedMedia {
+interface PlacedMedia {
   readonly variable: string;
   readonly part: ChatPart;
 }
 
 /** The fields of a chat request that a prompt sets. */
-export interface RenderedPrompt {
+interface RenderedPrompt {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly media: readonly PlacedMedia[];
 }

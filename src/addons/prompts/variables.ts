@@ -4,7 +4,7 @@ import type { PromptVariable } from '../../../schemas/types.generated.ts';
 import { isObject } from '../../core/kernel/index.ts';
 
 /** A value that a prompt does not take. */
-export interface VariableFault {
+interface VariableFault {
   /** `variables.ticket` */
   readonly param: string;
   readonly message: string;

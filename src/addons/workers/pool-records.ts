@@ -53,7 +53,7 @@ export function mergePages(answers: readonly Answered<RecordPage>[], limit: numb
   };
 }
 
-export interface PooledPage extends RecordPage {
+interface PooledPage extends RecordPage {
   /** Workers that did not answer. */
   readonly partial: readonly number[];
 }

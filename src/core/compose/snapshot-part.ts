@@ -31,7 +31,7 @@ import type { Tenants } from '../settings/compile/tenants.ts';
 import type { InFlight } from '../http/gateway/admission/in-flight.ts';
 
 /** From these an add-on composes its part of a snapshot. */
-export interface PartInputs {
+interface PartInputs {
   readonly loaded: LoadResult;
   readonly settings: Settings;
   readonly server: ServerSettings;
@@ -43,7 +43,7 @@ export interface PartInputs {
 }
 
 /** The tools of the attempt chain, for capabilities that call upstreams themselves. */
-export interface AttemptTools {
+interface AttemptTools {
   readonly targets: TargetResolver;
   readonly translate: Translator;
   readonly send: Sender;

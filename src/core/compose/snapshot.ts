@@ -133,7 +133,7 @@ async function openCatalog(opening: Promise<void>, loaded: LoadResult, clock: Cl
 }
 
 /** The default chains with the plugins of the add-ons. A chain that the settings name stays as it is. */
-export function withDefaultPlugins(
+function withDefaultPlugins(
   server: ServerSettings,
   { chains = {} }: Pick<ServerFile, 'chains'>,
   parts: readonly SnapshotPart[],

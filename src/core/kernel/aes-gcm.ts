@@ -6,7 +6,7 @@ export const IV_BYTES = 12;
 export const TAG_BYTES = 16;
 
 /** A text sealed with AES-256-GCM. */
-export interface SealedBytes {
+interface SealedBytes {
   readonly iv: Buffer;
   readonly tag: Buffer;
   readonly text: Buffer;

@@ -78,7 +78,7 @@ export interface HealthDirectory extends PublicHealthDirectory {
   of(config: GatewayConfig, target: Target, exchange?: Exchange): TargetHealth;
 }
 
-export interface FormLimits {
+interface FormLimits {
   /** Maximum bytes of one form. */
   readonly bytes: number;
   /** Maximum bytes of one form that are held in memory. */
@@ -125,6 +125,6 @@ export interface Recorder {
   /** Starts recording a request that has arrived. The returned object ends the recording. */
   open(exchange: Exchange): RequestRecording;
 }
-export interface RequestRecording {
+interface RequestRecording {
   close(end: ReplyEnd): void;
 }

@@ -1,7 +1,7 @@
 import type { Exchange, UsedPrompt } from './exchange.ts';
 
 /** A version of a prompt, as a request may use it. */
-export interface FoundPrompt {
+interface FoundPrompt {
   readonly id: string;
   readonly version: number;
   /** The fields of a chat request. Throws GatewayError for invalid values and texts beyond `budget` characters. */
@@ -19,7 +19,7 @@ export interface ListedPrompt {
   readonly versions: readonly ListedVersion[];
 }
 
-export interface ListedVersion {
+interface ListedVersion {
   readonly version: number;
   readonly released: boolean;
   readonly note: string | undefined;

@@ -49,7 +49,7 @@ export interface KeptText {
  * differs: every stored text differs in a fact. below_threshold: no vector is near enough. late, failed: there were no
  * vectors.
  */
-export type SemanticResult = 'hit' | 'unfit' | 'first' | 'differs' | 'below_threshold' | 'late' | 'failed';
+type SemanticResult = 'hit' | 'unfit' | 'first' | 'differs' | 'below_threshold' | 'late' | 'failed';
 
 /** The result of a look-up in the semantic cache. */
 export interface SemanticLookup {

@@ -68,7 +68,7 @@ export interface RemoteMediaSettings {
 }
 
 /** Which models `/v1/messages` may route to: all, or the Claude family only. */
-export type MessagesRoute = 'any' | 'claude';
+type MessagesRoute = 'any' | 'claude';
 
 /** When the circuit breaker of a target opens. */
 export interface BreakerSettings {
@@ -191,7 +191,7 @@ export interface GatewayConfig extends PublicGatewayConfig {
  * server_timing: time per stage, as `Server-Timing`. config_hash: the `hash` of the config. explain_id: the id by which
  * the request can be explained later.
  */
-export type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id' | 'cost';
+type ReplyHeader = 'server_timing' | 'config_hash' | 'explain_id' | 'cost';
 
 /** Which request fields are allowed: the `allow` list minus the `deny` list. */
 export interface FieldSettings {

@@ -39,7 +39,7 @@ export const OWNED_KINDS = [
   'prices',
 ] as const;
 /** Kinds that only a store holds. */
-export const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;
+const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;
 export const ENTITY_KINDS = [...OWNED_KINDS, ...STORE_KINDS] as const;
 
 /** Kinds whose objects callers present as a secret, of which the store has digests. */
@@ -56,13 +56,7 @@ export interface EntityRef {
   readonly id: string;
 }
 
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [name: string]: JsonValue };
+type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 export type EntityDoc = { readonly [name: string]: JsonValue };
 
 /** Largest document, in bytes of its JSON text. */
@@ -129,7 +123,7 @@ export interface PutChange extends ChangeOf {
 }
 
 /** Deletes the object with its digests and sealed fields. */
-export interface DeleteChange extends ChangeOf {
+interface DeleteChange extends ChangeOf {
   readonly op: 'delete';
 }
 

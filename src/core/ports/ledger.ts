@@ -64,7 +64,7 @@ export type LedgerSum = (typeof LEDGER_SUMS)[number];
 
 /** Texts of a row that callers and operators choose. Empty: none. `user`: the owner of the key. `status`: `ok`, or the code of the error. */
 export const LEDGER_NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status'] as const;
-export type LedgerName = (typeof LEDGER_NAMES)[number];
+type LedgerName = (typeof LEDGER_NAMES)[number];
 
 /** Dimensions by which sums are grouped. */
 export const LEDGER_DIMENSIONS = [...LEDGER_NAMES, 'src', 'kind'] as const;

@@ -26,7 +26,7 @@ export interface AdminOptions extends ApiSources {
 }
 
 /** A state store as the admin API uses it. */
-export type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
+type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
 
 /** The parts of the process that the admin API reads and writes. */
 export interface ApiSources {

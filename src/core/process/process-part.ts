@@ -25,7 +25,7 @@ import type { CostLedger } from '../record/recorder.ts';
 import type { RequestPrices } from '../record/costs.ts';
 
 /** The costs of requests. An add-on has them. */
-export interface Costs {
+interface Costs {
   /** The prices at a moment of the clock, in monotonic milliseconds. */
   readonly prices: (at: number) => RequestPrices;
   /** Undefined: costs are written nowhere. */
@@ -49,7 +49,7 @@ export interface Ports {
 }
 
 /** One of one process, one of several, or the process that has the listeners besides those several. */
-export type RoleKind = 'alone' | 'worker' | 'primary';
+type RoleKind = 'alone' | 'worker' | 'primary';
 
 export interface Serving {
   readonly role: RoleKind;

@@ -54,7 +54,7 @@ interface Answered {
 }
 
 /** Tokens of the part of an answer that arrived. A plain reply counts when it is complete: no part of another arrives. */
-export function deliveredOf({ signals, stream, bytesIn, longest = Infinity }: Answered): number {
+function deliveredOf({ signals, stream, bytesIn, longest = Infinity }: Answered): number {
   if (!signals) return 0;
   if (stream) return deliveredTokens(signals);
   if (!signals.ended || signals.usage) return 0;

@@ -4,7 +4,7 @@ import { isEndedByGateway, type RecordEnd } from './attempt-end.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
 import type { RecordedTry, RequestOutcome } from './record.ts';
 
-export interface TryContext {
+interface TryContext {
   readonly exchange: Exchange;
   /** The attempt's error. */
   readonly error: GatewayError | undefined;

@@ -21,7 +21,7 @@ export interface CostLedger {
   add(record: RequestRecord, payer: Payer): void;
 }
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly models: LabelledModels;

@@ -8,7 +8,7 @@ export const NODE_KINDS = ['organization', 'team', 'key'] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
 /** A period of the calendar; `total` never ends. */
-export type Period = 'hour' | 'day' | 'week' | 'month' | 'total';
+type Period = 'hour' | 'day' | 'week' | 'month' | 'total';
 
 /** A span of wall clock time: `start <= t < end`. */
 export interface Span {

@@ -17,7 +17,7 @@ const sha256 = (...parts: readonly (string | Buffer)[]): string => {
   return hash.digest('hex');
 };
 
-export interface RepeatableCall {
+interface RepeatableCall {
   readonly identity: AdminIdentity;
   /** `Idempotency-Key`. */
   readonly key: string;

@@ -60,7 +60,7 @@ export async function identify(request: IncomingMessage, options: IdentifyOption
 const blocked = (): ApiProblem =>
   new ApiProblem('too_many_failures', 'This address has sent 10 wrong tokens within a minute: wait a minute.');
 
-export const unauthorized = (detail: string): ApiProblem =>
+const unauthorized = (detail: string): ApiProblem =>
   new ApiProblem('unauthorized', detail, { headers: { 'www-authenticate': 'Bearer' } });
 
 /** Without a token only connections to a loopback address are allowed, whatever address the settings resolved to. */
@@ -117,7 +117,7 @@ function ofStored(
   return identityOf(`token:${token.id}`, role, address, { scopes, networks, expiresAt, secret: sent });
 }
 
-export interface TokenDoc {
+interface TokenDoc {
   readonly role: Role;
   readonly networks?: readonly string[];
   readonly scopes?: readonly string[];

@@ -170,5 +170,5 @@ export class Objects {
   }
 }
 
-export const showNamed = (named: NamedObject, kind: ObjectKind): OwnedObject =>
+const showNamed = (named: NamedObject, kind: ObjectKind): OwnedObject =>
   'file' in named ? fileObject(named.file) : storedObject(named.entity, kind);

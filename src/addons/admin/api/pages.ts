@@ -1,7 +1,7 @@
 import { ApiProblem } from './problems.ts';
 import type { CallQuery } from './parameters.ts';
 
-export interface ApiPage<Item> {
+interface ApiPage<Item> {
   readonly items: readonly Item[];
   /** For `cursor`; absent: this is the last page. */
   readonly next?: string;

@@ -18,7 +18,7 @@ const dimension = (what: string): Parameter => ({
   many: true,
 });
 
-export const MAX_LIMIT = 200;
+const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 
 export const PARAMETERS = {

@@ -13,7 +13,7 @@ const PATTERNS: readonly Pattern[] = OPERATIONS.map(([operation, route]) => {
   return { operation, route, prefix, suffix };
 });
 
-export type Match =
+type Match =
   | { readonly operation: OperationId; readonly route: AdminRoute; readonly id: string }
   /** The path has other methods. */
   | { readonly allow: string };

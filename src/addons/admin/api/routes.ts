@@ -23,7 +23,7 @@ export type OperationId =
   | 'openapi.get'
   | `requests.${'list' | 'get' | 'explain' | 'explained'}`;
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** One route of the admin API: the router, the OpenAPI document, the commands and the documents read it. */
 export interface AdminRoute {

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../../plugin/index.ts';
 import { digestOf, generateKey, parsePeppers, pepperedDigest } from '../../../core/settings/compile/api-keys.ts';
 
-export interface NewSecret {
+interface NewSecret {
   /** Shown once. */
   readonly text: string;
   readonly digest: string;

@@ -15,7 +15,7 @@ import { RowQueue } from './row-queue.ts';
 import { partsOf, SpooledAccounts, type SpoolEntry } from './spooled-accounts.ts';
 import { toError } from '../../../core/kernel/outside/thrown.ts';
 
-export interface Sending {
+interface Sending {
   readonly hold: number;
   readonly accounts: readonly Account[];
   readonly amounts: Amounts;

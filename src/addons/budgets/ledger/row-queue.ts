@@ -15,7 +15,7 @@ const AGAIN_MS = 1000;
 /** Rows in memory that are in the spool too; further ones are only there. */
 const MAX_SPOOLED = 10_000;
 /** Rows in memory that are nowhere else; further ones are dropped. Each takes some 400 bytes. */
-export const MAX_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 
 interface WaitingRow {
   readonly row: LedgerRow;
@@ -23,7 +23,7 @@ interface WaitingRow {
   segment: SpoolSegment | undefined;
 }
 
-export interface RowQueueOptions {
+interface RowQueueOptions {
   readonly clock: Clock;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly reports: LedgerReports;

@@ -61,9 +61,9 @@ function changed(
   return bucket;
 }
 
-export type Refs = readonly { readonly ref: string }[];
+type Refs = readonly { readonly ref: string }[];
 
-export interface ListedGate {
+interface ListedGate {
   readonly gate: Gate;
   readonly limits: Limits;
 }

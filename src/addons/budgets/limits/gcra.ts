@@ -1,7 +1,7 @@
 import type { Rate } from '../../../core/tenants/amounts.ts';
 
 /** A bucket holds what its rate allows in this time, and at least 1: so much may be used at once after a rest. */
-export const BURST_MS = 10_000;
+const BURST_MS = 10_000;
 
 /** Sums of times are inexact by less: a caller that has waited as long as it should is admitted. */
 const ROUNDING_MS = 1e-6;

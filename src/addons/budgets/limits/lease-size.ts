@@ -41,7 +41,7 @@ export class AnswerTime {
   }
 }
 
-export interface Demand {
+interface Demand {
   readonly free: number;
   readonly live: number;
   /** The smallest useful grant. */

@@ -41,7 +41,7 @@ interface Slice {
   askAgainAt: number;
 }
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly counters: Pick<Counters, 'take' | 'report' | 'giveBack'>;
   readonly boot: Boot;
   readonly clock: Clock;

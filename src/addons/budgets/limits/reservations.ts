@@ -15,7 +15,7 @@ export const amountIn = ({ usd, tokens }: Amounts, { unit }: Pick<Budget, 'unit'
 /** A hold is one open reservation, of one attempt. The process gives each number once. */
 export type HoldId = number;
 
-export interface Reservation {
+interface Reservation {
   readonly hold: HoldId;
   /** Accounts of the budgets on the path, the outer nodes first. */
   readonly accounts: readonly Account[];

@@ -51,7 +51,7 @@ const isStoredKind = (kind: string): kind is StoredKind => (STORED_KINDS as read
 const nodeOf = ({ node }: StoredEntity['doc']): string => (typeof node === 'string' ? node : '');
 
 /** The `node` of budgets and limits: kind and id of an organization, team or key. */
-export const NODE_REF = /^(?:organization|team|key):[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const NODE_REF = /^(?:organization|team|key):[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
  * Why a document is not valid for its kind; undefined: it is. Documents of keys, teams and organizations are the entries of keys.yaml

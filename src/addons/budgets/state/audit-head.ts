@@ -5,7 +5,7 @@ import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 
 const LOOK_MS = 3_600_000;
 
-export interface AuditHeadSetup {
+interface AuditHeadSetup {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Logger, 'info' | 'error'>;
   readonly state: StoreHandle;

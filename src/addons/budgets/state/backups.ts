@@ -13,7 +13,7 @@ const UNFINISHED = '.unfinished';
 const REPEAT_MS = 86_400_000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 
-export interface BackupsSetup {
+interface BackupsSetup {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
   readonly alerts: AlertSink;

@@ -29,7 +29,7 @@ const SLICE = 100;
 /** Failures that may pass by themselves. With any other the gateway does not start. */
 const PASSING: ReadonlySet<StateFailureCode> = new Set(['unavailable', 'read_only', 'damaged']);
 
-export interface ReconnectingStoreSetup {
+interface ReconnectingStoreSetup {
   readonly settings: StateSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -11,7 +11,7 @@ const PACE_MS = 10_000;
 /** Pause after a look that found nothing to do. */
 const LOOK_MS = 3_600_000;
 
-export interface RetentionSetup {
+interface RetentionSetup {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'error'>;
   readonly state: StoreHandle;

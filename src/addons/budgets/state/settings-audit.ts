@@ -9,7 +9,7 @@ const MAX_WAITING = 100;
 const AGAIN_MS = 5000;
 const BY = { id: 'gateway', role: 'system' } as const;
 
-export interface SettingsAuditSetup {
+interface SettingsAuditSetup {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Logger, 'error'>;
   readonly state: { readonly store: Pick<StateStore, 'audit'> | undefined };

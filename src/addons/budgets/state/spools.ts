@@ -16,7 +16,7 @@ const AGAIN_MS = 1000;
 /** The system may have given the id of the process to another one: after so long a spool is replayed all the same. */
 const ALIVE_MS = 60_000;
 
-export interface SpoolsSetup {
+interface SpoolsSetup {
   readonly folder: string;
   readonly state: StoreHandle;
   readonly clock: Clock;

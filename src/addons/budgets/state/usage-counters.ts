@@ -11,7 +11,7 @@ import { requireStore, type StoreHandle } from '../../../core/ports/store-handle
 const FORGET_MS = 40 * 86_400_000;
 const TIDY_MS = 10_000;
 
-export interface UsageCountersSetup {
+interface UsageCountersSetup {
   readonly clock: Clock;
   /** Processes ended with room that they had not reported. */
   readonly onLost: (leases: readonly LostLease[]) => void;

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { Version } from '../../../core/ports/entities.ts';
 
 /** The part of a store that a start without it needs: documents and digests, no secrets. */
-export interface StoreSnapshot {
+interface StoreSnapshot {
   readonly version: Version;
   /** When the store had this content, in milliseconds since 1970. */
   readonly at: number;
   readonly text: string;
 }
 
-export interface SnapshotPieces extends Omit<StoreSnapshot, 'text'> {
+interface SnapshotPieces extends Omit<StoreSnapshot, 'text'> {
   readonly pieces: readonly string[];
 }
 

@@ -14,7 +14,7 @@ const ARRAY = '\x2a';
 const ITEM = '\x0a';
 
 /** `attributes` of a span (trace.proto), and of a resource (resource.proto). */
-export const SPAN_ATTRIBUTE = '\x4a';
+const SPAN_ATTRIBUTE = '\x4a';
 export const RESOURCE_ATTRIBUTE = '\x0a';
 
 /** An attribute of a span, or with another tag of something else. */

@@ -29,7 +29,7 @@ import {
   type SpanOptions,
 } from '../../../core/record/traces/spans.ts';
 
-export interface SpanBytesOptions extends SpanOptions {
+interface SpanBytesOptions extends SpanOptions {
   /** The samplers of the environment decide by the trace alone, so one decision serves all spans of a request. */
   readonly isSampled: (parent: Context, traceId: string) => boolean;
   readonly ids: IdGenerator;

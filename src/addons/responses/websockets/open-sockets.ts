@@ -19,7 +19,7 @@ const UNSHARED = 3 / 4;
 const RETRY_AFTER_MS = 1000;
 
 /** The state of an open socket: it answers a message, or waits for one. */
-export type SocketState = 'answering' | 'waiting';
+type SocketState = 'answering' | 'waiting';
 type CountSockets = (state: SocketState, change: 1 | -1) => void;
 
 /** All WebSockets of the process. Outlives snapshots and uses the limits of the latest one. */

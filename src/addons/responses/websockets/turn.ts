@@ -17,7 +17,7 @@ export interface Handshake {
 }
 
 /** One request of a socket. */
-export interface SocketRequest {
+interface SocketRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer | undefined;

@@ -6,7 +6,7 @@ import { ROWS, type Capability } from './table.generated.ts';
 export type { Capability } from './table.generated.ts';
 
 /** Limits in tokens, and capabilities; undefined: unknown. */
-export interface KnownModel {
+interface KnownModel {
   readonly context: number | undefined;
   readonly maxInput: number | undefined;
   readonly maxOutput: number | undefined;

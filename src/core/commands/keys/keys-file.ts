@@ -29,7 +29,7 @@ export interface ReadKeys {
   readonly elsewhere: readonly Diagnostic[];
 }
 
-export interface RefusedKeys {
+interface RefusedKeys {
   readonly diagnostics: readonly Diagnostic[];
   readonly folderExists: boolean;
 }

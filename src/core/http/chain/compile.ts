@@ -72,7 +72,7 @@ export interface ListChecks {
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
 }
 
-export interface CompileSetup extends ListChecks {
+interface CompileSetup extends ListChecks {
   /** Default: calls `create`. */
   readonly instantiate?: Instantiate | undefined;
   /** Creates the host for a plugin: the capabilities it may have and its own log. */

@@ -23,7 +23,7 @@ import { ReplyHolder } from './reply-holder.ts';
 import { ResponseCapture, answerByStatus } from './koa-reply.ts';
 
 /** One run of the attempt chain, with the state that belongs to this run alone. */
-export class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
+class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   readonly number: number;
   readonly target: Target;
   readonly choice: Choice;
@@ -106,7 +106,7 @@ const OVER = new GatewayError('client_closed', 'The request is over.');
 /** Below this size, keeping a body costs less than making its outline. */
 const KEPT_BODY_BYTES = 8 * 1024;
 
-export interface AttemptSetup {
+interface AttemptSetup {
   /** The chain of targets that name no other. */
   readonly chain: Chain;
   readonly clock: Clock;

@@ -35,7 +35,7 @@ const REQUEST_ID = /^[\w-]{1,128}$/;
 /** 32 hex digits, not all zero (W3C Trace Context, section 3.2.2.3). */
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-export interface ExchangeSetup {
+interface ExchangeSetup {
   readonly operation: Operation | undefined;
   readonly clientFormat: Format | undefined;
   readonly params: PathParams;

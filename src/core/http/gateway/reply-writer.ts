@@ -25,7 +25,7 @@ export const GRACE_MS = 50;
 /** Since the last byte: load balancers cut silent connections (docs/protocols/messages-route.md#heartbeat). */
 const HEARTBEAT_MS = 15_000;
 
-export interface WriteSetup {
+interface WriteSetup {
   readonly clock: Clock;
   readonly exchange: Pick<Exchange, 'id' | 'replyId'> & Partial<Pick<Exchange, 'attempts'>>;
   /** The request must end by this moment (monotonic), whether or not its client reads. */

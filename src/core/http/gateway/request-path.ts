@@ -14,7 +14,7 @@ import { RequestDeadlines } from './request-deadlines.ts';
 import { RequestScope, type Incoming, type Routed } from './request-scope.ts';
 import { endUnread } from './unread-body.ts';
 
-export interface RequestPathSetup {
+interface RequestPathSetup {
   /** The current settings. A request keeps the ones it began with. */
   readonly live: { take(): Lease };
   readonly inFlight: InFlight;

@@ -5,7 +5,7 @@ import type { Edit } from '../../../plugin/request.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** Parameters of a config that are written for another API than that of the request. */
-export interface ForeignParams {
+interface ForeignParams {
   /** The request without them. */
   readonly body: RequestBody;
   /** The parameters of each API, as fields of a body of that API. */

@@ -29,11 +29,11 @@ export interface FieldSpan {
   readonly to: number;
   readonly kind: JsonKind;
 }
-export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 export type TopLevel = ReadonlyMap<string, FieldSpan>;
 
 /** A JSON object as a scan found it. */
-export interface ScannedObject {
+interface ScannedObject {
   readonly topLevel: TopLevel;
   /** Where long strings begin and end, quotes included, in their order: from, to, from, to, … Keys are not among them. */
   readonly longTexts: readonly number[];

@@ -15,7 +15,7 @@ export interface LiveRest {
 }
 
 /** The part of a form's body that the upstream room reads while it is sent. */
-export interface FormProgress {
+interface FormProgress {
   /** Called when a piece has been taken by the connection. */
   onPiece(): void;
   /** Called when all of the body has been taken. */

@@ -4,7 +4,7 @@ import { isError, show } from './thrown.ts';
 const plugins = new WeakMap<object, string>();
 
 /** Replaces a thrown value that is not an Error: a string, `null`, a Proxy. Reading such a value may throw again. */
-export class PluginFault extends Error {
+class PluginFault extends Error {
   override readonly name = 'PluginFault';
 }
 

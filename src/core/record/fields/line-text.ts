@@ -4,7 +4,7 @@ import type { Notations, RecordField } from './record-field.ts';
 import { RecurringTexts } from './recurring-texts.ts';
 
 /** Adds the members of an object to a line: `,"status":200,"stream":false`. */
-export type AddMembers<T> = (of: T, into: LineParts) => void;
+type AddMembers<T> = (of: T, into: LineParts) => void;
 
 /**
  * Where a value is, and how it is written. A property is read in place: a function for each of 60 fields would double the calls of

@@ -20,7 +20,7 @@ export interface LineWriterSystem {
   pause(ms: number): void;
 }
 
-export interface LineWriterOptions {
+interface LineWriterOptions {
   readonly fd: number;
   /** Maximum size of a batch of lines written together. */
   readonly batchBytes: number;

@@ -36,7 +36,7 @@ export class TeeOutput implements LogOutput {
   }
 }
 
-export interface LogOutputOptions {
+interface LogOutputOptions {
   readonly shared: boolean;
   readonly onDrop: (reason: DropReason, lines: number) => void;
   readonly onRecover: (dropped: Dropped) => void;

@@ -19,7 +19,7 @@ const MAX_SETS_OF_KEY = MAX_CALLER_LABEL_SETS / 10;
 
 const OTHER_CALLERS: CallerLabels = { key: OTHER, labels: { [KEY_ID]: OTHER } };
 
-export type Labels<L extends string> = Readonly<Record<L, string>>;
+type Labels<L extends string> = Readonly<Record<L, string>>;
 
 /** An unused series is removed after this time. It restarts at 0, which Prometheus takes for a counter reset. */
 export const SERIES_IDLE_MS = 24 * 60 * 60 * 1000;

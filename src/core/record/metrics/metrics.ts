@@ -17,7 +17,7 @@ export const METRICS = {
   ...LIBRARY_METRICS,
 } satisfies Record<string, MetricSpec>;
 
-export type MetricKey = keyof typeof METRICS;
+type MetricKey = keyof typeof METRICS;
 
 type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 type FamilyOf<K extends MetricKey> = {

@@ -71,7 +71,7 @@ const refuse = (message: string): GatewayError => new GatewayError('invalid_clie
 type Demanded = NonNullable<GatewayKey['client_certificate']>;
 
 /** With the kind of each name: a DNS name of a certificate never passes for a URI with the same text. */
-export function demandedNames({ subject_alt_name: alternative, common_name: common }: Demanded): readonly string[] {
+function demandedNames({ subject_alt_name: alternative, common_name: common }: Demanded): readonly string[] {
   return [
     ...(alternative === undefined ? [] : [alternativeName(kindOf(alternative), alternative)]),
     ...(common === undefined ? [] : [`CN:${common}`]),

@@ -10,7 +10,7 @@ export interface Attached {
   readonly limits: ReadonlyMap<string, StoredLimits>;
 }
 
-export interface NodeSources {
+interface NodeSources {
   readonly file: NodeFile;
   readonly attached: Attached | undefined;
   /** Time zone of budgets that name none. */

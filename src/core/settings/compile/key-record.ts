@@ -18,7 +18,7 @@ export interface OuterNode {
   readonly problem: string | undefined;
 }
 
-export interface KeyParts {
+interface KeyParts {
   readonly key: GatewayKey;
   readonly isStored: boolean;
   readonly node: TreeNode;
@@ -168,7 +168,7 @@ interface NamedOwner {
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 
-export interface TeamsOfKey {
+interface TeamsOfKey {
   readonly team: NamedOwner | undefined;
   readonly organization: NamedOwner | undefined;
 }

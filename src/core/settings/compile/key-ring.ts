@@ -89,7 +89,7 @@ export class DigestRing implements KeyRing {
 const unknownNow = (): GatewayError =>
   new GatewayError('store_unavailable', 'The state store does not answer, so the gateway key cannot be checked.');
 
-export interface KeysAndTeams extends KeysFile {
+interface KeysAndTeams extends KeysFile {
   readonly teams?: TeamsFile | undefined;
   /** Clients must have certificates (`tls.client_ca`). */
   readonly clientCertificates?: boolean;

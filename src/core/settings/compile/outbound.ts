@@ -7,7 +7,7 @@ import type { Environment } from '../values/references.ts';
 import { parseNetwork } from './networks.ts';
 
 /** A proxy, as src/core/upstream takes it. */
-export interface ProxySettings {
+interface ProxySettings {
   readonly url: string;
   readonly credentials: Secret | undefined;
 }

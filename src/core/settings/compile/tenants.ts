@@ -4,7 +4,7 @@ import { changesBetween, NO_OBJECTS, type StoredChanges, type StoredObjects } fr
 import { misconfigured, type DigestEntry, type KeyRecord, type KnownKeys } from './key-record.ts';
 import { NO_TENANTS, TenantsDraft, type TenantFiles, type TenantParts } from './tenants-draft.ts';
 
-export interface TenantsSetup {
+interface TenantsSetup {
   readonly keys: KeysFile;
   readonly teams: TeamsFile;
   readonly stored?: StoredObjects | undefined;
@@ -19,7 +19,7 @@ export interface TenantsSetup {
 const NO_PATH: NodePath = [];
 
 /** The next version of the tenants, and what differs. */
-export interface ChangedTenants extends NodeChanges {
+interface ChangedTenants extends NodeChanges {
   readonly tenants: Tenants;
 }
 

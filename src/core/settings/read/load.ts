@@ -281,7 +281,7 @@ interface WrittenCatalog {
 }
 
 /** Names each entry without a slug after its provider. The catalog reports a slug that two entries have. */
-export function fillCatalog(file: WrittenCatalog): CatalogFile {
+function fillCatalog(file: WrittenCatalog): CatalogFile {
   // The schema marks `slug` as filled in, so the types have it.
   const providers = file.providers.map((entry) => ({ slug: entry.provider, ...entry }) as CatalogEntry);
   return { ...file, providers };

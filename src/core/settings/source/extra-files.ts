@@ -25,7 +25,7 @@ export class Slot<Value> {
   }
 }
 
-export interface ExtraReading {
+interface ExtraReading {
   readonly found: FoundFiles;
   /** The YAML files of the folder, those of add-ons among them. */
   readonly read: readonly ReadFile[];
@@ -33,7 +33,7 @@ export interface ExtraReading {
 }
 
 /** The facts that a load needs of files that it does not read itself. */
-export interface ExtraRead {
+interface ExtraRead {
   /** False: a file has errors, so there are no settings. */
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];

@@ -11,9 +11,7 @@ export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'key
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 /** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
-export type Under<Doc, Key extends string> = Doc extends { readonly [K in Key]?: infer Value }
-  ? NonNullable<Value>
-  : unknown;
+type Under<Doc, Key extends string> = Doc extends { readonly [K in Key]?: infer Value } ? NonNullable<Value> : unknown;
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : unknown;
 type PriceRule = ItemOf<Under<Under<File.SchemaDocuments, 'prices'>, 'prices'>>;
 export type AlertWebhook = ItemOf<Under<Under<File.ServerFile, 'alerts'>, 'webhooks'>>;
@@ -53,16 +51,16 @@ export type StoredObject =
   | StoredAlert;
 
 /** A webhook of server.yaml without its address and its secret, which the store seals. */
-export type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;
+type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;
 export const SEALED_OF_ALERTS = ['url', 'secret'] as const;
 
 /** Budgets and limits of a node that are objects of their own. */
-export interface OfNode {
+interface OfNode {
   /** `team:search`, `organization:acme`, `key:batch`. */
   readonly node: string;
 }
 
-export interface KeyValue {
+interface KeyValue {
   /** As an entry of keys.yaml without a digest. */
   readonly entry: Omit<File.GatewayKey, 'digest' | 'key' | 'previous'>;
   readonly digests: readonly StoredDigest[];
@@ -95,7 +93,7 @@ export interface StoredChanges {
 export const nameOf = ({ kind, id }: Pick<StoredObject, 'kind' | 'id'>): string => `${kind}/${id}`;
 
 /** The settings of the state store that keys, teams and organizations follow. */
-export interface StoreSettings {
+interface StoreSettings {
   /** Kinds of objects that the store may hold. */
   readonly owns: readonly string[];
   /** The folder of a store in files; undefined: the store is in memory. */

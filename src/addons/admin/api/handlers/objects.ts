@@ -13,7 +13,7 @@ import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
 
-export interface CreateBody {
+interface CreateBody {
   readonly id: string;
   readonly spec?: EntityDoc;
   readonly reason?: string;

@@ -10,7 +10,7 @@ const SEALED: Readonly<Partial<Record<ObjectKind, readonly string[]>>> = { alert
 const fieldsOf = (kind: ObjectKind): readonly string[] => SEALED[kind] ?? [];
 
 /** The document that the store shows, and what it seals beside it. */
-export interface SplitSpec {
+interface SplitSpec {
   readonly doc: EntityDoc;
   readonly secrets?: Readonly<Record<string, string>>;
 }

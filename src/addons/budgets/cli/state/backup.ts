@@ -54,7 +54,7 @@ export const acceptRollbackCommand = (options: StateOptions): Promise<0 | 1 | 2>
     return 0;
   });
 
-export interface VerifyOptions extends StateOptions {
+interface VerifyOptions extends StateOptions {
   /** The last row at some time. */
   readonly head: KnownRow | undefined;
 }

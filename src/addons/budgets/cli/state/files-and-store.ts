@@ -8,7 +8,7 @@ import { onStore, withReader, withStore, writeAll, type ExitCode, type FoundStor
 import { systemClock } from '../../../../core/kernel/system-clock.ts';
 
 /** An object of a file that the store could have. */
-export interface ObjectOfFile {
+interface ObjectOfFile {
   readonly kind: FileObject['kind'];
   readonly id: string;
   /** `configs/keys.yaml:12:5` */

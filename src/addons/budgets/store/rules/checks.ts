@@ -24,7 +24,7 @@ const MAX_TEXT = 1_000;
 
 export const invalid = (message: string): StateFailure => new StateFailure('invalid', message);
 
-export function checkRef({ kind, id }: EntityRef): void {
+function checkRef({ kind, id }: EntityRef): void {
   if (!ENTITY_KINDS.includes(kind)) throw invalid(`"${kind}" is no kind of object`);
   if (!ID.test(id)) throw invalid(`an id of kind ${kind} does not match ${ID.source}`);
 }

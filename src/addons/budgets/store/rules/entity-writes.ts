@@ -55,7 +55,7 @@ export const placeOf = ({ kind, id }: EntityRef, field: string, version: Version
   version,
 });
 
-export interface EntityWrite {
+interface EntityWrite {
   readonly changes: readonly EntityChange[];
   readonly by: Actor;
   readonly now: number;

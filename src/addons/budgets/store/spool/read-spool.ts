@@ -6,7 +6,7 @@ import type { LedgerRow } from '../../../../core/ports/ledger.ts';
 import { SPOOLS } from './spool.ts';
 import { LineReader, type SpooledAccount, type SpooledSend, type SpoolLine } from './spool-lines.ts';
 
-export interface SpoolWriter {
+interface SpoolWriter {
   readonly boot: Boot;
   readonly pid: number;
 }

@@ -19,7 +19,7 @@ export interface SpoolSegment {
   spilled: number;
 }
 
-export interface SpoolOptions {
+interface SpoolOptions {
   readonly folder: string;
   readonly boot: Boot;
   readonly pid: number;
@@ -152,6 +152,6 @@ export class Spool {
   }
 }
 
-export class SpoolFull extends Error {
+class SpoolFull extends Error {
   override readonly name = 'SpoolFull';
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../../../../core/kernel/outside/thrown.ts';
 
 type SqlRow = Readonly<Record<string, SQLInputValue>>;
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** FULL: a commit survives a power failure. NORMAL: it survives the end of the process; a power failure may take the last ones. */
   readonly synchronous: 'FULL' | 'NORMAL';
   readonly readOnly?: boolean;

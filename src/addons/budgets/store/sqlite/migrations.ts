@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { StateFailure } from '../../../../core/ports/failures.ts';
 import type { Database } from './database.ts';
 
-export interface Migration {
+interface Migration {
   /** From 1, without gaps. */
   readonly number: number;
   readonly name: string;
@@ -69,7 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
 
 const checksum = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex');
 
-export interface MigrationPlan {
+interface MigrationPlan {
   readonly applied: number;
   readonly missing: readonly Migration[];
 }

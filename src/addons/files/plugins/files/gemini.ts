@@ -68,7 +68,7 @@ function originOf({ req: { headers } }: GatewayContext): string {
 }
 
 /** One request of a resumable upload (docs/protocols/files.md#google). */
-export type UploadStep =
+type UploadStep =
   | { readonly step: 'start'; readonly file: AnnouncedFile }
   | { readonly step: 'upload'; readonly id: string; readonly piece: FilePiece }
   | { readonly step: 'query'; readonly id: string }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../../plugin/index.ts';
 import { isObject, type KeptResponse, Query } from '../../../../core/kernel/index.ts';
 
-export interface ItemPage {
+interface ItemPage {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
   readonly after: string | undefined;

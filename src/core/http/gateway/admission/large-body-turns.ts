@@ -9,7 +9,7 @@ export const HEAVY_BYTES = 1_000_000;
 const SHARE_OF_KEY = 0.25;
 const RETRY_AFTER_MS = 1000;
 
-export interface HeavyTurnsSetup {
+interface HeavyTurnsSetup {
   readonly clock: Clock;
   /** Runs the task after the event loop has served pending events: `setImmediate`. */
   readonly nextLoopTurn: (task: () => void) => void;
@@ -18,7 +18,7 @@ export interface HeavyTurnsSetup {
   readonly reported?: TurnsReports;
 }
 
-export interface TurnsReports {
+interface TurnsReports {
   waiting(change: 1 | -1): void;
   waited(ms: number): void;
   /** `limits.large_bodies` refused a request. */
