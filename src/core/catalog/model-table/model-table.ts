@@ -3,8 +3,6 @@ import type { ModelLimits } from '../../../formats/request-target.ts';
 import { withoutVersion } from '../../kernel/model-ids.ts';
 import { ROWS, type Capability } from './table.generated.ts';
 
-export type { Capability } from './table.generated.ts';
-
 /** Limits in tokens, and capabilities; undefined: unknown. */
 interface KnownModel {
   readonly context: number | undefined;
