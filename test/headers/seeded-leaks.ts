@@ -20,8 +20,8 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   {
     leak: 'two service accounts share one access token',
     file: 'src/core/providers/vertex-ai/token-source.ts',
-    from: '.update(JSON.stringify([...parts, SCOPE]))',
-    to: '.update(JSON.stringify([parts[0], SCOPE]))',
+    from: 'JSON.stringify([...parts, SCOPE])',
+    to: 'JSON.stringify([parts[0], SCOPE])',
     caughtBy: 'requests',
   },
   {
