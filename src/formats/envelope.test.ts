@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openAiMaker } from './maker.ts';
+import { openAiMaker, type Maker } from './maker.ts';
 import { ENVELOPE, readEnvelope, writeEnvelope, type Envelope } from './envelope.ts';
-import type { Maker } from './maker.ts';
 
 const maker = fc.constantFrom<Maker>('claude', 'gemini', 'other');
 const signature = fc.string({ unit: 'binary', minLength: 1 });

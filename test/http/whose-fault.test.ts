@@ -1,8 +1,16 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ScriptedUpstream, SeenRequest } from '../support/upstream.ts';
-import { json, openaiChunk, openaiReply, sse, startUpstream, type Script } from '../support/upstream.ts';
+import {
+  json,
+  openaiChunk,
+  openaiReply,
+  sse,
+  startUpstream,
+  type ScriptedUpstream,
+  type SeenRequest,
+  type Script,
+} from '../support/upstream.ts';
 import { KEY, startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 
 /** Failures that are not the upstream's, nor every caller's: the error of each caller, and the effect on the target's health. */

@@ -1,12 +1,11 @@
 import { outboundOf } from '../../core/process/outbound.ts';
 import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { describe } from '../../core/settings/source/diagnostic.ts';
-import type { LoadResult } from '../../core/settings/read/load.ts';
+import { loadSettings, type LoadResult } from '../../core/settings/read/load.ts';
 import type { Environment } from '../../core/settings/values/references.ts';
 import type { Lookup } from '../../core/upstream/index.ts';
 import type { Output } from '../../core/commands/terminal/output.ts';
 import { partOf } from '../../core/process/add-on-parts.ts';
-import { loadSettings } from '../../core/settings/read/load.ts';
 import { error, ok, skipped, warning, type Finding } from './finding.ts';
 import {
   checkCertificates,

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../explain/explanation/explanation.ts';
 import { explainedBy } from './pool-explain.ts';
 import { NoAnswer } from './open-questions.ts';
-import type { QuestionBody } from '../../core/process/explain-port.ts';
-import type { ExplainOutcome } from '../../core/process/explain-port.ts';
+import type { QuestionBody, ExplainOutcome } from '../../core/process/explain-port.ts';
 
 const QUESTION: QuestionBody = { method: 'GET', path: '/v1/models', headers: {}, body: '' };
 const NONE = undefined;

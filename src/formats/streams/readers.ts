@@ -1,6 +1,13 @@
 import { createSignals, type GenerationEvent, type Signals } from '../events.ts';
-import { ReplyFault, type Format, type PassThrough, type StreamDecoder, type StreamEncoder } from '../format.ts';
-import type { ClientContext, ReplyContext } from '../format.ts';
+import {
+  ReplyFault,
+  type Format,
+  type PassThrough,
+  type StreamDecoder,
+  type StreamEncoder,
+  type ClientContext,
+  type ReplyContext,
+} from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { bytesOf } from '../json/literal.ts';
 import { parseReplyText } from '../json/rounding.ts';

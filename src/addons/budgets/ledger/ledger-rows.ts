@@ -1,7 +1,6 @@
 import type { Usage } from '../../../formats/events.ts';
-import type { Payer } from '../../../core/record/costs.ts';
+import type { Payer, RecordedCost } from '../../../core/record/costs.ts';
 import type { RecordedAttempt, RequestRecord } from '../../../core/record/record.ts';
-import type { RecordedCost } from '../../../core/record/costs.ts';
 import {
   LEDGER_SUMS,
   type LedgerKind,

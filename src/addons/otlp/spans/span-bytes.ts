@@ -3,8 +3,8 @@ import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { attribute, attributeBytes, plainAttribute } from './attribute-bytes.ts';
 import { ATTEMPT_FIELDS } from '../../../core/record/fields/attempt-fields.ts';
 import { RecurringTexts } from '../../../core/record/fields/recurring-texts.ts';
-import { attributesReader } from '../../../core/record/fields/span-fields.ts';
 import {
+  attributesReader,
   ADDRESS_FIELDS,
   CALL_FIELDS,
   EARLIER_FIELDS,

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainCosts } from '../records.testkit.ts';
+import { plainCosts, anyRecord } from '../records.testkit.ts';
 import type { BoundedRecord } from '../bounded-record.ts';
 import { createStillClock, WALL } from '../exchange.testkit.ts';
 import { msText } from '../fields/line-text.ts';
 import type { RecordedAttempt, RecordedSkip } from '../record.ts';
-import { anyRecord } from '../records.testkit.ts';
 import { createAccessLog } from './access-log.ts';
 import { createLogger } from './logger.ts';
 import { runs } from '../../../../test/support/effort.ts';

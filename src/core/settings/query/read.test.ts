@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExchange } from '../../../plugin/testing/index.ts';
-import { compileQuery } from './predicate.ts';
+import { compileQuery, PREDICATE } from './predicate.ts';
 import { expandedSize } from './patterns.ts';
-import { PREDICATE } from './predicate.ts';
 import { readQuery, type Tally } from './read.ts';
 
 const empty = (): Tally => ({ operators: 0, patterns: 0 });
