@@ -6,6 +6,7 @@ import {
   LEDGER_SOURCES,
   LEDGER_SUMS,
 } from '../../../core/ports/ledger.ts';
+import { CONSOLE_ANSWERS } from './console-schemas.ts';
 import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
@@ -62,24 +63,43 @@ const named = (noun: string): Schema => object({ ...META, spec: own(`${noun}_spe
 const secret = (of: string, what: string): Schema =>
   object({ [what]: nullable(text('The secret. It is shown once; null in a dry run.')), object: own(of) });
 
+/** What holds for a key through its team, its organization and the gateway. */
+const EFFECTIVE = object(
+  {
+    kind: text('What holds.', { enum: ['budget', 'limits', 'models', 'config', 'fields'] }),
+    node: text('Who has it.', { examples: ['team:search', 'key:batch', 'gateway'] }),
+    owner: text('`store`, or the file and line that hold it.'),
+    spec: { description: 'Its value: a budget, limits, patterns of models, a gateway config.' },
+    budget: text('The id of the budget: `GET /budgets/ID` has what is spent.'),
+  },
+  ['kind', 'node', 'owner', 'spec'],
+);
+
 export const ANSWER_SCHEMAS = {
+  ...CONSOLE_ANSWERS,
   organization: named('organization'),
   team: named('team'),
   limit: named('limit'),
   price: named('price'),
   alert: named('alert'),
-  key: object({
-    ...META,
-    spec: own('key_spec'),
-    state: text('expired: `expires_at` has come. disabled: `disabled` is set. revoked: it has no secret any more.', {
-      enum: ['active', 'disabled', 'expired', 'revoked'],
-    }),
-    credentials: list(CREDENTIAL, { description: 'The secrets of the key, without anything of their digests.' }),
-    last_used: nullable({
-      ...object({ at: moment('When.'), address: text('Of the client.') }),
-      description: 'Null: not known.',
-    }),
-  }),
+  key: object(
+    {
+      ...META,
+      spec: own('key_spec'),
+      state: text('expired: `expires_at` has come. disabled: `disabled` is set. revoked: it has no secret any more.', {
+        enum: ['active', 'disabled', 'expired', 'revoked'],
+      }),
+      credentials: list(CREDENTIAL, { description: 'The secrets of the key, without anything of their digests.' }),
+      last_used: nullable({
+        ...object({ at: moment('When.'), address: text('Of the client.') }),
+        description: 'Null: not known.',
+      }),
+      effective: list(EFFECTIVE, {
+        description: 'Every budget, limit and rule above the key, its own first. Only where one key is shown.',
+      }),
+    },
+    [...Object.keys(META), 'spec', 'state', 'credentials', 'last_used'],
+  ),
   created_key: secret('key', 'key'),
   budget: object({
     ...META,
@@ -201,9 +221,10 @@ export const ANSWER_SCHEMAS = {
       actor: text('As in the audit.'),
       role: text('Its rights.', { enum: ROLES }),
       scopes: list({ type: 'string' }, { description: 'Absent: all.' }),
+      content: { description: 'The texts of requests may be read.', type: 'boolean' },
       expires_at: nullable(moment('Of the token.')),
     },
-    ['actor', 'role', 'expires_at'],
+    ['actor', 'role', 'content', 'expires_at'],
   ),
   document: { description: 'An OpenAPI document.', type: 'object' },
   request_line: REQUEST_LINE_SCHEMA,

@@ -1,4 +1,5 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
+import { CONSOLE_BODIES } from './console-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { BASE, ID, list, MOMENT, object, own, REASON, text } from './schema-words.ts';
 
@@ -21,6 +22,7 @@ const patch = (noun: string): Schema =>
   );
 
 export const BODY_SCHEMAS = {
+  ...CONSOLE_BODIES,
   create_organization: create('organization'),
   patch_organization: patch('organization'),
   create_team: create('team'),
@@ -118,6 +120,19 @@ export const BODY_SCHEMAS = {
         { description: 'The numbers that a load balance draws, one after the other.', minItems: 1, maxItems: 64 },
       ),
       at: text('Time of the request. Default: now.', MOMENT),
+      settings: {
+        description:
+          'What if: texts of settings files in place of those in force, such as `{"gateway/production.yaml": "…"}`. They load no module and read no variable or file that the settings in force do not.',
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        maxProperties: 16,
+      },
+      health: {
+        description: 'What if: the health of targets by their places, such as `{"config.targets[0]": "open"}`.',
+        type: 'object',
+        additionalProperties: { type: 'string', enum: ['closed', 'open', 'half_open'] },
+        maxProperties: 64,
+      },
     },
     [],
   ),

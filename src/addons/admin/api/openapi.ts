@@ -118,8 +118,9 @@ const problemResponse = (codes: readonly ProblemCode[], schemas: Components): ob
   content: { 'application/problem+json': { schema: schemas.ref('problem') } },
 });
 
-function answerOf({ answer, pages, exports, explains, status }: AdminRoute, schemas: Components): object {
-  if (answer === undefined) return { description: 'Done.' };
+function answerOf({ answer, pages, exports, explains, streams, status }: AdminRoute, schemas: Components): object {
+  if (answer === undefined)
+    return { description: 'Done.', ...(streams !== undefined && { content: { [streams]: { schema: {} } } }) };
   const item = schemas.ref(answer);
   const schema = pages
     ? {
@@ -139,7 +140,7 @@ function answerOf({ answer, pages, exports, explains, status }: AdminRoute, sche
   return {
     description: status === 201 ? 'Created.' : 'Done.',
     content: {
-      'application/json': { schema },
+      [streams ?? 'application/json']: { schema },
       ...(explains && { 'text/plain': { schema: { type: 'string' } } }),
       ...(exports && {
         'text/csv': { schema: { type: 'string' } },

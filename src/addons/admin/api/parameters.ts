@@ -1,6 +1,7 @@
 import { LEDGER_DIMENSIONS } from '../../../core/ports/ledger.ts';
 import { parseDuration, readMoment } from '../../../core/kernel/units.ts';
 import { ERROR_LABELS } from '../../../core/record/error-types.ts';
+import { STATS_DIMENSIONS } from '../../../core/process/console-port.ts';
 import { LISTED_STATES } from '../../../core/record/record-query.ts';
 import { ApiProblem } from './problems.ts';
 
@@ -34,7 +35,8 @@ export const PARAMETERS = {
   reason: { description: 'The reason, for the audit.', schema: { type: 'string', maxLength: 500 } },
   node: { description: 'Only budgets of this node, such as `team:search`.', schema: NAME },
   from: {
-    description: 'Start of the time, such as 2026-11-01 or 2026-11-01T00:00:00Z. Default: 24 hours before `to`.',
+    description:
+      'Start of the time, such as 2026-11-01 or 2026-11-01T00:00:00Z. Default: 24 hours before `to`; of stats, an hour.',
     schema: { type: 'string', format: 'date-time' },
   },
   to: { description: 'End of the time, excluded. Default: now.', schema: { type: 'string', format: 'date-time' } },
@@ -43,7 +45,7 @@ export const PARAMETERS = {
     schema: { type: 'string', enum: ['hour', 'day', 'all'], default: 'day' },
   },
   by: {
-    description: `What the sums are grouped by, separated by commas: ${LEDGER_DIMENSIONS.join(', ')}. Default: nothing.`,
+    description: `What the sums are grouped by, separated by commas: ${LEDGER_DIMENSIONS.join(', ')}. Of stats, one of ${STATS_DIMENSIONS.join(', ')}. Default: nothing.`,
     schema: NAME,
   },
   format: {
@@ -90,6 +92,23 @@ export const PARAMETERS = {
   q: {
     description: 'Only requests whose record has this text, in upper or lower case: an id, or words of a vendor.',
     schema: { ...NAME, minLength: 1 },
+  },
+  texts: {
+    description: '`true`: with the texts of the request. Default: `[text, 24 characters]` in their place.',
+    schema: { type: 'boolean', default: false },
+  },
+  path: { description: 'A file in the folder of the settings, such as `gateway/production.yaml`.', schema: NAME },
+  hash: {
+    description: 'The hash of the settings. Others than those in force get 404.',
+    schema: { type: 'string', maxLength: 128 },
+  },
+  topics: {
+    description: 'Which events, separated by commas: requests, settings. Default: all.',
+    schema: { type: 'string', maxLength: 64 },
+  },
+  step_s: {
+    description: 'Seconds of a step. Default: the shortest with at most 600 steps.',
+    schema: { type: 'string', enum: ['10', '60', '300'] },
   },
   object_kind: {
     description: 'Only rows about this kind of object, such as `keys`.',

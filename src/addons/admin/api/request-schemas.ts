@@ -27,6 +27,7 @@ const COMMON = {
   cache: text('The result of the cache.'),
   cost_usd: number('Of all attempts.'),
   error: open('`code`, as the client got it; `type`, as in metrics.'),
+  origin: text('`playground`: a person sent it through the console.'),
 } as const;
 
 export const REQUEST_LINE_SCHEMA: Schema = object(

@@ -1,5 +1,6 @@
 import type { AnswerName } from './answer-schemas.ts';
 import type { BodyName } from './body-schemas.ts';
+import { CONSOLE_ROUTES, REQUEST_FILTERS, type ConsoleOperation } from './console-routes.ts';
 import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
 
@@ -21,7 +22,8 @@ export type OperationId =
   | `tokens.${'list' | 'get' | 'create' | 'delete'}`
   | 'whoami.get'
   | 'openapi.get'
-  | `requests.${'list' | 'get' | 'explain' | 'explained'}`;
+  | `requests.${'list' | 'get' | 'explain' | 'explained'}`
+  | ConsoleOperation;
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -44,6 +46,12 @@ export interface AdminRoute {
   readonly pages?: true;
   /** An explanation: it changes nothing, whatever its method, and takes time of the process that serves. */
   readonly explains?: true;
+  /** It writes nothing, though it has a body. */
+  readonly asks?: true;
+  /** It needs no token: it takes one. */
+  readonly open?: true;
+  /** The type of an answer that is sent piece by piece. */
+  readonly streams?: string;
   /** Answers as CSV and JSON lines, too. */
   readonly exports?: true;
   readonly status: 200 | 201 | 204;
@@ -162,6 +170,7 @@ const NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status
 
 /** The one table of the admin API. */
 export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
+  ...CONSOLE_ROUTES,
   ...objectRoutes('organizations'),
   ...objectRoutes('teams', 'organization'),
   ...objectRoutes('keys', 'team'),
@@ -242,22 +251,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     summary: 'List the latest requests: first those that run, then those that ended, the latest first',
     description:
       '`oldest` is the arrival of the oldest request that is kept; `partial` has the workers that did not answer.',
-    query: [
-      'since',
-      'until',
-      'state',
-      'status',
-      'error',
-      'key',
-      'team',
-      'config',
-      'provider',
-      'model',
-      'target',
-      'min_ms',
-      'label.NAME',
-      'q',
-    ],
+    query: ['since', 'until', ...REQUEST_FILTERS],
     answer: 'request_line',
   }),
   'requests.get': read({
@@ -279,7 +273,9 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   'requests.explained': read({
     path: '/explain/{id}',
     summary: 'Explain a request that was served, by the id in its `x-gateway-explain-id`',
-    description: 'The answer has the texts of the request; the audit has who read them.',
+    description:
+      'With `texts=true` the answer has the texts of the request: this takes the right `content`, and the audit has who read them. `reason` says why.',
+    query: ['texts', 'reason'],
     explains: true,
     answer: 'explanation',
   }),
@@ -291,5 +287,5 @@ export const OPERATIONS = Object.entries(ROUTES) as readonly (readonly [Operatio
 
 export const resourceOf = (id: OperationId): string => id.slice(0, id.indexOf('.'));
 
-export const isWrite = ({ method, explains }: Pick<AdminRoute, 'method' | 'explains'>): boolean =>
-  method !== 'GET' && !explains;
+export const isWrite = ({ method, explains, asks }: Pick<AdminRoute, 'method' | 'explains' | 'asks'>): boolean =>
+  method !== 'GET' && !explains && !asks;

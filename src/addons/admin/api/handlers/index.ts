@@ -3,6 +3,7 @@ import { openApiDocument } from '../openapi.ts';
 import { byOperation, type ObjectKind, type OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, BUDGETS } from './budgets.ts';
+import { CONSOLE_HANDLERS } from './console.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
@@ -28,6 +29,7 @@ const ofObjects = <const Kind extends ObjectKind>(kind: Kind) =>
   });
 
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
+  ...CONSOLE_HANDLERS,
   ...ofObjects('organizations'),
   ...ofObjects('teams'),
   ...ofObjects('keys'),

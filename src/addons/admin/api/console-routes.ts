@@ -1,0 +1,193 @@
+import type { AdminRoute } from './routes.ts';
+
+/** The calls that the console is made of, beside those of objects and requests. */
+export type ConsoleOperation =
+  | `session.${'get' | 'create' | 'delete'}`
+  | `settings.${'get' | 'file' | 'places'}`
+  | 'find.list'
+  | 'plugins.list'
+  | 'stream.get'
+  | 'stats.get'
+  | `providers.${'list' | 'kinds' | 'get' | 'create' | 'patch' | 'delete' | 'test' | 'draft'}`
+  | 'keys.draft'
+  | 'playground.create';
+
+const read = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): AdminRoute => ({
+  method: 'GET',
+  role: 'viewer',
+  status: 200,
+  ...row,
+});
+
+/** A call that writes nothing, though it has a body. */
+const ask = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): AdminRoute => ({
+  method: 'POST',
+  role: 'operator',
+  asks: true,
+  status: 200,
+  ...row,
+});
+
+const WRITE = ['dry_run'] as const;
+
+export const REQUEST_FILTERS = [
+  'state',
+  'status',
+  'error',
+  'key',
+  'team',
+  'config',
+  'provider',
+  'model',
+  'target',
+  'min_ms',
+  'label.NAME',
+  'q',
+] as const;
+
+/** Before the other rows: the router takes the first that fits. */
+export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
+  'session.get': read({ path: '/session', summary: 'Show who calls, and what this gateway offers', answer: 'session' }),
+  'session.create': {
+    method: 'POST',
+    path: '/session',
+    role: 'viewer',
+    summary: 'Sign in to the console with a token',
+    description:
+      'The answer sets a cookie and has the other half of the session, `csrf`, for `x-gatehouse-csrf` of every call: neither half opens anything alone.',
+    body: 'create_session',
+    open: true,
+    asks: true,
+    answer: 'created_session',
+    status: 200,
+  },
+  'session.delete': {
+    method: 'DELETE',
+    path: '/session',
+    role: 'viewer',
+    summary: 'Sign out',
+    asks: true,
+    status: 204,
+  },
+  'settings.get': read({
+    path: '/settings',
+    summary: 'Show the settings in force, their files and the last reload',
+    answer: 'settings',
+  }),
+  'settings.file': read({
+    path: '/settings/file',
+    summary: 'Show the text of a settings file in force, with its secrets masked',
+    query: ['path', 'hash'],
+    answer: 'settings_file',
+  }),
+  'settings.places': read({
+    path: '/settings/places',
+    summary: 'Show where the targets and conditions of a gateway config are written',
+    description: 'With the record of a request this says which line sent it where, whether its body is kept or not.',
+    query: ['config', 'hash'],
+    answer: 'places',
+  }),
+  'find.list': read({
+    path: '/find',
+    summary: 'Find objects by their names',
+    query: ['q'],
+    answer: 'found',
+    pages: true,
+  }),
+  'plugins.list': read({
+    path: '/plugins',
+    summary: 'List the plugins of the chains, in their order',
+    answer: 'plugin',
+    pages: true,
+  }),
+  'stream.get': read({
+    path: '/stream',
+    summary: 'Stream requests as they end',
+    description:
+      'Server-sent events: `line` (a line of `GET /requests`; its id is for `Last-Event-ID`), `gap` (`missed`: lines that are not sent), `settings`, `boot`. A comment comes every 10 s. At most 20 streams, each of 100 lines a second.',
+    query: ['topics', ...REQUEST_FILTERS],
+    streams: 'text/event-stream',
+    answer: 'stream_event',
+  }),
+  'stats.get': read({
+    path: '/stats',
+    summary: 'Show counts, tokens, cost and durations as series of time',
+    description: 'Steps of 10 s are kept for an hour, of 60 s for 48 hours, of 300 s for 35 days with a state store.',
+    query: ['from', 'to', 'step_s', 'by', 'state', 'error', 'key', 'team', 'config', 'provider', 'model'],
+    answer: 'stats',
+  }),
+  'providers.kinds': read({
+    path: '/providers/kinds',
+    summary: 'List the kinds of catalog entries, with the schemas of their fields',
+    answer: 'provider_kind',
+    pages: true,
+  }),
+  'providers.list': read({
+    path: '/providers',
+    summary: 'List the entries of the catalog, with the health of their targets',
+    query: ['limit', 'cursor'],
+    answer: 'provider',
+    pages: true,
+  }),
+  'providers.get': read({ path: '/providers/{id}', summary: 'Show an entry of the catalog', answer: 'provider' }),
+  'providers.create': {
+    method: 'POST',
+    path: '/providers',
+    role: 'admin',
+    summary: 'Create an entry of the catalog in the store',
+    description: 'Its credentials are sealed with `state.encryption_keys`.',
+    query: WRITE,
+    body: 'create_provider',
+    answer: 'provider',
+    status: 201,
+  },
+  'providers.patch': {
+    method: 'PATCH',
+    path: '/providers/{id}',
+    role: 'admin',
+    summary: 'Change an entry of the catalog',
+    description: 'The body is a JSON merge patch (RFC 7396) of the entry: null removes a field.',
+    query: WRITE,
+    body: 'patch_provider',
+    changes: true,
+    answer: 'provider',
+    status: 200,
+  },
+  'providers.delete': {
+    method: 'DELETE',
+    path: '/providers/{id}',
+    role: 'admin',
+    summary: 'Delete an entry of the catalog; its id is not given again',
+    query: [...WRITE, 'reason'],
+    changes: true,
+    status: 204,
+  },
+  'providers.test': ask({
+    path: '/providers:test',
+    summary: 'Test an entry of the catalog, saved or not, with the sender of requests',
+    description: 'Server-sent events: a `step` for each check, then `done`. 5 tests a minute.',
+    body: 'test_provider',
+    streams: 'text/event-stream',
+    answer: 'test_event',
+  }),
+  'providers.draft': ask({
+    path: '/providers:draft',
+    summary: 'Write an entry of the catalog as a patch of catalog.yaml',
+    body: 'draft_provider',
+    answer: 'draft',
+  }),
+  'keys.draft': ask({
+    path: '/keys:draft',
+    summary: 'Make a key, and a patch of keys.yaml that has its digest',
+    body: 'draft_key',
+    answer: 'key_draft',
+  }),
+  'playground.create': ask({
+    path: '/playground',
+    summary: 'Send a request as a key',
+    description:
+      'The answer is the reply to the request, as it streams. Limits and budgets of the key count. Headers of the reply are those of the request path; `x-gatehouse-status` is its status.',
+    body: 'playground',
+    streams: 'application/octet-stream',
+  }),
+};
