@@ -1,0 +1,88 @@
+import createClient from 'openapi-fetch';
+import type { ProblemAnswer } from './shapes.ts';
+import { half, signedIn } from './session.ts';
+import type { Api } from './types.generated.ts';
+
+/** Below the page's own folder: the same under any prefix. */
+const API = new URL('../admin/v1', location.href.replace(/[?#].*$/, '')).href;
+
+/** A refusal of the API, or no answer. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: string;
+  readonly errors: NonNullable<ProblemAnswer['errors']>;
+
+  constructor({ status, code, detail, errors = [] }: Pick<ProblemAnswer, 'status' | 'code' | 'detail' | 'errors'>) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+  }
+}
+
+const noAnswer = (): Refusal =>
+  new Refusal({ status: 0, code: 'no_answer', detail: 'The gateway does not answer. It may be restarting.' });
+
+/** One call. Without a valid session it waits until the person has signed in over the page, and is sent again. */
+export async function send(request: Request): Promise<Response> {
+  for (;;) {
+    const copy = request.clone();
+    const second = half();
+    if (second !== null) copy.headers.set('x-gatehouse-csrf', second);
+    // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to call
+    const response = await fetch(copy).catch((error: unknown) => {
+      throw request.signal.aborted ? error : noAnswer();
+    });
+    if (response.status !== 401 || new URL(request.url).pathname.endsWith('/session')) return response;
+    await signedIn(request.signal);
+  }
+}
+
+export const api = createClient<Api.Document['paths']>({ baseUrl: API, fetch: send });
+
+interface Answered<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The answer of a call, or its refusal thrown. */
+export async function ask<Data>(call: Promise<Answered<Data>>): Promise<Data> {
+  const { data, error, response } = await call;
+  if (response.ok) return data as Data;
+  throw refusalOf(error, response.status);
+}
+
+export function refusalOf(error: unknown, status: number): Refusal {
+  const {
+    code = 'error',
+    detail = `The gateway answered ${status}.`,
+    errors = [],
+  } = Object(error) as Partial<ProblemAnswer>;
+  return new Refusal({ status, code, detail, errors });
+}
+
+/** A call whose answer is read piece by piece. */
+export async function stream(
+  path: string,
+  {
+    body,
+    headers = {},
+    signal,
+    query = '',
+  }: {
+    readonly body?: unknown;
+    readonly headers?: Record<string, string>;
+    readonly signal?: AbortSignal;
+    readonly query?: string;
+  },
+): Promise<Response> {
+  const request = new Request(`${API}${path}${query === '' ? '' : `?${query}`}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  return send(request);
+}

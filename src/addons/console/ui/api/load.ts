@@ -1,0 +1,47 @@
+import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Refusal } from './client.ts';
+
+export interface Loaded<Data> {
+  readonly data: Data | undefined;
+  readonly error: Refusal | undefined;
+  /** A later answer is on its way. */
+  readonly loading: boolean;
+}
+
+export interface Loading<Data> {
+  readonly state: ReadonlySignal<Loaded<Data>>;
+  reload(): void;
+}
+
+/** Loads anew when `key` changes; what was loaded stays until then. Undefined: nothing to load yet. */
+export function useLoad<Data>(key: string | undefined, load: (signal: AbortSignal) => Promise<Data>): Loading<Data> {
+  const state = useSignal<Loaded<Data>>({ data: undefined, error: undefined, loading: key !== undefined });
+  const latest = useRef(load);
+  latest.current = load;
+  const turn = useSignal(0);
+  const of = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (key === undefined) return;
+    const aborting = new AbortController();
+    const isSame = of.current === key;
+    of.current = key;
+    state.value = { data: isSame ? state.peek().data : undefined, error: undefined, loading: true };
+    latest.current(aborting.signal).then(
+      (data) => {
+        if (!aborting.signal.aborted) state.value = { data, error: undefined, loading: false };
+      },
+      (error: unknown) => {
+        if (aborting.signal.aborted) return;
+        state.value = { data: state.peek().data, error: asRefusal(error), loading: false };
+      },
+    );
+    return () => aborting.abort();
+  }, [key, turn.value]);
+  return { state: useComputed(() => state.value), reload: () => (turn.value += 1) };
+}
+
+export const asRefusal = (error: unknown): Refusal =>
+  error instanceof Refusal
+    ? error
+    : new Refusal({ status: 0, code: 'page', detail: error instanceof Error ? error.message : String(error) });

@@ -1,0 +1,235 @@
+import type { Api } from './types.generated.ts';
+
+/** Answers of the API under the names that the page uses, and the members that the document leaves open. */
+export type Schemas = Api.Document['schemas'];
+
+export type ConsoleSession = Schemas['session'];
+export type ProblemAnswer = Schemas['problem'];
+export type Series = Schemas['stats']['series'][number];
+export type CatalogEntry = Schemas['provider'];
+export type EntryKind = Schemas['provider_kind'];
+export type KeyObject = Schemas['key'];
+export type BudgetObject = Schemas['budget'];
+export type ShownDiagnostic = Schemas['diagnostic'];
+export type ProposedPatch = Schemas['draft'];
+export type FilePlace = { readonly file: string; readonly line: number; readonly column?: number };
+
+interface CodeAndType {
+  readonly code?: string;
+  readonly type?: string;
+}
+
+interface TokenCounts {
+  readonly input?: number;
+  readonly output?: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+  readonly reasoning?: number;
+}
+
+/** A request in a list. */
+export type ListedRequest = Omit<Schemas['request_line'], 'error' | 'tokens' | 'metadata'> & {
+  readonly error?: CodeAndType;
+  readonly tokens?: TokenCounts;
+  readonly metadata?: Readonly<Record<string, string>>;
+};
+
+export interface ShownTry {
+  readonly started_ms: number;
+  readonly duration_ms: number;
+  readonly waited_ms?: number;
+  readonly in_line_ms?: number;
+  readonly outcome: string;
+  readonly status?: number;
+  readonly error?: CodeAndType;
+}
+
+interface ShownFailure extends CodeAndType {
+  readonly status?: number;
+  readonly kinds?: readonly string[];
+  readonly upstream_kind?: string;
+  readonly upstream_message?: string;
+  readonly upstream_code?: string;
+  readonly upstream_param?: string;
+  readonly retry_after_ms?: number;
+}
+
+export interface ShownAttempt {
+  readonly target: string;
+  readonly target_name?: string;
+  readonly provider?: string;
+  readonly request_model?: string;
+  readonly response_model?: string;
+  readonly why: string;
+  readonly started_ms?: number;
+  readonly duration_ms?: number;
+  readonly first_content_ms?: number;
+  readonly outcome: string;
+  readonly answered?: boolean;
+  readonly failure?: ShownFailure;
+  readonly tokens?: TokenCounts;
+  readonly cost_usd?: number;
+  readonly cost_unknown?: string;
+  readonly cache?: string;
+  readonly losses?: readonly string[];
+  readonly defaulted?: readonly string[];
+  readonly tries: readonly ShownTry[];
+}
+
+interface ShownSkip {
+  readonly target: string;
+  readonly target_name?: string;
+  readonly provider?: string;
+  readonly reason: string;
+  readonly after: number;
+}
+
+/** One comparison of a condition, with the value that the request had. */
+export interface ComparedValue {
+  readonly field: string;
+  readonly operator?: string;
+  readonly wanted?: unknown;
+  readonly found?: unknown;
+  readonly holds?: boolean;
+  readonly at?: FilePlace;
+  readonly inner?: readonly ComparedValue[];
+}
+
+export interface ShownBranch {
+  readonly at: string;
+  readonly held: string;
+  readonly to: string;
+  readonly tests?: readonly ComparedValue[];
+}
+
+/** The record of a request. */
+export interface ShownRequest extends CodeAndType {
+  readonly request_id: string;
+  readonly explain_id?: string;
+  readonly time: string;
+  readonly state: 'complete' | 'failed' | 'aborted' | 'running';
+  readonly status?: number;
+  readonly outcome_status?: number;
+  readonly duration_ms: number;
+  readonly overhead_ms?: number;
+  readonly first_content_ms?: number;
+  readonly method?: string;
+  readonly path?: string;
+  readonly key_id?: string;
+  readonly team?: string;
+  readonly alias?: string;
+  readonly config?: { readonly id: string; readonly hash: string };
+  readonly settings_hash?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly stream?: boolean;
+  readonly cache?: string;
+  readonly cost_usd?: number;
+  readonly cost_unknown?: string;
+  readonly saved_usd?: number;
+  readonly error?: CodeAndType;
+  readonly rejected?: string;
+  readonly limited_by?: string;
+  readonly client_ip?: string;
+  readonly client_left?: string;
+  readonly origin?: string;
+  readonly retries?: number;
+  readonly attempts: readonly ShownAttempt[];
+  readonly skipped: readonly ShownSkip[];
+  readonly conditions?: readonly ShownBranch[];
+}
+
+/** The source of a field in an explanation. */
+export interface ShownSource {
+  readonly kind: 'client' | 'header' | 'settings' | 'plugin' | 'gateway';
+  readonly path?: string;
+  readonly name?: string;
+  readonly at?: FilePlace;
+  readonly setting?: string;
+  readonly plugin?: string;
+  readonly on?: FilePlace;
+  readonly what?: string;
+}
+
+export interface ShownTarget {
+  readonly number: number;
+  readonly target: string;
+  readonly name?: string;
+  readonly at?: FilePlace;
+  readonly why: string;
+  readonly health?: { readonly state: string; readonly enforced: boolean; readonly retryInMs?: number };
+  readonly provider?: { readonly slug: string; readonly model: string; readonly at?: FilePlace };
+  readonly body?: unknown;
+  readonly changes?: readonly {
+    readonly path: string;
+    readonly action: string;
+    readonly value?: unknown;
+    readonly was?: unknown;
+    readonly source: ShownSource;
+  }[];
+  readonly outbound?: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: readonly { readonly name: string; readonly value: string; readonly source?: ShownSource }[];
+    readonly body?: unknown;
+  };
+  readonly losses?: readonly { readonly param: string; readonly action: string; readonly reason: string }[];
+  readonly refused?: { readonly status?: number; readonly code?: string; readonly message?: string };
+}
+
+interface ShownRule {
+  readonly index: number;
+  readonly at?: FilePlace;
+  readonly holds?: boolean;
+  readonly then: string;
+  readonly tests: readonly ComparedValue[];
+}
+
+/** What became or would become of a request. */
+export interface ShownExplanation {
+  readonly settings: { readonly folder?: string; readonly hash: string };
+  readonly request: {
+    readonly id: string;
+    readonly method: string;
+    readonly path: string;
+    readonly model?: string;
+    readonly alias?: { readonly of: string; readonly at?: FilePlace };
+  };
+  readonly caller?: { readonly key: string; readonly found: string; readonly at?: FilePlace };
+  readonly config?: {
+    readonly id: string;
+    readonly name?: string;
+    readonly found: string;
+    readonly source: ShownSource;
+  };
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly plugins?: readonly {
+    readonly chain: string;
+    readonly target?: number;
+    readonly name: string;
+    readonly plugin: string;
+    readonly on: ShownSource;
+    readonly state: string;
+    readonly does?: string;
+  }[];
+  readonly rules?: readonly {
+    readonly conditional: string;
+    readonly conditions: readonly ShownRule[];
+    readonly to: string;
+    readonly otherwise: boolean;
+  }[];
+  readonly targets: readonly ShownTarget[];
+  readonly leftOut?: readonly {
+    readonly target: string;
+    readonly name?: string;
+    readonly at?: FilePlace;
+    readonly reason?: string;
+    readonly why?: string;
+  }[];
+  readonly answer?: {
+    readonly status?: number;
+    readonly code?: string;
+    readonly message?: string;
+    readonly at?: FilePlace;
+  };
+  readonly notes?: readonly string[];
+}

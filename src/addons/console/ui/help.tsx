@@ -1,0 +1,46 @@
+import { Dialog } from './parts/dialog.tsx';
+import { next, shortcuts } from './parts/prefs.ts';
+import { PLACES } from './nav.tsx';
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'the filter'],
+  ['j k', 'the next row, the row before'],
+  ['Enter', 'open the row'],
+  ['Esc', 'close'],
+  ['.', 'pause the new rows'],
+  ['?', 'this list'],
+];
+
+export function Help({ onClose }: { readonly onClose: () => void }) {
+  const places = Object.values(PLACES)
+    .flat()
+    .map(({ key, name }): readonly [string, string] => [`g ${key}`, name]);
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="facts">
+        {[...KEYS, ...places].map(([key, does]) => (
+          <HelpRow key={key} keys={key} does={does} />
+        ))}
+      </dl>
+      <p class="row">
+        <button type="button" onClick={() => (shortcuts.value = next(['on', 'off'], shortcuts.value))}>
+          {shortcuts.value === 'on' ? 'Turn the keys off' : 'Turn the keys on'}
+        </button>
+        <button type="button" class="main" onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+const HelpRow = ({ keys, does }: { readonly keys: string; readonly does: string }) => (
+  <>
+    <dt>
+      {keys.split(' ').map((key) => (
+        <kbd key={key}>{key}</kbd>
+      ))}
+    </dt>
+    <dd>{does}</dd>
+  </>
+);

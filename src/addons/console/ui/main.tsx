@@ -1,0 +1,115 @@
+import { signal } from '@preact/signals';
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Route, Router, Switch } from 'wouter-preact';
+import { address, followAddress, go, usePage } from './address.ts';
+import { api, ask, Refusal } from './api/client.ts';
+import { startLive, settingsTurn } from './api/live.ts';
+import { useLoad } from './api/load.ts';
+import { resume, session, signInNeeded } from './api/session.ts';
+import { Help } from './help.tsx';
+import { Nav, placeOf, PLACES } from './nav.tsx';
+import { lazily } from './parts/lazy.tsx';
+import { applyPrefs } from './parts/prefs.ts';
+import { startPrefix, useKeys } from './parts/shortcuts.ts';
+import { Empty, Problem, Skeleton } from './parts/states.tsx';
+import { Requests } from './screens/requests/index.tsx';
+import { SignIn } from './sign-in.tsx';
+
+const Overview = lazily(async () => (await import('./screens/overview/index.tsx')).Overview);
+const Why = lazily<{ readonly id: string }>(async () => (await import('./screens/why/index.tsx')).Why);
+const Providers = lazily(async () => (await import('./screens/providers/index.tsx')).Providers);
+const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
+const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
+
+const helping = signal(false);
+
+function App() {
+  // Who calls, and again when the settings have changed: rights and features may be others.
+  const load = useLoad(`session ${settingsTurn.value}`, async (signal) => {
+    try {
+      resume(await ask(api.GET('/session', { params: {}, signal })));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 401) throw error;
+      signInNeeded.value = true;
+    }
+  });
+  useEffect(() => {
+    if (session.value) startLive();
+  }, [session.value]);
+  useKeys({
+    g: () => startPrefix('g'),
+    '?': () => (helping.value = true),
+    ...Object.fromEntries(
+      Object.values(PLACES)
+        .flat()
+        .map(({ key, path }) => [`g ${key}`, () => go(path)]),
+    ),
+  });
+  const { error } = load.state.value;
+  return (
+    <div class="app">
+      <Nav />
+      <main class="page">
+        {error && <Problem error={error} retry={load.reload} />}
+        {session.value ? (
+          <Screens />
+        ) : (
+          !error && (
+            <div class="body">
+              <Skeleton />
+            </div>
+          )
+        )}
+      </main>
+      {signInNeeded.value && <SignIn />}
+      {helping.value && <Help onClose={() => (helping.value = false)} />}
+    </div>
+  );
+}
+
+function Screens() {
+  const { path } = address.value;
+  useEffect(() => {
+    const place = Object.values(PLACES)
+      .flat()
+      .find((one) => one.path === placeOf(path));
+    document.title = `${place?.name ?? 'Console'} · Gatehouse`;
+  }, [path]);
+  return (
+    <Router hook={usePage}>
+      <Switch>
+        <Route path="/">
+          <Overview />
+        </Route>
+        <Route path="/requests">
+          <Requests />
+        </Route>
+        <Route path="/requests/:id/why">{({ id }) => <Why key={id} id={decodeURIComponent(id)} />}</Route>
+        <Route path="/why">
+          <Why id="" />
+        </Route>
+        <Route path="/providers">
+          <Providers />
+        </Route>
+        <Route path="/keys">
+          <Keys />
+        </Route>
+        <Route path="/play">
+          <Playground />
+        </Route>
+        <Route>
+          <Empty title="There is nothing at this address">
+            <p>
+              <a href="#/">Go to the overview</a>
+            </p>
+          </Empty>
+        </Route>
+      </Switch>
+    </Router>
+  );
+}
+
+followAddress();
+applyPrefs();
+render(<App />, document.body);

@@ -1,0 +1,36 @@
+import { effect, signal } from '@preact/signals';
+
+/** A choice of this browser, remembered. A browser without storage forgets it with the page. */
+function remembered<Value extends string>(name: string, values: readonly [Value, ...Value[]]) {
+  const stored = ((): string | null => {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  })();
+  const choice = signal<Value>(values.find((value) => value === stored) ?? values[0]);
+  effect(() => {
+    try {
+      localStorage.setItem(name, choice.value);
+    } catch {
+      // The choice holds until the page ends.
+    }
+  });
+  return choice;
+}
+
+export const theme = remembered('gatehouse-theme', ['system', 'light', 'dark']);
+export const density = remembered('gatehouse-density', ['comfortable', 'compact']);
+export const zone = remembered('gatehouse-zone', ['local', 'UTC']);
+export const shortcuts = remembered('gatehouse-keys', ['on', 'off']);
+
+export const next = <Value extends string>(values: readonly [Value, ...Value[]], now: Value): Value =>
+  values[(values.indexOf(now) + 1) % values.length] ?? values[0];
+
+export function applyPrefs(): void {
+  effect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    document.documentElement.dataset['density'] = density.value;
+  });
+}

@@ -1,0 +1,1 @@
+export const Keys = () => <p>Keys</p>;

@@ -1,0 +1,1 @@
+export const Overview = () => <p>Overview</p>;

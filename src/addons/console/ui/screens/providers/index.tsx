@@ -1,0 +1,1 @@
+export const Providers = () => <p>Providers</p>;

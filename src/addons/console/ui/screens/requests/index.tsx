@@ -1,0 +1,223 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { live, missed } from '../../api/live.ts';
+import { session } from '../../api/session.ts';
+import type { ListedRequest } from '../../api/shapes.ts';
+import { address, go, setQuery, writeAddress } from '../../address.ts';
+import { FilterBar } from '../../parts/filter-bar.tsx';
+import { FILTERS, isFilter } from '../../parts/filter-text.ts';
+import { clock, count, plural } from '../../parts/format.ts';
+import { zone } from '../../parts/prefs.ts';
+import { useKeys } from '../../parts/shortcuts.ts';
+import { Empty, Problem, Skeleton } from '../../parts/states.tsx';
+import { Table } from '../../parts/table.tsx';
+import { COLUMNS, NARROW } from './columns.tsx';
+import { RequestDetail } from './detail.tsx';
+import { FirstRequest } from './first.tsx';
+import { isIn, STATES, step, valuesOf } from './rows.ts';
+import { filterOf, RequestStore } from './store.ts';
+import { Strip } from './strip.tsx';
+
+const idOf = ({ request_id: id }: ListedRequest): string => id;
+
+/** The rows that the address asks for, and whether new ones may move them. */
+function useRows() {
+  const { query } = address.value;
+  const [state, row] = [query.get('state'), query.get('row')];
+  const filter = filterOf(query).toString();
+  const store = useMemo(() => new RequestStore(new URLSearchParams(filter)), [filter]);
+  useEffect(() => () => store.close(), [store]);
+  useEffect(() => {
+    if (state !== null) void store.load(state);
+  }, [store, state]);
+  const turn = store.turn.value;
+  const shown = useMemo(() => store.shown(state), [store, state, turn]);
+  const paused = useSignal(false);
+  const away = useSignal(false);
+  useEffect(() => store.hold(paused.value || away.value), [store, paused.value, away.value]);
+  return { query, state, row, filter, store, shown, paused, away };
+}
+
+type ShownRows = ReturnType<typeof useRows>;
+
+export function Requests() {
+  const rows = useRows();
+  const { query, state, row, filter, store, shown, paused } = rows;
+  const toggle = (): void => void (paused.value = !paused.value);
+  useKeys({
+    j: () => setQuery({ row: step(shown, row, 1) }),
+    k: () => setQuery({ row: step(shown, row, -1) }),
+    Enter: () => row === null && setQuery({ row: shown[0]?.request_id }),
+    Escape: () => setQuery({ row: undefined }),
+    '.': toggle,
+    '/': () => document.getElementById('filter')?.focus(),
+  });
+  const isFirst = filter === '' && store.rows.all.length === 0 && !store.loading.value && !store.error.value;
+  return (
+    <>
+      <header class="head ruled">
+        <div class="row">
+          <h1>Requests</h1>
+          <LiveButton paused={paused.value} onToggle={toggle} />
+        </div>
+        <div class="row">
+          <FilterBar query={query} known={() => valuesOf(store.rows.all)} onChange={changeFilter} />
+          <Segments store={store} state={state} />
+        </div>
+        {store.rows.all.length > 0 && <Strip rows={store.covered()} query={query} />}
+      </header>
+      <Notices store={store} />
+      {isFirst ? <FirstRequest /> : <List rows={rows} />}
+    </>
+  );
+}
+
+function List({ rows: { store, shown, row, state, query, away } }: { readonly rows: ShownRows }) {
+  const showHeld = (): void => {
+    store.release();
+    document.querySelector('.table-body')?.scrollTo(0, 0);
+  };
+  return (
+    <div class={`split${row === null ? '' : ' open'}`}>
+      {shown.length > 0 ? (
+        <Table
+          label="Requests"
+          layout={row === null ? 'requests' : 'requests narrow'}
+          columns={row === null ? COLUMNS : NARROW}
+          rows={shown}
+          idOf={idOf}
+          selected={row}
+          onOpen={(id) => setQuery({ row: id }, row !== null)}
+          onEnd={() => void store.load(state ?? '')}
+          onTop={(isTop) => void (away.value = !isTop)}
+        />
+      ) : (
+        <NoRows store={store} state={state} query={query} />
+      )}
+      {store.held.value > 0 && (
+        <button type="button" class="main fresh" onClick={showHeld}>
+          {count(store.held.value)} new
+        </button>
+      )}
+      {row !== null && <RequestDetail id={row} line={store.rows.find(row)} />}
+    </div>
+  );
+}
+
+function changeFilter(next: URLSearchParams): void {
+  const query = new URLSearchParams([...address.value.query].filter(([name]) => !isFilter(name) && name !== 'q'));
+  for (const [name, value] of next) query.append(name, value);
+  if (address.value.query.toString() !== query.toString())
+    go(writeAddress(address.value.path, query), { replace: true });
+}
+
+const clearFilter = (): void =>
+  setQuery(
+    Object.fromEntries(
+      [...address.value.query.keys(), ...FILTERS].filter((name) => name !== 'row').map((name) => [name, undefined]),
+    ),
+  );
+
+function LiveButton({ paused, onToggle }: { readonly paused: boolean; readonly onToggle: () => void }) {
+  const { is } = live.value;
+  const word = paused ? 'Paused' : is === 'live' ? 'Live' : is === 'lost' ? 'Not live' : 'Live soon';
+  return (
+    <button
+      type="button"
+      class="right live"
+      aria-pressed={!paused && is === 'live'}
+      onClick={onToggle}
+      title="Pause the new rows (.)"
+    >
+      <i class={`dot ${paused || is !== 'live' ? 'third' : 'ok-text'}`} />
+      {word}
+    </button>
+  );
+}
+
+const WORDS = { complete: 'Complete', rescued: 'Rescued', failed: 'Failed', running: 'Running' } as const;
+
+function Segments({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
+  const covered = useMemo(() => store.covered(), [store, store.turn.value]);
+  const segment = (name: string | null, word: string, size: number) => (
+    <button
+      key={word}
+      type="button"
+      aria-pressed={state === name}
+      onClick={() => setQuery({ state: name ?? undefined })}
+    >
+      {word} <span class="num">{count(size)}</span>
+    </button>
+  );
+  return (
+    <div class="segments" role="group" aria-label="Result">
+      {segment(null, 'All', covered.length)}
+      {STATES.map((name) => segment(name, WORDS[name], covered.filter((line) => isIn(name, line)).length))}
+    </div>
+  );
+}
+
+function Notices({ store }: { readonly store: RequestStore }) {
+  const now = live.value;
+  return (
+    <>
+      {now.is === 'lost' && (
+        <p class="strap" role="status">
+          Live updates stopped at {clock(now.since, zone.value)}. The next try is at {clock(now.retryAt, zone.value)}.
+        </p>
+      )}
+      {missed.value > 0 && (
+        <p class="strap" role="status">
+          {plural(missed.value, 'request')} not shown: more arrived than the stream sends.{' '}
+          <button type="button" onClick={() => location.reload()}>
+            Read the list again
+          </button>
+        </p>
+      )}
+      {store.partial.length > 0 && (
+        <p class="strap">Requests of worker {store.partial.join(', ')} are missing: it did not answer.</p>
+      )}
+      {store.error.value && (
+        <div class="body-notice">
+          <Problem error={store.error.value} retry={() => void store.load(address.value.query.get('state') ?? '')} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function NoRows({
+  store,
+  state,
+  query,
+}: {
+  readonly store: RequestStore;
+  readonly state: string | null;
+  readonly query: URLSearchParams;
+}) {
+  if (store.loading.value)
+    return (
+      <div class="grow body">
+        <Skeleton rows={10} />
+      </div>
+    );
+  if (store.error.value) return <div class="grow" />;
+  const hidden = store.covered().length;
+  return (
+    <Empty title="No request matches">
+      <p>
+        {state !== null && hidden > 0
+          ? `The filter hides ${plural(hidden, 'request')}.`
+          : 'The filter hides all requests that are kept.'}
+        {query.has('since') || session.value === undefined
+          ? ''
+          : ` Records begin at ${clock(store.oldest ?? session.value.started_at, zone.value)}.`}
+      </p>
+      <p>
+        <button type="button" onClick={clearFilter}>
+          Clear the filter
+        </button>
+      </p>
+    </Empty>
+  );
+}

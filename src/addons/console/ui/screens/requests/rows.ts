@@ -1,0 +1,127 @@
+import type { ListedRequest } from '../../api/shapes.ts';
+
+export const MAX_ROWS = 10_000;
+
+export type RowState = 'complete' | 'rescued' | 'failed' | 'aborted' | 'running';
+
+export const stateOf = ({ state, rescued }: Pick<ListedRequest, 'state' | 'rescued'>): RowState =>
+  rescued === true && state === 'complete' ? 'rescued' : state;
+
+export const STATES = ['complete', 'rescued', 'failed', 'running'] as const;
+
+/** `failed` has those that the client left, too: in the counts, no request is missing. */
+export const isIn = (state: string | null, line: ListedRequest): boolean => {
+  const own = stateOf(line);
+  return state === null || own === state || (state === 'failed' && own === 'aborted');
+};
+
+/** Requests by their arrival, the latest first, each once. */
+export class Rows {
+  #rows: ListedRequest[] = [];
+  readonly #places = new Map<string, number>();
+  readonly counts: Record<RowState, number> = { complete: 0, rescued: 0, failed: 0, aborted: 0, running: 0 };
+
+  get all(): readonly ListedRequest[] {
+    return this.#rows;
+  }
+
+  find(id: string): ListedRequest | undefined {
+    return this.#rows.find(({ request_id }) => request_id === id);
+  }
+
+  /** Adds lines, or puts them in place of those with the same id. Returns how many are new. */
+  add(lines: readonly ListedRequest[]): number {
+    const fresh = new Map<string, ListedRequest>();
+    for (const line of lines) {
+      const known = this.#places.get(line.request_id);
+      if (known === undefined) fresh.set(line.request_id, line);
+      else this.#replace(known, line);
+    }
+    if (fresh.size === 0) {
+      this.#rows = [...this.#rows];
+      return 0;
+    }
+    for (const line of fresh.values()) this.counts[stateOf(line)] += 1;
+    this.#rows = merged([...fresh.values()].toSorted(later), this.#rows);
+    for (const dropped of this.#rows.splice(MAX_ROWS)) this.counts[stateOf(dropped)] -= 1;
+    this.#places.clear();
+    this.#rows.forEach(({ request_id }, index) => this.#places.set(request_id, index));
+    return fresh.size;
+  }
+
+  #replace(index: number, line: ListedRequest): void {
+    const old = this.#rows[index];
+    // A line of a list that was on its way does not bring back what a later one ended.
+    if (old === undefined || (old.state !== 'running' && line.state === 'running')) return;
+    this.counts[stateOf(old)] -= 1;
+    this.counts[stateOf(line)] += 1;
+    this.#rows[index] = line;
+  }
+}
+
+const later = (one: ListedRequest, other: ListedRequest): number =>
+  one.time < other.time ? 1 : one.time > other.time ? -1 : 0;
+
+function merged(fresh: readonly ListedRequest[], rows: readonly ListedRequest[]): ListedRequest[] {
+  const out: ListedRequest[] = [];
+  let at = 0;
+  for (const line of fresh) {
+    for (; at < rows.length && later(rows[at]!, line) < 0; at += 1) out.push(rows[at]!);
+    out.push(line);
+  }
+  for (; at < rows.length; at += 1) out.push(rows[at]!);
+  return out;
+}
+
+/** The next row of those shown: `j` and `k` follow the filter. */
+export function step(shown: readonly ListedRequest[], id: string | null, by: 1 | -1): string | undefined {
+  const at = id === null ? -1 : shown.findIndex(({ request_id }) => request_id === id);
+  const next = at === -1 && by === -1 ? 0 : at + by;
+  return shown[Math.max(0, Math.min(shown.length - 1, next))]?.request_id;
+}
+
+/** Values of the loaded rows, by the names of filters. */
+export function valuesOf(rows: readonly ListedRequest[]): Record<string, Set<string>> {
+  const found: Record<string, Set<string>> = {};
+  const see = (name: string, value: string | number | undefined): void => {
+    if (value === undefined || value === '') return;
+    (found[name] ??= new Set()).add(String(value));
+  };
+  for (const row of rows.slice(0, 2000)) {
+    see('key', row.key_id);
+    see('team', row.team);
+    see('config', row.config_id);
+    see('provider', row.provider);
+    see('model', row.request_model);
+    see('model', row.alias);
+    see('target', row.target_name);
+    see('status', row.status);
+    see('error', row.error?.code);
+    for (const [name, value] of Object.entries(row.metadata ?? {})) see(`label.${name}`, value);
+  }
+  return found;
+}
+
+/** The line is one that the filter of the address lets through, as far as a line says it. */
+export function matches(line: ListedRequest, query: URLSearchParams): boolean {
+  const fits = (name: string, ...values: readonly (string | number | undefined)[]): boolean => {
+    const wanted = query.getAll(name);
+    return wanted.length === 0 || wanted.some((one) => values.some((value) => String(value) === one));
+  };
+  const { status } = line;
+  const labels = [...new Set(query.keys())].filter((name) => name.startsWith('label.'));
+  const [least, words] = [query.get('min_ms'), query.get('q')];
+  return (
+    fits('key', line.key_id) &&
+    fits('team', line.team) &&
+    fits('config', line.config_id) &&
+    fits('provider', line.provider) &&
+    fits('model', line.request_model, line.alias) &&
+    fits('target', line.target, line.target_name) &&
+    fits('status', status, status === undefined ? undefined : `${Math.trunc(status / 100)}xx`) &&
+    fits('error', line.error?.code) &&
+    labels.every((name) => fits(name, line.metadata?.[name.slice('label.'.length)])) &&
+    (least === null || line.duration_ms >= Number(least)) &&
+    (words === null || JSON.stringify(line).toLowerCase().includes(words.toLowerCase()))
+  );
+}

@@ -1,0 +1,1 @@
+export const Why = ({ id }: { readonly id: string }) => <p>{id}</p>;
