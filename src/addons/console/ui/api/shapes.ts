@@ -171,6 +171,12 @@ export interface ShownTarget {
     readonly url: string;
     readonly headers: readonly { readonly name: string; readonly value: string; readonly source?: ShownSource }[];
     readonly body?: unknown;
+    readonly diff?: readonly {
+      readonly path: string;
+      readonly received?: string;
+      readonly sent?: string;
+      readonly source?: ShownSource;
+    }[];
   };
   readonly losses?: readonly { readonly param: string; readonly action: string; readonly reason: string }[];
   readonly refused?: { readonly status?: number; readonly code?: string; readonly message?: string };
@@ -180,7 +186,6 @@ interface ShownRule {
   readonly index: number;
   readonly at?: FilePlace;
   readonly holds?: boolean;
-  readonly then: string;
   readonly tests: readonly ComparedValue[];
 }
 

@@ -1,1 +1,190 @@
-export const Why = ({ id }: { readonly id: string }) => <p>{id}</p>;
+import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
+import { address, setQuery } from '../../address.ts';
+import { Chip } from '../../parts/chip.tsx';
+import { Code } from '../../parts/code.tsx';
+import { Command, Loads } from '../../parts/states.tsx';
+import { useKeys } from '../../parts/shortcuts.ts';
+import { loadFile, loadWhy, type WhyData } from './load.ts';
+import { flatTests, stepsOf, testText, type WhyStep } from './path.ts';
+import { TABS, TabPanel, type TabName } from './tabs.tsx';
+import { WhatIf } from './what-if.tsx';
+
+/** Which line of the settings sent a request where. */
+export function Why({ id }: { readonly id: string }) {
+  if (id === '') return <WhatIf />;
+  return <WhyRequest id={id} />;
+}
+
+function WhyRequest({ id }: { readonly id: string }) {
+  const load = useLoad(id, (signal) => loadWhy(id, signal));
+  const { data } = load.state.value;
+  const last = data?.request.attempts.at(-1);
+  useKeys({ Escape: () => history.back() });
+  const to = last?.request_model ?? data?.request.error?.code;
+  return (
+    <>
+      <header class="head">
+        <div class="row">
+          <h1 class="grow">
+            {to === undefined ? 'Why' : last ? `Why this request went to ${to}` : `Why this request ended in ${to}`}
+          </h1>
+          <a class="button" href={`#/requests?row=${encodeURIComponent(id)}`}>
+            Record
+          </a>
+          <button
+            type="button"
+            aria-pressed={tabOf() === 'what-if'}
+            onClick={() => setQuery({ tab: tabOf() === 'what-if' ? undefined : 'what-if' })}
+          >
+            What if…
+          </button>
+        </div>
+      </header>
+      <div class="body">
+        <Loads state={load.state.value} retry={load.reload}>
+          {(found) => (tabOf() === 'what-if' ? <WhatIf from={found} /> : <Explained data={found} />)}
+        </Loads>
+      </div>
+    </>
+  );
+}
+
+const tabOf = (): TabName | 'what-if' | null => address.value.query.get('tab') as TabName | 'what-if' | null;
+
+function Explained({ data }: { readonly data: WhyData }) {
+  const steps = stepsOf(data.request, data);
+  const { query } = address.value;
+  const chosen = steps.find((step) => step.id === query.get('step')) ?? steps.find(({ decides }) => decides);
+  const tab = tabOf() ?? 'path';
+  return (
+    <div class="why">
+      <div class="stack">
+        <ol class="steps">
+          {steps.map((step) => (
+            <Step key={step.id} step={step} isChosen={step === chosen} />
+          ))}
+        </ol>
+        {!data.explanation && <NotKept data={data} />}
+      </div>
+      <div class="stack">
+        <div class="segments" role="group" aria-label="What to show">
+          {TABS.map(({ name, title }) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === tab}
+              onClick={() => setQuery({ tab: name === 'path' ? undefined : name })}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+        {tab === 'path' ? (
+          <File steps={steps} chosen={chosen} hash={data.settingsHash} />
+        ) : (
+          <TabPanel name={tab as TabName} data={data} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Step({ step, isChosen }: { readonly step: WhyStep; readonly isChosen: boolean }) {
+  const { id, title, lines, tests, place, tone, chip, decides } = step;
+  return (
+    <li class={`step ${tone}${decides ? ' decides' : ''}`}>
+      <div class={`card${isChosen ? ' chosen' : ''}`}>
+        <p class="row step-title">
+          <span class="grow strong">{title}</span>
+          {chip !== undefined && <Chip tone={tone}>{chip}</Chip>}
+          {place && (
+            <button
+              type="button"
+              class="place"
+              aria-pressed={isChosen}
+              onClick={() => setQuery({ step: id, tab: undefined })}
+            >
+              {place.file}:{place.line}
+            </button>
+          )}
+        </p>
+        {lines.map((line) => (
+          <p key={line} class="second">
+            {line}
+          </p>
+        ))}
+        {flatTests(tests).map(({ test, depth }, index) => (
+          <p key={index} class="mono test" style={{ paddingLeft: `${depth * 16}px` }}>
+            <span class={test.holds === false ? 'failed-text' : 'ok-text'}>
+              {test.holds === undefined ? '?' : test.holds ? '✓' : '✗'}
+            </span>{' '}
+            {testText(test)}
+          </p>
+        ))}
+      </div>
+    </li>
+  );
+}
+
+/** The file of the chosen step: its line is marked, other lines of the way are tinted. */
+function File({
+  steps,
+  chosen,
+  hash,
+}: {
+  readonly steps: readonly WhyStep[];
+  readonly chosen: WhyStep | undefined;
+  readonly hash: string;
+}) {
+  const place = chosen?.place ?? steps.findLast((step) => step.place)?.place;
+  const load = useLoad(place && `${place.file} ${hash}`, async (signal) => ({
+    file: place && (await loadFile(place.file, hash, signal)),
+  }));
+  if (!place)
+    return (
+      <p class="card second">No line of the settings decided: the request names its target, or was refused before.</p>
+    );
+  const tinted = steps.flatMap((step) => (step.place?.file === place.file ? [step.place.line] : []));
+  return (
+    <Loads state={load.state.value} retry={load.reload}>
+      {({ file }) =>
+        file ? (
+          <section class="card file" aria-label={place.file}>
+            <p class="file-head mono">
+              {place.file}:{place.line}
+            </p>
+            <Code
+              text={file.text}
+              label={`${place.file}, line ${place.line} is marked`}
+              tinted={tinted}
+              marked={place.line}
+            />
+          </section>
+        ) : (
+          <p class="card">The settings have changed since: the text of {place.file} of that time is not kept.</p>
+        )
+      }
+    </Loads>
+  );
+}
+
+function NotKept({ data }: { readonly data: WhyData }) {
+  const explain = session.value?.features.explain;
+  return (
+    <div class="stack tight">
+      <p class="second">
+        The body of this request is not kept:{' '}
+        {Object.keys(data.places).length > 0
+          ? 'the places are those of its settings.'
+          : 'and its settings have changed since.'}
+      </p>
+      {explain !== 'all' && (
+        <>
+          <p class="second">These lines of server.yaml keep the last 100 requests of each process:</p>
+          <Command text={'admin:\n  explain: all'} label="Lines of server.yaml" />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,217 @@
+import { useSignal } from '@preact/signals';
+import { api, ask } from '../../api/client.ts';
+import { useLoad, type Loading } from '../../api/load.ts';
+import type { ShownExplanation } from '../../api/shapes.ts';
+import { Loads } from '../../parts/states.tsx';
+import { loadFile, type WhyData } from './load.ts';
+import { changed, NO_CHANGES, questionOf, wayOf, type Changes, type Question } from './question.ts';
+
+const BLANK: Question = {
+  method: 'POST',
+  path: '/v1/chat/completions',
+  headers: {},
+  body: { model: '@simulator/demo', messages: [{ role: 'user', content: 'text' }] },
+};
+
+// The document leaves an explanation open.
+const explain = async (body: Question, signal: AbortSignal): Promise<ShownExplanation> =>
+  (await ask(api.POST('/explain', { params: {}, body, signal }))) as unknown as ShownExplanation;
+
+/** Asks what would become of a request with something changed; both ways stand beside each other. */
+export function WhatIf({ from }: { readonly from?: WhyData }) {
+  const base = from ? questionOf(from) : BLANK;
+  const asked = useSignal<Changes>(NO_CHANGES);
+  const draft = useSignal<Changes>(NO_CHANGES);
+  const before = useLoad(from && JSON.stringify(base), (signal) => explain(base, signal));
+  const question = changed(base, asked.value);
+  const isAsked = asked.value !== NO_CHANGES;
+  const after = useLoad(isAsked ? JSON.stringify(question) : undefined, (signal) => explain(question, signal));
+  const content = (
+    <div class="why">
+      <form
+        class="card stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          asked.value = { ...draft.value };
+        }}
+      >
+        <h3>{from ? 'What if…' : 'Explain a request'}</h3>
+        <Fields
+          draft={draft.value}
+          base={base}
+          from={from}
+          onChange={(change) => void (draft.value = { ...draft.value, ...change })}
+        />
+        <p>
+          <button type="submit" class="main">
+            {from ? 'Ask' : 'Explain'}
+          </button>
+        </p>
+        <p class="third">Nothing is sent to a provider, and no limit counts.</p>
+      </form>
+      <Ways isFrom={from !== undefined} isAsked={isAsked} before={before} after={after} />
+    </div>
+  );
+  if (from) return content;
+  return (
+    <>
+      <header class="head">
+        <h1>Why</h1>
+        <p class="second">Open a request and choose Why, or ask here what would become of one.</p>
+      </header>
+      <div class="body">{content}</div>
+    </>
+  );
+}
+
+interface WaysProps {
+  readonly isFrom: boolean;
+  readonly isAsked: boolean;
+  readonly before: Loading<ShownExplanation>;
+  readonly after: Loading<ShownExplanation>;
+}
+
+const Ways = ({ isFrom, isAsked, before, after }: WaysProps) => (
+  <div class="ways">
+    {isFrom && (
+      <section class="card stack tight">
+        <h3>As it is</h3>
+        <Loads state={before.state.value} retry={before.reload}>
+          {(found) => <Way of={found} />}
+        </Loads>
+      </section>
+    )}
+    {isAsked && (
+      <section class="card stack tight">
+        <h3>{isFrom ? 'With the change' : 'The way of the request'}</h3>
+        <Loads state={after.state.value} retry={after.reload}>
+          {(found) => <Way of={found} against={before.state.value.data} />}
+        </Loads>
+      </section>
+    )}
+  </div>
+);
+
+function Way({ of, against }: { readonly of: ShownExplanation; readonly against?: ShownExplanation | undefined }) {
+  const known = new Set(against ? wayOf(against).map(({ text, place }) => `${text} ${place}`) : []);
+  return (
+    <ol class="stack tight">
+      {wayOf(of).map(({ text, place }) => (
+        <li key={`${text} ${place}`} class={against && !known.has(`${text} ${place}`) ? 'differs row' : 'row'}>
+          <span class="grow">{text}</span>
+          <span class="mono third">{place}</span>
+        </li>
+      ))}
+      {(of.notes ?? []).map((note) => (
+        <li key={note} class="third">
+          {note}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface FieldsProps {
+  readonly draft: Changes;
+  readonly base: Question;
+  readonly from: WhyData | undefined;
+  readonly onChange: (change: Partial<Changes>) => void;
+}
+
+function Fields({ draft, base, from, onChange }: FieldsProps) {
+  const text = (name: 'key' | 'model' | 'at' | 'draw', title: string, placeholder: string) => (
+    <label class="field">
+      <span>{title}</span>
+      <input
+        value={draft[name]}
+        placeholder={placeholder}
+        maxLength={256}
+        onInput={(event) => onChange({ [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+  const places = Object.keys(from?.places ?? {}).filter((name) => name.includes('targets['));
+  return (
+    <>
+      {text('key', 'Key', base.key ?? 'the id of a key')}
+      {text('model', 'Model', String(Object(base.body).model))}
+      <label class="field">
+        <span>Headers, a line each</span>
+        <textarea
+          value={draft.headers}
+          placeholder={
+            Object.entries(base.headers ?? {})
+              .map(([name, value]) => `${name}: ${value}`)
+              .join('\n') || 'x-gateway-config: production'
+          }
+          onInput={(event) => onChange({ headers: event.currentTarget.value })}
+        />
+      </label>
+      <div class="row">
+        <div class="grow">{text('at', 'Time', 'now, or 2026-11-28T10:00:00Z')}</div>
+        <div class="grow">{text('draw', 'Draws of weights', '0.5')}</div>
+      </div>
+      {places.length > 0 && (
+        <fieldset class="stack tight">
+          <legend>Targets that are down</legend>
+          {places.map((place) => (
+            <label key={place} class="row">
+              <input
+                type="checkbox"
+                checked={draft.down.includes(place)}
+                onChange={(event) =>
+                  onChange({
+                    down: event.currentTarget.checked
+                      ? [...draft.down, place]
+                      : draft.down.filter((one) => one !== place),
+                  })
+                }
+              />
+              <span class="mono">{place}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {from && <EditedFile from={from} draft={draft} onChange={onChange} />}
+    </>
+  );
+}
+
+/** The file of the config, to be tried in another version. Nothing is saved. */
+function EditedFile({
+  from,
+  draft,
+  onChange,
+}: {
+  readonly from: WhyData;
+  readonly draft: Changes;
+  readonly onChange: FieldsProps['onChange'];
+}) {
+  const path = Object.entries(from.places).find(([name]) => name.includes('targets['))?.[1].file;
+  const open = (): void => {
+    if (path === undefined) return;
+    void loadFile(path, '', new AbortController().signal).then(
+      (file) => file && onChange({ file: { path, text: file.text } }),
+    );
+  };
+  if (path === undefined) return null;
+  if (!draft.file)
+    return (
+      <p>
+        <button type="button" onClick={open}>
+          Try an edit of {path}
+        </button>
+      </p>
+    );
+  return (
+    <label class="field">
+      <span>{path}</span>
+      <textarea
+        class="mono edit"
+        spellcheck={false}
+        value={draft.file.text}
+        onInput={(event) => onChange({ file: { path, text: event.currentTarget.value } })}
+      />
+    </label>
+  );
+}
