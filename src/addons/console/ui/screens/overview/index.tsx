@@ -1,1 +1,253 @@
-export const Overview = () => <p>Overview</p>;
+import { useEffect, useMemo } from 'preact/hooks';
+import { settingsTurn } from '../../api/live.ts';
+import { useLoad } from '../../api/load.ts';
+import type { Schemas, Series } from '../../api/shapes.ts';
+import { address, go, setQuery } from '../../address.ts';
+import { count, ms, short, usd } from '../../parts/format.ts';
+import { Loads } from '../../parts/states.tsx';
+import {
+  firstSteps,
+  highestOf,
+  RANGES,
+  timesOf,
+  topOf,
+  total,
+  wholeOf,
+  wrongOf,
+  type RangeName,
+  type Top,
+} from './figures.ts';
+import { FirstSteps } from './first-steps.tsx';
+import { loadOverview, loadState, type OverviewState, type OverviewStats } from './load.ts';
+import { PlotCard } from './plot-card.tsx';
+
+const REFRESH_MS = 15_000;
+
+/** How the gateway does, and what is wrong with it. */
+export function Overview() {
+  const range = (Object.keys(RANGES) as RangeName[]).find((name) => name === address.value.query.get('range')) ?? '1h';
+  const stats = useLoad(range, (signal) => loadOverview(range, signal));
+  const state = useLoad(`state ${settingsTurn.value}`, loadState);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && stats.reload(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <header class="head">
+        <div class="row">
+          <h1 class="grow">Overview</h1>
+          <div class="segments" role="group" aria-label="Time">
+            {Object.keys(RANGES).map((name) => (
+              <button
+                key={name}
+                type="button"
+                aria-pressed={name === range}
+                onClick={() => setQuery({ range: name === '1h' ? undefined : name })}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+        </div>
+      </header>
+      <div class="body stack">
+        <Loads state={stats.state.value} retry={stats.reload}>
+          {(found) => <Watched stats={found} state={state.state.value.data} />}
+        </Loads>
+        {state.state.value.error && (
+          <Loads state={state.state.value} retry={state.reload}>
+            {() => null}
+          </Loads>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Watched({ stats, state }: { readonly stats: OverviewStats; readonly state: OverviewState | undefined }) {
+  const whole = wholeOf(stats.whole);
+  const requests = whole ? total(whole, 'requests') : 0;
+  const steps = state ? firstSteps(requests, state.providers, state.keys) : [];
+  return (
+    <div class="stack overview">
+      {steps.some(({ done }) => !done) && <FirstSteps steps={steps} />}
+      {state && <WrongNow state={state} />}
+      {whole && requests > 0 && <Figures whole={whole} />}
+      {whole && requests > 0 && <Plots stats={stats.whole} whole={whole} />}
+      {requests > 0 && (
+        <div class="cards three">
+          <TopList
+            title="Keys by spend"
+            filter="key"
+            tops={topOf(stats.keys, 'usd')}
+            value={({ usd: spent }) => usd(spent)}
+            size={(top) => top.usd}
+            none="No request had a price."
+          />
+          <TopList
+            title="Models by requests"
+            filter="model"
+            tops={topOf(stats.models, 'requests')}
+            value={({ requests: of }) => short(of)}
+            size={(top) => top.requests}
+            none="No model was called."
+          />
+          <TopList
+            title="Keys by failures"
+            filter="key"
+            state="failed"
+            tops={topOf(stats.keys, 'errors')}
+            value={({ errors }) => short(errors)}
+            size={(top) => top.errors}
+            none="No request failed."
+          />
+          <TopList
+            title="Errors"
+            filter="error"
+            tops={topOf(stats.errors, 'errors')}
+            value={({ errors }) => short(errors)}
+            size={(top) => top.errors}
+            none="No request failed."
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function WrongNow({ state }: { readonly state: OverviewState }) {
+  const wrong = wrongOf(state, Date.now());
+  if (wrong.length === 0) return <p class="notice ok">Nothing is wrong now: settings, breakers, keys and budgets.</p>;
+  return (
+    <section class="stack tight" aria-label="What is wrong now">
+      <h2>What is wrong now</h2>
+      {wrong.map(({ tone, text, href }) => (
+        <p key={text} class={`notice ${tone} row`}>
+          <span class="grow">{text}</span>
+          {href !== '#/' && <a href={href}>Look</a>}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Figures({ whole }: { readonly whole: Series }) {
+  const requests = total(whole, 'requests');
+  const errors = total(whole, 'errors');
+  const figures: readonly (readonly [string, string])[] = [
+    ['requests', count(requests)],
+    ['failed', `${count(errors)} (${requests === 0 ? 0 : Math.round((errors / requests) * 1000) / 10} %)`],
+    ['rescued', count(total(whole, 'rescued'))],
+    ['p95, highest', ms(highestOf(whole.p95_ms))],
+    ['tokens in → out', `${short(total(whole, 'tokens_in'))} → ${short(total(whole, 'tokens_out'))}`],
+    ['spend', usd(total(whole, 'nano') / 1e9)],
+  ];
+  return (
+    <dl class="figures six">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="cut" title={value}>
+            {value}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The requests of one step. */
+function openStep(at: number, step: number): void {
+  const query = new URLSearchParams({
+    since: new Date(at * 1000).toISOString(),
+    until: new Date((at + step) * 1000).toISOString(),
+  });
+  go(`#/requests?${query}`);
+}
+
+function Plots({ stats, whole }: { readonly stats: Schemas['stats']; readonly whole: Series }) {
+  const times = useMemo(() => timesOf(stats), [stats]);
+  const spend = useMemo(() => whole.nano.map((nano) => nano / 1e9), [whole]);
+  const shared = { times, onPick: (at: number) => openStep(at, stats.step_s) };
+  return (
+    <div class="cards">
+      <PlotCard
+        {...shared}
+        title="Requests"
+        add
+        unit={short}
+        lines={[
+          { label: 'requests', tone: 'accent', values: whole.requests, filled: true },
+          { label: 'failed', tone: 'failed', values: whole.errors },
+        ]}
+      />
+      <PlotCard
+        {...shared}
+        title="Duration"
+        unit={ms}
+        lines={[
+          { label: 'p95', tone: 'accent', values: whole.p95_ms },
+          { label: 'p50', tone: 'ok', values: whole.p50_ms },
+        ]}
+      />
+      <PlotCard
+        {...shared}
+        title="First content"
+        unit={ms}
+        lines={[{ label: 'p95', tone: 'accent', values: whole.first_p95_ms }]}
+      />
+      <PlotCard
+        {...shared}
+        title="Rescued and cached"
+        add
+        unit={short}
+        lines={[
+          { label: 'rescued', tone: 'warning', values: whole.rescued },
+          { label: 'cached', tone: 'ok', values: whole.cached },
+        ]}
+      />
+      <PlotCard
+        {...shared}
+        title="Spend"
+        add
+        unit={usd}
+        lines={[{ label: 'spend', tone: 'accent', values: spend, filled: true }]}
+      />
+    </div>
+  );
+}
+
+interface TopProps {
+  readonly title: string;
+  readonly filter: string;
+  readonly state?: string;
+  readonly tops: readonly Top[];
+  readonly value: (top: Top) => string;
+  readonly size: (top: Top) => number;
+  readonly none: string;
+}
+
+function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
+  const most = Math.max(...tops.map(size), 0);
+  const href = (name: string): string =>
+    `#/requests?${new URLSearchParams({ ...(state !== undefined && { state }), [filter]: name })}`;
+  return (
+    <section class="card stack tight">
+      <h3>{title}</h3>
+      {tops.length === 0 && <p class="third">{none}</p>}
+      {tops.map((top) => (
+        <p key={top.name} class="top">
+          <a class="cut" href={href(top.name)} title={top.name}>
+            {top.name === '' ? 'none' : top.name}
+          </a>
+          <i
+            style={{ width: `${most === 0 ? 0 : (size(top) / most) * 100}%` }}
+            class={state === 'failed' || filter === 'error' ? 'failed' : undefined}
+          />
+          <span class="num">{value(top)}</span>
+        </p>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry, KeyObject, Series } from '../../api/shapes.ts';
+import { firstSteps, tableOf, timesOf, topOf, total, wrongOf } from './figures.ts';
+
+const series = (name: string, requests: number[], errors: number[]): Series => ({
+  name,
+  requests,
+  errors,
+  rescued: [],
+  cached: [],
+  tokens_in: [],
+  tokens_out: [],
+  nano: requests.map((one) => one * 1e9),
+  p50_ms: [],
+  p95_ms: [],
+  first_p95_ms: [],
+});
+
+describe('the overview', () => {
+  const stats = {
+    step_s: 60,
+    since: '2026-11-28T10:00:00Z',
+    points: 2,
+    other: null,
+    complete_since: null,
+    series: [series('a', [1, 2], [0, 0]), series('b', [5, 0], [1, 1])],
+  };
+
+  it('adds the steps of a series, and names the highest', () => {
+    expect(total(series('a', [1, 2], []), 'requests')).toBe(3);
+    expect(topOf(stats, 'requests').map(({ name, requests }) => [name, requests])).toEqual([
+      ['b', 5],
+      ['a', 3],
+    ]);
+    expect(topOf(stats, 'errors').map(({ name }) => name)).toEqual(['b']);
+    expect(timesOf(stats).map((at) => at - Date.parse(stats.since) / 1000)).toEqual([0, 60]);
+  });
+
+  it('has a plot as a table of at most 24 rows whose sums are those of the plot', () => {
+    const times = Array.from({ length: 100 }, (_, index) => index);
+    const rows = tableOf(times, [times, times.map(() => null)], true);
+    expect([rows.length, rows.reduce((sum, { values }) => sum + (values[0] ?? 0), 0)]).toEqual([20, 4950]);
+    expect(tableOf(times, [times], false)[0]?.values).toEqual([4]);
+  });
+
+  it('says what is wrong now: a refused reload, an open breaker, a key that ends, a budget that is nearly spent', () => {
+    const wrong = wrongOf(
+      {
+        settings: {
+          hash: '',
+          loaded_at: '',
+          files: [],
+          configs: [],
+          warnings: [],
+          reload: {
+            ok: false,
+            at: '',
+            diagnostics: [{ file: 'keys.yaml', line: 3, severity: 'error', message: 'bad.' }],
+          },
+        },
+        providers: [
+          {
+            slug: 's',
+            id: 's',
+            provider: 'p',
+            owner: 'store',
+            etag: '',
+            spec: {},
+            credential: { kind: 'none' },
+            models: [],
+            targets: [{ config: 'c', target: 'config.targets[0]', health: [{ state: 'open', last_error: 'timeout' }] }],
+          },
+        ],
+        keys: [
+          {
+            id: 'k',
+            owner: 'store',
+            etag: '',
+            updated_by: null,
+            updated_at: null,
+            spec: { expires_at: '2026-11-30T00:00:00Z' } as KeyObject['spec'],
+            state: 'active',
+            credentials: [],
+            last_used: null,
+          },
+        ],
+        budgets: [
+          {
+            id: 'b',
+            owner: '',
+            etag: '',
+            updated_by: null,
+            updated_at: null,
+            name: '',
+            part_of: null,
+            node: 'team:x',
+            spec: {} as never,
+            unit: 'tokens',
+            cap: 100,
+            period_start: null,
+            period_end: null,
+            spent: 85,
+            leased: null,
+            unreconciled: null,
+            saturated: false,
+          },
+        ],
+      },
+      Date.parse('2026-11-28T12:00:00Z'),
+    );
+    expect(wrong.map(({ text }) => text)).toEqual([
+      'The last reload was refused: keys.yaml:3: bad.',
+      'The breaker of c config.targets[0] (@s) is open: timeout.',
+      'The key k ends in 2 days.',
+      'The budget b of team:x is at 85 %.',
+    ]);
+  });
+
+  it('ticks a first step once it is done', () =>
+    expect(
+      firstSteps(1, [{ provider: 'simulator' } as CatalogEntry], [{ id: 'demo' } as KeyObject]).map(({ done }) => done),
+    ).toEqual([true, false, false]));
+});

@@ -1,0 +1,156 @@
+import type { BudgetObject, CatalogEntry, KeyObject, Schemas, Series } from '../../api/shapes.ts';
+
+export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+export type RangeName = keyof typeof RANGES;
+
+type Stats = Schemas['stats'];
+type Counted = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano';
+
+export const total = (series: Series, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
+
+/** All series as one: the sums of counts. Durations cannot be added, so they come from a call without `by`. */
+export const wholeOf = ({ series, other }: Stats): Series | undefined => series[0] ?? other ?? undefined;
+
+export interface Top {
+  readonly name: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly usd: number;
+}
+
+export function topOf(stats: Stats, by: 'requests' | 'errors' | 'usd', most = 6): readonly Top[] {
+  return stats.series
+    .map((one) => ({
+      name: one.name,
+      requests: total(one, 'requests'),
+      errors: total(one, 'errors'),
+      usd: total(one, 'nano') / 1e9,
+    }))
+    .filter((one) => one[by] > 0)
+    .toSorted((one, other) => other[by] - one[by])
+    .slice(0, most);
+}
+
+/** The largest of the last figures that are known; undefined: none is. */
+export const lastOf = (values: readonly (number | null)[]): number | undefined =>
+  values.findLast((value) => value !== null) ?? undefined;
+
+export const highestOf = (values: readonly (number | null)[]): number | undefined => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? undefined : Math.max(...known);
+};
+
+/** Seconds since 1970 of the start of each step. */
+export const timesOf = ({
+  since,
+  step_s: step,
+  points,
+}: Pick<Stats, 'since' | 'step_s' | 'points'>): readonly number[] =>
+  Array.from({ length: points }, (_, index) => Date.parse(since) / 1000 + index * step);
+
+export interface TableRow {
+  readonly at: number;
+  readonly values: readonly (number | null)[];
+}
+
+const MAX_TABLE = 24;
+
+/** A plot as a table of few rows: counts are added, of times the highest stays. */
+export function tableOf(
+  times: readonly number[],
+  lines: readonly (readonly (number | null)[])[],
+  add: boolean,
+): readonly TableRow[] {
+  const size = Math.max(1, Math.ceil(times.length / MAX_TABLE));
+  return Array.from({ length: Math.ceil(times.length / size) }, (_, row) => ({
+    at: times[row * size] ?? 0,
+    values: lines.map((line) => {
+      const part = line.slice(row * size, (row + 1) * size);
+      if (!add) return highestOf(part) ?? null;
+      return part.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+    }),
+  }));
+}
+
+export interface Wrong {
+  readonly tone: 'failed' | 'warning';
+  readonly text: string;
+  readonly href: string;
+}
+
+const DAY_MS = 86_400_000;
+
+interface State {
+  readonly settings: Schemas['settings'] | undefined;
+  readonly providers: readonly CatalogEntry[];
+  readonly keys: readonly KeyObject[];
+  readonly budgets: readonly BudgetObject[];
+}
+
+/** What somebody should look at now, the worst first. */
+export function wrongOf({ settings, providers, keys, budgets }: State, now: number): readonly Wrong[] {
+  const reload = settings?.reload;
+  const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
+  return [
+    ...refused.map(({ file, line, message }): Wrong => ({
+      tone: 'failed',
+      text: `The last reload was refused: ${file}${line === undefined ? '' : `:${line}`}: ${message}`,
+      href: '#/',
+    })),
+    ...providers.flatMap(({ slug, targets }) =>
+      targets
+        .filter(({ health }) => health.some(({ state }) => state === 'open'))
+        .map(({ config, target, health }): Wrong => {
+          const open = health.find(({ state }) => state === 'open');
+          return {
+            tone: 'failed',
+            text: `The breaker of ${config} ${target} (@${slug}) is open${open?.last_error === undefined ? '' : `: ${open.last_error}`}.`,
+            href: `#/providers?entry=${encodeURIComponent(slug)}`,
+          };
+        }),
+    ),
+    ...keys.flatMap(({ id, spec, state }): readonly Wrong[] => {
+      const ends = Date.parse(String(Object(spec).expires_at ?? ''));
+      if (state !== 'active' || !(ends - now < 7 * DAY_MS)) return [];
+      return [
+        {
+          tone: 'warning',
+          text: `The key ${id} ends in ${Math.max(0, Math.ceil((ends - now) / DAY_MS))} days.`,
+          href: `#/keys?key=${encodeURIComponent(id)}`,
+        },
+      ];
+    }),
+    ...budgets.flatMap(({ id, node, cap, spent }): readonly Wrong[] => {
+      if (spent === null || cap <= 0 || spent / cap < 0.8) return [];
+      const share = Math.floor((spent / cap) * 100);
+      return [
+        {
+          tone: share >= 100 ? 'failed' : 'warning',
+          text: `The budget ${id} of ${node} is at ${share} %.`,
+          href: '#/keys',
+        },
+      ];
+    }),
+    ...(settings?.warnings ?? []).slice(0, 5).map(({ file, line, message }): Wrong => ({
+      tone: 'warning',
+      text: `${file}${line === undefined ? '' : `:${line}`}: ${message}`,
+      href: '#/',
+    })),
+  ];
+}
+
+export interface FirstStep {
+  readonly name: 'send' | 'connect' | 'key';
+  readonly done: boolean;
+}
+
+/** What a new gateway still needs: none is left once all are done. */
+export const firstSteps = (
+  requests: number,
+  providers: readonly CatalogEntry[],
+  keys: readonly KeyObject[],
+): readonly FirstStep[] => [
+  { name: 'send', done: requests > 0 },
+  { name: 'connect', done: providers.some(({ provider }) => provider !== 'simulator') },
+  { name: 'key', done: keys.some(({ id }) => id !== 'demo') },
+];

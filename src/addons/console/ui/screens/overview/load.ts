@@ -1,0 +1,39 @@
+import { api, ask } from '../../api/client.ts';
+import { allOf } from '../../api/pages.ts';
+import type { BudgetObject, CatalogEntry, KeyObject, Schemas } from '../../api/shapes.ts';
+import { RANGES, type RangeName } from './figures.ts';
+
+type Stats = Schemas['stats'];
+
+export interface OverviewStats {
+  readonly whole: Stats;
+  readonly keys: Stats;
+  readonly models: Stats;
+  readonly errors: Stats;
+}
+
+export async function loadOverview(range: RangeName, signal: AbortSignal): Promise<OverviewStats> {
+  const to = Date.now();
+  const query = { from: new Date(to - RANGES[range]).toISOString(), to: new Date(to).toISOString() };
+  const stats = (by?: string): Promise<Stats> =>
+    ask(api.GET('/stats', { params: { query: { ...query, ...(by !== undefined && { by }) } }, signal }));
+  const [whole, keys, models, errors] = await Promise.all([stats(), stats('key'), stats('model'), stats('error')]);
+  return { whole, keys, models, errors };
+}
+
+export interface OverviewState {
+  readonly settings: Schemas['settings'];
+  readonly providers: readonly CatalogEntry[];
+  readonly keys: readonly KeyObject[];
+  readonly budgets: readonly BudgetObject[];
+}
+
+export async function loadState(signal: AbortSignal): Promise<OverviewState> {
+  const [settings, providers, keys, budgets] = await Promise.all([
+    ask(api.GET('/settings', { params: {}, signal })),
+    allOf((query) => ask(api.GET('/providers', { params: { query }, signal }))),
+    allOf((query) => ask(api.GET('/keys', { params: { query }, signal }))),
+    allOf((query) => ask(api.GET('/budgets', { params: { query }, signal }))),
+  ]);
+  return { settings, providers, keys, budgets };
+}
