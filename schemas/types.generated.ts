@@ -570,6 +570,14 @@ export interface Admin {
    */
   records?: number;
   /**
+   * Whether requests with `token`, and requests from loopback while there is no `token`, may read the texts of requests. Tokens of the API have a right of their own. Each read is in the audit.
+   */
+  content?: boolean;
+  /**
+   * Where browsers reach the console through a proxy. With https, people may sign in although the proxy sends plain HTTP.
+   */
+  public_url?: string;
+  /**
    * Requests that can be explained afterwards. asked: those whose gateway config sets `explain_id` in `reply_headers`. Each worker keeps the latest 100 for this, with their bodies, up to 1 MiB each.
    */
   explain?: 'asked' | 'all' | 'none';

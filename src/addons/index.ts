@@ -4,6 +4,7 @@ import { agentConfig } from './agent-config/index.ts';
 import { alerts } from './alerts/index.ts';
 import { budgets } from './budgets/index.ts';
 import { configTests } from './config-tests/index.ts';
+import { consoleOfOperators } from './console/index.ts';
 import { doctor } from './doctor/index.ts';
 import { explain } from './explain/index.ts';
 import { files } from './files/index.ts';
@@ -22,6 +23,7 @@ export const addOns: readonly AddOn[] = [
   files,
   budgets,
   admin,
+  consoleOfOperators,
   explain,
   configTests,
   alerts,

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../src/addons/admin/api/routes.ts';
+import { OPERATIONS, type OperationId } from '../../src/addons/admin/api/routes.ts';
 
 /** One valid call of each operation. `ID` is the id of an object that the test has created. */
 export interface SampleCall {
@@ -71,7 +71,6 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'settings.file': { path: '/settings/file?path=gateway/default.yaml' },
   'settings.places': { path: '/settings/places?config=default' },
   'find.list': { path: '/find?q=test' },
-  'plugins.list': { path: '/plugins' },
   'stream.get': { path: '/stream' },
   'stats.get': { path: '/stats?by=key' },
   'providers.list': { path: '/providers' },
@@ -90,6 +89,23 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'whoami.get': { path: '/whoami' },
   'openapi.get': { path: '/openapi.json' },
 };
+
+/** Their rows are there, their work is not. */
+const LATER: readonly string[] = [
+  'stream.get',
+  'stats.get',
+  'providers.list',
+  'providers.kinds',
+  'providers.get',
+  'providers.create',
+  'providers.patch',
+  'providers.delete',
+  'providers.test',
+  'providers.draft',
+  'keys.draft',
+  'playground.create',
+];
+export const BUILT = OPERATIONS.filter(([id]) => !LATER.includes(id));
 
 /** What `POST` creates under an id. @param node without a budget and limits yet */
 export const sampleOf = (kind: string, id: string, node: string): object => {

@@ -130,7 +130,7 @@ async function run(setup: Run, known?: string): Promise<AdminGateway> {
     logText: () => logs.join(''),
     ask,
     async token(role, more = {}) {
-      first ??= await create(readFileSync(join(folder, 'bootstrap-token'), 'utf8').trim(), 'admin', {});
+      first ??= await create(readFileSync(join(folder, 'bootstrap-token'), 'utf8').trim(), 'admin', { content: true });
       return role === 'admin' && Object.keys(more).length === 0 ? first : create(first, role, more);
     },
     async close() {

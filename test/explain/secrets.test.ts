@@ -97,7 +97,7 @@ beforeAll(async () => {
   configs = writeSettings({
     server: `listen: { host: 127.0.0.1, port: 0 }
 status: { host: 127.0.0.1, port: 0 }
-admin: { port: 0, token: "\${env:ADMIN}", explain: all }
+admin: { port: 0, token: "\${env:ADMIN}", explain: all, content: true }
 `,
     catalog: `providers:
   - slug: gpt
@@ -299,7 +299,7 @@ describe('no secret is in', () => {
     await served.text();
     const id = served.headers.get('x-gateway-explain-id');
     for (const accept of ['application/json', 'text/plain']) {
-      const response = await ask(`/admin/v1/explain/${id}`, {}, accept);
+      const response = await ask(`/admin/v1/explain/${id}?texts=true`, {}, accept);
       const said = await response.text();
       expect([served.status, response.status]).toEqual([200, 200]);
       expect(leaksIn(said)).toEqual([]);

@@ -51,7 +51,7 @@ describe('a question', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(text).toMatch(/@openai\/busy-1\n[^\n]*then @openai\/gpt-5/);
     const { id } = await call(gateway, { config: 'it' });
-    const served = await admin(gateway, `${EXPLAIN}/${id}`, { headers: { accept } });
+    const served = await admin(gateway, `${EXPLAIN}/${id}?texts=true`, { headers: { accept } });
     expect(served.text).toContain(text.slice(0, text.indexOf('\n')));
     expect(served.text).toMatch(
       /outcome {5}complete, 200, .*\n.*targets\[0\]: error \(overloaded, 503\)\n.*targets\[1\]: success\n$/,

@@ -393,6 +393,8 @@ describe('access to the admin listener', () => {
         hosts: [],
         records: 1,
         explain: 'none',
+        content: false,
+        publicUrl: undefined,
       },
     );
     await expect(refused).rejects.toThrow(/`admin\.token`/);

@@ -64,7 +64,7 @@ export const ask = (
   });
 
 export const explainedAs = async (gateway: TestGateway, id: string): Promise<ExplainedRequest> => {
-  const { status, text } = await admin(gateway, `${EXPLAIN}/${id}`);
+  const { status, text } = await admin(gateway, `${EXPLAIN}/${id}?texts=true`);
   expect(status, text).toBe(200);
   return JSON.parse(text) as ExplainedRequest;
 };
@@ -160,7 +160,7 @@ export async function startWritable() {
       server: {
         listen: loopback,
         status: loopback,
-        admin: { port: 0 },
+        admin: { port: 0, content: true },
         reload: { watch: false, debounce: '1ms' },
         ...server,
       },

@@ -26,7 +26,7 @@ export function writeSettings(settings: TestSettings): string {
   mkdirSync(join(dir, 'gateway'));
   const server = settings.server ?? {};
   const loopback = { host: '127.0.0.1', port: 0 };
-  const listen = { listen: loopback, status: loopback, admin: { port: 0 } };
+  const listen = { listen: loopback, status: loopback, admin: { port: 0, content: true } };
   writeFileSync(join(dir, 'server.yaml'), typeof server === 'string' ? server : text({ ...listen, ...server }));
   writeFileSync(
     join(dir, 'catalog.yaml'),

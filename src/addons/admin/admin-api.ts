@@ -10,13 +10,17 @@ import { Failures } from './api/failures.ts';
 import { HANDLERS } from './api/handlers/index.ts';
 import { callIdOf, RepeatableCalls } from './api/idempotent-calls.ts';
 import { addressOf, hasAdmin, identify, type AdminIdentity } from './api/identity.ts';
+import { isLoopback } from '../../core/settings/compile/networks.ts';
+import { digestOf } from '../../core/settings/compile/api-keys.ts';
 import { createObjectsReader, Objects } from './api/objects.ts';
 import { CallQuery } from './api/parameters.ts';
 import { OF_STORE, ApiProblem } from './api/problems.ts';
-import { includesRole, includesScope, RESOURCES } from './api/roles.ts';
+import { includesRole, includesScope, RESOURCES, scopeOf } from './api/roles.ts';
 import { findRoute } from './api/router.ts';
 import { isWrite, resourceOf, type OperationId, type AdminRoute } from './api/routes.ts';
 import { checkAgainst } from './api/schemas.ts';
+import { setCookie } from './api/session-cookie.ts';
+import { sessionBody } from './api/session-body.ts';
 import type { AdminOptions } from '../../core/process/admin-port.ts';
 
 /** Calls at a time: each has a body in memory and takes time of the process that serves requests. */
@@ -77,10 +81,13 @@ export class AdminApi {
   }
 
   /** Identifies the caller of a request. Throws `ApiProblem`. */
-  async identify(request: IncomingMessage): Promise<AdminIdentity> {
-    const { settings, clock, state } = this.#options;
+  async identify(
+    request: Pick<IncomingMessage, 'headers' | 'socket'> & { readonly method?: string | undefined },
+  ): Promise<AdminIdentity> {
+    const { settings, clock, state, console: page } = this.#options;
     try {
       return await identify(request, {
+        sessions: page?.sessions,
         admin: settings().admin,
         failures: this.#failures,
         bootstrap: this.#bootstrap,
@@ -114,6 +121,7 @@ export class AdminApi {
     const place = match && 'route' in match ? { ...match, query } : undefined;
     let actor: Actor = { id: UNKNOWN, role: '', address: addressOf(request) };
     try {
+      if (place?.route.open) return await this.#signIn(request, place);
       const identity = await this.identify(request);
       ({ actor } = identity);
       if (match && !place && 'allow' in match)
@@ -129,6 +137,38 @@ export class AdminApi {
     }
   }
 
+  /** Makes a session of a token. */
+  async #signIn(request: IncomingMessage, { route, query: text }: RoutedCall): Promise<AdminAnswer> {
+    const { console: page, settings, tls } = this.#options;
+    CallQuery.read(text, []);
+    const body = parseCallBody(await readCallBody(request, route, settings().limits));
+    if (route.body !== undefined) checkAgainst(route.body, body);
+    const { token } = body as { readonly token: string };
+    const { socket } = request;
+    const identity = await this.identify({ socket, headers: { authorization: `Bearer ${token}` } });
+    const { publicUrl } = settings().admin;
+    const secure = tls !== undefined || publicUrl?.startsWith('https:') === true;
+    if (!secure && !isLoopback(addressOf(request)))
+      throw new ApiProblem(
+        'insecure_session',
+        'The connection is plain HTTP: set `admin.tls`, or `admin.public_url` where a proxy has https.',
+      );
+    if (!page || identity.only !== undefined || identity.secret === undefined)
+      throw new ApiProblem('forbidden', 'This token opens no session.');
+    const { cookie, csrf, expiresAt } = page.sessions.create({ tokenDigest: digestOf(identity.secret) });
+    const own = { ...identity, expiresAt: Math.min(identity.expiresAt ?? Infinity, expiresAt), session: cookie };
+    return {
+      status: route.status,
+      body: { ...sessionBody(own, this.#options, page), csrf },
+      headers: {
+        'set-cookie': setCookie(cookie, {
+          secure,
+          seconds: Math.floor((expiresAt - this.#options.clock.wall()) / 1000),
+        }),
+      },
+    };
+  }
+
   async #inTurn(request: IncomingMessage, place: RoutedCall, identity: AdminIdentity): Promise<AdminAnswer> {
     if (this.#explanations >= MAX_EXPLANATIONS)
       throw new ApiProblem('busy', `${MAX_EXPLANATIONS} explain requests are running already.`);
@@ -142,13 +182,13 @@ export class AdminApi {
 
   async #run(request: IncomingMessage, place: RoutedCall, identity: AdminIdentity): Promise<AdminAnswer> {
     const { operation, route, id } = place;
-    const { records, explains, explain, clock, settings: server } = this.#options;
+    const { records, explains, explain, clock, console, settings: server } = this.#options;
     const { limits } = server();
     const query = CallQuery.read(place.query, route.query ?? []);
     const bytes = await readCallBody(request, route, limits);
     const key = keyIn(request, route);
     const run = async (): Promise<AdminAnswer> => {
-      const objects = resourceOf(operation) === 'requests' ? Objects.none : await this.#readObjects();
+      const objects = scopeOf(resourceOf(operation)) === 'requests' ? Objects.none : await this.#readObjects();
       const { settings } = this.#options.inForce();
       const call: Call = {
         operation,
@@ -162,6 +202,8 @@ export class AdminApi {
         records,
         explains,
         explain,
+        console,
+        sources: this.#options,
         ifMatch: request.headers['if-match'],
         callId: key === undefined ? randomUUID() : callIdOf({ identity, key }),
         objects,
@@ -212,9 +254,10 @@ function checkAllowed({ operation, route }: RoutedCall, { role, scopes, only }: 
     throw new ApiProblem('forbidden', 'The bootstrap token creates the first admin token, and nothing else.');
   if (!includesRole(role, route.role))
     throw new ApiProblem('forbidden', `This call needs the role ${route.role}, not ${role}.`);
-  const resource = resourceOf(operation);
-  if (RESOURCES.some((one) => one === resource) && !includesScope(scopes, resource, isWrite(route)))
-    throw new ApiProblem('forbidden', `The token has no scope \`${resource}:${isWrite(route) ? 'write' : 'read'}\`.`);
+  const resource = scopeOf(resourceOf(operation));
+  const write = isWrite(route) || (route.asks === true && route.role !== 'viewer');
+  if (RESOURCES.some((one) => one === resource) && !includesScope(scopes, resource, write))
+    throw new ApiProblem('forbidden', `The token has no scope \`${resource}:${write ? 'write' : 'read'}\`.`);
 }
 
 function keyIn({ headersDistinct }: IncomingMessage, route: AdminRoute): string | undefined {
@@ -226,17 +269,26 @@ function keyIn({ headersDistinct }: IncomingMessage, route: AdminRoute): string 
   return key;
 }
 
-const toAnswer = ({ status }: AdminRoute, { body, text, headers, file }: CallAnswer): AdminAnswer =>
-  file
+const toAnswer = (
+  { status }: AdminRoute,
+  { body, text, headers, file, stream, status: own = status }: CallAnswer,
+): AdminAnswer =>
+  stream
     ? {
-        status,
-        body: file.pieces,
-        headers: {
-          'content-type': `${file.type}; charset=utf-8`,
-          'content-disposition': `attachment; filename="${file.name}"`,
-        },
+        status: own,
+        body: stream.pieces,
+        headers: { 'content-type': stream.type, 'x-accel-buffering': 'no', ...headers },
       }
-    : { status, body: text ?? body, ...(headers && { headers }) };
+    : file
+      ? {
+          status,
+          body: file.pieces,
+          headers: {
+            'content-type': `${file.type}; charset=utf-8`,
+            'content-disposition': `attachment; filename="${file.name}"`,
+          },
+        }
+      : { status, body: text ?? body, ...(headers && { headers }) };
 
 /** Undefined: a fault of the gateway, or a client that left. */
 function problemOf(error: unknown, method: string | undefined): ApiProblem | undefined {

@@ -1,11 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { pipeline } from 'node:stream/promises';
 import type { ServerSettings } from '../../core/settings/compile/server-settings.ts';
 import type { AdminAnswer } from '../../core/status/answer.ts';
 import { AdminApi, answerOf } from './admin-api.ts';
 import { API } from './api/openapi.ts';
 import { ApiProblem } from './api/problems.ts';
+import { acceptsGzip, answerPage, pagePath } from './page.ts';
 import type { AdminListener, AdminOptions } from '../../core/process/admin-port.ts';
 import { hostOf, isOfForeignPage, isOwnHost, refusalOf } from '../../core/http/listener/own-host.ts';
 import { ambiguityOf } from '../../core/http/listener/ambiguous-head.ts';
@@ -61,6 +64,10 @@ export async function listenAdmin(
   return address;
 }
 
+/** A thousand lines are 380 KB, and 30 KB compressed. */
+const MIN_GZIP_BYTES = 4096;
+const compress = promisify(gzip);
+
 type Answers = (request: IncomingMessage) => Promise<AdminAnswer>;
 
 async function respond(request: IncomingMessage, response: ServerResponse, answer: Answers): Promise<void> {
@@ -68,7 +75,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   // Discards the unread part of the body.
   request.resume();
   const isText = typeof body === 'string';
-  const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
   const isHead = request.method === 'HEAD';
   if (body === undefined) return void response.writeHead(status, { ...always, ...headers }).end();
   if (typeof body === 'object' && Symbol.asyncIterator in body) {
@@ -77,23 +84,31 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
     // A client that leaves, or a store that fails, ends the file before its end: the connection is cut.
     return pipeline(Readable.from(body), response).catch(() => {});
   }
-  const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
+  const whole = body instanceof Uint8Array ? body : Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
+  const isSmaller = !(body instanceof Uint8Array) && whole.length > MIN_GZIP_BYTES && acceptsGzip(request);
+  const bytes = isSmaller ? await compress(whole) : whole;
   response.writeHead(status, {
     'content-type': `${isText ? 'text/plain' : 'application/json'}; charset=utf-8`,
     'content-length': bytes.length,
+    ...(isSmaller && { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
     ...always,
     ...headers,
   });
   response.end(isHead ? undefined : bytes);
 }
 
-function createAnswers({ settings, log, tls }: AdminOptions, api: AdminApi): Answers {
+function createAnswers({ settings, log, tls, console }: AdminOptions, api: AdminApi): Answers {
   const isSecure = tls !== undefined;
   const answer: Answers = async (request) => {
     const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
-    const refused = refusalBeforeRouting(request, settings().admin, isSecure);
-    if (refused) return answerOf(refused);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const page = isRead && console ? pagePath(path, request) : undefined;
+    const refused = refusalBeforeRouting(request, { admin: settings().admin, isSecure, isPage: page !== undefined });
+    if (refused) return answerOf(refused);
+    if (page !== undefined) {
+      const found = await answerPage(page, request, console!);
+      if (found) return found;
+    }
     if (isRead && path === '/') return { status: 200, body: ROOT };
     if (isRead && path === '/health') return healthOf(true);
     return api.answer(request, path.startsWith(`${API}/`) ? path.slice(API.length) : undefined, query);
@@ -118,8 +133,7 @@ const ROOT = describeListener(
 /** Refuses a request whose head is ambiguous, names another host or comes from a foreign page, whatever its path. */
 function refusalBeforeRouting(
   request: IncomingMessage,
-  admin: ServerSettings['admin'],
-  isSecure: boolean,
+  { admin, isSecure, isPage }: { admin: ServerSettings['admin']; isSecure: boolean; isPage: boolean },
 ): ApiProblem | undefined {
   const ambiguity = ambiguityOf(request);
   if (ambiguity !== undefined)
@@ -128,7 +142,8 @@ function refusalBeforeRouting(
     });
   if (!isOwnHost(hostOf(request.headers.host), admin))
     return new ApiProblem('unknown_host', 'This Host is not one of `admin.host` and `admin.hosts`.');
-  if (isOfForeignPage(request.headers, { ...admin, isSecure }))
+  // A link of another page may lead to the console: its files are the same for everyone.
+  if (!isPage && isOfForeignPage(request.headers, { ...admin, isSecure }))
     return new ApiProblem('foreign_page', 'A browser sent this for a page of another origin.');
   return undefined;
 }

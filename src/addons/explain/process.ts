@@ -35,6 +35,10 @@ export function openExplain({ configs, env, clock, records, dry }: PartTools): P
         // Explanations of workers arrive as plain values.
         return explanationText(explanation as Explanation);
       },
+      async withoutTexts(explanation) {
+        const { withoutTexts } = await import('./explanation/hide-texts.ts');
+        return withoutTexts(explanation as Explanation);
+      },
       readAgain: (files) => current?.readAgain(files),
     },
     dry: () => ({}),

@@ -14,11 +14,22 @@ interface ExplainWorker {
 
 const busy = (message: string): ExplainOutcome => ({ refused: { code: 'busy', message } });
 
+const NOT_KEPT: ExplainOutcome = {
+  refused: { code: 'not_found', message: 'No worker keeps a request under the id in `of`.' },
+};
+
 /** A hypothetical request is explained by any worker, a served one by its worker, which the explanation names. */
 export function explainedBy(serving: () => readonly ExplainWorker[]): ExplainSource {
   let turn = 0;
   return {
     explain(args) {
+      const { of } = args;
+      if (of !== undefined)
+        return orBusy(async () => {
+          const member = await keeperOf(of, serving());
+          if (!member) return NOT_KEPT;
+          return by(member, await member.channel.ask('explain', args, EXPLAIN_LIMIT_MS));
+        });
       const members = serving();
       const member = members[(turn += 1) % members.length];
       if (!member) return Promise.resolve(busy('No worker serves.'));

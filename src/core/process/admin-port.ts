@@ -5,10 +5,10 @@ import type { Address } from '../http/listener/listeners.ts';
 import type { OpenStore } from '../ports/store.ts';
 import type { RecordSource } from '../record/record-query.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
-import type { FileObject } from '../settings/read/file-objects.ts';
-import type { Settings } from '../settings/read/load.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
+import type { Console } from './console-port.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
+import type { InForce, LastReload } from './reload.ts';
 
 /** The listener for operators. An add-on has it. */
 export interface AdminListener {
@@ -20,7 +20,7 @@ export interface AdminListener {
 export interface AdminOptions extends ApiSources {
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Read for each request: the token may change while the listener stays. */
-  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits'>;
+  readonly settings: () => Pick<ServerSettings, 'admin' | 'limits' | 'listen'>;
   /** Undefined: plain HTTP. */
   readonly tls?: TlsIdentity | undefined;
 }
@@ -33,10 +33,14 @@ export interface ApiSources {
   /** Undefined: server.yaml has no `state`. */
   readonly state: ApiStore | undefined;
   /** The settings that serve, and the objects of their files. */
-  readonly inForce: () => { readonly settings: Settings; readonly objects: readonly FileObject[] };
+  readonly inForce: () => InForce;
+  /** The last reload, or the start. */
+  readonly lastReload: () => LastReload;
   readonly records: RecordSource;
   /** Undefined: this build explains nothing. Of all workers, where there are any. */
   readonly explains: ExplainSource | undefined;
-  readonly explain: Pick<Explain, 'readQuestion' | 'textOf'> | undefined;
+  readonly explain: Pick<Explain, 'readQuestion' | 'textOf' | 'withoutTexts'> | undefined;
+  /** Undefined: this build has no console. */
+  readonly console: Console | undefined;
   readonly clock: Clock;
 }

@@ -1,3 +1,61 @@
+import type { InForce } from './reload.ts';
+
 /** What series of statistics can be split and filtered by. */
 export const STATS_DIMENSIONS = ['state', 'error', 'key', 'team', 'config', 'provider', 'model'] as const;
 export type StatsDimension = (typeof STATS_DIMENSIONS)[number];
+
+/** The console of the listener for operators. An add-on has it. */
+export interface Console {
+  readonly sessions: Sessions;
+  /** This run of the process. */
+  readonly boot: { readonly id: string; readonly startedAt: number };
+  /** The settings in force as they were written. */
+  written(inForce: InForce): Promise<WrittenSettings>;
+  /** A file of the page, by its path below `/ui/`. Undefined: there is none. */
+  page(path: string): Promise<PageFile | undefined>;
+}
+
+export interface PageFile {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** Undefined: compressed it is no smaller. */
+  readonly gzip: Uint8Array | undefined;
+  readonly etag: string;
+  /** Its name changes with its content. */
+  readonly immutable: boolean;
+}
+
+/** Who has signed in: the digest of a token, which is asked about again at each call. */
+export interface SignedIn {
+  readonly tokenDigest: string;
+}
+
+/** Sessions of browsers. Each has two halves, which open nothing alone: a cookie, and a text that scripts send as a header. */
+export interface Sessions {
+  create(of: SignedIn): { readonly cookie: string; readonly csrf: string; readonly expiresAt: number };
+  /** Undefined: no such session, or it has ended. */
+  find(cookie: string, csrf: string): (SignedIn & { readonly expiresAt: number }) | undefined;
+  end(cookie: string): void;
+}
+
+interface WrittenPlace {
+  /** In the folder of the settings. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The texts of the settings in force, and what is where in them. */
+export interface WrittenSettings {
+  readonly hash: string;
+  readonly files: readonly { readonly path: string; readonly bytes: number }[];
+  readonly configs: readonly { readonly id: string; readonly file: string }[];
+  /** A path of a diagnostic, in the folder. */
+  nameOf(path: string): string;
+  /** With marks in the place of secrets. Undefined: there is no such file. */
+  file(path: string): { readonly text: string; readonly masked: readonly { readonly line: number }[] } | undefined;
+  /** By the names of targets and conditions in records. Undefined: there is no such config. */
+  places(config: string): Readonly<Record<string, WrittenPlace>> | undefined;
+  /** Where an entry of the catalog is. Undefined: not in a file. */
+  entry(slug: string): WrittenPlace | undefined;
+}

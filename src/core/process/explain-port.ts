@@ -14,7 +14,15 @@ export interface QuestionBody {
   readonly draws?: readonly number[];
   /** Milliseconds since 1970. */
   readonly at?: number;
+  /** The id of a kept request, whose method, path, headers and body it has. */
+  readonly of?: string;
+  /** Texts of settings files in place of those in force. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The health of targets by their places. */
+  readonly health?: Readonly<Record<string, Health>>;
 }
+
+export type Health = 'closed' | 'open' | 'half_open';
 
 export class BadQuestion extends Error {
   override readonly name = 'BadQuestion';
@@ -37,7 +45,7 @@ export type ExplainOutcome =
 
 interface ExplainRefusal {
   /** As in the errors of the admin API. */
-  readonly code: 'unknown_key' | 'cannot_explain' | 'busy';
+  readonly code: 'unknown_key' | 'cannot_explain' | 'busy' | 'not_found' | 'invalid_body';
   readonly message: string;
 }
 
@@ -50,6 +58,8 @@ export interface Explain {
   readQuestion(bytes: Buffer, limits: Pick<ServerSettings['limits'], 'json' | 'header'>): QuestionBody;
   /** The explanation as text, for people. */
   textOf(explanation: object): Promise<string>;
+  /** The explanation without the texts of its request. */
+  withoutTexts(explanation: object): Promise<object>;
   /** The files were rewritten with the same content, but lines may have moved. */
   readAgain(files: RecordedFiles): void;
 }

@@ -20,6 +20,7 @@ import type { RequestRecord } from '../record/record.ts';
 import type { RecordStore } from '../record/store.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { Tenants } from '../settings/compile/tenants.ts';
+import type { Console } from './console-port.ts';
 import type { Explain } from './explain-port.ts';
 import type { CostLedger } from '../record/recorder.ts';
 import type { RequestPrices } from '../record/costs.ts';
@@ -39,6 +40,7 @@ export interface Ports {
   /** The responses that requests continue. */
   readonly responses?: ResponseStore;
   readonly explain?: Explain;
+  readonly console?: Console;
   readonly alerts?: AlertSink;
   /** The costs of requests, and where they are written. */
   readonly costs?: Costs;

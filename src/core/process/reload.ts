@@ -41,6 +41,17 @@ export interface InForce {
   readonly modules: ReadonlyMap<string, string>;
 }
 
+/** How the last reload ended. */
+export interface LastReload {
+  readonly ok: boolean;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** When the settings in force took effect. */
+  readonly inForceSince: number;
+  /** The mistakes of a refused one. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 export interface ReloadSetup {
   readonly configs: string;
   readonly env: Environment;
@@ -70,12 +81,19 @@ export class Reloader {
   readonly #setup: ReloadSetup;
   #inForce: InForce;
   #fingerprint: string;
+  #last: LastReload;
   #stopped = false;
 
   constructor(setup: ReloadSetup, inForce: InForce) {
     this.#setup = setup;
     this.#inForce = inForce;
     this.#fingerprint = fingerprint(inForce.settings);
+    const at = setup.clock.wall();
+    this.#last = { ok: true, at, inForceSince: at, diagnostics: [] };
+  }
+
+  get last(): LastReload {
+    return this.#last;
   }
 
   get inForce(): InForce {
@@ -155,6 +173,7 @@ export class Reloader {
     const changed = [...files.changesSince(this.#inForce.files), ...this.#changedModules(modules)];
     this.#inForce = { settings, ...read };
     this.#fingerprint = fingerprint(settings);
+    this.#last = { ...this.#last, inForceSince: this.#setup.clock.wall() };
     this.#setup.live.swap(snapshot);
     this.#setup.onSwap(snapshot, changed.slice(0, MAX_LISTED));
     this.#succeeded();
@@ -183,12 +202,14 @@ export class Reloader {
   }
 
   #succeeded(): void {
+    this.#last = { ...this.#last, ok: true, at: this.#setup.clock.wall(), diagnostics: [] };
     const { hash, catalog } = this.#inForce.settings;
     const slugs = catalog.providers.map(({ slug }) => slug);
     this.#setup.metrics.settingsLoaded(hash, slugs);
   }
 
   #refuse(diagnostics: readonly Diagnostic[]): ReloadResult {
+    this.#last = { ...this.#last, ok: false, at: this.#setup.clock.wall(), diagnostics };
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     const [first = this.#setup.configs, ...others] = errors.map(describe);
     this.#setup.metrics.settingsRefused();

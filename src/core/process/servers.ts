@@ -14,7 +14,7 @@ import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
 import { portOf, type ProcessParts } from './process-part.ts';
-import type { InForce } from './reload.ts';
+import type { InForce, LastReload } from './reload.ts';
 import type { Gateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
@@ -45,6 +45,7 @@ export interface ServerSources {
   readonly targets: () => readonly string[];
   /** Called while the listeners serve. */
   readonly current: () => InForce;
+  readonly lastReload: () => LastReload;
 }
 
 interface Listening {
@@ -53,7 +54,10 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(parts: ServeParts, { live, workers, targets, current }: ServerSources): Listening {
+export function createServers(
+  parts: ServeParts,
+  { live, workers, targets, current, lastReload }: ServerSources,
+): Listening {
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
@@ -90,10 +94,12 @@ export function createServers(parts: ServeParts, { live, workers, targets, curre
       records: workers?.records ?? processState.records,
       explains: workers?.explains ?? explain?.explains,
       explain,
+      console: portOf(processState.parts, 'console'),
       log,
       state: store,
       clock,
       inForce: current,
+      lastReload,
       settings: () => live.current.server,
       tls: tls.admin,
     }),

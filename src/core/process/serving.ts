@@ -33,7 +33,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const [responses, alerts, usage] = [port('responses'), port('alerts'), port('usage')];
   const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, alerts, usage }) : undefined;
   const targets = () => healthLines(processState.shared.health.reports());
-  const sources = { live, workers, targets, current: (): InForce => reloader.inForce };
+  const sources = { live, workers, targets, current: (): InForce => reloader.inForce, lastReload: () => reloader.last };
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
     takeEffect(parts, { snapshot, changed });

@@ -207,13 +207,14 @@ export const ANSWER_SCHEMAS = {
     {
       ...META,
       role: text('Its rights.', { enum: ROLES }),
+      content: { description: 'It may read the texts of requests.', type: 'boolean' },
       expires_at: moment('Time from which it is refused.'),
       networks: list({ type: 'string' }, { description: 'Absent: any.' }),
       scopes: list({ type: 'string', enum: SCOPES }, { description: 'Absent: all.' }),
       last4: text('The last characters of the token.'),
       state: text('Whether it is accepted.', { enum: ['active', 'expired'] }),
     },
-    [...Object.keys(META), 'role', 'expires_at', 'last4', 'state'],
+    [...Object.keys(META), 'role', 'content', 'expires_at', 'last4', 'state'],
   ),
   created_token: secret('token', 'token'),
   identity: object(

@@ -104,6 +104,13 @@ export const BODY_SCHEMAS = {
           examples: [['keys:write', 'usage:read']],
         },
       ),
+      content: {
+        description:
+          'true: the token may read the texts of requests, whatever its role. Its creator has the right, or is the bootstrap token.',
+        type: 'boolean',
+        default: false,
+        examples: [true],
+      },
       reason: REASON,
     },
     ['id', 'role'],
@@ -120,6 +127,10 @@ export const BODY_SCHEMAS = {
         { description: 'The numbers that a load balance draws, one after the other.', minItems: 1, maxItems: 64 },
       ),
       at: text('Time of the request. Default: now.', MOMENT),
+      of: text(
+        'What if: the explain id of a kept request, in place of `method`, `path` and `body`; `headers` are added to its own.',
+        { maxLength: 64 },
+      ),
       settings: {
         description:
           'What if: texts of settings files in place of those in force, such as `{"gateway/production.yaml": "…"}`. They load no module and read no variable or file that the settings in force do not.',

@@ -2,7 +2,7 @@ import type { Clock } from '../../../plugin/index.ts';
 import type { Settings } from '../../../core/settings/read/load.ts';
 import type { Actor } from '../../../core/ports/entities.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
-import type { ApiSources } from '../../../core/process/admin-port.ts';
+import type { AdminOptions, ApiSources } from '../../../core/process/admin-port.ts';
 import type { AdminIdentity } from './identity.ts';
 import type { Objects } from './objects.ts';
 import type { CallQuery } from './parameters.ts';
@@ -10,7 +10,7 @@ import { ApiProblem } from './problems.ts';
 import type { OperationId } from './routes.ts';
 
 /** A call that is authenticated, allowed and has a valid body. */
-export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain'> {
+export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain' | 'console'> {
   readonly operation: OperationId;
   readonly identity: AdminIdentity;
   /** The id in the path; empty where the route has none. */
@@ -27,6 +27,8 @@ export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain
   readonly callId: string;
   readonly objects: Objects;
   readonly settings: Settings;
+  /** The process behind the listener. */
+  readonly sources: AdminOptions;
   readonly clock: Clock;
   /** Reads the objects again, after a write. */
   readonly readObjects: () => Promise<Objects>;
@@ -36,6 +38,10 @@ export interface CallAnswer {
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text?: string;
+  /** Another status than the one of the route. */
+  readonly status?: number;
+  /** An answer that goes on. */
+  readonly stream?: { readonly type: string; readonly pieces: AsyncIterable<string | Uint8Array> };
   /** A file, in pieces. */
   readonly file?: { readonly type: string; readonly name: string; readonly pieces: AsyncIterable<string> };
 }

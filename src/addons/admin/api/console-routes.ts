@@ -5,7 +5,6 @@ export type ConsoleOperation =
   | `session.${'get' | 'create' | 'delete'}`
   | `settings.${'get' | 'file' | 'places'}`
   | 'find.list'
-  | 'plugins.list'
   | 'stream.get'
   | 'stats.get'
   | `providers.${'list' | 'kinds' | 'get' | 'create' | 'patch' | 'delete' | 'test' | 'draft'}`
@@ -45,7 +44,6 @@ export const REQUEST_FILTERS = [
   'q',
 ] as const;
 
-/** Before the other rows: the router takes the first that fits. */
 export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
   'session.get': read({ path: '/session', summary: 'Show who calls, and what this gateway offers', answer: 'session' }),
   'session.create': {
@@ -92,12 +90,6 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     summary: 'Find objects by their names',
     query: ['q'],
     answer: 'found',
-    pages: true,
-  }),
-  'plugins.list': read({
-    path: '/plugins',
-    summary: 'List the plugins of the chains, in their order',
-    answer: 'plugin',
     pages: true,
   }),
   'stream.get': read({

@@ -156,19 +156,20 @@ export const CONSOLE_ANSWERS = {
     ),
     warnings: list(own('diagnostic'), { description: 'Of the settings in force.' }),
     files: list(object({ path: text('For `GET /settings/file`.'), bytes: integer('Its size.') })),
-    configs: list(object({ id: text('The gateway config.'), file: text('Where it is.'), hash: text('Its hash.') })),
+    configs: list(object({ id: text('The gateway config.'), file: text('Where it is.') })),
   }),
   settings_file: object({
     path: text('In the folder of the settings.'),
     hash: text('Of the settings that the text belongs to.'),
     text: text('The file. Each character of a secret is `•`.'),
-    masked: list(object({ line: integer('From 1.'), path: text('JSON pointer of the secret.') })),
+    masked: list(object({ line: integer('From 1.') }), { description: 'Lines with marks.' }),
   }),
   places: object({
     config: text('The gateway config.'),
     hash: text('Of the settings that the places belong to.'),
     places: {
-      description: 'By the place in records: `config.targets[1]`, `config.strategy.conditions[0]`, `config`.',
+      description:
+        'By the place in records: `config`, `config.targets[1]`, and `at.held` of `conditions`: `config.conditions[0]`, `config.default`.',
       type: 'object',
       additionalProperties: object(PLACE, ['file', 'line', 'column']),
     },
@@ -183,14 +184,6 @@ export const CONSOLE_ANSWERS = {
     },
     ['kind', 'id'],
   ),
-  plugin: object({
-    name: text('Its name.'),
-    level: text('The chain.', { enum: ['entry', 'request', 'attempt'] }),
-    position: integer('In the chain, from 0.'),
-    builtin: flag('false: a module of an operator.'),
-    errors: integer('Faults of the plugin since the start.'),
-    own_ms: nullable(number('Its mean time for a request; null: not measured.')),
-  }),
   stream_event: {
     description: 'The data of the events: `line` is a `request_line`.',
     type: 'object',

@@ -4,6 +4,7 @@ import { createNetworkTest, isLoopback } from '../../../core/settings/compile/ne
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { digestOf } from '../../../core/settings/compile/api-keys.ts';
 import type { Actor, Entity } from '../../../core/ports/entities.ts';
+import type { Sessions } from '../../../core/process/console-port.ts';
 import type { Bootstrap } from './bootstrap.ts';
 import type { Failures } from './failures.ts';
 import type { Objects } from './objects.ts';
@@ -11,6 +12,7 @@ import { ApiProblem } from './problems.ts';
 import { isRole, type Role } from './roles.ts';
 import type { OperationId } from './routes.ts';
 import { isSame } from './secrets.ts';
+import { cookieOf, CSRF_HEADER } from './session-cookie.ts';
 
 export interface AdminIdentity {
   readonly actor: Actor;
@@ -23,11 +25,17 @@ export interface AdminIdentity {
   readonly only?: OperationId;
   /** Milliseconds since 1970; undefined: no end. */
   readonly expiresAt: number | undefined;
+  /** May read the texts of requests. */
+  readonly content: boolean;
   /** The token; undefined: none was needed. Seals what only the caller may read again. */
   readonly secret: string | undefined;
+  /** The cookie of the session that the call has. */
+  readonly session?: string;
 }
 
 export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket'>): string => socket.remoteAddress ?? '';
+
+type Caller = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 interface IdentifyOptions {
   readonly admin: ServerSettings['admin'];
@@ -37,12 +45,13 @@ interface IdentifyOptions {
   readonly now: number;
   /** Rejects while the store does not answer. Undefined: there is no store. */
   readonly objects: (() => Promise<Objects>) | undefined;
+  readonly sessions: Pick<Sessions, 'find'> | undefined;
 }
 
 /** Identifies the caller. Throws `unauthorized`, `forbidden` or `too_many_failures`. */
-export async function identify(request: IncomingMessage, options: IdentifyOptions): Promise<AdminIdentity> {
+export async function identify(request: Caller, options: IdentifyOptions): Promise<AdminIdentity> {
   const { authorization } = request.headers;
-  if (authorization === undefined) return withoutToken(request, options.admin);
+  if (authorization === undefined) return (await ofSession(request, options)) ?? withoutToken(request, options.admin);
   const address = addressOf(request);
   const [, sent] = /^bearer +(\S{1,512}) *$/i.exec(authorization) ?? [];
   const isBlocked = options.failures.isFull(networkOf(address));
@@ -64,10 +73,10 @@ const unauthorized = (detail: string): ApiProblem =>
   new ApiProblem('unauthorized', detail, { headers: { 'www-authenticate': 'Bearer' } });
 
 /** Without a token only connections to a loopback address are allowed, whatever address the settings resolved to. */
-function withoutToken({ socket }: IncomingMessage, { token, role }: ServerSettings['admin']): AdminIdentity {
+function withoutToken({ socket }: Caller, { token, role, content }: ServerSettings['admin']): AdminIdentity {
   if (token || !isLoopback(socket.localAddress ?? '') || !isLoopback(socket.remoteAddress ?? ''))
     throw unauthorized('Send a token as `Authorization: Bearer`.');
-  return identityOf('loopback', role, socket.remoteAddress);
+  return identityOf('loopback', role, socket.remoteAddress, { content });
 }
 
 const identityOf = (
@@ -81,19 +90,16 @@ const identityOf = (
   scopes: undefined,
   networks: undefined,
   expiresAt: undefined,
+  content: false,
   secret: undefined,
   ...more,
 });
 
-async function ofToken(
-  sent: string,
-  request: IncomingMessage,
-  options: IdentifyOptions,
-): Promise<AdminIdentity | undefined> {
+async function ofToken(sent: string, request: Caller, options: IdentifyOptions): Promise<AdminIdentity | undefined> {
   const { admin, bootstrap, now, objects } = options;
   const address = addressOf(request);
   if (admin.token && isSame(sent, admin.token.reveal()))
-    return identityOf('admin.token', admin.role, address, { secret: sent });
+    return identityOf('admin.token', admin.role, address, { content: admin.content, secret: sent });
   if (sent.startsWith('ghb_')) {
     const isOpen =
       isLoopback(address) && objects && !hasAdmin((await objects()).tokens(), now) && bootstrap.accepts(sent);
@@ -105,31 +111,50 @@ async function ofToken(
   return token && ofStored(token, { sent, address, now });
 }
 
+/** A session ends with its token, and has its rights as they are now. Undefined: the call has none. */
+async function ofSession(request: Caller, options: IdentifyOptions): Promise<AdminIdentity | undefined> {
+  const { admin, now, objects, sessions } = options;
+  const csrf = request.headers[CSRF_HEADER];
+  const cookie = cookieOf(request.headers.cookie);
+  const session = cookie !== undefined && typeof csrf === 'string' && sessions?.find(cookie, csrf);
+  if (!session) return undefined;
+  const address = addressOf(request);
+  const { tokenDigest, expiresAt } = session;
+  if (admin.token && isSame(tokenDigest, digestOf(admin.token.reveal())))
+    return identityOf('admin.token', admin.role, address, { content: admin.content, expiresAt, session: cookie });
+  const token = (await objects?.())?.tokenOf(tokenDigest);
+  if (!token) return undefined;
+  const own = ofStored(token, { sent: undefined, address, now });
+  return { ...own, expiresAt: Math.min(own.expiresAt ?? Infinity, expiresAt), session: cookie };
+}
+
 function ofStored(
   token: Entity,
-  { sent, address, now }: { sent: string; address: string; now: number },
+  { sent, address, now }: { sent: string | undefined; address: string; now: number },
 ): AdminIdentity {
-  const { role, networks, scopes } = tokenDoc(token);
+  const { role, networks, scopes, content } = tokenDoc(token);
   const expiresAt = token.digests[0]?.validTo ?? 0;
   if (now >= expiresAt) throw unauthorized('The token has expired.');
   if (networks && !createNetworkTest(networks)(address))
     throw new ApiProblem('forbidden', 'The token may not be used from this address.');
-  return identityOf(`token:${token.id}`, role, address, { scopes, networks, expiresAt, secret: sent });
+  return identityOf(`token:${token.id}`, role, address, { scopes, networks, content, expiresAt, secret: sent });
 }
 
 interface TokenDoc {
   readonly role: Role;
   readonly networks?: readonly string[];
   readonly scopes?: readonly string[];
+  readonly content: boolean;
 }
 
 /** A document that this API has not written gives the least rights. */
-export function tokenDoc({ doc: { role, networks, scopes } }: Pick<Entity, 'doc'>): TokenDoc {
+export function tokenDoc({ doc: { role, networks, scopes, content } }: Pick<Entity, 'doc'>): TokenDoc {
   const texts = (value: unknown): readonly string[] | undefined =>
     Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
   const [ofNetworks, ofScopes] = [texts(networks), texts(scopes)];
   return {
     role: isRole(role) ? role : 'viewer',
+    content: content === true,
     ...(ofNetworks && { networks: ofNetworks }),
     ...(ofScopes && { scopes: ofScopes }),
   };

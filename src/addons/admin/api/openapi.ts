@@ -2,6 +2,7 @@ import { isObject } from '../../../core/kernel/index.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { version } from '../../../core/kernel/version.ts';
+import { CONSOLE_ROUTES } from './console-routes.ts';
 import { PARAMETERS, type ParameterName } from './parameters.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { isWrite, OBJECT_KINDS, OPERATIONS, resourceOf, ROUTES, type OperationId, type AdminRoute } from './routes.ts';
@@ -59,9 +60,8 @@ const ofObjects = (id: OperationId): boolean =>
   OBJECT_KINDS.some((kind) => kind === resourceOf(id)) && id !== 'budgets.adjust';
 /** Reads that need no store. */
 const needsNoStore = (id: OperationId): boolean =>
-  id === 'whoami.get' ||
-  id === 'openapi.get' ||
-  resourceOf(id) === 'requests' ||
+  ['whoami', 'openapi', 'requests'].includes(resourceOf(id)) ||
+  (Object.hasOwn(CONSOLE_ROUTES, id) && !isWrite(ROUTES[id])) ||
   (ofObjects(id) && !isWrite(ROUTES[id]));
 
 /** Takes an `Idempotency-Key`. */
@@ -81,6 +81,7 @@ const RULES: readonly Rule[] = [
   [(id) => id.endsWith('.create'), 'exists', 'id_gone', 'store_full'],
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
+  [(id) => id === 'session.create', 'insecure_session'],
   [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],
   [(id) => /^alerts\.(?:create|patch)$/.test(id), 'cannot_seal'],
 ];

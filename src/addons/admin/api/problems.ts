@@ -44,6 +44,11 @@ export const PROBLEMS = {
     title: 'A page of another origin',
     help: 'A browser sent the call for a page of another origin. Only programs and pages of this listener may call.',
   },
+  insecure_session: {
+    status: 403,
+    title: 'The connection is not secure',
+    help: 'A session over plain HTTP takes a loopback address, or `admin.public_url` with https.',
+  },
   not_found: { status: 404, title: 'Not found', help: 'There is no such object or path.' },
   method_not_allowed: {
     status: 405,

@@ -16,7 +16,19 @@ export const RESOURCES = [
   'audit',
   'tokens',
   'requests',
+  'settings',
+  'providers',
+  'playground',
 ] as const;
+
+/** Calls that read what another resource is made of. */
+const SAME_AS: Readonly<Record<string, string>> = {
+  stream: 'requests',
+  stats: 'requests',
+  find: 'settings',
+};
+
+export const scopeOf = (resource: string): string => SAME_AS[resource] ?? resource;
 
 export const SCOPES = RESOURCES.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const);
 

@@ -26,7 +26,9 @@ export function findRoute(method: string, path: string): Match | undefined {
   });
   // `/keys/search:rotate` is the action of a key, not the key of this name.
   const isAction = fitting.some(({ suffix }) => suffix !== undefined && suffix !== '');
-  const own = fitting.filter(({ suffix }) => !isAction || suffix !== '');
+  // `/providers/kinds` is the list of kinds, not the entry of this name.
+  const isExact = fitting.some(({ suffix }) => suffix === undefined);
+  const own = fitting.filter(({ suffix }) => (isExact ? suffix === undefined : !isAction || suffix !== ''));
   if (own.length === 0) return undefined;
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = own.find(({ route }) => route.method === wanted);

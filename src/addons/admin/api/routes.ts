@@ -170,7 +170,6 @@ const NAMES = ['key', 'user', 'team', 'organization', 'config', 'model', 'status
 
 /** The one table of the admin API. */
 export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
-  ...CONSOLE_ROUTES,
   ...objectRoutes('organizations'),
   ...objectRoutes('teams', 'organization'),
   ...objectRoutes('keys', 'team'),
@@ -264,7 +263,9 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     path: '/explain',
     role: 'viewer',
     summary: 'Explain what would become of a request',
-    description: 'The answer is JSON, or text for `Accept: text/plain`.',
+    description:
+      'The answer is JSON, or text for `Accept: text/plain`. With `of` it is about a kept request, whose texts it has with `texts=true` alone.',
+    query: ['texts', 'reason'],
     body: 'explain',
     explains: true,
     answer: 'explanation',
@@ -279,6 +280,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     explains: true,
     answer: 'explanation',
   }),
+  ...CONSOLE_ROUTES,
   'openapi.get': read({ path: '/openapi.json', summary: 'This document', answer: 'document' }),
 };
 

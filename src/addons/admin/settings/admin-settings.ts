@@ -2,10 +2,14 @@ import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { RestartOnly } from '../../../core/process/restart-only.ts';
 import type { AdminSettings } from '../../../core/settings/compile/server-settings.ts';
 
+interface Keys extends Pick<Partial<AdminSettings>, 'enabled' | 'explain' | 'content'> {
+  readonly public_url?: string;
+}
+
 /** `admin` of server.yaml with its defaults. */
 export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
-  // A build without the add-on explain has no such key.
-  const { enabled = true, explain = 'asked' }: Pick<Partial<AdminSettings>, 'enabled' | 'explain'> = admin;
+  // A build without the add-ons explain and console has no such keys.
+  const { enabled = true, explain = 'asked', content = false, public_url: publicUrl }: Keys = admin;
   return {
     enabled,
     host: admin.host ?? '127.0.0.1',
@@ -15,6 +19,8 @@ export function compileAdmin({ admin = {} }: ServerFile): AdminSettings {
     hosts: admin.hosts ?? [],
     records: admin.records ?? 10_000,
     explain,
+    content,
+    publicUrl,
     tls: admin.tls,
   };
 }

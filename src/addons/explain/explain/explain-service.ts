@@ -2,7 +2,7 @@ import { GatewayError, type Clock } from '../../../plugin/index.ts';
 import { nearest } from '../../../core/kernel/index.ts';
 import type { RecordStore } from '../../../core/record/store.ts';
 import { ExplainHangs } from './explain-hangs.ts';
-import type { Explain, ExplainOutcome } from '../../../core/process/explain-port.ts';
+import type { Explain, ExplainOutcome, QuestionBody } from '../../../core/process/explain-port.ts';
 import type { KeptRequests } from './kept-requests.ts';
 import { toQuestion } from './question.ts';
 import type { SettingsExplainer } from './settings-explainer.ts';
@@ -26,14 +26,18 @@ export const createExplainService = ({
 }: ExplainServiceParts): Pick<Explain, 'explains' | 'keeps'> => ({
   keeps: (id) => kept.find(id) !== undefined,
   explains: {
-    explain: (question) =>
+    explain: (asked) =>
       outcomeOf(async () => {
-        const explainer = current();
-        if (!explainer) throw new GatewayError('internal_error', 'Explain is not available for these settings.');
-        return { explanation: await explainer.explain(toQuestion(question, clock)) };
-      }, question.key),
+        const found = asked.of === undefined ? undefined : kept.find(asked.of);
+        if (asked.of !== undefined && !found) return NOT_KEPT;
+        const question = toQuestion(asked, clock, found?.question);
+        const inForce = current();
+        if (!inForce) throw new GatewayError('internal_error', 'Explain is not available for these settings.');
+        if (asked.settings) return { explanation: await inForce.explainWith(question, asked.settings) };
+        return { explanation: await (found?.explainer ?? inForce).explain(question) };
+      }, asked),
     explained: (id) =>
-      outcomeOf(async () => {
+      outcomeOf<ExplainOutcome | undefined>(async () => {
         const found = kept.find(id);
         if (!found) return undefined;
         const { question, explainer } = found;
@@ -44,15 +48,20 @@ export const createExplainService = ({
   },
 });
 
+const NOT_KEPT: ExplainOutcome = {
+  refused: { code: 'not_found', message: 'No request is kept under the id in `of`.' },
+};
+
 async function outcomeOf<O extends ExplainOutcome | undefined>(
   work: () => Promise<O>,
-  key = '',
+  { key = '', settings }: Pick<Partial<QuestionBody>, 'key' | 'settings'> = {},
 ): Promise<O | ExplainOutcome> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof UnknownKey) return { refused: { code: 'unknown_key', message: hinted(error, key) } };
-    if (error instanceof SettingsRefused) return { refused: { code: 'cannot_explain', message: reasons(error) } };
+    if (error instanceof SettingsRefused)
+      return { refused: { code: settings ? 'invalid_body' : 'cannot_explain', message: reasons(error) } };
     if (error instanceof ExplainHangs) return { refused: { code: 'cannot_explain', message: error.message } };
     throw error;
   }

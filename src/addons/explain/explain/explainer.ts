@@ -67,7 +67,7 @@ interface CompiledSettings {
 
 /** State of the current question; there is one at a time. */
 interface QuestionState {
-  question: Pick<ExplainQuestion, 'health' | 'found' | 'limited'>;
+  question: Pick<ExplainQuestion, 'health' | 'supposed' | 'found' | 'limited'>;
   draws: readonly number[];
   supposed: Supposed | undefined;
 }
@@ -269,6 +269,8 @@ export class Explainer {
 
   #healthIn(asking: QuestionState): ReadHealth {
     return (config, target, exchange) => {
+      const supposed = asking.question.supposed?.get(target.path);
+      if (supposed) return supposed;
       if (asking.question.health) return asking.question.health.get(target.path);
       return this.#setup.health?.peek(config, target, exchange);
     };

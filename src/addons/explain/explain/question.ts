@@ -5,6 +5,7 @@ import { readMoment } from '../../../core/kernel/units.ts';
 import { scanTopLevel, type JsonLimits, type TopLevel } from '../../../core/kernel/body/json-scan.ts';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import type { FrozenHealth, FrozenResponses } from './frozen.ts';
+import { readHealth, readTexts, supposedHealth } from './what-if.ts';
 import { isUtf8 } from 'node:buffer';
 import { METHODS, validateHeaderName, validateHeaderValue } from 'node:http';
 
@@ -32,6 +33,8 @@ export interface ExplainQuestion {
   readonly failures?: readonly (GatewayError | undefined)[] | undefined;
   /** Health of the targets at that time. Default: current health. */
   readonly health?: FrozenHealth | undefined;
+  /** Health that a question supposes, by the places of targets; it goes before `health`. */
+  readonly supposed?: FrozenHealth | undefined;
   /** The kept responses that the request found at that time. Default: what is kept now. */
   readonly found?: FrozenResponses | undefined;
   /** The refusal of the request by a limit of its caller at that time; null: none refused it. Default: the limits as they are now. */
@@ -40,7 +43,8 @@ export interface ExplainQuestion {
   readonly continues?: string | undefined;
 }
 
-const NAMES = ['method', 'path', 'headers', 'body', 'key', 'draws', 'at'];
+const NAMES = ['method', 'path', 'headers', 'body', 'key', 'draws', 'at', 'of', 'settings', 'health'];
+const OF_KEPT = ['method', 'path', 'body'];
 const MAX_DRAWS = 64;
 const MAX_PATH = 8 * 1024;
 
@@ -58,23 +62,47 @@ export function readQuestion(bytes: Buffer, limits: BodyLimits): QuestionBody {
   };
   const method = readMethod(value('method'));
   const [key, draws, at] = [readKey(value('key')), readDraws(value('draws')), readAt(value('at'))];
+  const [of, settings, health] = [
+    readKept(value('of'), spans),
+    readTexts(value('settings')),
+    readHealth(value('health')),
+  ];
   return {
     method,
     path: readPath(value('path')),
     headers: readHeaders(value('headers'), limits.header),
-    body: readBody(bytes, spans, method),
+    body: of === undefined ? readBody(bytes, spans, method) : '',
     ...(key !== undefined && { key }),
     ...(draws !== undefined && { draws }),
     ...(at !== undefined && { at }),
+    ...(of !== undefined && { of }),
+    ...(settings && { settings }),
+    ...(health && { health }),
   };
 }
 
-export const toQuestion = ({ body, key, at, ...rest }: QuestionBody, clock: Clock): ExplainQuestion => ({
-  ...rest,
-  body: Buffer.from(body),
-  as: key,
-  at: at === undefined ? undefined : { now: clock.now(), wall: at },
-});
+/** The id of a kept request, which has what only one of them can say. */
+function readKept(value: unknown, spans: TopLevel): string | undefined {
+  if (value === undefined) return undefined;
+  const twice = OF_KEPT.find((name) => spans.has(name));
+  if (twice !== undefined) throw new BadQuestion(`\`${twice}\` is that of the request in \`of\`.`);
+  if (typeof value === 'string' && /^[\w-]{1,64}$/.test(value)) return value;
+  throw new BadQuestion('`of` must be an id in `x-gateway-explain-id`.');
+}
+
+/** @param kept the request of `of` */
+export function toQuestion(asked: QuestionBody, clock: Clock, kept?: ExplainQuestion): ExplainQuestion {
+  const { method, path, headers, body, key, draws, at, health } = asked;
+  const own = kept ?? { method, path, headers: {}, body: Buffer.from(body) };
+  return {
+    ...own,
+    headers: { ...own.headers, ...headers },
+    as: key ?? own.as,
+    draws: draws ?? (own.draws && [...own.draws]),
+    at: at === undefined ? own.at : { now: clock.now(), wall: at },
+    supposed: supposedHealth(health, clock.now()),
+  };
+}
 
 function outlineOf(bytes: Buffer, limits: JsonLimits): TopLevel {
   try {

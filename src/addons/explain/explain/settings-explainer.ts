@@ -8,6 +8,7 @@ import {
 import type { StoredObjects } from '../../../core/settings/source/stored-objects.ts';
 import type { Explainer, ExplainerSetup } from './explainer.ts';
 import type { ExplainQuestion } from './question.ts';
+import { knownEnvironment, replacedFiles } from './what-if.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 
 interface SettingsExplainerSetup extends Omit<ExplainerSetup, 'files'> {
@@ -25,7 +26,7 @@ interface ReadFiles {
  */
 export class SettingsExplainer {
   readonly #setup: SettingsExplainerSetup;
-  #files: SettingsFiles;
+  #read: ReadFiles;
   #explainer: Explainer | undefined;
   #stored: StoredObjects | undefined;
   #holders = 1;
@@ -34,7 +35,7 @@ export class SettingsExplainer {
   /** Its creator holds it until its settings are replaced. */
   constructor(setup: SettingsExplainerSetup, files: ReadFiles) {
     this.#setup = setup;
-    this.#files = filesOf(files);
+    this.#read = files;
   }
 
   hold(): void {
@@ -55,7 +56,7 @@ export class SettingsExplainer {
 
   /** The files were rewritten with the same content, but lines may have moved. */
   readAgain(files: ReadFiles): void {
-    this.#files = filesOf(files);
+    this.#read = files;
     this.#discard();
   }
 
@@ -68,8 +69,7 @@ export class SettingsExplainer {
       const stored = this.#setup.stored?.();
       if (stored !== this.#stored) this.#discard();
       this.#stored = stored;
-      const files = stored ? withStoredObjects(this.#files, () => stored) : this.#files;
-      this.#explainer ??= new Loaded({ ...this.#setup, files });
+      this.#explainer ??= new Loaded({ ...this.#setup, files: withStore(filesOf(this.#read), stored) });
       return await this.#explainer.explain(question);
     } catch (error) {
       // An explainer remembers a failed compilation; the next question needs a new one.
@@ -82,11 +82,29 @@ export class SettingsExplainer {
     }
   }
 
+  /** By other settings: some files have other texts. Rejects with SettingsRefused and UnknownKey. */
+  async explainWith(question: ExplainQuestion, texts: Readonly<Record<string, string>>): Promise<Explanation> {
+    const { configs, env } = this.#setup;
+    const { contents } = this.#read;
+    const { Explainer: Loaded } = await import('./explainer.ts');
+    const files = withStore(replacedFiles(configs, contents, texts), this.#setup.stored?.());
+    // The plugins in use, so that no module is loaded; a variable or a file that is not known is a fake.
+    const other = new Loaded({ ...this.#setup, files, env: knownEnvironment(env, contents), fakeMissing: true });
+    try {
+      return await other.explain(question);
+    } finally {
+      void other.close().catch(() => {});
+    }
+  }
+
   #discard(): void {
     // Plugins of this explainer may fail to close; no request depends on them.
     void this.#explainer?.close().catch(() => {});
     this.#explainer = undefined;
   }
 }
+
+const withStore = (files: SettingsFiles, stored: StoredObjects | undefined): SettingsFiles =>
+  stored ? withStoredObjects(files, () => stored) : files;
 
 const filesOf = ({ contents }: ReadFiles): SettingsFiles => sentFiles(() => contents);

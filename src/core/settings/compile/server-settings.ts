@@ -30,6 +30,9 @@ export interface AdminSettings {
   readonly hosts: readonly string[];
   readonly records: number;
   readonly explain: 'asked' | 'all' | 'none';
+  /** Whether requests with `token`, and those that need none, may read the texts of requests. */
+  readonly content: boolean;
+  readonly publicUrl: string | undefined;
   readonly tls?: Pick<Tls, 'cert' | 'key'> | undefined;
 }
 
@@ -80,6 +83,8 @@ let ofAdmin: CompileAdmin = () => ({
   hosts: [],
   records: 0,
   explain: 'none',
+  content: false,
+  publicUrl: undefined,
   tls: undefined,
 });
 export const adminSettings: CompileAdmin = (file) => ofAdmin(file);

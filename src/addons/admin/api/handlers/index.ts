@@ -4,16 +4,18 @@ import { byOperation, type ObjectKind, type OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, BUDGETS } from './budgets.ts';
 import { CONSOLE_HANDLERS } from './console.ts';
+import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
 import { createTokenObject, deleteToken, getToken, listTokens } from './tokens.ts';
 import { listLedger, listUsage } from './usage.ts';
 
-const whoAmI: Handler = ({ identity: { actor, role, scopes, expiresAt } }) => ({
+const whoAmI: Handler = ({ identity: { actor, role, scopes, content, expiresAt } }) => ({
   body: {
     actor: actor.id,
     role,
+    content,
     ...(scopes && { scopes }),
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
   },
@@ -33,6 +35,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('organizations'),
   ...ofObjects('teams'),
   ...ofObjects('keys'),
+  'keys.get': getKey,
   ...ofObjects('limits'),
   ...ofObjects('prices'),
   ...ofObjects('alerts'),

@@ -72,7 +72,12 @@ function readPlace(text: string): RecordPlace {
   return { running: group === 'running', at: Number(at) };
 }
 
-export const explainRequest: Handler = async (call) => shown(await call.explains!.explain(questionOf(call)), call);
+export const explainRequest: Handler = async (call) => {
+  const question = questionOf(call);
+  const outcome = await call.explains!.explain(question);
+  // The texts of any other question are those of its caller.
+  return question.of === undefined ? shown(outcome, call) : shownToReader(outcome, { ...call, id: question.of });
+};
 
 /** Throws `invalid_json` for a body that is no object, else `invalid_body`. */
 function questionOf({ bytes, limits, explain }: Call): QuestionBody {
@@ -88,6 +93,7 @@ function questionOf({ bytes, limits, explain }: Call): QuestionBody {
 
 export const explainedRequest: Handler = async (call) => {
   const { id, explains } = call;
+  checkContent(call);
   const outcome = await explains?.explained(id);
   if (!outcome)
     throw new ApiProblem(
@@ -95,15 +101,34 @@ export const explainedRequest: Handler = async (call) => {
       'No request is kept under this id. Use the id in `x-gateway-explain-id`, not the request id. Each process keeps its latest 100 requests ' +
         'until it ends, if `reply_headers` or `admin.explain` enables it.',
     );
-  if (!outcome.refused) await auditRead(call);
-  return shown(outcome, call);
+  return shownToReader(outcome, call);
 };
 
-/** The audit has each read of the body of a request. Rejects with `StateFailure` while the store does not answer. */
+const wantsTexts = ({ query }: Call): boolean => query.one('texts') === 'true';
+
+function checkContent(call: Call): void {
+  if (wantsTexts(call) && !call.identity.content)
+    throw new ApiProblem('forbidden', 'Texts of requests take the right `content`: of `admin.content`, or of a token.');
+}
+
+/** The explanation of a kept request: without its texts, or with a row in the audit. */
+async function shownToReader(outcome: ExplainOutcome, call: Call): Promise<CallAnswer> {
+  checkContent(call);
+  if (outcome.refused || !call.explain) return shown(outcome, call);
+  if (!wantsTexts(call)) return shown({ explanation: await call.explain.withoutTexts(outcome.explanation) }, call);
+  await auditRead(call);
+  return shown(outcome, call);
+}
+
+/** The audit has each read of the texts of a request. Rejects with `StateFailure` while the store does not answer. */
 async function auditRead(call: Call): Promise<void> {
   const objects = await call.readObjects();
   if (!objects.isStateful) return;
-  await objects.store.audit.add({ action: 'read', kind: 'requests', id: call.id.slice(0, 256) }, actorOf(call));
+  const reason = call.query.one('reason');
+  await objects.store.audit.add(
+    { action: 'read', kind: 'requests', id: call.id.slice(0, 256), ...(reason !== undefined && { reason }) },
+    actorOf(call),
+  );
 }
 
 async function shown({ explanation, refused }: ExplainOutcome, { accept, explain }: Call): Promise<CallAnswer> {

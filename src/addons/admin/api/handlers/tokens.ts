@@ -16,6 +16,7 @@ interface TokenBody {
   readonly expires_at?: string;
   readonly networks?: readonly string[];
   readonly scopes?: readonly string[];
+  readonly content?: boolean;
   readonly reason?: string;
 }
 
@@ -36,12 +37,17 @@ export const getToken: Handler = (call) => {
 export const createTokenObject: Handler = async (call) => {
   const { objects, clock } = call;
   const now = clock.wall();
-  const { id, role, networks, scopes, reason, validTo } = inherited(call.body as TokenBody, now, call);
+  const { id, role, networks, scopes, content, reason, validTo } = inherited(call.body as TokenBody, now, call);
   const tokens = objects.tokens();
   if (tokens.some((token) => token.id === id)) throw new ApiProblem('exists', `The token "${id}" exists.`);
   if (tokens.length >= MAX_TOKENS) throw new ApiProblem('store_full', `There are ${MAX_TOKENS} tokens: delete some.`);
   const secret = createToken();
-  const doc: EntityDoc = { role, ...(networks && { networks }), ...(scopes && { scopes }) };
+  const doc: EntityDoc = {
+    role,
+    ...(networks && { networks }),
+    ...(scopes && { scopes }),
+    ...(content && { content }),
+  };
   const digests = [{ slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo }];
   const change = { op: 'put', kind: 'tokens', id, doc, digests, ifVersion: 0, reason: reasonOf(call, reason) } as const;
   const version = call.query.dryRun ? 0 : await objects.store.entities.write([change], actorOf(call));
@@ -90,6 +96,8 @@ function inherited(body: TokenBody, now: number, { identity }: Call): NewToken {
     ...(scopes?.every(isWithin) === false ? ['scopes'] : []),
     ...(reach && networks?.every((network) => isSubnet(network, reach)) === false ? ['networks'] : []),
     ...(validTo > ownEnd ? ['end'] : []),
+    // The first token gets its rights from whoever holds the folder of the store.
+    ...(body.content && !identity.content && identity.only === undefined ? ['right `content`'] : []),
   ];
   if (wider.length > 0)
     throw new ApiProblem('forbidden', `The ${wider.join(' and ')} of a new token must be within those of its creator.`);
@@ -117,10 +125,11 @@ function check({ role, networks = [], scopes, validTo }: NewToken, now: number, 
 
 function shown(token: Entity, now: number): object {
   const [own] = token.digests;
-  const { role, networks, scopes } = tokenDoc(token);
+  const { role, networks, scopes, content } = tokenDoc(token);
   return {
     ...metaOf({ id: token.id, owner: IN_STORE, etag: etagOf(token.version), entity: token }),
     role,
+    content,
     expires_at: moment(own?.validTo ?? 0),
     ...(networks && { networks }),
     ...(scopes && { scopes }),

@@ -1,0 +1,42 @@
+import { version } from '../../../core/kernel/version.ts';
+import type { Console } from '../../../core/process/console-port.ts';
+import type { AdminOptions } from '../../../core/process/admin-port.ts';
+import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
+import { valueAt } from '../../../core/settings/schema/pointer.ts';
+import type { AdminIdentity } from './identity.ts';
+
+/** Who calls, and what this gateway offers: the first call of the console. */
+export function sessionBody(
+  { actor, role, scopes, content, expiresAt, session, secret }: AdminIdentity,
+  { state, inForce, settings }: AdminOptions,
+  { boot }: Console,
+): object {
+  const { settings: ofFiles } = inForce();
+  const { admin, listen } = settings();
+  return {
+    user: actor.id,
+    role,
+    ...(scopes && { scopes }),
+    content,
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    session: session !== undefined,
+    features: {
+      store: state !== undefined,
+      owns: [...(state?.owns ?? [])],
+      seals: valueAt(ofFiles.server, ['state', 'encryption_keys']) !== undefined,
+      records: false,
+      explain: admin.explain,
+      sign_in: session !== undefined || secret !== undefined,
+    },
+    version: version().version,
+    settings_hash: ofFiles.hash,
+    boot_id: boot.id,
+    started_at: new Date(boot.startedAt).toISOString(),
+    time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    data_url: dataUrl(listen, ofFiles.tls.data !== undefined),
+  };
+}
+
+/** Null where the system has chosen the port. */
+const dataUrl = ({ host, port }: Pick<ServerSettings['listen'], 'host' | 'port'>, secure: boolean): string | null =>
+  port === 0 ? null : `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,0 +1,7 @@
+import type { AddOn } from '../../core/commands/add-on.ts';
+
+/** The console: the page of the listener for operators, and what it shows. */
+export const consoleOfOperators: AddOn = {
+  name: 'console',
+  parts: async () => (await import('./parts.ts')).parts,
+};
