@@ -1,5 +1,6 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
+import { budgets, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
 
 /** An answer for each call of the page: a gateway with 280 requests. */
@@ -8,6 +9,43 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
   'GET /stream': streamOf(),
   'GET /requests': { items: lines(180), oldest: '2026-11-28T18:00:00Z', partial: [] },
   [`GET /requests/${idOf(0)}`]: request,
+  'GET /stats': (_, response, query) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(stats(query.get('by')))),
+  'GET /settings': settings,
+  'GET /providers': { items: providers },
+  'GET /providers/kinds': { items: kinds },
+  'POST /providers:test': streamOf([
+    { event: 'step', data: { name: 'settings', ok: true, ms: 3 } },
+    { event: 'step', data: { name: 'address', ok: true, ms: 1 } },
+    { event: 'step', data: { name: 'dns', ok: true, ms: 12, message: '142.250.1.95' } },
+    { event: 'step', data: { name: 'tls', ok: true, ms: 48 } },
+    { event: 'step', data: { name: 'token', ok: true, ms: 130 } },
+    {
+      event: 'step',
+      data: {
+        name: 'permission',
+        ok: false,
+        ms: 61,
+        code: 'upstream_permission',
+        message: "Permission 'aiplatform.endpoints.predict' denied.",
+        hint: 'Grant roles/aiplatform.user to gateway@acme-prod.iam.gserviceaccount.com in project acme-prod.',
+      },
+    },
+    { event: 'done', data: { ok: false } },
+  ]),
+  'POST /providers:draft': {
+    file: 'catalog.yaml',
+    patch:
+      '--- a/catalog.yaml\n+++ b/catalog.yaml\n@@ -3,2 +3,5 @@\n   - slug: simulator\n     provider: simulator\n+  - slug: anthropic-2\n+    provider: anthropic\n+    api_key: ${env:ANTHROPIC_2_API_KEY}\n',
+    apply: ['git apply console.patch'],
+    set: ['export ANTHROPIC_2_API_KEY=...'],
+    diagnostics: [],
+  },
+  'GET /keys': { items: keyList },
+  'GET /keys/search': keyList[0]!,
+  'GET /teams': { items: teams },
+  'GET /organizations': { items: [] },
+  'GET /budgets': { items: budgets },
   'GET /explain/exp1': explanation,
   'POST /explain': explanation,
   'GET /settings/places': places,

@@ -26,545 +26,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
 
   export interface Document {
   paths: {
-  "/session": {
-  get: {
-  parameters: {
-
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Session
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  post: {
-  parameters: {
-
-  }
-  requestBody: {
-  content: {
-  "application/json": CreateSession
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": CreatedSession
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  delete: {
-  parameters: {
-
-  }
-  responses: {
-  204: {
-  content: {
-
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/settings": {
-  get: {
-  parameters: {
-
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Settings
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/settings/file": {
-  get: {
-  parameters: {
-  query?: {
-  path?: string
-  hash?: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": SettingsFile
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/settings/places": {
-  get: {
-  parameters: {
-  query?: {
-  /**
-   * @maxItems 20
-   */
-  config?: string[]
-  hash?: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Places
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/find": {
-  get: {
-  parameters: {
-  query?: {
-  q?: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": {
-  items: Found[]
-  /**
-   * For `cursor`; absent: this is the last page.
-   */
-  next?: string
-  }
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/plugins": {
-  get: {
-  parameters: {
-
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": {
-  items: Plugin[]
-  /**
-   * For `cursor`; absent: this is the last page.
-   */
-  next?: string
-  }
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/stream": {
-  get: {
-  parameters: {
-  query?: {
-  topics?: string
-  state?: ("running" | "complete" | "rescued" | "failed" | "aborted")
-  /**
-   * @maxItems 20
-   */
-  status?: string[]
-  /**
-   * @maxItems 20
-   */
-  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "internal_error")[]
-  /**
-   * @maxItems 20
-   */
-  key?: string[]
-  /**
-   * @maxItems 20
-   */
-  team?: string[]
-  /**
-   * @maxItems 20
-   */
-  config?: string[]
-  /**
-   * @maxItems 20
-   */
-  provider?: string[]
-  /**
-   * @maxItems 20
-   */
-  model?: string[]
-  /**
-   * @maxItems 20
-   */
-  target?: string[]
-  min_ms?: number
-  /**
-   * @maxItems 20
-   */
-  "label.NAME"?: string[]
-  q?: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "text/event-stream": StreamEvent
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/stats": {
-  get: {
-  parameters: {
-  query?: {
-  from?: string
-  to?: string
-  step_s?: ("10" | "60" | "300")
-  by?: string
-  state?: ("running" | "complete" | "rescued" | "failed" | "aborted")
-  /**
-   * @maxItems 20
-   */
-  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "internal_error")[]
-  /**
-   * @maxItems 20
-   */
-  key?: string[]
-  /**
-   * @maxItems 20
-   */
-  team?: string[]
-  /**
-   * @maxItems 20
-   */
-  config?: string[]
-  /**
-   * @maxItems 20
-   */
-  provider?: string[]
-  /**
-   * @maxItems 20
-   */
-  model?: string[]
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Stats
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers/kinds": {
-  get: {
-  parameters: {
-
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": {
-  items: ProviderKind[]
-  /**
-   * For `cursor`; absent: this is the last page.
-   */
-  next?: string
-  }
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers": {
-  get: {
-  parameters: {
-  query?: {
-  limit?: number
-  cursor?: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": {
-  items: Provider[]
-  /**
-   * For `cursor`; absent: this is the last page.
-   */
-  next?: string
-  }
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  post: {
-  parameters: {
-  query?: {
-  dry_run?: boolean
-  }
-  header?: {
-  "Idempotency-Key"?: string
-  }
-  }
-  requestBody: {
-  content: {
-  "application/json": CreateProvider
-  }
-  }
-  responses: {
-  201: {
-  content: {
-  "application/json": Provider
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers/{id}": {
-  get: {
-  parameters: {
-  path: {
-  id: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Provider
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  patch: {
-  parameters: {
-  path: {
-  id: string
-  }
-  query?: {
-  dry_run?: boolean
-  }
-  header: {
-  "If-Match": string
-  }
-  }
-  requestBody: {
-  content: {
-  "application/json": PatchProvider
-  "application/merge-patch+json": PatchProvider
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Provider
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  delete: {
-  parameters: {
-  path: {
-  id: string
-  }
-  query?: {
-  dry_run?: boolean
-  reason?: string
-  }
-  header: {
-  "If-Match": string
-  }
-  }
-  responses: {
-  204: {
-  content: {
-
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers:test": {
-  post: {
-  parameters: {
-
-  }
-  requestBody: {
-  content: {
-  "application/json": TestProvider
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "text/event-stream": TestEvent
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers:draft": {
-  post: {
-  parameters: {
-
-  }
-  requestBody: {
-  content: {
-  "application/json": DraftProvider
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Draft
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/keys:draft": {
-  post: {
-  parameters: {
-
-  }
-  requestBody: {
-  content: {
-  "application/json": DraftKey
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": KeyDraft
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/playground": {
-  post: {
-  parameters: {
-
-  }
-  requestBody: {
-  content: {
-  "application/json": Playground
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/octet-stream": unknown
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
   "/organizations": {
   get: {
   parameters: {
@@ -2012,7 +1473,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   "/explain": {
   post: {
   parameters: {
-
+  query?: {
+  texts?: boolean
+  reason?: string
+  }
   }
   requestBody: {
   content: {
@@ -2050,6 +1514,520 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   content: {
   "application/json": Explanation
   "text/plain": string
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/session": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Session
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": CreateSession
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": CreatedSession
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Settings
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/file": {
+  get: {
+  parameters: {
+  query?: {
+  path?: string
+  hash?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": SettingsFile
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/settings/places": {
+  get: {
+  parameters: {
+  query?: {
+  /**
+   * @maxItems 20
+   */
+  config?: string[]
+  hash?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Places
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/find": {
+  get: {
+  parameters: {
+  query?: {
+  q?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Found[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/stream": {
+  get: {
+  parameters: {
+  query?: {
+  topics?: string
+  state?: ("running" | "complete" | "rescued" | "failed" | "aborted")
+  /**
+   * @maxItems 20
+   */
+  status?: string[]
+  /**
+   * @maxItems 20
+   */
+  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "internal_error")[]
+  /**
+   * @maxItems 20
+   */
+  key?: string[]
+  /**
+   * @maxItems 20
+   */
+  team?: string[]
+  /**
+   * @maxItems 20
+   */
+  config?: string[]
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  model?: string[]
+  /**
+   * @maxItems 20
+   */
+  target?: string[]
+  min_ms?: number
+  /**
+   * @maxItems 20
+   */
+  "label.NAME"?: string[]
+  q?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": StreamEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/stats": {
+  get: {
+  parameters: {
+  query?: {
+  from?: string
+  to?: string
+  step_s?: ("10" | "60" | "300")
+  by?: string
+  state?: ("running" | "complete" | "rescued" | "failed" | "aborted")
+  /**
+   * @maxItems 20
+   */
+  error?: ("invalid_json" | "invalid_request" | "invalid_encoding" | "invalid_value" | "missing_required_parameter" | "unsupported_parameter" | "duplicate_parameter" | "field_not_allowed" | "ambiguous_parameter" | "body_too_deep" | "too_many_keys" | "too_many_items" | "request_too_large" | "unsupported_media_type" | "invalid_header" | "invalid_model" | "unsupported_task" | "not_supported" | "model_not_found" | "unknown_provider" | "ambiguous_provider" | "provider_required" | "provider_conflict" | "invalid_config" | "unknown_config" | "unknown_prompt" | "prompt_not_allowed" | "upstream_credentials_required" | "malformed_request" | "headers_too_large" | "request_timeout" | "invalid_multipart" | "model_after_file" | "file_not_found" | "file_too_large" | "file_quota_exceeded" | "file_not_inlinable" | "previous_response_not_found" | "response_not_found" | "files_disabled" | "not_found" | "invalid_grant" | "unauthorized_client" | "method_not_allowed" | "upgrade_required" | "metadata_rejected" | "missing_api_key" | "invalid_api_key" | "expired_api_key" | "key_misconfigured" | "invalid_client_certificate" | "network_not_allowed" | "origin_not_allowed" | "provider_not_allowed" | "model_not_allowed" | "config_not_allowed" | "upstream_rejected" | "context_length_exceeded" | "content_filter" | "upstream_permission" | "insufficient_quota" | "budget_exceeded" | "budget_cut" | "budget_unavailable" | "model_unpriced" | "rate_limit_exceeded" | "upstream_conflict" | "upstream_error" | "overloaded" | "timeout" | "connection_failed" | "tls_failed" | "egress_refused" | "credentials_failed" | "upstream_credentials_refused" | "pool_exhausted" | "sockets_exhausted" | "timeout_connect" | "timeout_first_byte" | "timeout_first_content" | "timeout_idle" | "timeout_total" | "timeout_request" | "empty_reply" | "unwanted_finish" | "stream_interrupted" | "reply_too_large" | "file_store_failed" | "store_unavailable" | "limit_requests" | "limit_tokens" | "limit_concurrency" | "busy" | "body_too_slow" | "shutting_down" | "client_closed" | "internal_error")[]
+  /**
+   * @maxItems 20
+   */
+  key?: string[]
+  /**
+   * @maxItems 20
+   */
+  team?: string[]
+  /**
+   * @maxItems 20
+   */
+  config?: string[]
+  /**
+   * @maxItems 20
+   */
+  provider?: string[]
+  /**
+   * @maxItems 20
+   */
+  model?: string[]
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Stats
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/providers/kinds": {
+  get: {
+  parameters: {
+
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: ProviderKind[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/providers": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Provider[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreateProvider
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Provider
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/providers/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Provider
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchProvider
+  "application/merge-patch+json": PatchProvider
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Provider
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/providers:test": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": TestProvider
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "text/event-stream": TestEvent
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/providers:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftProvider
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Draft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/keys:draft": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": DraftKey
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": KeyDraft
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/playground": {
+  post: {
+  parameters: {
+
+  }
+  requestBody: {
+  content: {
+  "application/json": Playground
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/octet-stream": unknown
   }
   }
   default: {
@@ -2129,7 +2107,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   patch_team: PatchTeam
   places: Places
   playground: Playground
-  plugin: Plugin
   price: Price
   price_spec: PriceSpec
   "prices.usd": UsdPrices
@@ -2164,270 +2141,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   token: Token
   usage_row: UsageRow
   }
-  }
-  export interface Session {
-  user: string
-  role: ("viewer" | "operator" | "admin")
-  scopes?: string[]
-  content: boolean
-  expires_at: (string | null)
-  session: boolean
-  features: {
-  store: boolean
-  owns: string[]
-  seals: boolean
-  records: boolean
-  explain: ("asked" | "all" | "none")
-  sign_in: boolean
-  }
-  version: string
-  settings_hash: string
-  boot_id: string
-  started_at: string
-  time_zone: string
-  data_url: (string | null)
-  }
-  export interface Problem {
-  type: string
-  title: string
-  status: number
-  code: string
-  detail: string
-  errors?: {
-  pointer: string
-  message: string
-  }[]
-  }
-  export interface CreateSession {
-  token: string
-  }
-  export interface CreatedSession {
-  user: string
-  role: ("viewer" | "operator" | "admin")
-  scopes?: string[]
-  content: boolean
-  expires_at: (string | null)
-  session: boolean
-  features: {
-  store: boolean
-  owns: string[]
-  seals: boolean
-  records: boolean
-  explain: ("asked" | "all" | "none")
-  sign_in: boolean
-  }
-  version: string
-  settings_hash: string
-  boot_id: string
-  started_at: string
-  time_zone: string
-  data_url: (string | null)
-  csrf: string
-  }
-  export interface Settings {
-  hash: string
-  loaded_at: string
-  reload: ({
-  ok: boolean
-  at: string
-  diagnostics: Diagnostic[]
-  } | null)
-  warnings: Diagnostic[]
-  files: {
-  path: string
-  bytes: number
-  }[]
-  configs: {
-  id: string
-  file: string
-  hash: string
-  }[]
-  }
-  export interface Diagnostic {
-  file: string
-  line?: number
-  column?: number
-  severity: ("error" | "warning")
-  message: string
-  }
-  export interface SettingsFile {
-  path: string
-  hash: string
-  text: string
-  masked: {
-  line: number
-  path: string
-  }[]
-  }
-  export interface Places {
-  config: string
-  hash: string
-  places: {
-  [k: string]: {
-  file: string
-  line: number
-  column: number
-  }
-  }
-  }
-  export interface Found {
-  kind: ("keys" | "teams" | "organizations" | "configs" | "providers" | "models" | "requests" | "prompts" | "budgets")
-  id: string
-  place?: string
-  }
-  export interface Plugin {
-  name: string
-  level: ("entry" | "request" | "attempt")
-  position: number
-  builtin: boolean
-  errors: number
-  own_ms: (number | null)
-  }
-  export interface StreamEvent {
-  [k: string]: unknown
-  }
-  export interface Stats {
-  step_s: number
-  since: string
-  points: number
-  series: {
-  name: string
-  requests: number[]
-  errors: number[]
-  rescued: number[]
-  cached: number[]
-  tokens_in: number[]
-  tokens_out: number[]
-  nano: number[]
-  p50_ms: (number | null)[]
-  p95_ms: (number | null)[]
-  first_p95_ms: (number | null)[]
-  }[]
-  other: ({
-  name: string
-  requests: number[]
-  errors: number[]
-  rescued: number[]
-  cached: number[]
-  tokens_in: number[]
-  tokens_out: number[]
-  nano: number[]
-  p50_ms: (number | null)[]
-  p95_ms: (number | null)[]
-  first_p95_ms: (number | null)[]
-  } | null)
-  complete_since: (string | null)
-  }
-  export interface ProviderKind {
-  kind: string
-  title: string
-  description: string
-  schema: {
-  [k: string]: unknown
-  }
-  secrets: string[]
-  }
-  export interface Provider {
-  slug: string
-  id: string
-  provider: string
-  owner: string
-  place?: {
-  file: string
-  line: number
-  column: number
-  }
-  etag: string
-  spec: {
-  [k: string]: unknown
-  }
-  base_url?: string
-  credential: {
-  kind: ("none" | "api_key" | "service_account" | "caller_token" | "default" | "other")
-  ref?: string
-  email?: string
-  project?: string
-  last4?: string
-  }
-  models: string[]
-  targets: {
-  config: string
-  target: string
-  at?: {
-  file: string
-  line: number
-  column: number
-  }
-  health: {
-  state: ("closed" | "open" | "half_open")
-  enforced?: boolean
-  failed?: number
-  of?: number
-  last_error?: string
-  retry_in_ms?: number
-  worker?: number
-  }[]
-  }[]
-  }
-  export interface CreateProvider {
-  id: string
-  spec: {
-  [k: string]: unknown
-  }
-  reason?: string
-  }
-  export interface PatchProvider {
-  spec: {
-  [k: string]: unknown
-  }
-  reason?: string
-  }
-  export interface TestProvider {
-  slug?: string
-  entry?: {
-  [k: string]: unknown
-  }
-  model?: string
-  call?: boolean
-  }
-  export interface TestEvent {
-  [k: string]: unknown
-  }
-  export interface DraftProvider {
-  id: string
-  spec: {
-  [k: string]: unknown
-  }
-  }
-  export interface Draft {
-  file: string
-  patch: string
-  apply: string[]
-  set: string[]
-  diagnostics: Diagnostic[]
-  }
-  export interface DraftKey {
-  id: string
-  spec: {
-  [k: string]: unknown
-  }
-  }
-  export interface KeyDraft {
-  key: string
-  file: string
-  patch: string
-  apply: string[]
-  set: string[]
-  diagnostics: Diagnostic[]
-  }
-  export interface Playground {
-  as: string
-  method?: ("GET" | "POST")
-  path?: string
-  headers?: {
-  [k: string]: string
-  }
-  body?: unknown
   }
   export interface Organization {
   id: string
@@ -2470,6 +2183,17 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   requests?: string
   tokens?: (string | TokenRate)
   concurrency?: number
+  }
+  export interface Problem {
+  type: string
+  title: string
+  status: number
+  code: string
+  detail: string
+  errors?: {
+  pointer: string
+  message: string
+  }[]
   }
   export interface CreateOrganization {
   id: string
@@ -2848,9 +2572,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   updated_by: (string | null)
   updated_at: (string | null)
   role: ("viewer" | "operator" | "admin")
+  content: boolean
   expires_at: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
   last4: string
   state: ("active" | "expired")
   }
@@ -2859,7 +2584,8 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   role: ("viewer" | "operator" | "admin")
   expires_at?: string
   networks?: string[]
-  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write")[]
+  scopes?: ("organizations:read" | "organizations:write" | "teams:read" | "teams:write" | "keys:read" | "keys:write" | "limits:read" | "limits:write" | "budgets:read" | "budgets:write" | "prices:read" | "prices:write" | "alerts:read" | "alerts:write" | "usage:read" | "usage:write" | "ledger:read" | "ledger:write" | "audit:read" | "audit:write" | "tokens:read" | "tokens:write" | "requests:read" | "requests:write" | "settings:read" | "settings:write" | "providers:read" | "providers:write" | "playground:read" | "playground:write")[]
+  content?: boolean
   reason?: string
   }
   export interface CreatedToken {
@@ -2966,6 +2692,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   key?: string
   draws?: number[]
   at?: string
+  of?: string
   settings?: {
   [k: string]: string
   }
@@ -2975,6 +2702,249 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface Explanation {
   [k: string]: unknown
+  }
+  export interface Session {
+  user: string
+  role: ("viewer" | "operator" | "admin")
+  scopes?: string[]
+  content: boolean
+  expires_at: (string | null)
+  session: boolean
+  features: {
+  store: boolean
+  owns: string[]
+  seals: boolean
+  records: boolean
+  explain: ("asked" | "all" | "none")
+  sign_in: boolean
+  }
+  version: string
+  settings_hash: string
+  boot_id: string
+  started_at: string
+  time_zone: string
+  data_url: (string | null)
+  }
+  export interface CreateSession {
+  token: string
+  }
+  export interface CreatedSession {
+  user: string
+  role: ("viewer" | "operator" | "admin")
+  scopes?: string[]
+  content: boolean
+  expires_at: (string | null)
+  session: boolean
+  features: {
+  store: boolean
+  owns: string[]
+  seals: boolean
+  records: boolean
+  explain: ("asked" | "all" | "none")
+  sign_in: boolean
+  }
+  version: string
+  settings_hash: string
+  boot_id: string
+  started_at: string
+  time_zone: string
+  data_url: (string | null)
+  csrf: string
+  }
+  export interface Settings {
+  hash: string
+  loaded_at: string
+  reload: ({
+  ok: boolean
+  at: string
+  diagnostics: Diagnostic[]
+  } | null)
+  warnings: Diagnostic[]
+  files: {
+  path: string
+  bytes: number
+  }[]
+  configs: {
+  id: string
+  file: string
+  }[]
+  }
+  export interface Diagnostic {
+  file: string
+  line?: number
+  column?: number
+  severity: ("error" | "warning")
+  message: string
+  }
+  export interface SettingsFile {
+  path: string
+  hash: string
+  text: string
+  masked: {
+  line: number
+  }[]
+  }
+  export interface Places {
+  config: string
+  hash: string
+  places: {
+  [k: string]: {
+  file: string
+  line: number
+  column: number
+  }
+  }
+  }
+  export interface Found {
+  kind: ("keys" | "teams" | "organizations" | "configs" | "providers" | "models" | "requests" | "prompts" | "budgets")
+  id: string
+  place?: string
+  }
+  export interface StreamEvent {
+  [k: string]: unknown
+  }
+  export interface Stats {
+  step_s: number
+  since: string
+  points: number
+  series: {
+  name: string
+  requests: number[]
+  errors: number[]
+  rescued: number[]
+  cached: number[]
+  tokens_in: number[]
+  tokens_out: number[]
+  nano: number[]
+  p50_ms: (number | null)[]
+  p95_ms: (number | null)[]
+  first_p95_ms: (number | null)[]
+  }[]
+  other: ({
+  name: string
+  requests: number[]
+  errors: number[]
+  rescued: number[]
+  cached: number[]
+  tokens_in: number[]
+  tokens_out: number[]
+  nano: number[]
+  p50_ms: (number | null)[]
+  p95_ms: (number | null)[]
+  first_p95_ms: (number | null)[]
+  } | null)
+  complete_since: (string | null)
+  }
+  export interface ProviderKind {
+  kind: string
+  title: string
+  description: string
+  schema: {
+  [k: string]: unknown
+  }
+  secrets: string[]
+  }
+  export interface Provider {
+  slug: string
+  id: string
+  provider: string
+  owner: string
+  place?: {
+  file: string
+  line: number
+  column: number
+  }
+  etag: string
+  spec: {
+  [k: string]: unknown
+  }
+  base_url?: string
+  credential: {
+  kind: ("none" | "api_key" | "service_account" | "caller_token" | "default" | "other")
+  ref?: string
+  email?: string
+  project?: string
+  last4?: string
+  }
+  models: string[]
+  targets: {
+  config: string
+  target: string
+  at?: {
+  file: string
+  line: number
+  column: number
+  }
+  health: {
+  state: ("closed" | "open" | "half_open")
+  enforced?: boolean
+  failed?: number
+  of?: number
+  last_error?: string
+  retry_in_ms?: number
+  worker?: number
+  }[]
+  }[]
+  }
+  export interface CreateProvider {
+  id: string
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
+  export interface PatchProvider {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
+  export interface TestProvider {
+  slug?: string
+  entry?: {
+  [k: string]: unknown
+  }
+  model?: string
+  call?: boolean
+  }
+  export interface TestEvent {
+  [k: string]: unknown
+  }
+  export interface DraftProvider {
+  id: string
+  spec: {
+  [k: string]: unknown
+  }
+  }
+  export interface Draft {
+  file: string
+  patch: string
+  apply: string[]
+  set: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface DraftKey {
+  id: string
+  spec: {
+  [k: string]: unknown
+  }
+  }
+  export interface KeyDraft {
+  key: string
+  file: string
+  patch: string
+  apply: string[]
+  set: string[]
+  diagnostics: Diagnostic[]
+  }
+  export interface Playground {
+  as: string
+  method?: ("GET" | "POST")
+  path?: string
+  headers?: {
+  [k: string]: string
+  }
+  body?: unknown
   }
   export interface Document1 {
   [k: string]: unknown

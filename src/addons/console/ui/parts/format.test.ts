@@ -8,7 +8,7 @@ describe('the page', () => {
     [0, '$0'],
     [12.0305, '$12.03'],
     [1234.5, '$1,234.50'],
-    [-0.5, '-$0.5'],
+    [-0.5, '-$0.50'],
     [undefined, '–'],
   ])('writes %j dollars as %s', (value, text) => expect(usd(value)).toBe(text));
 

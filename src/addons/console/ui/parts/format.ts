@@ -4,7 +4,7 @@ export const NONE = '–';
 export function ms(value: number | undefined): string {
   if (value === undefined) return NONE;
   if (value < 1) return '<1 ms';
-  if (value < 10_000) return `${Math.round(value)} ms`;
+  if (value < 10_000) return `${COUNT.format(Math.round(value))} ms`;
   if (value < 120_000) return `${(value / 1000).toFixed(1)} s`;
   return duration(value);
 }
@@ -31,7 +31,7 @@ export function usd(value: number | undefined): string {
   if (value === 0) return '$0';
   const size = Math.abs(value);
   const digits = size >= 1 ? 2 : Math.min(9, 1 - Math.floor(Math.log10(size)));
-  return `${value < 0 ? '-' : ''}$${size.toLocaleString('en', { minimumFractionDigits: size >= 1 ? 2 : 0, maximumFractionDigits: digits })}`;
+  return `${value < 0 ? '-' : ''}$${size.toLocaleString('en', { minimumFractionDigits: size >= 0.01 ? 2 : 0, maximumFractionDigits: digits })}`;
 }
 
 /** An amount of a budget. */

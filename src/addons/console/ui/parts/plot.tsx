@@ -21,7 +21,7 @@ interface PlotProps {
 
 const HEIGHT = 150;
 const END_LABELS = 62;
-const WIDEST_STEP = 7200;
+const DAY_S = 86_400;
 
 /** Lines over time. The cursor of all plots moves together. */
 export function Plot(props: PlotProps) {
@@ -62,7 +62,7 @@ function pick(plot: uPlot | undefined, { times, onPick }: PlotProps): void {
 }
 
 const timeText = (at: number, step: number, of: Zone): string => {
-  if (step >= WIDEST_STEP * 6) return day(at * 1000, of).slice(5);
+  if (step >= DAY_S / 2) return day(at * 1000, of).slice(5);
   return step < 60 ? clock(at * 1000, of) : minute(at * 1000, of);
 };
 
@@ -76,20 +76,21 @@ function optionsOf(box: HTMLElement, latest: { readonly current: PlotProps }): u
     padding: [8, END_LABELS, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: 'gatehouse' }, y: false, points: { size: 6 } },
-    scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.1] } },
+    scales: { y: { range: (_, __, most) => [0, (most > 0 ? most : 1) * 1.1] } },
     axes: [
       {
         ...axis,
         grid: { show: false },
         space: 70,
-        values: (_, splits, __, ___, step) => splits.map((at) => timeText(at, step, zone.value)),
+        size: 26,
+        values: (_, splits) => splits.map((at) => timeText(at, (splits[1] ?? at) - (splits[0] ?? at), zone.value)),
       },
       {
         ...axis,
         grid: { stroke: colour('line'), width: 1 },
         space: 36,
-        size: 52,
-        values: (_, splits) => splits.map((value) => latest.current.unit(value)),
+        size: 60,
+        values: (_, splits) => splits.map((value) => (value === 0 ? '0' : latest.current.unit(value))),
       },
     ],
     series: [
@@ -112,6 +113,7 @@ function endLabels(plot: uPlot, lines: readonly PlotLine[], colour: (name: strin
   const ratio = devicePixelRatio;
   ctx.save();
   ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
   const taken: number[] = [];
   lines.forEach(({ label, tone, values }) => {

@@ -78,7 +78,7 @@ describe('the overview', () => {
             etag: '',
             updated_by: null,
             updated_at: null,
-            spec: { expires_at: '2026-11-30T00:00:00Z' } as KeyObject['spec'],
+            spec: { expires_at: '2026-11-30T00:00:00Z' },
             state: 'active',
             credentials: [],
             last_used: null,

@@ -237,7 +237,7 @@ function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
       <h3>{title}</h3>
       {tops.length === 0 && <p class="third">{none}</p>}
       {tops.map((top) => (
-        <p key={top.name} class="top">
+        <p key={top.name} class="top-item">
           <a class="cut" href={href(top.name)} title={top.name}>
             {top.name === '' ? 'none' : top.name}
           </a>

@@ -1,1 +1,252 @@
-export const Providers = () => <p>Providers</p>;
+import { useEffect, useMemo } from 'preact/hooks';
+import { api, ask } from '../../api/client.ts';
+import { useAction } from '../../api/action.ts';
+import { useLoad } from '../../api/load.ts';
+import { settingsTurn } from '../../api/live.ts';
+import { allOf } from '../../api/pages.ts';
+import { needs } from '../../api/session.ts';
+import type { CatalogEntry } from '../../api/shapes.ts';
+import { address, setQuery } from '../../address.ts';
+import { Chip, toneOf } from '../../parts/chip.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { duration } from '../../parts/format.ts';
+import { Action, Empty, Loads, Problem } from '../../parts/states.tsx';
+import { useSignal } from '@preact/signals';
+import { AddProvider } from './add.tsx';
+import { createTestRun } from './test-run.ts';
+import { TestSteps } from './test-steps.tsx';
+
+/** The entries of the catalog, how their targets do, and a new one. */
+export function Providers() {
+  const { query } = address.value;
+  const adding = query.has('add');
+  const chosen = query.get('entry');
+  const list = useLoad(`providers ${settingsTurn.value}`, (signal) =>
+    allOf((page) => ask(api.GET('/providers', { params: { query: page }, signal }))),
+  );
+  const kinds = useLoad(
+    adding ? 'kinds' : undefined,
+    async (signal) => (await ask(api.GET('/providers/kinds', { params: {}, signal }))).items,
+  );
+  const entry = list.state.value.data?.find(({ slug }) => slug === chosen);
+  return (
+    <>
+      <header class="head ruled">
+        <div class="row">
+          <h1 class="grow">{adding ? 'Add a provider' : 'Providers'}</h1>
+          {adding ? (
+            <button type="button" onClick={() => setQuery({ add: undefined })}>
+              Back to the list
+            </button>
+          ) : (
+            <button type="button" class="main" onClick={() => setQuery({ add: '1', entry: undefined }, false)}>
+              Add a provider
+            </button>
+          )}
+        </div>
+      </header>
+      <div class={`split${entry && !adding ? ' open' : ''}`}>
+        <div class="body grow list">
+          <Loads state={list.state.value} retry={list.reload}>
+            {(entries) =>
+              adding ? (
+                <Loads state={kinds.state.value} retry={kinds.reload}>
+                  {(found) => <AddProvider kinds={found} entries={entries} />}
+                </Loads>
+              ) : (
+                <Entries entries={entries} chosen={chosen} />
+              )
+            }
+          </Loads>
+        </div>
+        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} onChange={list.reload} />}
+      </div>
+    </>
+  );
+}
+
+const healthOf = ({ targets }: CatalogEntry): string => {
+  const states = targets.flatMap(({ health }) => health.map(({ state }) => state));
+  if (states.length === 0) return 'not called';
+  return ['open', 'half_open'].find((state) => states.some((one) => one === state)) ?? 'closed';
+};
+
+function credentialText({ credential: { kind, ref, email, last4 } }: CatalogEntry): string {
+  const names: Readonly<Record<string, string>> = {
+    none: 'none',
+    api_key: 'key',
+    service_account: 'service account',
+    caller_token: "the caller's token",
+    default: 'of the machine',
+    other: 'other',
+  };
+  const more = email ?? ref ?? (last4 === undefined ? undefined : `…${last4}`);
+  return `${names[kind] ?? kind}${more === undefined ? '' : ` ${more}`}`;
+}
+
+function Entries({ entries, chosen }: { readonly entries: readonly CatalogEntry[]; readonly chosen: string | null }) {
+  if (entries.length === 0)
+    return (
+      <Empty title="No provider yet">
+        <p>Requests go to entries of the catalog.</p>
+      </Empty>
+    );
+  return (
+    <table class="rows">
+      <thead>
+        <tr>
+          <th>Name</th>
+          <th>Kind</th>
+          <th>Credential</th>
+          <th>Health</th>
+          <th>Where it is</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr
+            key={entry.slug}
+            aria-current={entry.slug === chosen ? 'true' : undefined}
+            onClick={() => setQuery({ entry: entry.slug })}
+          >
+            <td>
+              <a href={`#/providers?entry=${encodeURIComponent(entry.slug)}`}>@{entry.slug}</a>
+            </td>
+            <td>{entry.provider}</td>
+            <td class="second">{credentialText(entry)}</td>
+            <td>
+              <Chip tone={toneOf(healthOf(entry))}>{healthOf(entry)}</Chip>
+            </td>
+            <td class="mono third">{entry.owner}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function EntryDetail({ entry, onChange }: { readonly entry: CatalogEntry; readonly onChange: () => void }) {
+  const run = useMemo(createTestRun, [entry.slug]);
+  useEffect(() => run.stop, [run]);
+  return (
+    <Drawer label={`Entry ${entry.slug}`}>
+      <div class="row top">
+        <h2 class="grow">@{entry.slug}</h2>
+        <button type="button" aria-label="Close" onClick={() => setQuery({ entry: undefined })}>
+          ✕
+        </button>
+      </div>
+      <dl class="facts">
+        <dt>Kind</dt>
+        <dd>{entry.provider}</dd>
+        <dt>Address</dt>
+        <dd class="mono">{entry.base_url ?? "the vendor's own"}</dd>
+        <dt>Credential</dt>
+        <dd>
+          {credentialText(entry)}{' '}
+          {entry.credential.project !== undefined && <span class="second">project {entry.credential.project}</span>}
+        </dd>
+        <dt>Models</dt>
+        <dd class="mono">{entry.models.length === 0 ? 'any' : entry.models.join(' ')}</dd>
+        <dt>Where it is</dt>
+        <dd class="mono">{entry.owner}</dd>
+      </dl>
+      <Targets entry={entry} />
+      <p class="row">
+        <Action
+          needs={needs('operator')}
+          busy={run.state.value === 'running'}
+          onClick={() => run.start({ slug: entry.slug, call: false })}
+        >
+          Test
+        </Action>
+        <Action
+          needs={needs('operator')}
+          busy={run.state.value === 'running'}
+          onClick={() => run.start({ slug: entry.slug, call: true })}
+        >
+          Test with a small call (it costs)
+        </Action>
+        <a class="button" href={`#/requests?provider=${encodeURIComponent(entry.slug)}`}>
+          Its requests
+        </a>
+      </p>
+      <TestSteps run={run} />
+      <Owner entry={entry} onChange={onChange} />
+    </Drawer>
+  );
+}
+
+function Targets({ entry }: { readonly entry: CatalogEntry }) {
+  if (entry.targets.length === 0) return <p class="second">No gateway config names it.</p>;
+  return (
+    <section class="card stack tight" aria-label="Targets">
+      <h3>Targets</h3>
+      {entry.targets.map(({ config, target, at, health }) => (
+        <div key={`${config} ${target}`} class="stack tight">
+          <p class="row">
+            <span class="grow mono">
+              {config} {target}
+            </span>
+            <span class="mono third">{at ? `${at.file}:${at.line}` : ''}</span>
+          </p>
+          {health.length === 0 && <p class="third">not called yet</p>}
+          {health.map(({ state, enforced, failed, of, last_error: last, retry_in_ms: retry, worker }, index) => (
+            <p key={index} class="row">
+              <Chip tone={toneOf(state)}>{state}</Chip>
+              <span class="second">
+                {failed ?? 0} of {of ?? 0} failed{last === undefined ? '' : `, last: ${last}`}
+                {enforced === false ? ', not enforced' : ''}
+                {retry === undefined ? '' : `, tried again in ${duration(retry)}`}
+                {worker === undefined ? '' : ` (worker ${worker})`}
+              </span>
+            </p>
+          ))}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Who has the entry is said before a change is offered. */
+function Owner({ entry, onChange }: { readonly entry: CatalogEntry; readonly onChange: () => void }) {
+  const asking = useSignal(false);
+  const remove = useAction(async () => {
+    await ask(
+      api.DELETE('/providers/{id}', { params: { path: { id: entry.id }, header: { 'If-Match': entry.etag } } }),
+    );
+    asking.value = false;
+    setQuery({ entry: undefined });
+    onChange();
+  });
+  if (entry.owner !== 'store')
+    return <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>;
+  return (
+    <>
+      <p>
+        <Action kind="danger" needs={needs('admin')} onClick={() => void (asking.value = true)}>
+          Delete the entry
+        </Action>
+      </p>
+      {remove.error.value && <Problem error={remove.error.value} />}
+      {asking.value && (
+        <Confirm
+          id={entry.slug}
+          title="Delete the entry"
+          verb="Delete"
+          busy={remove.busy.value}
+          onClose={() => void (asking.value = false)}
+          onConfirm={remove.run}
+        >
+          <p>
+            {entry.targets.length === 0
+              ? 'No gateway config names it.'
+              : `${entry.targets.length} targets name it: their requests will fail.`}{' '}
+            Its name is not given again.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

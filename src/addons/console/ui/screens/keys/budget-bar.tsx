@@ -1,0 +1,22 @@
+import type { BudgetObject } from '../../api/shapes.ts';
+import { amount } from '../../parts/format.ts';
+import { spentShare } from './tree.ts';
+
+/** What is spent of a budget, and what is left. */
+export function BudgetBar({ budget }: { readonly budget: BudgetObject }) {
+  const share = spentShare(budget);
+  const { unit, cap, spent } = budget;
+  const tone = share === undefined || share < 0.8 ? '' : share < 1 ? 'warning' : 'failed';
+  return (
+    <span class="budget" title={`${budget.name}: ${amount(spent, unit)} of ${amount(cap, unit)}`}>
+      <span class="bar">
+        <i class={tone} style={{ width: `${Math.min(100, (share ?? 0) * 100)}%` }} />
+      </span>
+      <span class="mono second">
+        {share === undefined
+          ? `of ${amount(cap, unit)}`
+          : `${amount(Math.max(0, cap - (spent ?? 0)), unit)} left of ${amount(cap, unit)}`}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,78 @@
+import { useSignal } from '@preact/signals';
+import { api, ask } from '../../api/client.ts';
+import { useAction } from '../../api/action.ts';
+import { needs, session } from '../../api/session.ts';
+import type { BudgetObject } from '../../api/shapes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { moment } from '../../parts/format.ts';
+import { zone } from '../../parts/prefs.ts';
+import { Action, Problem } from '../../parts/states.tsx';
+import { TextField } from '../../parts/text-field.tsx';
+import { BudgetBar } from './budget-bar.tsx';
+
+/** A budget with what is left, and a change of what is spent. */
+export function Budget({ budget, onChange }: { readonly budget: BudgetObject; readonly onChange: () => void }) {
+  const open = useSignal(false);
+  const noStore = session.value?.features.store === true ? undefined : 'A budget is counted with a state store only.';
+  return (
+    <div class="row">
+      <BudgetBar budget={budget} />
+      <span class="third">
+        {budget.period_end === null ? 'in all' : `until ${moment(budget.period_end, zone.value)}`}
+      </span>
+      <span class="right">
+        <Action needs={noStore ?? needs('operator')} onClick={() => void (open.value = true)}>
+          Adjust
+        </Action>
+      </span>
+      {open.value && <Adjust budget={budget} onClose={() => void (open.value = false)} onChange={onChange} />}
+    </div>
+  );
+}
+
+function Adjust({
+  budget,
+  onClose,
+  onChange,
+}: {
+  readonly budget: BudgetObject;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}) {
+  const by = useSignal('');
+  const reason = useSignal('');
+  const adjust = useAction(async () => {
+    await ask(
+      api.POST('/budgets/{id}:adjust', {
+        params: { path: { id: budget.id }, header: { 'If-Match': budget.etag } },
+        body: { by: by.value, reason: reason.value },
+      }),
+    );
+    onClose();
+    onChange();
+  });
+  return (
+    <Dialog title={`Adjust ${budget.name}`} onClose={onClose}>
+      <p class="second">
+        The amount is added to what is spent: a negative one gives room. An operator may change at most 10 % of the cap
+        within 24 hours.
+      </p>
+      <TextField title="Amount" of={by} placeholder={budget.unit === 'tokens' ? '-20000 tokens' : '-5 USD'} max={40} />
+      <TextField title="Reason, for the audit" of={reason} max={500} />
+      {adjust.error.value && <Problem error={adjust.error.value} />}
+      <p class="row">
+        <Action
+          kind="main"
+          needs={by.value === '' || reason.value === '' ? 'It takes an amount and a reason.' : undefined}
+          busy={adjust.busy.value}
+          onClick={adjust.run}
+        >
+          Adjust
+        </Action>
+        <button type="button" onClick={onClose}>
+          Leave it
+        </button>
+      </p>
+    </Dialog>
+  );
+}

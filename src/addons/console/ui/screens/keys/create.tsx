@@ -1,0 +1,108 @@
+import { useSignal } from '@preact/signals';
+import { api, ask } from '../../api/client.ts';
+import { useAction } from '../../api/action.ts';
+import { needs, owns, session } from '../../api/session.ts';
+import type { Schemas } from '../../api/shapes.ts';
+import { setQuery } from '../../address.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Patch } from '../../parts/patch.tsx';
+import { Action, Command, Copy, Problem } from '../../parts/states.tsx';
+import { TextField } from '../../parts/text-field.tsx';
+import { list, usesOf } from './tree.ts';
+
+type Draft = Schemas['key_draft'];
+
+/** A key of the store, or a patch of keys.yaml that has its digest. The secret is shown once. */
+export function CreateKey({ teams, onDone }: { readonly teams: readonly string[]; readonly onDone: () => void }) {
+  const [id, team, models, config] = [useSignal(''), useSignal(''), useSignal(''), useSignal('')];
+  const made = useSignal<{ readonly secret: string; readonly draft?: Draft } | undefined>(undefined);
+  const inStore = owns('keys');
+  const close = (): void => {
+    setQuery({ add: undefined });
+    if (made.value) onDone();
+  };
+  const create = useAction(async () => {
+    const spec = {
+      ...(team.value !== '' && { team: team.value }),
+      ...(models.value !== '' && { models: [...list(models.value)] }),
+      ...(config.value !== '' && { default_config: config.value }),
+    };
+    const body = { id: id.value, spec };
+    if (inStore) {
+      const answer = await ask(api.POST('/keys', { params: {}, body }));
+      made.value = { secret: answer.key ?? '' };
+    } else {
+      const draft = await ask(api.POST('/keys:draft', { params: {}, body }));
+      made.value = { secret: draft.key, draft };
+    }
+  });
+  if (made.value)
+    return <NewSecret id={id.value} secret={made.value.secret} draft={made.value.draft} onClose={close} />;
+  return (
+    <Dialog title="Create a key" onClose={close}>
+      <TextField title="Id" of={id} placeholder="web-search" />
+      <label class="field">
+        <span>Team (optional)</span>
+        <select value={team.value} onChange={(event) => void (team.value = event.currentTarget.value)}>
+          <option value="">none</option>
+          {teams.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      <TextField title="Models (optional)" of={models} placeholder="any; or gemini-2.5-*, claude-*" />
+      <TextField title="Default config (optional)" of={config} placeholder="production" />
+      {create.error.value && <Problem error={create.error.value} />}
+      <p class="row">
+        <Action
+          kind="main"
+          needs={id.value === '' ? 'It takes an id.' : needs(inStore ? 'admin' : 'operator')}
+          busy={create.busy.value}
+          onClick={create.run}
+        >
+          Create the key
+        </Action>
+        <button type="button" onClick={close}>
+          Leave it
+        </button>
+      </p>
+      {!inStore && <p class="third">Keys are in keys.yaml: you get the secret and a patch with its digest.</p>}
+    </Dialog>
+  );
+}
+
+interface SecretProps {
+  readonly id: string;
+  readonly secret: string;
+  readonly draft?: Draft | undefined;
+  readonly onClose: () => void;
+}
+
+/** The only time that a secret is on the page. It is in no address and no storage. */
+export function NewSecret({ id, secret, draft, onClose }: SecretProps) {
+  const url = session.value?.data_url ?? 'http://127.0.0.1:8787';
+  return (
+    <Dialog title={`The secret of ${id}`} onClose={onClose} fixed wide>
+      <p class="notice warning">It is shown now and never again: the gateway keeps only its digest.</p>
+      <p class="row">
+        <code class="secret grow">{secret}</code>
+        <Copy text={secret} />
+      </p>
+      {draft && (
+        <>
+          <h3>The patch of {draft.file}</h3>
+          <Patch draft={draft} />
+        </>
+      )}
+      <h3>Use it</h3>
+      {usesOf(url, secret).map(({ name, text }) => (
+        <Command key={name} text={text} label={name} />
+      ))}
+      <p>
+        <button type="button" class="main" onClick={onClose}>
+          I have stored it
+        </button>
+      </p>
+    </Dialog>
+  );
+}

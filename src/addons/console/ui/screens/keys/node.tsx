@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals';
+import { api, ask } from '../../api/client.ts';
+import { useAction } from '../../api/action.ts';
+import { needs, owns } from '../../api/session.ts';
+import { setQuery } from '../../address.ts';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Action, Command, Problem } from '../../parts/states.tsx';
+import { TextField } from '../../parts/text-field.tsx';
+import { Budget } from './budget.tsx';
+import type { KeyObjects } from './load.ts';
+import { isInFile, limitText } from './tree.ts';
+
+/** A team or an organization, by its name as a node: `team:search`. */
+export function NodeDetail({
+  node,
+  objects,
+  onChange,
+}: {
+  readonly node: string;
+  readonly objects: KeyObjects;
+  readonly onChange: () => void;
+}) {
+  const [kind = '', id = ''] = node.split(/:(.*)/s);
+  const found = (kind === 'team' ? objects.teams : objects.organizations).find((one) => one.id === id);
+  const budgets = objects.budgets.filter((budget) => budget.node === node);
+  return (
+    <Drawer label={node}>
+      <div class="row">
+        <h2 class="grow">
+          {id} <span class="third">{kind}</span>
+        </h2>
+        <button type="button" aria-label="Close" onClick={() => setQuery({ node: undefined })}>
+          ✕
+        </button>
+      </div>
+      {found ? (
+        <p class="second">{isInFile(found.owner) ? `In ${found.owner}.` : 'In the store.'}</p>
+      ) : (
+        <p class="notice warning">
+          There is no {kind} {id}.
+        </p>
+      )}
+      {found && Object.keys(found.spec).length > 0 && <p class="mono second">{limitText(found.spec)}</p>}
+      <section class="card stack tight" aria-label="Budgets">
+        <h3>Budgets</h3>
+        {budgets.length === 0 && <p class="second">It has no budget.</p>}
+        {budgets.map((budget) => (
+          <Budget key={budget.id} budget={budget} onChange={onChange} />
+        ))}
+        {found && <NewBudget node={node} onChange={onChange} />}
+      </section>
+      <p>
+        <a class="button" href={`#/requests?${kind}=${encodeURIComponent(id)}`}>
+          Its requests
+        </a>
+      </p>
+    </Drawer>
+  );
+}
+
+const PERIODS = ['month', 'week', 'day', 'hour', 'total'] as const;
+
+/** In the store where it has budgets; else the lines for the file. */
+function NewBudget({ node, onChange }: { readonly node: string; readonly onChange: () => void }) {
+  const cap = useSignal('');
+  const period = useSignal<(typeof PERIODS)[number]>('month');
+  const create = useAction(async () => {
+    const id = `${node.replaceAll(/[^\w-]/g, '-')}-${period.value}`;
+    await ask(api.POST('/budgets', { params: {}, body: { id, spec: { node, cap: cap.value, period: period.value } } }));
+    cap.value = '';
+    onChange();
+  });
+  const [kind = '', id = ''] = node.split(/:(.*)/s);
+  const file = kind === 'key' ? 'keys.yaml' : 'teams.yaml';
+  return (
+    <div class="stack tight">
+      <div class="row">
+        <div class="grow">
+          <TextField title="Cap" of={cap} placeholder="500 USD, or 1000000 tokens" max={40} />
+        </div>
+        <label class="field">
+          <span>Period</span>
+          <select
+            value={period.value}
+            onChange={(event) =>
+              void (period.value = PERIODS.find((one) => one === event.currentTarget.value) ?? 'month')
+            }
+          >
+            {PERIODS.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        {owns('budgets') && (
+          <Action
+            needs={cap.value === '' ? 'It takes a cap.' : needs('admin')}
+            busy={create.busy.value}
+            onClick={create.run}
+          >
+            Create a budget
+          </Action>
+        )}
+      </div>
+      {create.error.value && <Problem error={create.error.value} />}
+      {!owns('budgets') && cap.value !== '' && (
+        <>
+          <p class="second">
+            For {kind} {id} in {file}:
+          </p>
+          <Command text={`budgets:\n  - cap: ${cap.value}\n    period: ${period.value}`} label={`Lines of ${file}`} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,185 @@
+import type { EntryKind } from '../../api/shapes.ts';
+
+export interface EntryField {
+  readonly name: string;
+  readonly kind: 'secret' | 'file' | 'flag' | 'list' | 'text';
+  readonly words: string;
+  readonly required: boolean;
+  /** Few entries need it. */
+  readonly rare: boolean;
+  readonly options: readonly string[];
+}
+
+/** Fields that a first entry may need, in the order of a form. Others are for the file. */
+const SHOWN = [
+  'service_account',
+  'api_key',
+  'project_id',
+  'region',
+  'base_url',
+  'deployments',
+  'api_version',
+  'organization',
+  'project',
+  'allow_insecure',
+  'models',
+];
+
+const RARE: ReadonlySet<string> = new Set(['api_version', 'organization', 'project', 'allow_insecure', 'deployments']);
+
+interface PropertySchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly items?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, PropertySchema>>;
+  readonly oneOf?: readonly PropertySchema[];
+  readonly anyOf?: readonly PropertySchema[];
+  readonly required?: readonly string[];
+  readonly definitions?: Readonly<Record<string, PropertySchema>>;
+}
+
+/** The form of a kind of entries, from its schema: no kind is built in. */
+export function fieldsOf({ schema, secrets, kind }: EntryKind): readonly EntryField[] {
+  // A JSON Schema of the settings.
+  const root = schema as PropertySchema;
+  const resolve = (one: PropertySchema | undefined): PropertySchema => {
+    const name = one?.$ref?.split('/').at(-1);
+    return (
+      (name === undefined
+        ? one
+        : { ...root.definitions?.[name], ...(one?.description !== undefined && { description: one.description }) }) ??
+      {}
+    );
+  };
+  const branches = [root, ...(root.oneOf ?? [])].map(resolve);
+  const entry =
+    branches.find(({ properties }) => resolve(properties?.['provider']).const === kind) ??
+    branches.find(({ properties }) => properties) ??
+    {};
+  return SHOWN.flatMap((name) => {
+    const property = entry.properties?.[name];
+    if (!property) return [];
+    const found = resolve(property);
+    return [
+      {
+        name,
+        kind: kindOf(name, found, secrets),
+        words: firstSentence(property.description ?? found.description ?? ''),
+        required: entry.required?.includes(name) === true,
+        rare: RARE.has(name) && entry.required?.includes(name) !== true,
+        options: (found.enum ?? []).filter((one) => typeof one === 'string'),
+      },
+    ];
+  });
+}
+
+function kindOf(name: string, { type }: PropertySchema, secrets: readonly string[]): EntryField['kind'] {
+  if (name === 'service_account') return 'file';
+  if (secrets.includes(name)) return 'secret';
+  if (type === 'boolean') return 'flag';
+  return name === 'models' || type === 'array' ? 'list' : 'text';
+}
+
+const firstSentence = (text: string): string => /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text;
+
+export type Values = Readonly<Record<string, string | boolean>>;
+
+/** The entry as the form has it; empty fields are left out. */
+export function specOf(kind: string, fields: readonly EntryField[], values: Values): Record<string, unknown> {
+  const given = fields.flatMap(({ name, kind: of }) => {
+    const value = values[name];
+    if (value === undefined || value === '' || value === false) return [];
+    if (of === 'list')
+      return [
+        [
+          name,
+          String(value)
+            .split(/[\s,]+/)
+            .filter(Boolean),
+        ],
+      ];
+    if (of === 'file') return [[name, JSON.parse(String(value)) as unknown]];
+    return [[name, value]];
+  });
+  return { provider: kind, ...Object.fromEntries(given) };
+}
+
+/** The entry for a file: in the place of each secret stands where it comes from. */
+export function withoutSecrets(
+  id: string,
+  spec: Readonly<Record<string, unknown>>,
+  fields: readonly EntryField[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(spec).map(([name, value]) => {
+      const kind = fields.find((field) => field.name === name)?.kind;
+      if (kind === 'file') return [name, `\${file:/run/secrets/${id}-service-account.json}`];
+      if (kind !== 'secret' || /^\$\{(?:env|file):/.test(String(value))) return [name, value];
+      return [name, `\${env:${id.toUpperCase().replaceAll(/\W/g, '_')}_${name.toUpperCase()}}`];
+    }),
+  );
+}
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-_]{0,62}[a-z0-9])?$/;
+
+/** Why a name cannot be; undefined: it can. */
+export function slugProblem(slug: string, taken: readonly string[]): string | undefined {
+  if (slug === '') return 'Configs name the entry by it: @name.';
+  if (!SLUG.test(slug)) return 'Small letters, digits, - and _, at most 64.';
+  return taken.includes(slug) ? 'An entry has this name.' : undefined;
+}
+
+const MAX_FILE = 64 * 1024;
+
+export interface ServiceAccount {
+  readonly email: string;
+  readonly project: string;
+  readonly keyId: string;
+}
+
+/** What may be shown of a service account's file. Throws what is wrong with it. */
+export function readServiceAccount(text: string): ServiceAccount {
+  if (text.length > MAX_FILE) throw new Error('The file has more than 64 KB: it is no service-account key.');
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    throw new Error('The file is not JSON.');
+  }
+  const {
+    client_email: email,
+    project_id: project,
+    private_key_id: keyId,
+    private_key: key,
+  } = Object(found) as Record<string, unknown>;
+  if (typeof email !== 'string' || typeof key !== 'string')
+    throw new Error('The file has no client_email and private_key: it is no service-account key.');
+  return {
+    email,
+    project: typeof project === 'string' ? project : 'unknown',
+    keyId: typeof keyId === 'string' ? keyId : 'unknown',
+  };
+}
+
+export interface TestStep {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly ms?: number;
+  readonly code?: string;
+  readonly message?: string;
+  readonly hint?: string;
+}
+
+export const STEP_WORDS: Readonly<Record<string, string>> = {
+  settings: 'The settings are valid',
+  address: 'The address is allowed',
+  dns: 'The name is found',
+  tls: 'The connection is private',
+  clock: 'The clocks agree',
+  token: 'A token is given',
+  permission: 'The permission is there',
+  call: 'A small call is answered',
+};

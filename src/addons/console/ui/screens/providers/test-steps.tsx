@@ -1,0 +1,36 @@
+import { ms } from '../../parts/format.ts';
+import { Problem } from '../../parts/states.tsx';
+import { STEP_WORDS } from './entry.ts';
+import type { TestRun } from './test-run.ts';
+
+/** Each step with its time and, where it failed, the remedy. */
+export function TestSteps({ run }: { readonly run: TestRun }) {
+  const state = run.state.value;
+  if (state === 'idle') return null;
+  return (
+    <div class="stack tight" role="status" aria-label="The test">
+      <ol class="test-steps">
+        {run.steps.value.map(({ name, ok, ms: took, code, message, hint }) => (
+          <li key={name}>
+            <p class="row">
+              <span class={ok ? 'ok-text' : 'failed-text'}>{ok ? '✓' : '✗'}</span>
+              <span class="grow">
+                {STEP_WORDS[name] ?? name}
+                {message !== undefined && <span class={ok ? 'third' : 'failed-text'}>: {message}</span>}
+              </span>
+              {code !== undefined && <code class="third">{code}</code>}
+              <span class="num third">{ms(took)}</span>
+            </p>
+            {!ok && hint !== undefined && <p class="notice warning">{hint}</p>}
+          </li>
+        ))}
+      </ol>
+      {state === 'running' && <p class="second">Testing…</p>}
+      {state === 'good' && <p class="notice ok">The entry works.</p>}
+      {state === 'bad' && run.error.value === undefined && (
+        <p class="notice failed">The test ended at the step above.</p>
+      )}
+      {run.error.value && <Problem error={run.error.value} />}
+    </div>
+  );
+}
