@@ -92,8 +92,6 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
 
 /** Their rows are there, their work is not. */
 const LATER: readonly string[] = [
-  'stream.get',
-  'stats.get',
   'providers.list',
   'providers.kinds',
   'providers.get',

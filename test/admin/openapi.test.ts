@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
 
   it.each(BUILT)(
     'says what %s answers, and which bodies and errors it has',
-    async (id, { method, path, body, status, changes }) => {
+    async (id, { method, path, body, status, changes, streams }) => {
       const operation = document.paths[path]![method.toLowerCase()]!;
       const { path: target, body: sample } = CALLS[id];
       await create(id);
@@ -93,6 +93,8 @@ describe('the OpenAPI document', () => {
         expect(validatorOf(operation.requestBody!.content['application/json']!.schema)(sent)).toBe(true);
       const refused = await admin.ask(method, own, { token, ...(sample && { body: { ...sample, colour: 1 } }) });
       if (refused.status >= 400) checkProblem(operation, refused.status, refused.json);
+      // A stream goes on; tests of its own read it.
+      if (streams !== undefined && method === 'GET') return;
       const answer = await admin.ask(method, own, { token, body: sent, headers: changes ? { 'if-match': '*' } : {} });
       expect([id, answer.status, answer.text]).toEqual([id, status, expect.anything()]);
       const described = operation.responses[String(status)]?.content?.['application/json'];

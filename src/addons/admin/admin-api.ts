@@ -199,6 +199,8 @@ export class AdminApi {
         body: route.body === undefined || route.explains ? undefined : parseCallBody(bytes),
         limits,
         accept: request.headers.accept,
+        lastEventId: request.headers['last-event-id']?.toString(),
+        isAllowed: () => this.#isAllowed(request, place),
         records,
         explains,
         explain,
@@ -220,6 +222,15 @@ export class AdminApi {
     const { idempotency } = (await this.#readObjects()).store;
     const repeatable = { identity, key, method: route.method, target: request.url ?? '', body: bytes };
     return this.#repeatable.run(repeatable, idempotency, run);
+  }
+
+  async #isAllowed(request: IncomingMessage, place: RoutedCall): Promise<boolean> {
+    try {
+      checkAllowed(place, await this.identify(request));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #endBootstrap(): Promise<void> {

@@ -48,6 +48,8 @@ export interface WorkerQuestions {
   readonly keeps: { readonly args: { readonly id: string }; readonly answer: boolean };
   /** Explains a request of this worker; undefined: it keeps none under this id. */
   readonly explained: { readonly args: { readonly id: string }; readonly answer: ExplainOutcome | undefined };
+  /** A question to a part of the worker. */
+  readonly part: { readonly args: { readonly topic: string; readonly question: unknown }; readonly answer: unknown };
   /** A ping: any answer shows that the event loop runs. */
   readonly alive: { readonly args: undefined; readonly answer: void };
   readonly targets: { readonly args: undefined; readonly answer: readonly string[] };
@@ -122,6 +124,8 @@ export type ToPrimary =
   | { readonly type: 'alert'; readonly alert: Alert }
   /** Unsolicited: the primary logs the first one. */
   | { readonly type: 'hint'; readonly hint: HeaderHint }
+  /** Unsolicited: for the same part of the primary. */
+  | { readonly type: 'told'; readonly topic: string; readonly message: unknown }
   /** Unsolicited: the worker accepts no more connections and ends because of an unhandled error. */
   | { readonly type: 'ending' }
   /** Unsolicited, about once a second: values that must not be lost if the worker dies suddenly. */

@@ -31,7 +31,12 @@ describe('a list of requests from several processes', () => {
     place: { running, at: place },
     line: { request_id: `r${place}` },
   });
-  const page = (lines: ReturnType<typeof line>[], more = false, oldest?: string) => ({ lines, more, oldest });
+  const page = (lines: ReturnType<typeof line>[], more = false, oldest?: string) => ({
+    lines,
+    more,
+    oldest,
+    marks: { running: lines.length, ended: lines.length * 2 },
+  });
   const first = answerOf(1, page([line(true, 2), line(false, 7), line(false, 3)], false, at(2)));
   const second = answerOf(2, page([line(true, 4), line(false, 5)], false, at(1)));
   const idsOf = ({ lines }: ReturnType<typeof mergePages>) => lines.map(({ line: shown }) => Object.values(shown));
@@ -56,6 +61,12 @@ describe('a list of requests from several processes', () => {
   it('keeps lines of one place on one page: the next page begins after a place', () => {
     const same = [answerOf(1, page([line(false, 5)])), answerOf(2, page([line(false, 5), line(false, 4)]))];
     expect(mergePages(same, 1)).toMatchObject({ more: true, lines: { length: 2 } });
+  });
+
+  it('has the marks of the process that is behind, and counts what no page has', () => {
+    const counted = (missed: number, lines: number) =>
+      answerOf(1, { ...page(Array.from({ length: lines }, (_, index) => line(false, index))), missed });
+    expect(mergePages([counted(3, 2), counted(1, 3)], 3)).toMatchObject({ marks: { running: 2, ended: 4 }, missed: 6 });
   });
 
   it('names the workers that did not answer', () => {

@@ -44,11 +44,19 @@ export function mergePages(answers: readonly Answered<RecordPage>[], limit: numb
     .toSorted((one, other) => comparePlaces(one.place, other.place));
   const full = found.findIndex(({ place }, index) => isPageFull(found.slice(0, index), place, limit));
   const lines = full === -1 ? found : found.slice(0, full);
+  const missed = answers.reduce((sum, { answer }) => sum + (answer?.missed ?? 0), found.length - lines.length);
+  const marks = answers.flatMap(({ answer }) => answer?.marks ?? []);
   const oldest = answers.flatMap(({ answer }) => answer?.oldest ?? []).sort(compare);
   return {
     lines,
     more: full !== -1 || answers.some(({ answer }) => answer?.more),
     oldest: oldest[0],
+    // What a worker had later than the others comes twice, and never not at all.
+    marks: {
+      running: Math.min(...marks.map(({ running }) => running)),
+      ended: Math.min(...marks.map(({ ended }) => ended)),
+    },
+    ...(answers.some(({ answer }) => answer?.missed !== undefined) && { missed }),
     partial: answers.filter(({ answered }) => !answered).map(({ worker }) => worker),
   };
 }

@@ -2,7 +2,7 @@ import type { Load, DrainTimes } from '../../core/process/drain.ts';
 import type { RecordSource } from '../../core/record/record-query.ts';
 import { logHint, type HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
-import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
+import type { PartAnswer, WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
 import type { InForce } from '../../core/process/reload.ts';
 import { CannotFork, failureOf, forkWorker, pauseBefore, setUpFork, WorkersFailed } from './fork.ts';
 import { Connections } from './connections.ts';
@@ -32,6 +32,8 @@ const START_LIMIT_MS = 60_000;
 const RELOAD_LIMIT_MS = 60_000;
 /** Limit of a look-up: Prometheus gives up after 10 s, and the last numbers of a busy worker are better than none. */
 const LOOK_UP_LIMIT_MS = 1_000;
+/** Limit of a question to a part of one worker, which may call upstreams. */
+const PART_LIMIT_MS = 15 * 60_000;
 
 interface PoolOptions {
   readonly size: number;
@@ -58,6 +60,7 @@ export class WorkerProcessPool implements WorkerPool {
   #address: Address | undefined;
   #stopping = false;
   #hinted = false;
+  #turn = 0;
 
   constructor(options: PoolOptions, tools: WorkerPoolTools) {
     this.#options = options;
@@ -107,6 +110,19 @@ export class WorkerProcessPool implements WorkerPool {
   };
 
   readonly explains: ExplainSource = explainedBy(() => this.#serving());
+
+  async ask(topic: string, question: unknown, of: 'all' | 'one'): Promise<readonly PartAnswer[]> {
+    if (of === 'one') {
+      const members = this.#serving();
+      const member = members[(this.#turn += 1) % members.length];
+      if (!member) return [];
+      return [
+        { worker: member.worker.id, answer: await member.channel.ask('part', { topic, question }, PART_LIMIT_MS) },
+      ];
+    }
+    const answers = await this.#askAll('part', { topic, question });
+    return answers.flatMap(({ worker, answered, answer }) => (answered ? [{ worker, answer }] : []));
+  }
 
   async targets(): Promise<readonly string[]> {
     const answers = await this.#askAll('targets', undefined);
@@ -224,6 +240,7 @@ export class WorkerProcessPool implements WorkerPool {
     if (message.type === 'state') return void this.#answerState(member, message);
     if (message.type === 'label') return this.#labels.receive(message.use);
     if (message.type === 'alert') return this.#tools.alerts?.raise(message.alert);
+    if (message.type === 'told') return this.#tools.told?.(message.topic, message.message, member.worker.id);
     if (message.type === 'hint') return this.#logFirst(message.hint);
     if (message.type === 'ending') return this.#replaceEnding(member);
     // Messages may arrive after the exit, when this worker's counters are already in the sum of ended workers.

@@ -1,5 +1,5 @@
 import type { Explain } from '../../core/process/explain-port.ts';
-import { portOf } from '../../core/process/process-part.ts';
+import { askPart, portOf } from '../../core/process/process-part.ts';
 import type { HeaderHint } from '../../core/http/gateway/request-path.ts';
 import cluster from 'node:cluster';
 import { WorkerLabels } from '../../core/catalog/model-labels.ts';
@@ -52,6 +52,8 @@ const budgets = { counters: state, boot: newBoot('worker', systemClock) };
 const onHint = (hint: HeaderHint): void => send({ type: 'hint', hint });
 const alerts = { raise: (alert: Alert) => send({ type: 'alert', alert }) };
 
+const tell = (topic: string, message: unknown): void => send({ type: 'told', topic, message });
+
 /** A worker that has begun to serve is replaced while it ends. */
 const onFaults = ({ pluginFault, fail }: FaultHandler): void =>
   setFaultHandler({
@@ -66,7 +68,7 @@ const answers: WorkerAnswers = {
   async start({ configs, files: sent, port }) {
     files = sent;
     try {
-      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen };
+      const shared = { responses, budgets, alerts, ledger: state, stored, writeKeyUses: state.seen, tell };
       const own = withStoredObjects(
         sentFiles(() => files),
         () => stored.now,
@@ -93,6 +95,7 @@ const answers: WorkerAnswers = {
   explain: async (args) => explained().explains.explain(args),
   keeps: async ({ id }) => explained().keeps(id),
   explained: async ({ id }) => explained().explains.explained(id),
+  part: ({ topic, question }) => askPart(started().parts, topic, question),
   alive: async () => {},
   targets: async () => started().targets(),
   labels: async (names) => models.follow(names),

@@ -16,4 +16,6 @@ export interface SharedByPrimary {
   readonly writeKeyUses: Entities['seen'];
   /** Where the costs of requests are written, if the settings have a state store. */
   readonly ledger: Pick<Ledger, 'append'>;
+  /** Sends a message to the same part of the primary. */
+  readonly tell?: (topic: string, message: unknown) => void;
 }

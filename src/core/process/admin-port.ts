@@ -7,6 +7,7 @@ import type { RecordSource } from '../record/record-query.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import type { Console } from './console-port.ts';
+import type { WorkerPool } from './running-gateway.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
 import type { InForce, LastReload } from './reload.ts';
 
@@ -40,6 +41,8 @@ export interface ApiSources {
   /** Undefined: this build explains nothing. Of all workers, where there are any. */
   readonly explains: ExplainSource | undefined;
   readonly explain: Pick<Explain, 'readQuestion' | 'textOf' | 'withoutTexts'> | undefined;
+  /** Asks the processes that serve. */
+  readonly ask: WorkerPool['ask'];
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import type { RecordQuery, RecordSource } from '../record/record-query.ts';
 import type { InForce } from './reload.ts';
 
 /** What series of statistics can be split and filtered by. */
@@ -9,6 +10,10 @@ export interface Console {
   readonly sessions: Sessions;
   /** This run of the process. */
   readonly boot: { readonly id: string; readonly startedAt: number };
+  /** Events of a stream, as their text. Undefined: too many are open. */
+  stream(records: RecordSource, options: StreamOptions): AsyncIterable<string> | undefined;
+  /** The counts of all processes. */
+  stats(query: StatsQuery): Promise<StatsAnswer>;
   /** The settings in force as they were written. */
   written(inForce: InForce): Promise<WrittenSettings>;
   /** A file of the page, by its path below `/ui/`. Undefined: there is none. */
@@ -58,4 +63,49 @@ export interface WrittenSettings {
   places(config: string): Readonly<Record<string, WrittenPlace>> | undefined;
   /** Where an entry of the catalog is. Undefined: not in a file. */
   entry(slug: string): WrittenPlace | undefined;
+}
+
+export interface StreamOptions {
+  /** Which requests. Undefined: none. */
+  readonly query: Omit<RecordQuery, 'limit'> | undefined;
+  /** The place after which the stream resumes. Undefined: it begins now. */
+  readonly lastId: number | undefined;
+  /** What else it tells, again when something of it has changed. */
+  readonly news: () => readonly (readonly [event: string, data: object])[];
+  /** Whether the caller still has the right. */
+  readonly isAllowed: () => Promise<boolean>;
+}
+
+export interface StatsQuery {
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly stepSeconds: number;
+  readonly by: StatsDimension | undefined;
+  readonly filters: readonly (readonly [StatsDimension, readonly string[]])[];
+}
+
+/** A number for each step. Names as in the answers of the API. */
+export interface StatsSeries {
+  readonly name: string;
+  readonly requests: readonly number[];
+  readonly errors: readonly number[];
+  readonly rescued: readonly number[];
+  readonly cached: readonly number[];
+  readonly tokens_in: readonly number[];
+  readonly tokens_out: readonly number[];
+  readonly nano: readonly number[];
+  readonly p50_ms: readonly (number | null)[];
+  readonly p95_ms: readonly (number | null)[];
+  readonly first_p95_ms: readonly (number | null)[];
+}
+
+export interface StatsAnswer {
+  readonly stepSeconds: number;
+  readonly since: number;
+  readonly points: number;
+  readonly series: readonly StatsSeries[];
+  readonly other: StatsSeries | null;
+  /** Steps before it have no figures. */
+  readonly completeSince: number;
 }

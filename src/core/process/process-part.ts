@@ -16,6 +16,7 @@ import type { ResponseStore } from '../memory/ports.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { AlertSink } from '../ports/alert.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
+import type { BoundedRecord } from '../record/bounded-record.ts';
 import type { RequestRecord } from '../record/record.ts';
 import type { RecordStore } from '../record/store.ts';
 import type { Settings } from '../settings/read/load.ts';
@@ -67,7 +68,11 @@ export interface ProcessPart extends SnapshotSource, Ports {
   /** For config tests, which keep state and leave nothing outside of the process. Default: the part itself. */
   isolated?(): SnapshotSource;
   /** Called with the record of each request, when its reply has ended. */
-  recorded?(record: RequestRecord): void;
+  recorded?(record: RequestRecord, bounded: BoundedRecord): void;
+  /** A message of the same part of a worker, for the primary. Plain values. */
+  told?(topic: string, message: unknown, worker: number): void;
+  /** A question of the primary, or of the listener of this process. Undefined: the topic is not of this part. */
+  asked?(topic: string, question: unknown): Promise<unknown> | undefined;
   /** For people, in `/readyz?verbose`. */
   lines?(): readonly string[];
   /** Called before the process serves, and before its workers begin. */
@@ -122,3 +127,12 @@ export interface PartTools extends ProcessParts {
 /** Undefined: no add-on of the build fills the port. */
 export const portOf = <K extends keyof Ports>(parts: readonly ProcessPart[], key: K): Ports[K] | undefined =>
   parts.find((part) => part[key] !== undefined)?.[key];
+
+/** Asks the part of a process that knows the topic. */
+export function askPart(parts: readonly ProcessPart[], topic: string, question: unknown): Promise<unknown> {
+  for (const part of parts) {
+    const answer = part.asked?.(topic, question);
+    if (answer) return answer;
+  }
+  return Promise.reject(new Error(`no part of this process answers ${topic}`));
+}

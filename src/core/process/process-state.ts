@@ -103,7 +103,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     costs: portOf(opened, 'costs'),
     accessLog: (record, wallMs) => accessLog(record, wallMs),
-    alsoTo: (record) => listeners.forEach((listener) => listener.recorded?.(record)),
+    alsoTo: (record, bounded) => listeners.forEach((listener) => listener.recorded?.(record, bounded)),
   });
   return {
     parts: opened,

@@ -75,6 +75,14 @@ export interface WorkerPoolTools {
   /** The objects of the state store, which workers get from the primary. Undefined: there is none. */
   readonly stored: ObjectReplica | undefined;
   readonly alerts: AlertSink | undefined;
+  /** Gets the messages of the parts of workers. */
+  readonly told?: (topic: string, message: unknown, worker: number) => void;
+}
+
+export interface PartAnswer {
+  /** Undefined: the process itself. */
+  readonly worker?: number;
+  readonly answer: unknown;
 }
 
 /** The worker processes as the primary's listeners and reloads see them. */
@@ -86,6 +94,8 @@ export interface WorkerPool {
   scrape: Metrics['scrape'];
   readonly records: RecordSource;
   readonly explains: ExplainSource;
+  /** Asks the parts of all workers, or of one of them: `asked` of ProcessPart. Workers that do not answer are left out. */
+  ask(topic: string, question: unknown, of: 'all' | 'one'): Promise<readonly PartAnswer[]>;
   /** The health of the targets as each worker sees it. */
   targets(): Promise<readonly string[]>;
   /** The reasons why the workers do not serve. Empty: they serve. */

@@ -13,7 +13,7 @@ import type { Settings } from '../settings/read/load.ts';
 import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
-import { portOf, type ProcessParts } from './process-part.ts';
+import { askPart, portOf, type ProcessParts } from './process-part.ts';
 import type { InForce, LastReload } from './reload.ts';
 import type { Gateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
@@ -100,6 +100,8 @@ export function createServers(
       clock,
       inForce: current,
       lastReload,
+      ask: async (topic, question, of) =>
+        workers ? workers.ask(topic, question, of) : [{ answer: await askPart(processState.parts, topic, question) }],
       settings: () => live.current.server,
       tls: tls.admin,
     }),

@@ -30,8 +30,10 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { hash } = snapshot;
   const serving = { role: kind, hash, tenants: () => live.current.tenancy.current };
   for (const part of processState.parts) await part.begin?.(serving);
+  const told = (topic: string, message: unknown, worker: number): void =>
+    processState.parts.forEach((part) => part.told?.(topic, message, worker));
   const [responses, alerts, usage] = [port('responses'), port('alerts'), port('usage')];
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, alerts, usage }) : undefined;
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, alerts, usage, told }) : undefined;
   const targets = () => healthLines(processState.shared.health.reports());
   const sources = { live, workers, targets, current: (): InForce => reloader.inForce, lastReload: () => reloader.last };
   const { servers, drained, certificates } = createServers(parts, sources);

@@ -72,6 +72,8 @@ export interface RecordPlace {
 export interface RecordQuery extends Readonly<Partial<Record<RecordDimension, readonly string[]>>> {
   readonly limit: number;
   readonly after?: RecordPlace;
+  /** Only what has come since a page with these marks: a page without `more`, which counts what exceeds the limit. */
+  readonly newer?: RecordMarks;
   readonly state?: ListedState;
   /** Of the arrival, in milliseconds since 1970. */
   readonly since?: number;
@@ -84,11 +86,22 @@ export interface RecordQuery extends Readonly<Partial<Record<RecordDimension, re
   readonly text?: string;
 }
 
+/** The latest places of a list. */
+export interface RecordMarks {
+  /** As in `RecordPlace`. */
+  readonly running: number;
+  readonly ended: number;
+}
+
 export interface RecordPage {
   readonly lines: readonly PlacedLine[];
   readonly more: boolean;
   /** ISO 8601: when the oldest request that is kept arrived. Undefined: none is kept. */
   readonly oldest: string | undefined;
+  /** For `newer` of the next page. */
+  readonly marks: RecordMarks;
+  /** With `newer`: requests beyond the limit. */
+  readonly missed?: number;
 }
 
 export interface PlacedLine {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock, ReplyEnd } from '../../plugin/index.ts';
 import type { Recorder } from '../kernel/index.ts';
 import type { AccessLog } from './log/access-log.ts';
-import { boundRecord } from './bounded-record.ts';
+import { boundRecord, type BoundedRecord } from './bounded-record.ts';
 import type { EndedRequest, EndedRequests } from './ended-requests.ts';
 import { CallersAsLabels } from './metrics/caller-labels.ts';
 import { RequestMetrics, type LabelledCallers, type LabelledModels } from './metrics/request-metrics.ts';
@@ -43,7 +43,7 @@ interface RecorderOptions {
   /** Writes records into files. Undefined: no files. */
   readonly recordFiles?: Pick<RecordFiles, 'write'> | undefined;
   /** Called with each record. */
-  readonly alsoTo?: ((record: RequestRecord) => void) | undefined;
+  readonly alsoTo?: ((record: RequestRecord, bounded: BoundedRecord) => void) | undefined;
   /** Holds ended requests until they are written. */
   readonly ended: EndedRequests;
 }
@@ -145,7 +145,7 @@ function createWriter(options: RecorderOptions): (all: readonly EndedRequest[]) 
     ({ bounded, wallMs }) => accessLog(bounded, wallMs),
     ({ bounded }) => records?.keep(bounded),
     ...(recordFiles ? [({ bounded }: EndedRequest) => recordFiles.write(bounded)] : []),
-    ...(alsoTo ? [({ record }: EndedRequest) => alsoTo(record)] : []),
+    ...(alsoTo ? [({ record, bounded }: EndedRequest) => alsoTo(record, bounded)] : []),
     ({ record, span }) => span?.close(record),
   ];
   return (all) => {

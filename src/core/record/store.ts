@@ -11,6 +11,7 @@ import {
   mayHaveState,
   recordFilter,
   type PlacedLine,
+  type RecordMarks,
   type RecordPage,
   type RecordPlace,
   type RecordQuery,
@@ -35,6 +36,19 @@ interface FoundRecord {
   readonly place: RecordPlace;
   readonly record: BoundedRecord;
 }
+
+interface FittingRecord extends FoundRecord {
+  readonly filter: ReturnType<typeof recordFilter>;
+}
+
+/** Undefined: only its credentials fit. An answer must not tell that a record has one. */
+function lineOf({ place, record, filter }: FittingRecord): PlacedLine | undefined {
+  const json = recordJson(record);
+  return !filter || filter(json) ? { place, line: recordLine(json) } : undefined;
+}
+
+/** The wall clock of a request and the one of a list may differ by this much. */
+const SKEW_MS = 5;
 
 /** A list is made in slices, between which requests are served: to filter 10,000 records takes 100 ms (measured). */
 const SLICE = 100;
@@ -106,9 +120,10 @@ export class RecordStore {
   /** One line per request, as plain JSON: running requests, then ended ones, latest first. */
   list(query: RecordQuery): object[] {
     const lines: object[] = [];
-    for (const one of this.#lines(query)) {
+    for (const one of this.#found(query)) {
       if (lines.length === query.limit) break;
-      if (one) lines.push(one.line);
+      const line = one && lineOf(one);
+      if (line) lines.push(line.line);
     }
     return lines;
   }
@@ -116,20 +131,35 @@ export class RecordStore {
   /** The same a page at a time, while requests are served. */
   async page(query: RecordQuery): Promise<RecordPage> {
     const lines: PlacedLine[] = [];
-    let more = false;
-    for (const one of this.#lines(query)) {
-      more = one !== undefined && isPageFull(lines, one.place, query.limit);
-      if (more) break;
-      if (one) lines.push(one);
-      else await setImmediate();
+    let [more, missed] = [false, 0];
+    // Before the first slice: what comes meanwhile belongs to the next page.
+    this.#flush();
+    const marks = this.#marks();
+    for (const one of this.#found(query)) {
+      if (!one) await setImmediate();
+      else if (!isPageFull(lines, one.place, query.limit))
+        lines.push(...[lineOf(one)].filter((line) => line !== undefined));
+      else if (query.newer) missed += 1;
+      else {
+        more = true;
+        break;
+      }
     }
-    const [oldest] = this.#latestFirst().slice(-1);
-    return { lines, more, oldest: oldest && new Date(oldest.record.receivedAt).toISOString() };
+    const oldest = this.#kept.length < this.#capacity ? this.#kept[0] : this.#kept[this.#next];
+    const since = oldest && new Date(oldest.record.receivedAt).toISOString();
+    return { lines, more, oldest: since, marks, ...(query.newer && { missed }) };
   }
 
-  /** Lines of the records that fit; undefined: the end of a slice. */
-  *#lines(query: RecordQuery): Generator<PlacedLine | undefined> {
-    const { state, since = -Infinity, until = Infinity, after } = query;
+  /** No request that ends or arrives later has such a place. */
+  #marks(): RecordMarks {
+    const now = this.#clock.wall() - SKEW_MS;
+    const running = this.#open.all().reduce((latest, { receivedAt }) => Math.max(latest, receivedAt), now);
+    return { running, ended: Math.max(this.#latestAt, now * 1000) };
+  }
+
+  /** The records that may fit; undefined: the end of a slice. */
+  *#found(query: RecordQuery): Generator<FittingRecord | undefined> {
+    const { state, since = -Infinity, until = Infinity, after, newer } = query;
     const filter = recordFilter(query);
     const isPossible = ({ state: own, receivedAt }: BoundedRecord, place: RecordPlace): boolean =>
       mayHaveState(own, state) &&
@@ -137,22 +167,23 @@ export class RecordStore {
       receivedAt < until &&
       (after === undefined || comparePlaces(after, place) < 0);
     let examined = 0;
-    for (const { place, record } of this.#stored(isPossible)) {
+    for (const { place, record } of this.#stored(isPossible, newer)) {
       examined += 1;
       if (examined % SLICE === 0) yield undefined;
-      if (filter && !filter(rawRecord(record))) continue;
-      // Again without credentials: an answer must not tell that a record has one.
-      const json = recordJson(record);
-      if (!filter || filter(json)) yield { place, line: recordLine(json) };
+      if (!filter || filter(rawRecord(record))) yield { place, record, filter };
     }
   }
 
   /** The records, of running requests first, latest first. */
-  *#stored(matches: (record: BoundedRecord, place: RecordPlace) => boolean): Generator<FoundRecord> {
+  *#stored(
+    matches: (record: BoundedRecord, place: RecordPlace) => boolean,
+    newer: RecordMarks = { running: -Infinity, ended: -Infinity },
+  ): Generator<FoundRecord> {
     this.#flush();
     if (this.#capacity === 0) return;
     const open = this.#open.all().toReversed();
     for (const request of open.toSorted((one, other) => other.receivedAt - one.receivedAt)) {
+      if (request.receivedAt <= newer.running) continue;
       const place = { running: true, at: request.receivedAt };
       const record = this.#recordOf(request);
       if (matches(record, place)) yield { place, record };
@@ -162,6 +193,7 @@ export class RecordStore {
       // Between two slices a later record may have taken the place of this one.
       if (kept.at >= before) continue;
       before = kept.at;
+      if (kept.at <= newer.ended) break;
       const place = { running: false, at: kept.at };
       if (matches(kept.record, place)) yield { place, record: kept.record };
     }

@@ -22,6 +22,9 @@ export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain
   readonly bytes: Buffer;
   readonly limits: ServerSettings['limits'];
   readonly accept: string | undefined;
+  readonly lastEventId: string | undefined;
+  /** Whether the caller still has the right to this call. */
+  readonly isAllowed: () => Promise<boolean>;
   readonly ifMatch: string | undefined;
   /** A digest of the caller's `Idempotency-Key`, or random. */
   readonly callId: string;

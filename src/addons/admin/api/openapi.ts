@@ -134,6 +134,10 @@ function answerOf({ answer, pages, exports, explains, streams, status }: AdminRo
           ...(answer === 'request_line' && {
             oldest: { type: ['string', 'null'], format: 'date-time' },
             partial: { type: 'array', items: { type: 'integer' } },
+            live: {
+              type: 'string',
+              description: 'For `Last-Event-ID` of `GET /stream`, which goes on where this list began.',
+            },
           }),
         },
       }

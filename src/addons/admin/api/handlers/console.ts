@@ -3,6 +3,7 @@ import type { ConsoleOperation } from '../console-routes.ts';
 import { CONSOLE_ROUTES } from '../console-routes.ts';
 import { ApiProblem } from '../problems.ts';
 import { findAnything } from './find.ts';
+import { getStats, getStream } from './live.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
 import { endSession, getSession } from './session.ts';
 
@@ -21,4 +22,6 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'settings.file': getSettingsFile,
   'settings.places': getPlaces,
   'find.list': findAnything,
+  'stream.get': getStream,
+  'stats.get': getStats,
 };

@@ -14,10 +14,11 @@ import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
 
 export const listRequests: Handler = async ({ records, query, clock }) => {
-  const { lines, more, oldest = null, partial = [] } = await records.page(recordQuery(query, clock.wall()));
+  const { lines, more, oldest = null, partial = [], marks } = await records.page(recordQuery(query, clock.wall()));
   const last = lines.at(-1);
   const items = lines.map(({ line }) => line);
-  return { body: { items, ...(more && last && { next: toCursor(placeText(last.place)) }), oldest, partial } };
+  const next = more && last ? { next: toCursor(placeText(last.place)) } : {};
+  return { body: { items, ...next, oldest, partial, live: String(marks.ended) } };
 };
 
 export const getRequest: Handler = async ({ records, id }) => {
@@ -38,7 +39,7 @@ async function found(record: object | undefined | Promise<object | undefined>): 
   }
 }
 
-function recordQuery(query: CallQuery, now: number): RecordQuery {
+export function recordQuery(query: CallQuery, now: number): RecordQuery {
   const { limit, labels } = query;
   const cursor = readCursor(query);
   const state = LISTED_STATES.find((one) => one === query.one('state'));

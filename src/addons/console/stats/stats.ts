@@ -1,0 +1,104 @@
+import type { StatsAnswer, StatsQuery } from '../../../core/process/console-port.ts';
+import type { RequestRecord } from '../../../core/record/record.ts';
+import type { Clock } from '../../../plugin/index.ts';
+import { addCell, count, dimensionsOf, type Cell } from './cells.ts';
+import type { StatsFiles } from './stats-files.ts';
+import { cellIn, Level, MAX_POINTS, seriesOf, type Step } from './series.ts';
+
+const HOUR_S = 3600;
+const FINE_S = 10;
+const COARSE_S = 300;
+const KEPT_DAYS = 35;
+const SEND_MS = 1_000;
+
+/** What a process has counted and not yet told. */
+export interface CountedStep {
+  /** Of `FINE_S`, since 1970. */
+  readonly step: number;
+  readonly cells: readonly Cell[];
+}
+
+/** Counts the requests of a process, and tells about once a second what it has counted. */
+export class StatsCounter {
+  readonly #clock: Clock;
+  readonly #tell: (counted: CountedStep) => void;
+  #cells = new Map<string, Cell>();
+  #step = 0;
+
+  constructor(clock: Clock, tell: (counted: CountedStep) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  count(record: RequestRecord): void {
+    const step = Math.floor((record.receivedAt + record.durationMs) / 1000 / FINE_S);
+    if (step !== this.#step) this.flush();
+    this.#step = step;
+    if (this.#cells.size === 0) this.#clock.after(SEND_MS, () => this.flush());
+    count(cellIn(this.#cells, dimensionsOf(record)), record);
+  }
+
+  flush(): void {
+    if (this.#cells.size === 0) return;
+    this.#tell({ step: this.#step, cells: [...this.#cells.values()] });
+    this.#cells = new Map();
+  }
+}
+
+/** The counts of all processes, in steps of three lengths. */
+export class Stats {
+  readonly #fine = new Level(FINE_S, HOUR_S);
+  readonly #minutes = new Level(60, 48 * HOUR_S);
+  readonly #coarse = new Level(COARSE_S, KEPT_DAYS * 24 * HOUR_S);
+  readonly #files: StatsFiles | undefined;
+  readonly #since: number;
+  /** The step of `#coarse` that is not in a file yet. */
+  #unwritten: number | undefined;
+
+  /** @param files keep the longest steps. Undefined: there is no state store */
+  constructor(clock: Pick<Clock, 'wall'>, files: StatsFiles | undefined) {
+    this.#files = files;
+    this.#since = clock.wall();
+  }
+
+  add({ step, cells }: CountedStep): void {
+    const at = step * FINE_S;
+    this.#fine.add(step, cells);
+    this.#minutes.add(Math.floor(at / 60), cells);
+    const coarse = Math.floor(at / COARSE_S);
+    if (this.#unwritten !== undefined && coarse > this.#unwritten) this.write();
+    this.#unwritten = Math.max(this.#unwritten ?? coarse, coarse);
+    this.#coarse.add(coarse, cells);
+  }
+
+  /** Writes the last step to its file: a later part of it is another line. */
+  write(): void {
+    const step = this.#unwritten;
+    const cells = step === undefined ? undefined : this.#coarse.get(step);
+    if (step !== undefined && cells) this.#files?.append(step * COARSE_S * 1000, [...cells.values()]);
+    this.#unwritten = undefined;
+  }
+
+  async read({ from, to, stepSeconds, ...query }: StatsQuery): Promise<StatsAnswer> {
+    const level = [this.#fine, this.#minutes, this.#coarse].find(({ seconds }) => seconds === stepSeconds)!;
+    const ms = stepSeconds * 1000;
+    const first = Math.floor(from / ms);
+    const points = Math.min(MAX_POINTS, Math.max(1, Math.ceil(to / ms) - first));
+    const kept =
+      level === this.#coarse
+        ? await this.#files?.read(first * ms, (first + points) * ms, (at) => this.#coarse.get(at / ms) !== undefined)
+        : undefined;
+    const steps = Array.from({ length: points }, (_, index) =>
+      joined(level.get(first + index), kept?.get((first + index) * ms)),
+    );
+    const since = Math.min(...(kept?.keys() ?? []), level.since ?? this.#since, this.#since);
+    return { stepSeconds, since: first * ms, points, ...seriesOf(steps, query), completeSince: since };
+  }
+}
+
+function joined(one: Step | undefined, other: Step | undefined): Step | undefined {
+  if (!one || !other) return one ?? other;
+  const sum = new Map<string, Cell>();
+  for (const cell of [...one.values(), ...other.values()]) addCell(cellIn(sum, cell.dims), cell);
+  return sum;
+}
