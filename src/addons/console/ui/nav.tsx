@@ -37,7 +37,7 @@ export function Nav() {
   const current = placeOf(address.value.path);
   return (
     <nav class="nav" aria-label="Console">
-      <a class="brand" href="#/">
+      <a class="brand" href="#/" aria-label="Gatehouse">
         <Mark />
         <span>Gatehouse</span>
       </a>

@@ -1438,6 +1438,10 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   next?: string
   oldest?: (string | null)
   partial?: number[]
+  /**
+   * For `Last-Event-ID` of `GET /stream`, which goes on where this list began.
+   */
+  live?: string
   }
   }
   }

@@ -72,7 +72,7 @@ export const FeatureOff = ({
   readonly children?: ComponentChildren;
 }) => (
   <div class="card stack">
-    <h3>{title}</h3>
+    <h2 class="small">{title}</h2>
     {children}
     <p class="second">These lines of server.yaml turn it on:</p>
     <Command text={yaml} label="Lines of server.yaml" />

@@ -90,11 +90,11 @@ export function NewSecret({ id, secret, draft, onClose }: SecretProps) {
       </p>
       {draft && (
         <>
-          <h3>The patch of {draft.file}</h3>
+          <h2 class="small">The patch of {draft.file}</h2>
           <Patch draft={draft} />
         </>
       )}
-      <h3>Use it</h3>
+      <h2 class="small">Use it</h2>
       {usesOf(url, secret).map(({ name, text }) => (
         <Command key={name} text={text} label={name} />
       ))}

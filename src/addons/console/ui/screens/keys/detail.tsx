@@ -114,7 +114,7 @@ function Effective({
   const rows = found.effective ?? [];
   return (
     <section class="card stack tight" aria-label="What holds for it">
-      <h3>What holds for it</h3>
+      <h2 class="small">What holds for it</h2>
       {rows.length === 0 && <p class="second">No budget, limit or rule holds for it.</p>}
       {rows.map(({ kind, node, owner, spec, budget: of }, index) => {
         const budget = budgets.find(({ id }) => id === of);

@@ -42,7 +42,7 @@ export function NodeDetail({
       )}
       {found && Object.keys(found.spec).length > 0 && <p class="mono second">{limitText(found.spec)}</p>}
       <section class="card stack tight" aria-label="Budgets">
-        <h3>Budgets</h3>
+        <h2 class="small">Budgets</h2>
         {budgets.length === 0 && <p class="second">It has no budget.</p>}
         {budgets.map((budget) => (
           <Budget key={budget.id} budget={budget} onChange={onChange} />

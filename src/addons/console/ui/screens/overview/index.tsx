@@ -234,7 +234,7 @@ function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
     `#/requests?${new URLSearchParams({ ...(state !== undefined && { state }), [filter]: name })}`;
   return (
     <section class="card stack tight">
-      <h3>{title}</h3>
+      <h2 class="small">{title}</h2>
       {tops.length === 0 && <p class="third">{none}</p>}
       {tops.map((top) => (
         <p key={top.name} class="top-item">

@@ -31,7 +31,7 @@ export function PlotCard({
   );
   return (
     <section class="card">
-      <h3>{title}</h3>
+      <h2 class="small">{title}</h2>
       <Plot times={times} lines={lines} unit={unit} onPick={onPick} />
       <table class="hidden">
         <caption>{title}</caption>

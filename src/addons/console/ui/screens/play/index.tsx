@@ -1,1 +1,251 @@
-export const Playground = () => <p>Playground</p>;
+import { useSignal, type Signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { api, ask } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { allOf } from '../../api/pages.ts';
+import { needs, session } from '../../api/session.ts';
+import { address } from '../../address.ts';
+import { ms, NONE } from '../../parts/format.ts';
+import { Markdown } from '../../parts/markdown.tsx';
+import { Action, Command, Problem } from '../../parts/states.tsx';
+import { codeOf } from './code.ts';
+import { createColumn, type Column } from './column.ts';
+import { callOf, NO_ASK, type Ask } from './conversation.ts';
+
+const MOST_COLUMNS = 3;
+
+// Drafts live as long as the page, and no longer: prompts are in no address and no storage.
+const draft: { ask: Ask; columns: readonly Column[] } = { ask: NO_ASK, columns: [createColumn('@simulator/demo')] };
+
+/** A request as a key, without its secret. Up to three models answer beside each other. */
+export function Playground() {
+  const { query } = address.value;
+  const asking = useSignal<Ask>({
+    ...draft.ask,
+    as: query.get('as') ?? draft.ask.as,
+    config: query.get('config') ?? draft.ask.config,
+  });
+  const columns = useSignal(draft.columns);
+  const problem = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    const model = query.get('model');
+    if (model !== null && columns.value[0]) columns.value[0].model.value = model;
+  }, []);
+  useEffect(() => {
+    draft.ask = asking.value;
+    draft.columns = columns.value;
+  }, [asking.value, columns.value]);
+  const send = (): void => {
+    problem.value = undefined;
+    try {
+      const calls = columns.value.map((column) => callOf(asking.value, column.model.value));
+      columns.value.forEach((column, index) => column.start(calls[index] ?? {}));
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  const running = columns.value.some(({ state }) => state.value === 'running');
+  const lack =
+    asking.value.as === ''
+      ? 'Choose a key first.'
+      : asking.value.text === ''
+        ? 'Write a message first.'
+        : needs('operator');
+  return (
+    <>
+      <header class="head">
+        <h1>Playground</h1>
+      </header>
+      <div class="body play">
+        <form class="stack" onSubmit={(event) => event.preventDefault()}>
+          <AskFields asking={asking} />
+          {problem.value !== undefined && <p class="notice failed">{problem.value}</p>}
+          <p class="row">
+            <Action kind="main" needs={lack} busy={running} onClick={send}>
+              Send
+            </Action>
+            {running && (
+              <button type="button" onClick={() => columns.value.forEach((column) => column.stop())}>
+                Stop
+              </button>
+            )}
+            <Action
+              needs={columns.value.length >= MOST_COLUMNS ? 'Three models are the most.' : undefined}
+              onClick={() => void (columns.value = [...columns.value, createColumn()])}
+            >
+              Add a model
+            </Action>
+          </p>
+          <p class="third">
+            The request takes the path of every other: limits and budgets of the key count, and it costs what it costs.
+          </p>
+        </form>
+        <div class="columns">
+          {columns.value.map((column, index) => (
+            <ReplyColumn
+              key={index}
+              column={column}
+              onRemove={
+                columns.value.length === 1
+                  ? undefined
+                  : () => void (columns.value = columns.value.filter((one) => one !== column))
+              }
+            />
+          ))}
+        </div>
+        <CodeOf ask={asking.value} model={columns.value[0]?.model.value ?? ''} />
+      </div>
+    </>
+  );
+}
+
+function AskFields({ asking }: { readonly asking: Signal<Ask> }) {
+  const keys = useLoad('keys', (signal) => allOf((query) => ask(api.GET('/keys', { params: { query }, signal }))));
+  const settings = useLoad('configs', (signal) => ask(api.GET('/settings', { params: {}, signal })));
+  const set = (name: keyof Ask, value: string): void => void (asking.value = { ...asking.value, [name]: value });
+  const choice = (name: 'as' | 'config', title: string, none: string, ids: readonly string[]) => (
+    <label class="field grow">
+      <span>{title}</span>
+      <select value={asking.value[name]} onChange={(event) => set(name, event.currentTarget.value)}>
+        <option value="">{none}</option>
+        {[...new Set([...ids, asking.value[name]])].filter(Boolean).map((id) => (
+          <option key={id} selected={id === asking.value[name]}>
+            {id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const area = (name: keyof Ask, title: string, placeholder = '') => (
+    <label class="field">
+      <span>{title}</span>
+      <textarea
+        value={asking.value[name]}
+        placeholder={placeholder}
+        spellcheck={name === 'text'}
+        onInput={(event) => set(name, event.currentTarget.value)}
+      />
+    </label>
+  );
+  return (
+    <>
+      <div class="row">
+        {choice('as', 'As the key', 'choose a key', keys.state.value.data?.map(({ id }) => id) ?? [])}
+        {choice('config', 'Config', "the key's own", settings.state.value.data?.configs.map(({ id }) => id) ?? [])}
+      </div>
+      {keys.state.value.error && <Problem error={keys.state.value.error} retry={keys.reload} />}
+      {area('system', 'System')}
+      {area('text', 'Message')}
+      <details>
+        <summary>Image, tools, JSON schema, parameters</summary>
+        <div class="stack">
+          {area('image', 'Image, as an address or a data URL')}
+          {area('tools', 'Tools, a JSON list', '[{"type":"function","function":{"name":"look_up"}}]')}
+          {area('schema', 'JSON schema of the reply', '{"type":"object"}')}
+          <div class="row">
+            <div class="grow">{area('temperature', 'Temperature')}</div>
+            <div class="grow">{area('maxTokens', 'Most tokens')}</div>
+          </div>
+        </div>
+      </details>
+    </>
+  );
+}
+
+function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly onRemove: (() => void) | undefined }) {
+  const { model, reply, state, error, firstMs, totalMs, requestId } = column;
+  const asText = useSignal(false);
+  const { text, thinking, tools, tokens, finish } = reply.value;
+  return (
+    <section class="card stack" aria-label={`Reply of ${model.value}`}>
+      <div class="row">
+        <label class="grow">
+          <span class="hidden">Model</span>
+          <input
+            value={model.value}
+            placeholder="@entry/model, an alias, or empty for the config's"
+            maxLength={256}
+            onInput={(event) => void (model.value = event.currentTarget.value)}
+          />
+        </label>
+        {onRemove && (
+          <button type="button" aria-label="Remove the model" onClick={onRemove}>
+            ✕
+          </button>
+        )}
+      </div>
+      {error.value && <Problem error={error.value} />}
+      {thinking !== '' && (
+        <details>
+          <summary>Thinking</summary>
+          <p class="second pre">{thinking}</p>
+        </details>
+      )}
+      <div class="reply" aria-live="polite" aria-busy={state.value === 'running'}>
+        {text === '' ? (
+          <p class="third">
+            {state.value === 'idle'
+              ? 'The reply appears here.'
+              : state.value === 'running'
+                ? 'Waiting for the first content…'
+                : ''}
+          </p>
+        ) : asText.value ? (
+          <p class="pre">{text}</p>
+        ) : (
+          <Markdown text={text} />
+        )}
+      </div>
+      {tools.map(({ name, input }, index) => (
+        <pre key={index} class="card scroll" tabIndex={0}>
+          {name}({input})
+        </pre>
+      ))}
+      <p class="row second">
+        <span title="first content">{firstMs.value === undefined ? NONE : ms(firstMs.value)}</span>
+        <span title="total">{totalMs.value === undefined ? NONE : ms(totalMs.value)}</span>
+        <span title="tokens in → out">{tokens === '' ? NONE : tokens}</span>
+        <span>{state.value === 'stopped' ? 'stopped' : finish}</span>
+        <button
+          type="button"
+          class="plain right"
+          aria-pressed={asText.value}
+          onClick={() => void (asText.value = !asText.value)}
+        >
+          As text
+        </button>
+        {requestId.value !== undefined && <a href={`#/requests/${encodeURIComponent(requestId.value)}/why`}>Why</a>}
+      </p>
+    </section>
+  );
+}
+
+function CodeOf({ ask: asked, model }: { readonly ask: Ask; readonly model: string }) {
+  const chosen = useSignal('curl');
+  const code = ((): ReturnType<typeof codeOf> => {
+    try {
+      return codeOf(session.value?.data_url ?? 'http://127.0.0.1:8787', asked, model);
+    } catch {
+      return [];
+    }
+  })();
+  const found = code.find(({ name }) => name === chosen.value) ?? code[0];
+  return (
+    <section class="stack tight" aria-label="The same in code">
+      <h2>The same in code</h2>
+      <div class="segments" role="group" aria-label="Client">
+        {code.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={name === found?.name}
+            onClick={() => void (chosen.value = name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      {found && <Command text={found.text} label={found.name} />}
+    </section>
+  );
+}

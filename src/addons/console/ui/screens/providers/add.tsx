@@ -219,7 +219,7 @@ function Next({ id }: { readonly id: string }) {
   const config = `strategy: { mode: fallback }\ntargets:\n  - provider: "@${id}"\n  - provider: "@simulator"\n    override_params: { model: sim-steady }`;
   return (
     <section class="stack tight" aria-label="What is next">
-      <h3>What is next</h3>
+      <h2 class="small">What is next</h2>
       <p class="second">A request with this entry:</p>
       <Command text={curl} label="A request with curl" />
       <p class="second">A config with a fallback, as gateway/NAME.yaml:</p>

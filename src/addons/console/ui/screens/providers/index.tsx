@@ -182,7 +182,7 @@ function Targets({ entry }: { readonly entry: CatalogEntry }) {
   if (entry.targets.length === 0) return <p class="second">No gateway config names it.</p>;
   return (
     <section class="card stack tight" aria-label="Targets">
-      <h3>Targets</h3>
+      <h2 class="small">Targets</h2>
       {entry.targets.map(({ config, target, at, health }) => (
         <div key={`${config} ${target}`} class="stack tight">
           <p class="row">

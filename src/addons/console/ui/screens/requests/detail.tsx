@@ -132,7 +132,7 @@ function Timeline({ request }: { readonly request: ShownRequest }) {
   const rows = timelineOf(request);
   return (
     <section class="card" aria-label="What happened">
-      <h3>What happened</h3>
+      <h2 class="small">What happened</h2>
       {rows.length === 0 ? (
         <p class="second">No target was tried.</p>
       ) : (

@@ -85,14 +85,14 @@ function Sent({ explanation }: { readonly explanation: ShownExplanation }) {
     <>
       {explanation.targets.map((target) => (
         <section key={target.number} class="card stack tight">
-          <h3>
+          <h2 class="small">
             {target.name ?? target.target}{' '}
             {target.provider && (
               <span class="second">
                 @{target.provider.slug}/{target.provider.model}
               </span>
             )}
-          </h3>
+          </h2>
           {target.outbound ? (
             <Outbound target={target} folder={folder} />
           ) : (

@@ -35,7 +35,7 @@ export function WhatIf({ from }: { readonly from?: WhyData }) {
           asked.value = { ...draft.value };
         }}
       >
-        <h3>{from ? 'What if…' : 'Explain a request'}</h3>
+        <h2 class="small">{from ? 'What if…' : 'Explain a request'}</h2>
         <Fields
           draft={draft.value}
           base={base}
@@ -75,7 +75,7 @@ const Ways = ({ isFrom, isAsked, before, after }: WaysProps) => (
   <div class="ways">
     {isFrom && (
       <section class="card stack tight">
-        <h3>As it is</h3>
+        <h2 class="small">As it is</h2>
         <Loads state={before.state.value} retry={before.reload}>
           {(found) => <Way of={found} />}
         </Loads>
@@ -83,7 +83,7 @@ const Ways = ({ isFrom, isAsked, before, after }: WaysProps) => (
     )}
     {isAsked && (
       <section class="card stack tight">
-        <h3>{isFrom ? 'With the change' : 'The way of the request'}</h3>
+        <h2 class="small">{isFrom ? 'With the change' : 'The way of the request'}</h2>
         <Loads state={after.state.value} retry={after.reload}>
           {(found) => <Way of={found} against={before.state.value.data} />}
         </Loads>

@@ -1,0 +1,80 @@
+import { signal, type Signal } from '@preact/signals';
+import { refusalOf, stream } from '../../api/client.ts';
+import { asRefusal } from '../../api/load.ts';
+import type { Refusal } from '../../api/client.ts';
+import { readEvents } from '../../api/sse.ts';
+import { NO_REPLY, withChunk, type Reply } from './conversation.ts';
+
+export interface Column {
+  readonly model: Signal<string>;
+  readonly reply: Signal<Reply>;
+  readonly state: Signal<'idle' | 'running' | 'done' | 'stopped' | 'failed'>;
+  readonly error: Signal<Refusal | undefined>;
+  readonly firstMs: Signal<number | undefined>;
+  readonly totalMs: Signal<number | undefined>;
+  /** For Why. */
+  readonly requestId: Signal<string | undefined>;
+  start(call: object): void;
+  /** Ends the upstream call, too. */
+  stop(): void;
+}
+
+export function createColumn(named = ''): Column {
+  const model = signal(named);
+  const reply = signal(NO_REPLY);
+  const state = signal<Column['state']['value']>('idle');
+  const error = signal<Refusal | undefined>(undefined);
+  const [firstMs, totalMs] = [signal<number | undefined>(undefined), signal<number | undefined>(undefined)];
+  const requestId = signal<string | undefined>(undefined);
+  let running: AbortController | undefined;
+  const run = async (call: object, aborting: AbortController): Promise<void> => {
+    const began = performance.now();
+    const response = await stream('/playground', { body: call, signal: aborting.signal });
+    requestId.value = response.headers.get('x-gateway-request-id') ?? undefined;
+    const status = Number(response.headers.get('x-gatehouse-status') ?? response.status);
+    if (!response.ok || status >= 400 || !response.body)
+      throw replyRefusal(await response.json().catch(() => undefined), status);
+    for await (const { data } of readEvents(response.body)) {
+      reply.value = withChunk(reply.value, data);
+      if (reply.value.text !== '' || reply.value.thinking !== '') firstMs.value ??= performance.now() - began;
+    }
+    totalMs.value = performance.now() - began;
+  };
+  return {
+    model,
+    reply,
+    state,
+    error,
+    firstMs,
+    totalMs,
+    requestId,
+    start(call) {
+      running?.abort();
+      const own = (running = new AbortController());
+      reply.value = NO_REPLY;
+      error.value = undefined;
+      firstMs.value = undefined;
+      totalMs.value = undefined;
+      requestId.value = undefined;
+      state.value = 'running';
+      run(call, own).then(
+        () => void (state.value = 'done'),
+        (reason: unknown) => {
+          if (own.signal.aborted) return;
+          error.value = asRefusal(reason);
+          state.value = 'failed';
+        },
+      );
+    },
+    stop() {
+      running?.abort();
+      if (state.value === 'running') state.value = 'stopped';
+    },
+  };
+}
+
+/** A refusal of the admin API, or of the request path in the form of its clients. */
+function replyRefusal(body: unknown, status: number): Refusal {
+  const { error } = Object(body) as { readonly error?: { readonly message?: string; readonly code?: string } };
+  return refusalOf(error ? { code: error.code ?? 'error', detail: error.message ?? '' } : body, status);
+}

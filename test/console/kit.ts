@@ -1,0 +1,77 @@
+import { createRequire } from 'node:module';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let built = false;
+
+/** The page of the sources that are tested, once for each process. */
+export function buildPage(): void {
+  if (built) return;
+  execFileSync(process.execPath, [join(root, 'build/console.ts')], { cwd: root });
+  built = true;
+}
+
+export interface OpenPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser complained about: errors, reports of the policy, requests to other hosts. */
+  readonly complaints: string[];
+}
+
+export interface Look {
+  readonly theme?: 'light' | 'dark';
+  readonly width?: 1280 | 390;
+}
+
+/** Complaints that a test provokes by an answer that is no success. */
+const EXPECTED = /^error: Failed to load resource: the server responded with a status of [45]/;
+
+export async function openPage(browser: Browser, url: string, { theme = 'light', width = 1280 }: Look = {}): Promise<OpenPage> {
+  const context = await browser.newContext({
+    viewport: { width, height: width === 390 ? 844 : 820 },
+    colorScheme: theme,
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const own = new URL(url).origin;
+  page.on('console', (message) => {
+    const text = `${message.type()}: ${message.text()}`;
+    if (['error', 'warning'].includes(message.type()) && !EXPECTED.test(text)) complaints.push(text);
+  });
+  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && origin !== own) complaints.push(`another host: ${request.url()}`);
+  });
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  await page.goto(url);
+  return { page, context, complaints };
+}
+
+/** The rules of axe that the page breaks, each with its first element. */
+export async function axe(page: Page): Promise<string[]> {
+  // The tool's own code is evaluated in a frame of the debugger, which the policy of the page does not hold for.
+  return page.evaluate(async (source) => {
+    const scope = globalThis as unknown as { axe?: { run(of: Document): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> } };
+    if (!scope.axe) new Function(source)();
+    const { violations } = (await scope.axe?.run(document)) ?? { violations: [] };
+    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary ?? ''}`);
+  }, AXE);
+}
+
+export async function expectClean({ page, complaints }: OpenPage): Promise<void> {
+  expect(await axe(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(wider).toBeLessThanOrEqual(0);
+}
