@@ -682,6 +682,7 @@ export interface State {
   backup?: StateBackup;
   when_down?: StateWhenDown;
   retention?: StateRetention;
+  records?: StateRecords;
 }
 /**
  * Where the state is kept.
@@ -744,6 +745,16 @@ export interface StateRetention {
    * Days for which rows of the audit are kept. A row of the audit names the last one that was dropped, and its hash.
    */
   audit_days?: number;
+}
+/**
+ * Keeps the records of requests on disk, in the folder of the store, so that lists of requests reach back over a restart. No request waits for the disk: records that it cannot take are dropped and counted in `gatehouse_records_dropped_total`. Default: the latest ones are in memory.
+ */
+export interface StateRecords {
+  /**
+   * Days after which they are removed.
+   */
+  days?: number;
+  max_bytes?: Bytes;
 }
 /**
  * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`) or in Cloud Storage (`gcs`). Default: the gateway stores no files.

@@ -5,28 +5,53 @@ import type { ProcessPart, PartTools } from '../../core/process/process-part.ts'
 import { Pages } from './page/pages.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
+import { KeptRecords } from './records/kept-records.ts';
+import { RecordBatches } from './records/record-batches.ts';
+import type { KeptRow } from './records/record-file.ts';
+import { keptRecordsOf } from './settings/kept-records-settings.ts';
 import { Stats, StatsCounter, type CountedStep } from './stats/stats.ts';
 import { StatsFiles } from './stats/stats-files.ts';
 import { RequestStreams } from './stream/request-stream.ts';
 
 const STATS = 'console.stats';
+const RECORDS = 'console.records';
 
 /** A worker counts its requests; the process with the listener for operators has the page and the counts of all. */
 export function openConsole(tools: PartTools): ProcessPart {
   return tools.role === 'worker' ? ofWorker(tools) : ofListener(tools);
 }
 
-function ofWorker({ clock, shared }: PartTools): ProcessPart {
+function ofWorker({ clock, settings, shared }: PartTools): ProcessPart {
+  const batches = keptRecordsOf(settings.server) && new RecordBatches(clock, (rows) => shared?.tell?.(RECORDS, rows));
   const counter = new StatsCounter(clock, (counted) => shared?.tell?.(STATS, counted));
-  return { dry: () => ({}), recorded: (record) => counter.count(record), settle: async () => counter.flush() };
+  return {
+    dry: () => ({}),
+    recorded(record, bounded) {
+      counter.count(record);
+      batches?.add(bounded);
+    },
+    async close() {
+      counter.flush();
+      batches?.flush();
+    },
+  };
 }
 
-function ofListener({ clock, configs, ended, log, role, store }: PartTools): ProcessPart {
+function ofListener(tools: PartTools): ProcessPart {
+  const { clock, configs, ended, log, role, store } = tools;
   const boot = { id: uuidv7(clock.wall()), startedAt: clock.wall() };
   const pages = new Pages(packageFile('dist/console'));
   const files = store?.folder === undefined ? undefined : new StatsFiles(join(store.folder, 'stats'), boot.id, log);
   const stats = new Stats(clock, files);
   const counter = new StatsCounter(clock, (counted) => stats.add(counted));
+  const kept = openKept(tools);
+  const batches = kept && new RecordBatches(clock, (rows) => kept.add(rows));
+  // Requests that have ended are counted and written in batches.
+  const flush = (): void => {
+    ended.flush();
+    counter.flush();
+    batches?.flush();
+  };
   let stopped = false;
   const streams = new RequestStreams(clock, () => stopped);
   return {
@@ -34,25 +59,50 @@ function ofListener({ clock, configs, ended, log, role, store }: PartTools): Pro
       boot,
       sessions: new BrowserSessions(clock),
       written: createWrittenReader(configs),
+      kept: kept && {
+        page(query, memory) {
+          flush();
+          return kept.page(query, memory);
+        },
+        find(id) {
+          flush();
+          return kept.find(id);
+        },
+      },
       page: (path) => pages.find(path),
       stream: (records, options) => streams.open(records, options),
       async stats(query) {
-        // Requests that have ended are counted in batches.
-        ended.flush();
-        counter.flush();
+        flush();
         return stats.read(query);
       },
     },
     dry: () => ({}),
     // The primary serves no requests itself.
-    ...(role === 'alone' && { recorded: (record) => counter.count(record) }),
+    ...(role === 'alone' && {
+      recorded(record, bounded) {
+        counter.count(record);
+        batches?.add(bounded);
+      },
+    }),
     // The sender is a worker of this gateway.
-    told: (topic, message) => void (topic === STATS && stats.add(message as CountedStep)),
+    told(topic, message) {
+      if (topic === STATS) stats.add(message as CountedStep);
+      if (topic === RECORDS) kept?.add(message as readonly KeptRow[]);
+    },
     stop: () => void (stopped = true),
     async close() {
-      counter.flush();
+      flush();
       stats.write();
-      await files?.close();
+      await Promise.all([files?.close(), kept?.close()]);
     },
   };
+}
+
+/** Undefined: the settings keep no records on disk. */
+function openKept({ clock, log, metrics, settings, store }: PartTools): KeptRecords | undefined {
+  const limits = keptRecordsOf(settings.server);
+  if (!limits || store?.folder === undefined) return undefined;
+  const { recordsDropped } = metrics.families;
+  const onDrop = (reason: string, records: number): void => recordsDropped.add({ reason }, records);
+  return new KeptRecords({ folder: join(store.folder, 'records'), ...limits }, { clock, log, onDrop });
 }

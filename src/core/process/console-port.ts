@@ -12,6 +12,8 @@ export interface Console {
   readonly boot: { readonly id: string; readonly startedAt: number };
   /** Events of a stream, as their text. Undefined: too many are open. */
   stream(records: RecordSource, options: StreamOptions): AsyncIterable<string> | undefined;
+  /** Records on disk. Undefined: only the latest ones are kept, in memory. */
+  readonly kept: KeptRecordSource | undefined;
   /** The counts of all processes. */
   stats(query: StatsQuery): Promise<StatsAnswer>;
   /** The settings in force as they were written. */
@@ -108,4 +110,10 @@ export interface StatsAnswer {
   readonly other: StatsSeries | null;
   /** Steps before it have no figures. */
   readonly completeSince: number;
+}
+
+interface KeptRecordSource {
+  /** The list with those that have ended from the disk. */
+  page(query: RecordQuery, memory: RecordSource): ReturnType<RecordSource['page']>;
+  find(id: string): Promise<object | undefined>;
 }

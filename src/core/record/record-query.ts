@@ -100,6 +100,8 @@ export interface RecordPage {
   readonly oldest: string | undefined;
   /** For `newer` of the next page. */
   readonly marks: RecordMarks;
+  /** Where the next page begins, if that is not behind the last line. */
+  readonly last?: RecordPlace;
   /** With `newer`: requests beyond the limit. */
   readonly missed?: number;
 }

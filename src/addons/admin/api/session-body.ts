@@ -9,7 +9,7 @@ import type { AdminIdentity } from './identity.ts';
 export function sessionBody(
   { actor, role, scopes, content, expiresAt, session, secret }: AdminIdentity,
   { state, inForce, settings }: AdminOptions,
-  { boot }: Console,
+  { boot, kept }: Console,
 ): object {
   const { settings: ofFiles } = inForce();
   const { admin, listen } = settings();
@@ -24,7 +24,7 @@ export function sessionBody(
       store: state !== undefined,
       owns: [...(state?.owns ?? [])],
       seals: valueAt(ofFiles.server, ['state', 'encryption_keys']) !== undefined,
-      records: false,
+      records: kept !== undefined,
       explain: admin.explain,
       sign_in: session !== undefined || secret !== undefined,
     },

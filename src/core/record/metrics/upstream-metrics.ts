@@ -235,7 +235,7 @@ export const UPSTREAM_METRICS = {
   }),
   recordsDropped: metric({
     name: 'gatehouse_records_dropped_total',
-    help: 'Records that are in no file of telemetry.records, by reason: no_space (the disk is full), stalled (it is too slow, and 4 MiB of records waits), error. Requests are still served.',
+    help: 'Records that are in no file of telemetry.records or state.records, by reason: no_space (the disk is full), stalled (it is too slow, and 4 MiB of records wait, 16 of state.records), error. Requests are still served.',
     labels: ['reason'],
     zero: each('reason', RECORD_DROP_REASONS),
   }),

@@ -13,16 +13,18 @@ import type { CallQuery } from '../parameters.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
 
-export const listRequests: Handler = async ({ records, query, clock }) => {
-  const { lines, more, oldest = null, partial = [], marks } = await records.page(recordQuery(query, clock.wall()));
-  const last = lines.at(-1);
+export const listRequests: Handler = async ({ records, query, clock, console }) => {
+  const asked = recordQuery(query, clock.wall());
+  const pageOf = () => console?.kept?.page(asked, records) ?? records.page(asked);
+  const { lines, more, oldest = null, partial = [], marks, last: scanned } = await pageOf();
+  const last = scanned ?? lines.at(-1)?.place;
   const items = lines.map(({ line }) => line);
-  const next = more && last ? { next: toCursor(placeText(last.place)) } : {};
+  const next = more && last ? { next: toCursor(placeText(last)) } : {};
   return { body: { items, ...next, oldest, partial, live: String(marks.ended) } };
 };
 
-export const getRequest: Handler = async ({ records, id }) => {
-  const body = await found(records.find(id));
+export const getRequest: Handler = async ({ records, id, console }) => {
+  const body = (await found(records.find(id))) ?? (await console?.kept?.find(id));
   if (body) return { body };
   throw new ApiProblem(
     'not_found',

@@ -1,0 +1,70 @@
+import { isObject } from '../../../../core/kernel/index.ts';
+import type { Draft, DraftWish } from '../../../../core/process/console-port.ts';
+import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
+import type { Call, Handler } from '../call.ts';
+import { ApiProblem } from '../problems.ts';
+import { invalidBody } from '../schemas.ts';
+import { createSecret } from '../secrets.ts';
+import { consoleOf } from './session.ts';
+import { diagnosticsOf, writtenOf } from './settings.ts';
+
+interface DraftBody {
+  readonly id: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+const REFERENCE = /\$\{env:([A-Za-z_]\w*)\}/g;
+/** Fields that hold a secret, in entries of the catalog. */
+const SECRETS = ['api_key', 'credentials_json', 'private_key'];
+
+export const draftProvider: Handler = async (call) => {
+  const { id, spec } = call.body as DraftBody;
+  if (call.settings.catalog.providers.some(({ slug }) => slug === id))
+    throw new ApiProblem('exists', `The entry "${id}" exists.`);
+  checkNoSecrets(spec);
+  const draft = await draftOf(call, { list: 'providers', entry: { slug: id, ...spec } });
+  const names = [...JSON.stringify(spec).matchAll(REFERENCE)].map(([, name = '']) => name);
+  return { body: await shown(call, draft, [...new Set(names)].map((name) => `export ${name}=…`)) };
+};
+
+/** A patch is text that people pass on: it has no secret. */
+function checkNoSecrets(spec: unknown, path = '/spec'): void {
+  if (!isObject(spec)) return;
+  for (const [name, value] of Object.entries(spec)) {
+    const isSecret = SECRETS.includes(name) || path.endsWith('/secret_headers');
+    if (isSecret && typeof value === 'string' && !/^\$\{(?:env|file):[^}]+\}$/.test(value))
+      throw invalidBody([
+        { pointer: `${path}/${name}`, message: 'a patch has no secret: write ${env:NAME} or ${file:PATH}' },
+      ]);
+    checkNoSecrets(value, `${path}/${name}`);
+  }
+}
+
+/** The gateway makes the secret of the key, and keeps nothing of it: the patch has its digest. */
+export const draftKey: Handler = async (call) => {
+  const { id, spec } = call.body as DraftBody;
+  if (call.objects.find('keys', id)) throw new ApiProblem('exists', `The key "${id}" exists.`);
+  const own = ['id', 'key', 'digest', 'previous'].find((name) => Object.hasOwn(spec, name));
+  if (own !== undefined) throw invalidBody([{ pointer: `/spec/${own}`, message: 'the gateway makes the secret itself' }]);
+  const { text, digest } = createSecret(storeSettings(call.settings.server)?.peppers);
+  const entry = { id, digest: digest.includes(':') ? digest : `sha256:${digest}`, ...spec };
+  const draft = await draftOf(call, { list: 'keys', entry });
+  return { body: { key: text, ...(await shown(call, draft, [])) } };
+};
+
+async function draftOf(call: Call, wish: DraftWish): Promise<Draft> {
+  const draft = await consoleOf(call).draft(call.sources.inForce(), wish);
+  if (draft.problem !== undefined) throw new ApiProblem('cannot_patch', `${draft.problem}.`);
+  return draft;
+}
+
+async function shown(call: Call, { file, patch, diagnostics = [] }: Draft, set: readonly string[]): Promise<object> {
+  const zero = /^@@ -\d+,0 /m.test(patch) && !patch.startsWith('--- /dev/null') ? ' --unidiff-zero' : '';
+  return {
+    file,
+    patch,
+    apply: [`git apply${zero} gatehouse.patch`, 'gatehouse validate'],
+    set,
+    diagnostics: diagnosticsOf(diagnostics, { ...(await writtenOf(call)), nameOf: (path) => path }),
+  };
+}
