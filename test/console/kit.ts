@@ -32,7 +32,11 @@ export interface Look {
 /** Complaints that a test provokes by an answer that is no success. */
 const EXPECTED = /^error: Failed to load resource: the server responded with a status of [45]/;
 
-export async function openPage(browser: Browser, url: string, { theme = 'light', width = 1280 }: Look = {}): Promise<OpenPage> {
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { theme = 'light', width = 1280 }: Look = {},
+): Promise<OpenPage> {
   const context = await browser.newContext({
     viewport: { width, height: width === 390 ? 844 : 820 },
     colorScheme: theme,
@@ -52,7 +56,9 @@ export async function openPage(browser: Browser, url: string, { theme = 'light',
     if (protocol.startsWith('http') && origin !== own) complaints.push(`another host: ${request.url()}`);
   });
   await context.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+    document.addEventListener('securitypolicyviolation', (event) =>
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+    );
   });
   await page.goto(url);
   return { page, context, complaints };
@@ -62,10 +68,18 @@ export async function openPage(browser: Browser, url: string, { theme = 'light',
 export async function axe(page: Page): Promise<string[]> {
   // The tool's own code is evaluated in a frame of the debugger, which the policy of the page does not hold for.
   return page.evaluate(async (source) => {
-    const scope = globalThis as unknown as { axe?: { run(of: Document): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> } };
+    const scope = globalThis as unknown as {
+      axe?: {
+        run(
+          of: Document,
+        ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
+      };
+    };
     if (!scope.axe) new Function(source)();
     const { violations } = (await scope.axe?.run(document)) ?? { violations: [] };
-    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary ?? ''}`);
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary ?? ''}`,
+    );
   }, AXE);
 }
 

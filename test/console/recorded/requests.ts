@@ -182,7 +182,7 @@ export const places = {
   hash: '04a0fcf0aa',
   places: {
     config: at('gateway/production.yaml', 1),
-    'config.strategy.conditions[0]': at('gateway/production.yaml', 6),
+    'config.conditions[0]': at('gateway/production.yaml', 6),
     'config.targets[0]': at('gateway/production.yaml', 10),
     'config.targets[0].targets[0]': at('gateway/production.yaml', PLACES.primary),
     'config.targets[0].targets[1]': at('gateway/production.yaml', PLACES.spare),

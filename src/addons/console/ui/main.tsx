@@ -99,6 +99,9 @@ function Screens() {
           <Playground />
         </Route>
         <Route>
+          <header class="head">
+            <h1>Not found</h1>
+          </header>
           <Empty title="There is nothing at this address">
             <p>
               <a href="#/">Go to the overview</a>

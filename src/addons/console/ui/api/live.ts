@@ -130,6 +130,16 @@ async function follow(last: string | undefined, seen: (id: string) => void): Pro
   return opened;
 }
 
+let settings: string | undefined;
+
+/** Each stream begins with the settings in force: they are news if they are others than the page knows. */
+function isNews(data: string): boolean {
+  const before = settings;
+  settings = data;
+  const { hash, ok } = JSON.parse(data) as { readonly hash: string; readonly ok: boolean };
+  return before === undefined ? !ok || hash !== session.value?.settings_hash : before !== data;
+}
+
 /** Lines are passed on ten times a second, not one by one. */
 function collector() {
   let lines: ListedRequest[] = [];
@@ -146,7 +156,7 @@ function collector() {
       timer ??= setTimeout(flush, 100);
     }
     if (event === 'gap') tell({ kind: 'gap', missed: (JSON.parse(data) as { missed: number }).missed });
-    if (event === 'settings') tell({ kind: 'settings' });
+    if (event === 'settings' && isNews(data)) tell({ kind: 'settings' });
     if (
       event === 'boot' &&
       session.value &&

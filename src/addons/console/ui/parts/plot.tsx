@@ -99,13 +99,19 @@ function optionsOf(box: HTMLElement, latest: { readonly current: PlotProps }): u
         label,
         stroke: colour(tone),
         width: 1.5,
-        points: { show: false },
+        points: { show: true, size: 4, filter: (plot, index) => alone(plot.data[index] ?? []) },
         ...(filled === true && { fill: colour(`${tone}-soft`) }),
       })),
     ],
     hooks: { draw: [(plot) => endLabels(plot, latest.current.lines, colour)] },
   };
 }
+
+/** Values without a neighbour, which no line shows. */
+const alone = (values: ArrayLike<number | null | undefined>): number[] =>
+  Array.from(values).flatMap((value, at) =>
+    value !== null && values[at - 1] == null && values[at + 1] == null ? [at] : [],
+  );
 
 /** A label at the end of each line, in place of a legend. */
 function endLabels(plot: uPlot, lines: readonly PlotLine[], colour: (name: string) => string): void {

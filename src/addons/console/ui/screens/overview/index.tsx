@@ -141,7 +141,8 @@ function Figures({ whole }: { readonly whole: Series }) {
     ['rescued', count(total(whole, 'rescued'))],
     ['p95, highest', ms(highestOf(whole.p95_ms))],
     ['tokens in → out', `${short(total(whole, 'tokens_in'))} → ${short(total(whole, 'tokens_out'))}`],
-    ['spend', usd(total(whole, 'nano') / 1e9)],
+    // A model without a price adds nothing: no spend is not known to be none.
+    ['spend', usd(total(whole, 'nano') / 1e9 || undefined)],
   ];
   return (
     <dl class="figures six">

@@ -45,8 +45,8 @@ export function Requests() {
   const { query, state, row, filter, store, shown, paused } = rows;
   const toggle = (): void => void (paused.value = !paused.value);
   useKeys({
-    j: () => setQuery({ row: step(shown, row, 1) }),
-    k: () => setQuery({ row: step(shown, row, -1) }),
+    j: () => move(shown, 1),
+    k: () => move(shown, -1),
     Enter: () => row === null && setQuery({ row: shown[0]?.request_id }),
     Escape: () => setQuery({ row: undefined }),
     '.': toggle,
@@ -71,6 +71,10 @@ export function Requests() {
     </>
   );
 }
+
+/** Keys may come faster than the page is drawn: the row is the address's own. */
+const move = (shown: readonly ListedRequest[], by: 1 | -1): void =>
+  setQuery({ row: step(shown, address.value.query.get('row'), by) });
 
 function List({ rows: { store, shown, row, state, query, away } }: { readonly rows: ShownRows }) {
   const showHeld = (): void => {

@@ -46,7 +46,7 @@ const REQUEST: ShownRequest = {
 const at = (line: number) => ({ file: 'gateway/production.yaml', line, column: 1 });
 const PLACES = {
   config: at(1),
-  'config.strategy.conditions[0]': at(6),
+  'config.conditions[0]': at(6),
   'config.targets[0].targets[0]': at(13),
   'config.targets[0].targets[1]': at(17),
 };
@@ -105,7 +105,7 @@ describe('the way of a request', () => {
     const places = placesOf(explanation);
     expect(places).toEqual({
       config: { file: 'keys.yaml', line: 5 },
-      'config.strategy.conditions[0]': { file: 'gateway/production.yaml', line: 6 },
+      'config.conditions[0]': { file: 'gateway/production.yaml', line: 6 },
       'config.targets[0].targets[0]': { file: 'gateway/production.yaml', line: 13 },
     });
     const [key, config, , primary] = stepsOf(REQUEST, { places, explanation });

@@ -53,7 +53,7 @@ export function placesOf(explanation: ShownExplanation): Readonly<Record<string,
     ['config', config?.source.at],
     ...[...targets, ...leftOut].map(({ target, at }) => [target, at] as const),
     ...rules.flatMap(({ conditional, conditions }) =>
-      conditions.map(({ index, at }) => [`${conditional}.strategy.conditions[${index}]`, at] as const),
+      conditions.map(({ index, at }) => [`${conditional}.conditions[${index}]`, at] as const),
     ),
   ] as const;
   return Object.fromEntries(
@@ -115,7 +115,7 @@ function conditionSteps(request: ShownRequest, { places, explanation }: KnownPla
       title: index === undefined ? 'no condition holds' : 'condition holds',
       lines: index === undefined ? [`the default of the conditions: ${to}`] : [],
       tests: index === undefined ? tried : (tests ?? chosen?.tests ?? []),
-      place: places[index === undefined ? to : `${at}.strategy.conditions[${index}]`],
+      place: places[`${at}.${held}`] ?? places[to],
     };
   });
 }
