@@ -1,5 +1,5 @@
-import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { globSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -14,8 +14,19 @@ const hashOf = (text: string | Uint8Array): string => createHash('sha256').updat
  * equal, byte for byte.
  */
 export async function buildConsole(root: string, folder: string): Promise<void> {
+  const fresh = `${folder}.${process.pid}`;
+  try {
+    await writePage(root, fresh);
+    // At once: a gateway that serves the page before has all of its files, or all of this one.
+    rmSync(folder, { recursive: true, force: true });
+    await rename(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+async function writePage(root: string, folder: string): Promise<void> {
   const source = join(root, PAGE);
-  rmSync(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const build = await rolldown({
     cwd: root,
@@ -47,7 +58,6 @@ export async function buildConsole(root: string, folder: string): Promise<void> 
   await writeFile(join(folder, styleName), style);
   await writeFile(join(folder, iconName), icon);
   await writeFile(join(folder, 'licenses.txt'), licencesOf(modules));
-  // Last: a folder with this file is complete.
   await writeFile(join(folder, 'index.html'), page);
 }
 
@@ -82,13 +92,6 @@ function licencesOf(modules: readonly string[]): string {
       return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`;
     })
     .join('\n----\n\n');
-}
-
-/** The newest change of a source is after the page was written, or there is no page. */
-export function isOutdated(root: string, folder: string): boolean {
-  const page = join(folder, 'index.html');
-  if (!existsSync(page)) return true;
-  return false;
 }
 
 if (import.meta.main) {

@@ -137,7 +137,7 @@ describe.skipIf(executable === undefined)('the page', () => {
     await now.page.fill('dialog input[type=password]', 'gha_canary');
     await now.page.keyboard.press('Enter');
     await now.page.waitForSelector('.drawer .effective');
-    expect(await now.page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain('canary');
+    expect(await now.page.evaluate<string>('JSON.stringify({ ...localStorage })')).not.toContain('canary');
     expect(now.page.url()).not.toContain('canary');
     expect(await now.page.content()).not.toContain('gha_canary');
     await close();
@@ -158,10 +158,7 @@ describe.skipIf(executable === undefined)('the page', () => {
     for (let turn = 0; turn < 49; turn += 1) {
       const before = await now.page.getAttribute('.table', 'aria-rowcount');
       await body.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      await now.page.waitForFunction(
-        (count) => document.querySelector('.table')?.getAttribute('aria-rowcount') !== count,
-        before,
-      );
+      await now.page.waitForFunction(`document.querySelector('.table')?.getAttribute('aria-rowcount') !== '${before}'`);
     }
     expect(await now.page.getAttribute('.table', 'aria-rowcount')).toBe('10001');
     expect(await now.page.locator('.table-body .table-row').count()).toBeLessThanOrEqual(60);

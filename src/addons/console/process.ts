@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
+import { createPageBuild } from './page/page-build.ts';
 import { Pages } from './page/pages.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
@@ -40,7 +41,7 @@ function ofWorker({ clock, settings, shared }: PartTools): ProcessPart {
 function ofListener(tools: PartTools): ProcessPart {
   const { clock, configs, ended, log, role, store } = tools;
   const boot = { id: uuidv7(clock.wall()), startedAt: clock.wall() };
-  const pages = new Pages(packageFile('dist/console'));
+  const pages = new Pages(packageFile('dist/console'), createPageBuild(packageFile(''), log));
   const files = store?.folder === undefined ? undefined : new StatsFiles(join(store.folder, 'stats'), boot.id, log);
   const stats = new Stats(clock, files);
   const counter = new StatsCounter(clock, (counted) => stats.add(counted));

@@ -30,8 +30,12 @@ export class Pages {
   readonly #files = new Map<string, Promise<PageFile | undefined>>();
   #built: number | undefined;
 
-  constructor(folder: string) {
+  readonly #refresh: () => Promise<void>;
+
+  /** @param refresh builds the page anew where its sources have changed */
+  constructor(folder: string, refresh: () => Promise<void> = async () => {}) {
     this.#folder = folder;
+    this.#refresh = refresh;
   }
 
   async find(path: string): Promise<PageFile | undefined> {
@@ -51,6 +55,7 @@ export class Pages {
 
   /** Notices a new build by its first file. */
   async #look(): Promise<void> {
+    await this.#refresh();
     const built = await stat(join(this.#folder, 'index.html')).then(
       ({ mtimeMs }) => mtimeMs,
       () => undefined,

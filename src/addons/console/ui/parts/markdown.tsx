@@ -56,7 +56,7 @@ function inline(token: Token, index: number): ComponentChildren {
     case 'link':
       return (
         <span key={index}>
-          {children(token)} ({String((token as Tokens.Link).href)})
+          {children(token)} ({(token as Tokens.Link).href})
         </span>
       );
     case 'text':

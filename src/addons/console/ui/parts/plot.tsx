@@ -99,7 +99,7 @@ function optionsOf(box: HTMLElement, latest: { readonly current: PlotProps }): u
         label,
         stroke: colour(tone),
         width: 1.5,
-        points: { show: true, size: 4, filter: (plot, index) => alone(plot.data[index] ?? []) },
+        points: { show: true, size: 4, filter: (plot: uPlot, index: number) => alone(plot.data[index] ?? []) },
         ...(filled === true && { fill: colour(`${tone}-soft`) }),
       })),
     ],

@@ -88,6 +88,18 @@ interface Chunk {
   readonly error?: { readonly message?: string };
 }
 
+type ToolPieces = NonNullable<NonNullable<NonNullable<Chunk['choices']>[number]['delta']>['tool_calls']>;
+
+/** A tool call comes in pieces, each with its place among the calls. */
+function withTools(known: Reply['tools'], pieces: ToolPieces = []): Reply['tools'] {
+  const tools = [...known];
+  for (const { index, function: of } of pieces) {
+    const { name, input } = tools[index] ?? { name: '', input: '' };
+    tools[index] = { name: name + (of?.name ?? ''), input: input + (of?.arguments ?? '') };
+  }
+  return tools;
+}
+
 /** The reply with one more event of the stream. Throws what the stream ended with. */
 export function withChunk(reply: Reply, data: string): Reply {
   if (data === '' || data === '[DONE]') return reply;
@@ -95,15 +107,10 @@ export function withChunk(reply: Reply, data: string): Reply {
   const { choices = [], usage, error } = JSON.parse(data) as Chunk;
   if (error) throw new Error(error.message ?? 'The stream ended with an error.');
   const [{ delta, finish_reason: finish } = {}] = choices;
-  const tools = [...reply.tools];
-  for (const { index, function: of } of delta?.tool_calls ?? []) {
-    const known = tools[index] ?? { name: '', input: '' };
-    tools[index] = { name: known.name + (of?.name ?? ''), input: known.input + (of?.arguments ?? '') };
-  }
   return {
     text: reply.text + (delta?.content ?? ''),
     thinking: reply.thinking + (delta?.reasoning_content ?? ''),
-    tools,
+    tools: withTools(reply.tools, delta?.tool_calls),
     tokens: usage ? `${usage.prompt_tokens ?? 0} → ${usage.completion_tokens ?? 0}` : reply.tokens,
     finish: finish ?? reply.finish,
   };

@@ -17,8 +17,8 @@ const MOST_COLUMNS = 3;
 // Drafts live as long as the page, and no longer: prompts are in no address and no storage.
 const draft: { ask: Ask; columns: readonly Column[] } = { ask: NO_ASK, columns: [createColumn('@simulator/demo')] };
 
-/** A request as a key, without its secret. Up to three models answer beside each other. */
-export function Playground() {
+/** The drafts of the page, and what an address adds to them. */
+function useDraft() {
   const { query } = address.value;
   const asking = useSignal<Ask>({
     ...draft.ask,
@@ -44,13 +44,13 @@ export function Playground() {
       problem.value = error instanceof Error ? error.message : String(error);
     }
   };
-  const running = columns.value.some(({ state }) => state.value === 'running');
-  const lack =
-    asking.value.as === ''
-      ? 'Choose a key first.'
-      : asking.value.text === ''
-        ? 'Write a message first.'
-        : needs('operator');
+  return { asking, columns, problem, send };
+}
+
+/** A request as a key, without its secret. Up to three models answer beside each other. */
+export function Playground() {
+  const { asking, columns, problem, send } = useDraft();
+  const remove = (column: Column) => () => void (columns.value = columns.value.filter((one) => one !== column));
   return (
     <>
       <header class="head">
@@ -60,22 +60,7 @@ export function Playground() {
         <form class="stack" onSubmit={(event) => event.preventDefault()}>
           <AskFields asking={asking} />
           {problem.value !== undefined && <p class="notice failed">{problem.value}</p>}
-          <p class="row">
-            <Action kind="main" needs={lack} busy={running} onClick={send}>
-              Send
-            </Action>
-            {running && (
-              <button type="button" onClick={() => columns.value.forEach((column) => column.stop())}>
-                Stop
-              </button>
-            )}
-            <Action
-              needs={columns.value.length >= MOST_COLUMNS ? 'Three models are the most.' : undefined}
-              onClick={() => void (columns.value = [...columns.value, createColumn()])}
-            >
-              Add a model
-            </Action>
-          </p>
+          <SendRow asking={asking.value} columns={columns} onSend={send} />
           <p class="third">
             The request takes the path of every other: limits and budgets of the key count, and it costs what it costs.
           </p>
@@ -85,17 +70,43 @@ export function Playground() {
             <ReplyColumn
               key={index}
               column={column}
-              onRemove={
-                columns.value.length === 1
-                  ? undefined
-                  : () => void (columns.value = columns.value.filter((one) => one !== column))
-              }
+              onRemove={columns.value.length === 1 ? undefined : remove(column)}
             />
           ))}
         </div>
         <CodeOf ask={asking.value} model={columns.value[0]?.model.value ?? ''} />
       </div>
     </>
+  );
+}
+
+interface SendProps {
+  readonly asking: Ask;
+  readonly columns: Signal<readonly Column[]>;
+  readonly onSend: () => void;
+}
+
+function SendRow({ asking: { as, text }, columns, onSend }: SendProps) {
+  const running = columns.value.some(({ state }) => state.value === 'running');
+  const lack = as === '' ? 'Choose a key first.' : text === '' ? 'Write a message first.' : needs('operator');
+  const isFull = columns.value.length >= MOST_COLUMNS;
+  return (
+    <p class="row">
+      <Action kind="main" needs={lack} busy={running} onClick={onSend}>
+        Send
+      </Action>
+      {running && (
+        <button type="button" onClick={() => columns.value.forEach((column) => column.stop())}>
+          Stop
+        </button>
+      )}
+      <Action
+        needs={isFull ? 'Three models are the most.' : undefined}
+        onClick={() => void (columns.value = [...columns.value, createColumn()])}
+      >
+        Add a model
+      </Action>
+    </p>
   );
 }
 
@@ -153,9 +164,9 @@ function AskFields({ asking }: { readonly asking: Signal<Ask> }) {
 }
 
 function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly onRemove: (() => void) | undefined }) {
-  const { model, reply, state, error, firstMs, totalMs, requestId } = column;
+  const { model, reply, state, error } = column;
   const asText = useSignal(false);
-  const { text, thinking, tools, tokens, finish } = reply.value;
+  const { text, thinking, tools } = reply.value;
   return (
     <section class="card stack" aria-label={`Reply of ${model.value}`}>
       <div class="row">
@@ -201,22 +212,30 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
           {name}({input})
         </pre>
       ))}
-      <p class="row second">
-        <span title="first content">{firstMs.value === undefined ? NONE : ms(firstMs.value)}</span>
-        <span title="total">{totalMs.value === undefined ? NONE : ms(totalMs.value)}</span>
-        <span title="tokens in → out">{tokens === '' ? NONE : tokens}</span>
-        <span>{state.value === 'stopped' ? 'stopped' : finish}</span>
-        <button
-          type="button"
-          class="plain right"
-          aria-pressed={asText.value}
-          onClick={() => void (asText.value = !asText.value)}
-        >
-          As text
-        </button>
-        {requestId.value !== undefined && <a href={`#/requests/${encodeURIComponent(requestId.value)}/why`}>Why</a>}
-      </p>
+      <Figures column={column} asText={asText} />
     </section>
+  );
+}
+
+function Figures({ column, asText }: { readonly column: Column; readonly asText: Signal<boolean> }) {
+  const { reply, state, firstMs, totalMs, requestId } = column;
+  const { tokens, finish } = reply.value;
+  return (
+    <p class="row second">
+      <span title="first content">{firstMs.value === undefined ? NONE : ms(firstMs.value)}</span>
+      <span title="total">{totalMs.value === undefined ? NONE : ms(totalMs.value)}</span>
+      <span title="tokens in → out">{tokens === '' ? NONE : tokens}</span>
+      <span>{state.value === 'stopped' ? 'stopped' : finish}</span>
+      <button
+        type="button"
+        class="plain right"
+        aria-pressed={asText.value}
+        onClick={() => void (asText.value = !asText.value)}
+      >
+        As text
+      </button>
+      {requestId.value !== undefined && <a href={`#/requests/${encodeURIComponent(requestId.value)}/why`}>Why</a>}
+    </p>
   );
 }
 
