@@ -31,6 +31,8 @@ const MAX_REFUSALS = 60;
 const MAX_FAILURES = 10;
 /** Explanations are made one by one, of the time of served requests; each of these has a body in memory. */
 const MAX_EXPLANATIONS = 4;
+/** A reply of the playground may be silent for this long. */
+const STREAM_SILENCE_MS = 15 * 60_000;
 /** The actor of a call without a valid token. */
 const UNKNOWN = 'unknown';
 
@@ -200,6 +202,10 @@ export class AdminApi {
         limits,
         accept: request.headers.accept,
         lastEventId: request.headers['last-event-id']?.toString(),
+        onLeave(task) {
+          request.socket.once('close', task);
+          return () => void request.socket.removeListener('close', task);
+        },
         isAllowed: () => this.#isAllowed(request, place),
         records,
         explains,
@@ -214,6 +220,8 @@ export class AdminApi {
         readObjects: this.#readObjects,
       };
       if (route.body !== undefined && !route.explains) checkAgainst(route.body, call.body);
+      // A model may think for longer than the listener takes for silence.
+      if (route.streams !== undefined) request.socket.setTimeout(STREAM_SILENCE_MS);
       const answered = await HANDLERS[operation](call);
       if (operation === 'tokens.create' && !query.dryRun) await this.#endBootstrap();
       return toAnswer(route, answered);

@@ -3,6 +3,10 @@ import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
 import { createPageBuild } from './page/page-build.ts';
+import { draftOf } from './drafts/draft.ts';
+import { ConsoleWork } from './play/console-work.ts';
+import { LongAnswers, type Piece } from './play/long-answers.ts';
+import { ServingProcess } from './play/serving.ts';
 import { Pages } from './page/pages.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
@@ -16,16 +20,22 @@ import { RequestStreams } from './stream/request-stream.ts';
 
 const STATS = 'console.stats';
 const RECORDS = 'console.records';
+const ANSWER = 'console.answer';
 
 /** A worker counts its requests; the process with the listener for operators has the page and the counts of all. */
 export function openConsole(tools: PartTools): ProcessPart {
   return tools.role === 'worker' ? ofWorker(tools) : ofListener(tools);
 }
 
-function ofWorker({ clock, settings, shared }: PartTools): ProcessPart {
+function ofWorker(tools: PartTools): ProcessPart {
+  const { clock, settings, shared } = tools;
   const batches = keptRecordsOf(settings.server) && new RecordBatches(clock, (rows) => shared?.tell?.(RECORDS, rows));
   const counter = new StatsCounter(clock, (counted) => shared?.tell?.(STATS, counted));
+  const serving = new ServingProcess(tools, (piece) => shared?.tell?.(ANSWER, piece));
   return {
+    compose: (inputs) => serving.compose(inputs),
+    start: (_, data) => serving.start(data),
+    asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
     recorded(record, bounded) {
       counter.count(record);
@@ -53,6 +63,9 @@ function ofListener(tools: PartTools): ProcessPart {
     counter.flush();
     batches?.flush();
   };
+  const answers = new LongAnswers();
+  const serving = new ServingProcess(tools, (piece) => answers.receive(piece));
+  const work = new ConsoleWork(answers, clock);
   let stopped = false;
   const streams = new RequestStreams(clock, () => stopped);
   return {
@@ -71,12 +84,18 @@ function ofListener(tools: PartTools): ProcessPart {
         },
       },
       page: (path) => pages.find(path),
+      draft: (inForce, wish) => draftOf(configs, inForce, wish),
+      test: (ask, question) => work.test(ask, question),
+      play: (ask, question, onLeave) => work.play(ask, question, onLeave),
       stream: (records, options) => streams.open(records, options),
       async stats(query) {
         flush();
         return stats.read(query);
       },
     },
+    compose: (inputs) => serving.compose(inputs),
+    start: (_, data) => serving.start(data),
+    asked: (topic, question) => serving.asked(topic, question),
     dry: () => ({}),
     // The primary serves no requests itself.
     ...(role === 'alone' && {
@@ -88,6 +107,7 @@ function ofListener(tools: PartTools): ProcessPart {
     // The sender is a worker of this gateway.
     told(topic, message) {
       if (topic === STATS) stats.add(message as CountedStep);
+      if (topic === ANSWER) answers.receive(message as Piece);
       if (topic === RECORDS) kept?.add(message as readonly KeptRow[]);
     },
     stop: () => void (stopped = true),

@@ -31,8 +31,8 @@ interface UpstreamChecks {
 }
 
 /** One model of each kind: where a provider is depends on the model for some of them. */
-const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
-const MAX_SKEW_MS = 30_000;
+export const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
+export const MAX_SKEW_MS = 30_000;
 
 /** Fetches access tokens and connects to each provider, all at the same time. Without `probes` it sends no request. */
 export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly Finding[]> {
@@ -113,7 +113,7 @@ function originsOf(entries: readonly CatalogEntry[]): ReadonlyMap<string, Reache
 }
 
 /** Empty for a model that the entry does not serve. */
-function originOf(provider: CatalogEntry['provider'], model: string): readonly string[] {
+export function originOf(provider: CatalogEntry['provider'], model: string): readonly string[] {
   try {
     return [provider.locate(model, { task: 'generate', stream: false }).origin];
   } catch {
@@ -147,7 +147,7 @@ function clockFinding(skews: readonly number[]): Finding {
 }
 
 /** Connects as requests would, through the guard, the proxy and TLS, and closes at once. Sends nothing. */
-function createProbe({ outbound, lookup = systemLookup, timeoutMs }: UpstreamChecks) {
+export function createProbe({ outbound, lookup = systemLookup, timeoutMs }: UpstreamChecks) {
   const clock = systemClock;
   const wire = networkWire(outbound.ca);
   const routes = createRoutes(outbound);

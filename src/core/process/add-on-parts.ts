@@ -16,6 +16,7 @@ import type { LoadResult, Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { SnapshotSource } from '../compose/snapshot-part.ts';
 import type { AdminListener, AdminOptions } from './admin-port.ts';
+import type { EntryTest, TestStep } from './console-port.ts';
 import type { PartTools, ProcessPart } from './process-part.ts';
 import type { Gateway } from './running-gateway.ts';
 import { addOperations } from '../operations/index.ts';
@@ -65,6 +66,8 @@ export interface AddOnParts {
   readonly open?: (tools: PartTools) => ProcessPart;
   /** The add-on for a dry run without a process. */
   readonly dry?: (clock: Clock) => SnapshotSource;
+  /** Tests one entry of a catalog, step by step. At most one add-on has it. */
+  readonly testEntry?: (test: EntryTest) => AsyncIterable<TestStep>;
   /** Creates the listener for operators. At most one add-on has it. */
   readonly createAdmin?: (options: AdminOptions) => AdminListener;
   /** Starts the export of telemetry, if the environment or server.yaml enables it. At most one add-on has it. */

@@ -1,5 +1,11 @@
 import type { RecordQuery, RecordSource } from '../record/record-query.ts';
+import type { Settings } from '../settings/read/load.ts';
+import type { Diagnostic } from '../settings/source/diagnostic.ts';
+import type { Environment } from '../settings/values/references.ts';
+import type { Lookup } from '../upstream/index.ts';
+import type { OutboundWay } from '../upstream/types.ts';
 import type { InForce } from './reload.ts';
+import type { WorkerPool } from './running-gateway.ts';
 
 /** What series of statistics can be split and filtered by. */
 export const STATS_DIMENSIONS = ['state', 'error', 'key', 'team', 'config', 'provider', 'model'] as const;
@@ -16,6 +22,12 @@ export interface Console {
   readonly kept: KeptRecordSource | undefined;
   /** The counts of all processes. */
   stats(query: StatsQuery): Promise<StatsAnswer>;
+  /** A patch of the file that would hold an entry. */
+  draft(inForce: InForce, wish: DraftWish): Promise<Draft>;
+  /** Events of a test, as their text. Undefined: there were too many. */
+  test(ask: WorkerPool['ask'], question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined;
+  /** The reply to a request in the name of a key. Undefined: too many are under way. */
+  play(ask: WorkerPool['ask'], question: object, onLeave: OnLeave): Promise<PlayedReply | undefined>;
   /** The settings in force as they were written. */
   written(inForce: InForce): Promise<WrittenSettings>;
   /** A file of the page, by its path below `/ui/`. Undefined: there is none. */
@@ -116,4 +128,60 @@ interface KeptRecordSource {
   /** The list with those that have ended from the disk. */
   page(query: RecordQuery, memory: RecordSource): ReturnType<RecordSource['page']>;
   find(id: string): Promise<object | undefined>;
+}
+
+/** An entry for a list of a settings file. */
+export interface DraftWish {
+  readonly list: 'providers' | 'keys';
+  readonly entry: object;
+}
+
+export interface Draft {
+  readonly file: string;
+  /** A unified diff. */
+  readonly patch: string;
+  readonly diagnostics?: readonly Diagnostic[];
+  /** Why there is no patch. */
+  readonly problem?: string;
+}
+
+/** Plain values: a worker may do the test. */
+export interface TestQuestion {
+  readonly id: string;
+  readonly slug: string | undefined;
+  readonly entry: Readonly<Record<string, unknown>> | undefined;
+  readonly model: string | undefined;
+  /** The last step sends a small request, which costs. */
+  readonly call: boolean;
+}
+
+export interface EntryTest {
+  /** Their catalog has the one entry. */
+  readonly settings: Settings;
+  readonly outbound: OutboundWay;
+  readonly env: Environment;
+  readonly model: string | undefined;
+  readonly call: boolean;
+  /** Default: the system's resolver. */
+  readonly lookup?: Lookup;
+}
+
+export interface TestStep {
+  readonly name: string;
+  /** Null: there was nothing to check. */
+  readonly ok: boolean | null;
+  readonly ms: number;
+  readonly code?: string;
+  readonly message: string;
+  /** What to do. */
+  readonly hint?: string;
+}
+
+/** Runs a task when the reader leaves. @returns ends that */
+export type OnLeave = (task: () => void) => () => void;
+
+export interface PlayedReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly pieces: AsyncIterable<Uint8Array>;
 }

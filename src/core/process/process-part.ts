@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { ModelNames } from '../catalog/model-labels.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -77,8 +78,8 @@ export interface ProcessPart extends SnapshotSource, Ports {
   lines?(): readonly string[];
   /** Called before the process serves, and before its workers begin. */
   begin?(serving: Serving): Promise<void>;
-  /** Called when the process serves. */
-  start?(serving: Serving): void;
+  /** Called when the process serves. @param data the listener of applications */
+  start?(serving: Serving, data: Server): void;
   /** Called when reloaded settings have taken effect. @param changed files, at most 50 */
   reloaded?(hash: string, changed: readonly string[]): void;
   /** Applies an equal part of the limits of rates, which this many processes share. */

@@ -61,7 +61,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     throw error;
   });
   if (role.kind !== 'worker') await reloader.watch();
-  for (const part of processState.parts) part.start?.(serving);
+  for (const part of processState.parts) part.start?.(serving, servers.data);
   return {
     ...addresses,
     get settings() {

@@ -39,6 +39,7 @@ export function recordLine(record: RecordJson): object {
   const fields = {
     ...Object.fromEntries(IN_LISTS.map((name) => [name, record[name]])),
     rescued: isRescued(record) || undefined,
+    origin: String(record['request_id']).startsWith('playground-') ? 'playground' : undefined,
     config_id: config?.id,
     provider: last?.provider,
     request_model: last?.request_model,

@@ -23,6 +23,8 @@ export interface Call extends Pick<ApiSources, 'records' | 'explains' | 'explain
   readonly limits: ServerSettings['limits'];
   readonly accept: string | undefined;
   readonly lastEventId: string | undefined;
+  /** Runs a task when the client leaves. @returns ends that */
+  readonly onLeave: (task: () => void) => () => void;
   /** Whether the caller still has the right to this call. */
   readonly isAllowed: () => Promise<boolean>;
   readonly ifMatch: string | undefined;

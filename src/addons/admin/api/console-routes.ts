@@ -7,7 +7,7 @@ export type ConsoleOperation =
   | 'find.list'
   | 'stream.get'
   | 'stats.get'
-  | `providers.${'list' | 'kinds' | 'get' | 'create' | 'patch' | 'delete' | 'test' | 'draft'}`
+  | `providers.${'list' | 'kinds' | 'get' | 'test' | 'draft'}`
   | 'keys.draft'
   | 'playground.create';
 
@@ -26,8 +26,6 @@ const ask = (row: Pick<AdminRoute, 'path' | 'summary'> & Partial<AdminRoute>): A
   status: 200,
   ...row,
 });
-
-const WRITE = ['dry_run'] as const;
 
 export const REQUEST_FILTERS = [
   'state',
@@ -122,38 +120,6 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     pages: true,
   }),
   'providers.get': read({ path: '/providers/{id}', summary: 'Show an entry of the catalog', answer: 'provider' }),
-  'providers.create': {
-    method: 'POST',
-    path: '/providers',
-    role: 'admin',
-    summary: 'Create an entry of the catalog in the store',
-    description: 'Its credentials are sealed with `state.encryption_keys`.',
-    query: WRITE,
-    body: 'create_provider',
-    answer: 'provider',
-    status: 201,
-  },
-  'providers.patch': {
-    method: 'PATCH',
-    path: '/providers/{id}',
-    role: 'admin',
-    summary: 'Change an entry of the catalog',
-    description: 'The body is a JSON merge patch (RFC 7396) of the entry: null removes a field.',
-    query: WRITE,
-    body: 'patch_provider',
-    changes: true,
-    answer: 'provider',
-    status: 200,
-  },
-  'providers.delete': {
-    method: 'DELETE',
-    path: '/providers/{id}',
-    role: 'admin',
-    summary: 'Delete an entry of the catalog; its id is not given again',
-    query: [...WRITE, 'reason'],
-    changes: true,
-    status: 204,
-  },
   'providers.test': ask({
     path: '/providers:test',
     summary: 'Test an entry of the catalog, saved or not, with the sender of requests',

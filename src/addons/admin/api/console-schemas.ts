@@ -1,6 +1,6 @@
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
 import { ROLES } from './roles.ts';
-import { ID, integer, list, moment, nullable, object, own, REASON, text } from './schema-words.ts';
+import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
 
 // Bodies and answers of the calls of console-routes.ts.
 
@@ -25,14 +25,6 @@ const MODEL = text('A model of the entry, for a small call. Default: the first o
 
 export const CONSOLE_BODIES = {
   create_session: object({ token: text('A token of this API, or `admin.token`.', { maxLength: 512 }) }),
-  create_provider: object({ id: ID, spec: ENTRY, reason: REASON }, ['id', 'spec']),
-  patch_provider: object(
-    {
-      spec: { description: 'A merge patch of the entry.', type: 'object', minProperties: 1, examples: [{}] },
-      reason: REASON,
-    },
-    ['spec'],
-  ),
   test_provider: object(
     {
       slug: text('An entry in force. Either this or `entry`.', { maxLength: 64 }),
@@ -242,7 +234,7 @@ export const CONSOLE_ANSWERS = {
   ),
   test_event: {
     description:
-      'The data of the events. `step`: `name` (settings, address, dns, tls, clock, token, permission, call), `ok`, `ms`, `code`, `message`, `hint`. `done`: `ok`.',
+      'The data of the events. `step`: `name` (settings, address, dns, connect, token, clock, permission, call), `ok` (null: nothing to check), `ms`, `code`, `message`, `hint`. `done`: `ok`.',
     type: 'object',
   },
   draft: object(PATCH),

@@ -82,6 +82,10 @@ const RULES: readonly Rule[] = [
   [(id) => /^(?:teams|organizations)\.delete$/.test(id), 'in_use'],
   [(id) => id === 'keys.rotate', 'key_revoked'],
   [(id) => id === 'session.create', 'insecure_session'],
+  [(id) => id === 'providers.test', 'too_many_tests'],
+  [(id) => /^(?:keys|providers)\.draft$/.test(id), 'cannot_patch', 'exists'],
+  [(id) => id === 'playground.create', 'key_inactive', 'not_found'],
+  [(id) => id === 'stream.get', 'invalid_header'],
   [(_, { explains }) => explains === true, 'unknown_key', 'cannot_explain'],
   [(id) => /^alerts\.(?:create|patch)$/.test(id), 'cannot_seal'],
 ];

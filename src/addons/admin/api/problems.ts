@@ -71,6 +71,16 @@ export const PROBLEMS = {
     title: 'The store cannot seal secrets',
     help: 'Secrets are sealed with `state.encryption_keys`, which server.yaml does not have or which are others than those of the object.',
   },
+  cannot_patch: {
+    status: 409,
+    title: 'The file cannot be patched',
+    help: 'The list that would hold the entry is not written line by line: add the entry by hand.',
+  },
+  key_inactive: {
+    status: 409,
+    title: 'The key is not active',
+    help: 'A request of the playground needs a key that is not expired, disabled or revoked.',
+  },
   key_revoked: {
     status: 409,
     title: 'The key is revoked',
@@ -149,6 +159,12 @@ export const PROBLEMS = {
     status: 500,
     title: 'The request cannot be explained',
     help: 'The settings in force are not valid any more, or a plugin does not end; the detail says which.',
+  },
+  too_many_tests: {
+    status: 429,
+    title: 'Too many tests',
+    retryAfter: 60,
+    help: '5 tests of entries a minute.',
   },
   busy: {
     status: 503,

@@ -21,7 +21,12 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
   const read = files.contents.files.get(path);
   const before = read && 'text' in read ? read.text : '';
   const added = linesToAdd(before, wish);
-  if (!added) return { file: name, patch: '', problem: `\`${wish.list}\` of ${name} is not a list of lines: add the entry by hand` };
+  if (!added)
+    return {
+      file: name,
+      patch: '',
+      problem: `\`${wish.list}\` of ${name} is not a list of lines: add the entry by hand`,
+    };
   const { at, lines } = added;
   const kept = before === '' ? [] : before.replace(/\n$/, '').split('\n');
   const after = [...kept.slice(0, at), ...lines, ...kept.slice(at)];
@@ -31,7 +36,9 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
   const source = stored ? withStoredObjects(sent, () => stored) : sent;
   // Without the environment: what a reference names is not read.
   const loaded = await loadSettings(folder, { env: {}, files: source, fakeMissing: true });
-  const ofPatch = loaded.diagnostics.filter(({ file, line }) => relative(folder, file) === name && line > at && line <= at + lines.length);
+  const ofPatch = loaded.diagnostics.filter(
+    ({ file, line }) => relative(folder, file) === name && line > at && line <= at + lines.length,
+  );
   return {
     file: name,
     patch: patchOf(name, before, { kept, at, lines, hidden: loaded.secrets() }),
@@ -40,7 +47,10 @@ export async function draftOf(folder: string, { files, settings }: InForce, wish
 }
 
 /** Undefined: the list is written in one line, or is no list. */
-function linesToAdd(text: string, { list, entry }: DraftWish): { readonly at: number; readonly lines: readonly string[] } | undefined {
+function linesToAdd(
+  text: string,
+  { list, entry }: DraftWish,
+): { readonly at: number; readonly lines: readonly string[] } | undefined {
   const document = parseDocument(text, { keepSourceTokens: true });
   const root = document.contents;
   if (document.errors.length > 0) return undefined;

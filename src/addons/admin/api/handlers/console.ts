@@ -1,22 +1,17 @@
 import type { Handler } from '../call.ts';
 import type { ConsoleOperation } from '../console-routes.ts';
-import { CONSOLE_ROUTES } from '../console-routes.ts';
-import { ApiProblem } from '../problems.ts';
+import { draftKey, draftProvider } from './drafts.ts';
 import { findAnything } from './find.ts';
 import { getStats, getStream } from './live.ts';
-import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
+import { sendAsKey, testProvider } from './play.ts';
+import { getProvider, listKinds, listProviders } from './providers.ts';
 import { endSession, getSession } from './session.ts';
-
-const missing: Handler = () => {
-  throw new ApiProblem('not_found', 'This build does not have this call yet.');
-};
+import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
 
 export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
-  ...(Object.fromEntries(Object.keys(CONSOLE_ROUTES).map((operation) => [operation, missing])) as Record<
-    ConsoleOperation,
-    Handler
-  >),
   'session.get': getSession,
+  // It has no caller yet: the call itself makes the session.
+  'session.create': getSession,
   'session.delete': endSession,
   'settings.get': getSettings,
   'settings.file': getSettingsFile,
@@ -24,4 +19,11 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'find.list': findAnything,
   'stream.get': getStream,
   'stats.get': getStats,
+  'providers.list': listProviders,
+  'providers.kinds': listKinds,
+  'providers.get': getProvider,
+  'providers.test': testProvider,
+  'providers.draft': draftProvider,
+  'keys.draft': draftKey,
+  'playground.create': sendAsKey,
 };

@@ -1,6 +1,5 @@
 import { isObject } from '../../../../core/kernel/index.ts';
 import type { Draft, DraftWish } from '../../../../core/process/console-port.ts';
-import { storeSettings } from '../../../../core/settings/source/stored-objects.ts';
 import type { Call, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
@@ -24,7 +23,13 @@ export const draftProvider: Handler = async (call) => {
   checkNoSecrets(spec);
   const draft = await draftOf(call, { list: 'providers', entry: { slug: id, ...spec } });
   const names = [...JSON.stringify(spec).matchAll(REFERENCE)].map(([, name = '']) => name);
-  return { body: await shown(call, draft, [...new Set(names)].map((name) => `export ${name}=…`)) };
+  return {
+    body: await shown(
+      call,
+      draft,
+      [...new Set(names)].map((name) => `export ${name}=…`),
+    ),
+  };
 };
 
 /** A patch is text that people pass on: it has no secret. */
@@ -45,8 +50,9 @@ export const draftKey: Handler = async (call) => {
   const { id, spec } = call.body as DraftBody;
   if (call.objects.find('keys', id)) throw new ApiProblem('exists', `The key "${id}" exists.`);
   const own = ['id', 'key', 'digest', 'previous'].find((name) => Object.hasOwn(spec, name));
-  if (own !== undefined) throw invalidBody([{ pointer: `/spec/${own}`, message: 'the gateway makes the secret itself' }]);
-  const { text, digest } = createSecret(storeSettings(call.settings.server)?.peppers);
+  if (own !== undefined)
+    throw invalidBody([{ pointer: `/spec/${own}`, message: 'the gateway makes the secret itself' }]);
+  const { text, digest } = createSecret(undefined);
   const entry = { id, digest: digest.includes(':') ? digest : `sha256:${digest}`, ...spec };
   const draft = await draftOf(call, { list: 'keys', entry });
   return { body: { key: text, ...(await shown(call, draft, [])) } };

@@ -80,12 +80,15 @@ const refOf = ({ source }: Secret): string | undefined => (source?.includes(':')
 
 function credentialOf(entry: CatalogEntry): object {
   if ('service_account' in entry && entry.service_account) {
+    if (entry.service_account instanceof Secret) return { kind: 'service_account', ref: refOf(entry.service_account) };
     const { client_email: email, project_id: project } = entry.service_account;
     return { kind: 'service_account', email, ...(project !== undefined && { project }) };
   }
-  if ('credentials_json' in entry && entry.credentials_json) return { kind: 'service_account', ...ofSecret(entry.credentials_json) };
+  if ('credentials_json' in entry && entry.credentials_json)
+    return { kind: 'service_account', ...ofSecret(entry.credentials_json) };
   if ('api_key' in entry && entry.api_key) return { kind: 'api_key', ...ofSecret(entry.api_key) };
-  if (entry.provider === 'vertex-ai') return { kind: 'credentials' in entry && entry.credentials ? 'default' : 'caller_token' };
+  if (entry.provider === 'vertex-ai')
+    return { kind: 'credentials' in entry && entry.credentials ? 'default' : 'caller_token' };
   if ('secret_headers' in entry && entry.secret_headers) return { kind: 'other' };
   return { kind: 'none' };
 }
@@ -176,7 +179,8 @@ function resolved(field: unknown, definitions: Schema): unknown {
   const ref = isObject(field) ? field['$ref'] : undefined;
   if (typeof ref !== 'string' || !isObject(field)) return field;
   const [file, pointer = ''] = ref.split('#');
-  const definition = file === '' ? definitions[pointer.split('/').at(-1) ?? ''] : undefined;
+  const isOwn = file === '' || file?.endsWith('/catalog.json');
+  const definition = isOwn ? definitions[pointer.split('/').at(-1) ?? ''] : undefined;
   const { $ref: _, ...own } = field;
   return isObject(definition) ? { ...definition, ...own } : { type: 'object', ...own };
 }

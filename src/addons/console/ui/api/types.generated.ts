@@ -1840,33 +1840,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
-  post: {
-  parameters: {
-  query?: {
-  dry_run?: boolean
-  }
-  header?: {
-  "Idempotency-Key"?: string
-  }
-  }
-  requestBody: {
-  content: {
-  "application/json": CreateProvider
-  }
-  }
-  responses: {
-  201: {
-  content: {
-  "application/json": Provider
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
   }
   "/providers/{id}": {
   get: {
@@ -1879,63 +1852,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   200: {
   content: {
   "application/json": Provider
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  patch: {
-  parameters: {
-  path: {
-  id: string
-  }
-  query?: {
-  dry_run?: boolean
-  }
-  header: {
-  "If-Match": string
-  }
-  }
-  requestBody: {
-  content: {
-  "application/json": PatchProvider
-  "application/merge-patch+json": PatchProvider
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Provider
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  delete: {
-  parameters: {
-  path: {
-  id: string
-  }
-  query?: {
-  dry_run?: boolean
-  reason?: string
-  }
-  header: {
-  "If-Match": string
-  }
-  }
-  responses: {
-  204: {
-  content: {
-
   }
   }
   default: {
@@ -2076,7 +1992,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   create_limit: CreateLimit
   create_organization: CreateOrganization
   create_price: CreatePrice
-  create_provider: CreateProvider
   create_session: CreateSession
   create_team: CreateTeam
   create_token: CreateToken
@@ -2107,7 +2022,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
   patch_price: PatchPrice
-  patch_provider: PatchProvider
   patch_team: PatchTeam
   places: Places
   playground: Playground
@@ -2889,19 +2803,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   worker?: number
   }[]
   }[]
-  }
-  export interface CreateProvider {
-  id: string
-  spec: {
-  [k: string]: unknown
-  }
-  reason?: string
-  }
-  export interface PatchProvider {
-  spec: {
-  [k: string]: unknown
-  }
-  reason?: string
   }
   export interface TestProvider {
   slug?: string
