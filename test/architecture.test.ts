@@ -264,6 +264,22 @@ describe('the rooms', () => {
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
+  it('keep the page of the console to itself: it imports no code of the gateway, its parts no screen, a screen no other', () => {
+    const ui = 'src/addons/console/ui/';
+    const screen = (file: string): string | undefined => /screens\/(\w+)\//.exec(file)?.[1];
+    const wrong = globSync(`${ui}**/*.{ts,tsx}`, { cwd: root })
+      .filter((file) => !file.endsWith('.test.ts'))
+      .flatMap(importsOf)
+      .filter(({ to }) => to.startsWith('.'))
+      .map(({ from, to }) => ({ from, target: relative(root, join(root, dirname(from), to)) }))
+      .filter(({ from, target }) => {
+        if (!target.startsWith(ui)) return true;
+        if (from === `${ui}main.tsx`) return false;
+        return screen(target) !== undefined && screen(target) !== screen(from);
+      });
+    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
   it('have one check for a JSON object', () => {
     const declared = sources.filter((file) =>
       /(?:function|const) isObject\b/.test(readFileSync(join(root, file), 'utf8')),

@@ -6,7 +6,7 @@ import { PARTS } from '../../build/full-parts.ts';
  */
 const FULL: ReadonlySet<string> = new Set(
   process.env['TEST_FULL'] === '1'
-    ? [...Object.keys(PARTS), 'properties', 'agreement', 'add-ons']
+    ? [...Object.keys(PARTS), 'properties', 'agreement', 'add-ons', 'console']
     : process.env['TEST_FULL']?.split(','),
 );
 

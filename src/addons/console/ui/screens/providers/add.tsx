@@ -7,7 +7,7 @@ import type { CatalogEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts
 import { setQuery } from '../../address.ts';
 import { Patch } from '../../parts/patch.tsx';
 import { Action, Command, FeatureOff, Problem } from '../../parts/states.tsx';
-import { fieldsOf, slugProblem, specOf, withoutSecrets, type EntryField, type Values } from './entry.ts';
+import { fieldsOf, firstSentence, slugProblem, specOf, withoutSecrets, type EntryField, type Values } from './entry.ts';
 import { FieldInput } from './field.tsx';
 import { createTestRun, type TestRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
@@ -34,7 +34,7 @@ export function AddProvider({
               onClick={() => void (kind.value = one)}
             >
               <span class="strong">{one.title}</span>
-              <span class="third">{one.description}</span>
+              <span class="third">{firstSentence(one.description)}</span>
             </button>
           ))}
         </div>

@@ -83,7 +83,7 @@ function kindOf(name: string, { type }: PropertySchema, secrets: readonly string
   return name === 'models' || type === 'array' ? 'list' : 'text';
 }
 
-const firstSentence = (text: string): string => /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text;
+export const firstSentence = (text: string): string => /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text;
 
 export type Values = Readonly<Record<string, string | boolean>>;
 
