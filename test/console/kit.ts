@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import axeCore from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let built = false;
 
@@ -65,7 +63,7 @@ export async function openPage(
 /** The rules of axe that the page breaks, each with its first element. */
 export async function axe(page: Page): Promise<string[]> {
   // A debugger may evaluate what the policy of the page forbids the page itself.
-  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axeCore.source);
   return page.evaluate<string[]>(
     'axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary}`))',
   );

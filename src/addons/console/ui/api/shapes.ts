@@ -10,7 +10,6 @@ export type CatalogEntry = Schemas['provider'];
 export type EntryKind = Schemas['provider_kind'];
 export type KeyObject = Schemas['key'];
 export type BudgetObject = Schemas['budget'];
-export type ShownDiagnostic = Schemas['diagnostic'];
 export type ProposedPatch = Schemas['draft'];
 export type FilePlace = { readonly file: string; readonly line: number; readonly column?: number };
 

@@ -31,10 +31,6 @@ export function topOf(stats: Stats, by: 'requests' | 'errors' | 'usd', most = 6)
     .slice(0, most);
 }
 
-/** The largest of the last figures that are known; undefined: none is. */
-export const lastOf = (values: readonly (number | null)[]): number | undefined =>
-  values.findLast((value) => value !== null) ?? undefined;
-
 export const highestOf = (values: readonly (number | null)[]): number | undefined => {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? undefined : Math.max(...known);
