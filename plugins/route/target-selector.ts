@@ -91,7 +91,9 @@ export class TargetSelector {
     if (route.kind === 'group') return this.#visitGroup(route, reason, around);
     if (route.kind === 'conditional') {
       const { member, why, condition } = this.#chosenOf(route);
-      this.#ctx.exchange.conditions.push({ at: route.path, condition, to: member.path });
+      const { exchange } = this.#ctx;
+      const tests = route.compared?.(exchange);
+      exchange.conditions.push({ at: route.path, condition, to: member.path, ...(tests && { tests }) });
       return this.#visit(member, reason === 'fallback' ? reason : why, around);
     }
     const skip = this.#reasonToSkip(route, this.#refusals);

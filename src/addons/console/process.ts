@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { uuidv7 } from '../../core/kernel/ids.ts';
 import { packageFile } from '../../core/kernel/package-root.ts';
+import type { Console } from '../../core/process/console-port.ts';
 import type { ProcessPart, PartTools } from '../../core/process/process-part.ts';
 import { createPageBuild } from './page/page-build.ts';
 import { draftOf } from './drafts/draft.ts';
@@ -49,9 +50,8 @@ function ofWorker(tools: PartTools): ProcessPart {
 }
 
 function ofListener(tools: PartTools): ProcessPart {
-  const { clock, configs, ended, log, role, store } = tools;
+  const { clock, ended, log, role, store } = tools;
   const boot = { id: uuidv7(clock.wall()), startedAt: clock.wall() };
-  const pages = new Pages(packageFile('dist/console'), createPageBuild(packageFile(''), log));
   const files = store?.folder === undefined ? undefined : new StatsFiles(join(store.folder, 'stats'), boot.id, log);
   const stats = new Stats(clock, files);
   const counter = new StatsCounter(clock, (counted) => stats.add(counted));
@@ -65,34 +65,10 @@ function ofListener(tools: PartTools): ProcessPart {
   };
   const answers = new LongAnswers();
   const serving = new ServingProcess(tools, (piece) => answers.receive(piece));
-  const work = new ConsoleWork(answers, clock);
   let stopped = false;
-  const streams = new RequestStreams(clock, () => stopped);
+  const consolePort = portOf(tools, { boot, stats, kept, answers, flush, ended: () => stopped });
   return {
-    console: {
-      boot,
-      sessions: new BrowserSessions(clock),
-      written: createWrittenReader(configs),
-      kept: kept && {
-        page(query, memory) {
-          flush();
-          return kept.page(query, memory);
-        },
-        find(id) {
-          flush();
-          return kept.find(id);
-        },
-      },
-      page: (path) => pages.find(path),
-      draft: (inForce, wish) => draftOf(configs, inForce, wish),
-      test: (ask, question) => work.test(ask, question),
-      play: (ask, question, onLeave) => work.play(ask, question, onLeave),
-      stream: (records, options) => streams.open(records, options),
-      async stats(query) {
-        flush();
-        return stats.read(query);
-      },
-    },
+    console: consolePort,
     compose: (inputs) => serving.compose(inputs),
     start: (_, data) => serving.start(data),
     asked: (topic, question) => serving.asked(topic, question),
@@ -115,6 +91,47 @@ function ofListener(tools: PartTools): ProcessPart {
       flush();
       stats.write();
       await Promise.all([files?.close(), kept?.close()]);
+    },
+  };
+}
+
+interface ConsoleParts {
+  readonly boot: Console['boot'];
+  readonly stats: Stats;
+  readonly kept: KeptRecords | undefined;
+  readonly answers: LongAnswers;
+  /** Counts and writes what has ended. */
+  readonly flush: () => void;
+  /** The process stops. */
+  readonly ended: () => boolean;
+}
+
+function portOf({ clock, configs, log }: PartTools, { boot, stats, kept, answers, flush, ended }: ConsoleParts): Console {
+  const pages = new Pages(packageFile('dist/console'), createPageBuild(packageFile(''), log));
+  const streams = new RequestStreams(clock, ended);
+  const work = new ConsoleWork(answers, clock);
+  return {
+    boot,
+    sessions: new BrowserSessions(clock),
+    written: createWrittenReader(configs),
+    kept: kept && {
+      page(query, memory) {
+        flush();
+        return kept.page(query, memory);
+      },
+      find(id) {
+        flush();
+        return kept.find(id);
+      },
+    },
+    page: (path) => pages.find(path),
+    draft: (inForce, wish) => draftOf(configs, inForce, wish),
+    test: (ask, question) => work.test(ask, question),
+    play: (ask, question, onLeave) => work.play(ask, question, onLeave),
+    stream: (records, options) => streams.open(records, options),
+    async stats(query) {
+      flush();
+      return stats.read(query);
     },
   };
 }

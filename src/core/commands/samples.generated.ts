@@ -170,6 +170,10 @@ status:
 admin:
   host: 127.0.0.1
   port: 8788
+  # What people on this machine may do in the console and the admin API: \`operator\` tests and tries out, and writes nothing.
+  role: operator
+  # Each request can be explained afterwards: its body stays in memory, as one of the latest 100.
+  explain: all
 
 # The config for requests without \`x-gateway-config\` whose key has no default. The name is that of a file in gateway/.
 # default_config: fallback-example

@@ -6,7 +6,7 @@ import type {
   SkippedTarget as PublicSkippedTarget,
 } from '../../plugin/exchange.ts';
 import type { Attempt } from './attempt.ts';
-import type { InboundRequest } from './inbound-request.ts';
+import type { ComparedValue, InboundRequest } from './inbound-request.ts';
 import type { Operation } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
 import type { Caller, GatewayConfig, Target } from './settings.ts';
@@ -97,6 +97,8 @@ export interface ChosenBranch {
   readonly condition: number | undefined;
   /** Path of the chosen target or group. */
   readonly to: string;
+  /** What the conditions compared. */
+  readonly tests?: readonly ComparedValue[];
 }
 
 export interface SkippedTarget extends PublicSkippedTarget {

@@ -31,3 +31,10 @@ export interface ConditionInput {
   readonly request: Pick<InboundRequest, 'path' | 'headers' | 'body'>;
   readonly metadata: Readonly<Record<string, string>>;
 }
+
+/** A value of a request that a condition compared, and that is no text of a message. */
+export interface ComparedValue {
+  readonly field: string;
+  /** Null: the request has none. */
+  readonly found: string | number | boolean | null;
+}

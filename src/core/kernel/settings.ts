@@ -8,7 +8,7 @@ import type {
   TargetGroup,
 } from '../../plugin/config.ts';
 import type { FallThroughRules, UnwantedReplies } from './failures.ts';
-import type { ConditionInput } from './inbound-request.ts';
+import type { ComparedValue, ConditionInput } from './inbound-request.ts';
 
 /** A compiled gateway config: defaults filled in, times in milliseconds, inheritance resolved. */
 
@@ -158,6 +158,8 @@ export interface Group extends TargetGroup {
 export interface Conditional extends TargetGroup {
   readonly kind: 'conditional';
   readonly branches: readonly Branch[];
+  /** Reads what the branches compare, for the record. */
+  readonly compared?: (request: ConditionInput) => readonly ComparedValue[];
   readonly otherwise: Route;
   /** Every member once, including those that no branch leads to. */
   readonly members: readonly Route[];

@@ -3,7 +3,7 @@ import type { Clock } from '../../plugin/index.ts';
 import { SettingsWatch } from '../settings/source/watch.ts';
 import { drain, type DrainTimes } from './drain.ts';
 import { portOf, type Ports } from './process-part.ts';
-import type { Gateway, WorkerGateway } from './running-gateway.ts';
+import type { Gateway, WorkerGateway, WorkerPoolTools } from './running-gateway.ts';
 import { healthLines } from './health-metrics.ts';
 import { compileWith, type ProcessState } from './process-state.ts';
 import { LiveSnapshot } from '../compose/live-snapshot.ts';
@@ -30,10 +30,11 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const { hash } = snapshot;
   const serving = { role: kind, hash, tenants: () => live.current.tenancy.current };
   for (const part of processState.parts) await part.begin?.(serving);
-  const told = (topic: string, message: unknown, worker: number): void =>
-    processState.parts.forEach((part) => part.told?.(topic, message, worker));
   const [responses, alerts, usage] = [port('responses'), port('alerts'), port('usage')];
-  const workers = role.kind === 'primary' ? role.workers({ ...parts, responses, alerts, usage, told }) : undefined;
+  const workers =
+    role.kind === 'primary'
+      ? role.workers({ ...parts, responses, alerts, usage, told: tellerOf(processState) })
+      : undefined;
   const targets = () => healthLines(processState.shared.health.reports());
   const sources = { live, workers, targets, current: (): InForce => reloader.inForce, lastReload: () => reloader.last };
   const { servers, drained, certificates } = createServers(parts, sources);
@@ -84,6 +85,12 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
     close: async (graceMs = 0) => void (await shutDown({ ...AT_ONCE, timeoutMs: graceMs })),
   };
 }
+
+/** What a worker tells goes to the parts of this process. */
+const tellerOf =
+  ({ parts }: Pick<ProcessState, 'parts'>): NonNullable<WorkerPoolTools['told']> =>
+  (topic, message, worker) =>
+    parts.forEach((part) => part.told?.(topic, message, worker));
 
 /** Objects of the state store change without a reload: chains, and requests that run, stay as they are. */
 function liveSnapshot({ snapshot, stored, processState, upstream }: ServeParts): LiveSnapshot {

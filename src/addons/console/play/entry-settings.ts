@@ -31,7 +31,7 @@ export async function withEntry(entry: Readonly<Record<string, unknown>>, setup:
   const text = stringify({ providers: [{ ...entry, slug: SLUG }] });
   const source = sentFiles(() => ({
     ...files.contents,
-    files: new Map([...files.contents.files]).set(path, { text }),
+    files: new Map(files.contents.files).set(path, { text }),
   }));
   const loaded = await loadSettings(folder, { env, files: source });
   const wrong = loaded.diagnostics.find(({ file, severity }) => file === path && severity === 'error');

@@ -113,6 +113,7 @@ export class KeptRecords {
       };
       this.#open.set(id, answered);
       if (this.#ended) answered({ id, failed: { message: 'the thread has ended', full: false } });
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
       else this.#thread.postMessage({ id, ...question });
     });
   }

@@ -144,10 +144,11 @@ function namesOf(losses: RecordedAttempt['losses']): string[] {
   return [...named.map(({ param }) => param), ...(more > 0 ? [`(+${more} more)`] : [])];
 }
 
-export const branchOf = ({ at, condition, to }: ChosenBranch): object => ({
+export const branchOf = ({ at, condition, to, tests }: ChosenBranch): object => ({
   at,
   held: condition === undefined ? 'default' : `conditions[${condition}]`,
   to,
+  ...(tests && tests.length > 0 && { tests }),
 });
 
 /** The claimed counts as texts, because JSON has no NaN and no infinity. */

@@ -23,6 +23,7 @@ import { readTimeouts } from '../../kernel/timeouts.ts';
 import type { CustomHostSettings } from '../../../plugin/config.ts';
 import type { FailureKind } from '../../../plugin/index.ts';
 import { readField } from '../query/fields.ts';
+import { comparedBy } from '../query/compared.ts';
 import { compileQuery } from '../query/predicate.ts';
 import { addedToCache, addedToConfig } from './added-parts.ts';
 import { NO_ALIASES, withAliasedModels, type AliasedModels } from './aliased-models.ts';
@@ -172,6 +173,7 @@ function compileConditional(
     kind: 'conditional',
     path,
     branches: conditions.map(({ query, then }) => ({ holds: compileQuery(query), query, member: named(then) })),
+    compared: comparedBy(conditions.map(({ query }) => query)),
     otherwise: named(otherwise),
     members,
   };

@@ -162,7 +162,7 @@ function readKinds(): readonly object[] {
     return {
       kind,
       title: String(title).replace(/Entry$/, ''),
-      description: String(description ?? ''),
+      description: typeof description === 'string' ? description : '',
       schema: { ...rest, properties: shown },
       secrets: Object.entries(shown).flatMap(([field, own]) => (isSecret(own) ? [field] : [])),
     };

@@ -62,23 +62,6 @@ export const Problem = ({ error, retry }: { readonly error: Refused; readonly re
   </div>
 );
 
-export const FeatureOff = ({
-  title,
-  yaml,
-  children,
-}: {
-  readonly title: string;
-  readonly yaml: string;
-  readonly children?: ComponentChildren;
-}) => (
-  <div class="card stack">
-    <h2 class="small">{title}</h2>
-    {children}
-    <p class="second">These lines of server.yaml turn it on:</p>
-    <Command text={yaml} label="Lines of server.yaml" />
-  </div>
-);
-
 /** A first load has skeleton rows, after 150 ms: a fast answer shows none. */
 export function Skeleton({ rows = 6 }: { readonly rows?: number }) {
   const late = useLate(true, 150);

@@ -2,11 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { useAction } from '../../api/action.ts';
-import { needs, owns, session } from '../../api/session.ts';
+import { needs, session } from '../../api/session.ts';
 import type { CatalogEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
-import { setQuery } from '../../address.ts';
 import { Patch } from '../../parts/patch.tsx';
-import { Action, Command, FeatureOff, Problem } from '../../parts/states.tsx';
+import { Action, Command, Problem } from '../../parts/states.tsx';
 import { fieldsOf, firstSentence, slugProblem, specOf, withoutSecrets, type EntryField, type Values } from './entry.ts';
 import { FieldInput } from './field.tsx';
 import { createTestRun, type TestRun } from './test-run.ts';
@@ -147,67 +146,28 @@ interface ResultProps {
   readonly problem: string | undefined;
 }
 
-/** Saved where the store has the entries; else a patch, in which a secret is named and not written. */
+/** A patch, in which a secret is named and not written. */
 function Result({ id, spec, fields, problem }: ResultProps) {
   const draft = useSignal<ProposedPatch | undefined>(undefined);
-  const saved = useSignal(false);
-  const inStore = owns('providers');
-  const seals = session.value?.features.seals === true;
-  const save = useAction(async () => {
-    await ask(api.POST('/providers', { params: {}, body: { id, spec } }));
-    saved.value = true;
-  });
   const propose = useAction(async () => {
-    draft.value = await ask(
-      api.POST('/providers:draft', { params: {}, body: { id, spec: withoutSecrets(id, spec, fields) } }),
-    );
+    const body = { id, spec: withoutSecrets(id, spec, fields) };
+    draft.value = await ask(api.POST('/providers:draft', { params: {}, body }));
   });
-  const action = inStore ? save : propose;
-  if (saved.value) return <Saved id={id} />;
   return (
     <fieldset class="stack">
       <legend>4. The result</legend>
-      {inStore && !seals && (
-        <FeatureOff
-          title="The store cannot seal a credential yet"
-          yaml={'state:\n  encryption_keys: ${env:GATEHOUSE_ENCRYPTION_KEYS}'}
-        >
-          <Command text={'export GATEHOUSE_ENCRYPTION_KEYS="k1:$(openssl rand -base64 32)"'} />
-        </FeatureOff>
-      )}
       <p class="row">
-        <Action
-          kind="main"
-          needs={problem ?? needs(inStore ? 'admin' : 'operator')}
-          busy={action.busy.value}
-          onClick={action.run}
-        >
-          {inStore ? 'Save the entry' : 'Propose a patch'}
+        <Action kind="main" needs={problem ?? needs('operator')} busy={propose.busy.value} onClick={propose.run}>
+          Propose a patch
         </Action>
-        <span class="third">
-          {inStore
-            ? 'Its secrets are sealed. It is in force at once.'
-            : 'The entries are in catalog.yaml: you apply the patch, and the gateway reloads.'}
-        </span>
+        <span class="third">The entries are in catalog.yaml: you apply the patch, and the gateway reloads.</span>
       </p>
-      {action.error.value && <Problem error={action.error.value} />}
+      {propose.error.value && <Problem error={propose.error.value} />}
       {draft.value && <Patch draft={draft.value} />}
       {draft.value && <Next id={id} />}
     </fieldset>
   );
 }
-
-const Saved = ({ id }: { readonly id: string }) => (
-  <div class="stack">
-    <p class="notice ok">@{id} is in force.</p>
-    <Next id={id} />
-    <p>
-      <button type="button" onClick={() => setQuery({ add: undefined, entry: id })}>
-        Show the entry
-      </button>
-    </p>
-  </div>
-);
 
 function Next({ id }: { readonly id: string }) {
   const url = session.value?.data_url ?? 'http://127.0.0.1:8787';

@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
-import { useAction } from '../../api/action.ts';
 import { useLoad } from '../../api/load.ts';
 import { settingsTurn } from '../../api/live.ts';
 import { allOf } from '../../api/pages.ts';
@@ -8,11 +7,9 @@ import { needs } from '../../api/session.ts';
 import type { CatalogEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { duration } from '../../parts/format.ts';
-import { Action, Empty, Loads, Problem } from '../../parts/states.tsx';
-import { useSignal } from '@preact/signals';
+import { Action, Empty, Loads } from '../../parts/states.tsx';
 import { AddProvider } from './add.tsx';
 import { createTestRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
@@ -60,7 +57,7 @@ export function Providers() {
             }
           </Loads>
         </div>
-        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} onChange={list.reload} />}
+        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} />}
       </div>
     </>
   );
@@ -126,7 +123,7 @@ function Entries({ entries, chosen }: { readonly entries: readonly CatalogEntry[
   );
 }
 
-function EntryDetail({ entry, onChange }: { readonly entry: CatalogEntry; readonly onChange: () => void }) {
+function EntryDetail({ entry }: { readonly entry: CatalogEntry }) {
   const run = useMemo(createTestRun, [entry.slug]);
   useEffect(() => run.stop, [run]);
   return (
@@ -173,7 +170,7 @@ function EntryDetail({ entry, onChange }: { readonly entry: CatalogEntry; readon
         </a>
       </p>
       <TestSteps run={run} />
-      <Owner entry={entry} onChange={onChange} />
+      <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
     </Drawer>
   );
 }
@@ -206,47 +203,5 @@ function Targets({ entry }: { readonly entry: CatalogEntry }) {
         </div>
       ))}
     </section>
-  );
-}
-
-/** Who has the entry is said before a change is offered. */
-function Owner({ entry, onChange }: { readonly entry: CatalogEntry; readonly onChange: () => void }) {
-  const asking = useSignal(false);
-  const remove = useAction(async () => {
-    await ask(
-      api.DELETE('/providers/{id}', { params: { path: { id: entry.id }, header: { 'If-Match': entry.etag } } }),
-    );
-    asking.value = false;
-    setQuery({ entry: undefined });
-    onChange();
-  });
-  if (entry.owner !== 'store')
-    return <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>;
-  return (
-    <>
-      <p>
-        <Action kind="danger" needs={needs('admin')} onClick={() => void (asking.value = true)}>
-          Delete the entry
-        </Action>
-      </p>
-      {remove.error.value && <Problem error={remove.error.value} />}
-      {asking.value && (
-        <Confirm
-          id={entry.slug}
-          title="Delete the entry"
-          verb="Delete"
-          busy={remove.busy.value}
-          onClose={() => void (asking.value = false)}
-          onConfirm={remove.run}
-        >
-          <p>
-            {entry.targets.length === 0
-              ? 'No gateway config names it.'
-              : `${entry.targets.length} targets name it: their requests will fail.`}{' '}
-            Its name is not given again.
-          </p>
-        </Confirm>
-      )}
-    </>
   );
 }
