@@ -1,6 +1,7 @@
+import type { AdminRoute } from '../../src/addons/admin/api/admin-route.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/addons/admin/api/roles.ts';
-import { isWrite, resourceOf, type OperationId, type AdminRoute } from '../../src/addons/admin/api/routes.ts';
+import { isWrite, resourceOf, type OperationId } from '../../src/addons/admin/api/routes.ts';
 import { BUILT, CALLS, CREATED_KINDS, sampleOf } from './calls.ts';
 import { ADMIN_TOKEN, chat, startAdmin, type AdminGateway, type Answer, type Asked } from './kit.ts';
 

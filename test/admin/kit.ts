@@ -60,6 +60,9 @@ const TEAMS = {
 /** Line 2 has the first key. */
 const KEYS_FILE = `keys:\n  - id: test\n    key: ${FILE_KEY}\n    team: search\n`;
 
+/** Line by line, as people write it: drafts add to it. */
+const CATALOG = 'providers:\n  - slug: sim\n    provider: simulator\n';
+
 export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> {
   const { clock: _, state, admin = {}, ...settings } = setup;
   const top = mkdtempSync(join(tmpdir(), 'gatehouse-admin-'));
@@ -81,6 +84,7 @@ export async function startAdmin(setup: AdminSetup = {}): Promise<AdminGateway> 
   const configs = writeSettings({
     teams: TEAMS,
     keys: KEYS_FILE,
+    catalog: CATALOG,
     gateway: { default: { provider: '@sim' } },
     ...settings,
     server: { ...server, ...Object(settings.server) },

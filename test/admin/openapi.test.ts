@@ -84,6 +84,8 @@ describe('the OpenAPI document', () => {
     'says what %s answers, and which bodies and errors it has',
     async (id, { method, path, body, status, changes, streams }) => {
       const operation = document.paths[path]![method.toLowerCase()]!;
+      // A stream goes on, and is no document; tests of its own read it.
+      if (streams !== undefined) return;
       const { path: target, body: sample } = CALLS[id];
       await create(id);
       const own = target.replace('EXPLAIN_ID', explainId).replace('ID', `own-${id}`);
@@ -93,8 +95,6 @@ describe('the OpenAPI document', () => {
         expect(validatorOf(operation.requestBody!.content['application/json']!.schema)(sent)).toBe(true);
       const refused = await admin.ask(method, own, { token, ...(sample && { body: { ...sample, colour: 1 } }) });
       if (refused.status >= 400) checkProblem(operation, refused.status, refused.json);
-      // A stream goes on; tests of its own read it.
-      if (streams !== undefined && method === 'GET') return;
       const answer = await admin.ask(method, own, { token, body: sent, headers: changes ? { 'if-match': '*' } : {} });
       expect([id, answer.status, answer.text]).toEqual([id, status, expect.anything()]);
       const described = operation.responses[String(status)]?.content?.['application/json'];

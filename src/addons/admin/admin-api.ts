@@ -1,3 +1,4 @@
+import type { AdminRoute } from './api/admin-route.ts';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Actor } from '../../core/ports/entities.ts';
@@ -17,7 +18,7 @@ import { CallQuery } from './api/parameters.ts';
 import { OF_STORE, ApiProblem } from './api/problems.ts';
 import { includesRole, includesScope, RESOURCES, scopeOf } from './api/roles.ts';
 import { findRoute } from './api/router.ts';
-import { isWrite, resourceOf, type OperationId, type AdminRoute } from './api/routes.ts';
+import { isWrite, resourceOf, type OperationId } from './api/routes.ts';
 import { checkAgainst } from './api/schemas.ts';
 import { setCookie } from './api/session-cookie.ts';
 import { sessionBody } from './api/session-body.ts';

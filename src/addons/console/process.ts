@@ -8,7 +8,7 @@ import { draftOf } from './drafts/draft.ts';
 import { ConsoleWork } from './play/console-work.ts';
 import { LongAnswers, type Piece } from './play/long-answers.ts';
 import { ServingProcess } from './play/serving.ts';
-import { Pages } from './page/pages.ts';
+import { PageFiles } from './page/pages.ts';
 import { BrowserSessions } from './session/sessions.ts';
 import { createWrittenReader } from './settings/written-settings.ts';
 import { KeptRecords } from './records/kept-records.ts';
@@ -107,7 +107,7 @@ interface ConsoleParts {
 }
 
 function portOf({ clock, configs, log }: PartTools, { boot, stats, kept, answers, flush, ended }: ConsoleParts): Console {
-  const pages = new Pages(packageFile('dist/console'), createPageBuild(packageFile(''), log));
+  const pages = new PageFiles(packageFile('dist/console'), createPageBuild(packageFile(''), log));
   const streams = new RequestStreams(clock, ended);
   const work = new ConsoleWork(answers, clock);
   return {

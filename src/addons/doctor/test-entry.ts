@@ -89,7 +89,6 @@ function stepsOf(
     /^(?:@[^/]*\/)?(.*)$/.exec(test.model ?? settings.catalog.providers[0]?.models?.[0] ?? '') ?? [];
   const provider = entry?.provider;
   const origin = provider && [model, ...SAMPLES].flatMap((name) => originOf(provider, name))[0];
-  let credentials: Readonly<Record<string, string>> = {};
   if (!provider || origin === undefined)
     return [['settings', async () => failed('settings', new Error('the entry serves no model'))]];
   const { allowInsecure } = provider;
@@ -116,6 +115,21 @@ function stepsOf(
         );
       },
     ],
+    ...credentialSteps(provider, { upstream, skews, model, call: test.call }),
+  ];
+}
+
+interface CredentialTools extends Pick<StepTools, 'upstream' | 'skews'> {
+  readonly model: string;
+  readonly call: boolean;
+}
+
+function credentialSteps(
+  provider: CatalogEntry['provider'],
+  { upstream, skews, model, call }: CredentialTools,
+): readonly (readonly [string, () => Promise<Checked>])[] {
+  let credentials: Readonly<Record<string, string>> = {};
+  return [
     [
       'token',
       async () => {
@@ -151,7 +165,7 @@ function stepsOf(
         return { ok: status === 'ok' ? true : null, message };
       },
     ],
-    ...(test.call ? [['call', () => smallCall({ provider, model, credentials, upstream })] as const] : []),
+    ...(call ? [['call', () => smallCall({ provider, model, credentials, upstream })] as const] : []),
   ];
 }
 

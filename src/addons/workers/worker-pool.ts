@@ -2,7 +2,8 @@ import type { Load, DrainTimes } from '../../core/process/drain.ts';
 import type { RecordSource } from '../../core/record/record-query.ts';
 import { logHint, type HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
-import type { PartAnswer, WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
+import type { AskParts } from '../../core/process/ask-parts.ts';
+import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
 import type { InForce } from '../../core/process/reload.ts';
 import { CannotFork, failureOf, forkWorker, pauseBefore, setUpFork, WorkersFailed } from './fork.ts';
 import { Connections } from './connections.ts';
@@ -111,7 +112,7 @@ export class WorkerProcessPool implements WorkerPool {
 
   readonly explains: ExplainSource = explainedBy(() => this.#serving());
 
-  async ask(topic: string, question: unknown, of: 'all' | 'one'): Promise<readonly PartAnswer[]> {
+  readonly ask: AskParts = async (topic, question, of) => {
     if (of === 'one') {
       const members = this.#serving();
       const member = members[(this.#turn += 1) % members.length];
@@ -122,7 +123,7 @@ export class WorkerProcessPool implements WorkerPool {
     }
     const answers = await this.#askAll('part', { topic, question });
     return answers.flatMap(({ worker, answered, answer }) => (answered ? [{ worker, answer }] : []));
-  }
+  };
 
   async targets(): Promise<readonly string[]> {
     const answers = await this.#askAll('targets', undefined);

@@ -6,8 +6,8 @@ import type { OpenStore } from '../ports/store.ts';
 import type { RecordSource } from '../record/record-query.ts';
 import type { ServerSettings } from '../settings/compile/server-settings.ts';
 import type { TlsIdentity } from '../settings/read/tls-files.ts';
+import type { AskParts } from './ask-parts.ts';
 import type { Console } from './console-port.ts';
-import type { WorkerPool } from './running-gateway.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
 import type { InForce, LastReload } from './reload.ts';
 
@@ -42,7 +42,7 @@ export interface ApiSources {
   readonly explains: ExplainSource | undefined;
   readonly explain: Pick<Explain, 'readQuestion' | 'textOf' | 'withoutTexts'> | undefined;
   /** Asks the processes that serve. */
-  readonly ask: WorkerPool['ask'];
+  readonly ask: AskParts;
   /** Undefined: this build has no console. */
   readonly console: Console | undefined;
   readonly clock: Clock;

@@ -4,8 +4,8 @@ import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { Lookup } from '../upstream/index.ts';
 import type { OutboundWay } from '../upstream/types.ts';
+import type { AskParts } from './ask-parts.ts';
 import type { InForce } from './reload.ts';
-import type { WorkerPool } from './running-gateway.ts';
 
 /** What series of statistics can be split and filtered by. */
 export const STATS_DIMENSIONS = ['state', 'error', 'key', 'team', 'config', 'provider', 'model'] as const;
@@ -23,11 +23,11 @@ export interface Console {
   /** The counts of all processes. */
   stats(query: StatsQuery): Promise<StatsAnswer>;
   /** A patch of the file that would hold an entry. */
-  draft(inForce: InForce, wish: DraftWish): Promise<Draft>;
+  draft(inForce: InForce, wish: DraftWish): Promise<FileDraft>;
   /** Events of a test, as their text. Undefined: there were too many. */
-  test(ask: WorkerPool['ask'], question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined;
+  test(ask: AskParts, question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined;
   /** The reply to a request in the name of a key. Undefined: too many are under way. */
-  play(ask: WorkerPool['ask'], question: object, onLeave: OnLeave): Promise<PlayedReply | undefined>;
+  play(ask: AskParts, question: object, onLeave: OnLeave): Promise<PlayedReply | undefined>;
   /** The settings in force as they were written. */
   written(inForce: InForce): Promise<WrittenSettings>;
   /** A file of the page, by its path below `/ui/`. Undefined: there is none. */
@@ -136,7 +136,7 @@ export interface DraftWish {
   readonly entry: object;
 }
 
-export interface Draft {
+export interface FileDraft {
   readonly file: string;
   /** A unified diff. */
   readonly patch: string;

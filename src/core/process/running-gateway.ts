@@ -1,3 +1,4 @@
+import type { AskParts } from './ask-parts.ts';
 import type { ExplainSource } from './explain-port.ts';
 import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import type { Settings } from '../settings/read/load.ts';
@@ -79,12 +80,6 @@ export interface WorkerPoolTools {
   readonly told?: (topic: string, message: unknown, worker: number) => void;
 }
 
-export interface PartAnswer {
-  /** Undefined: the process itself. */
-  readonly worker?: number;
-  readonly answer: unknown;
-}
-
 /** The worker processes as the primary's listeners and reloads see them. */
 export interface WorkerPool {
   /** Starts all workers on the same port with the settings of these files. */
@@ -94,8 +89,7 @@ export interface WorkerPool {
   scrape: Metrics['scrape'];
   readonly records: RecordSource;
   readonly explains: ExplainSource;
-  /** Asks the parts of all workers, or of one of them: `asked` of ProcessPart. Workers that do not answer are left out. */
-  ask(topic: string, question: unknown, of: 'all' | 'one'): Promise<readonly PartAnswer[]>;
+  readonly ask: AskParts;
   /** The health of the targets as each worker sees it. */
   targets(): Promise<readonly string[]>;
   /** The reasons why the workers do not serve. Empty: they serve. */

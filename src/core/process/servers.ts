@@ -14,7 +14,7 @@ import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
 import { askPart, portOf, type ProcessParts } from './process-part.ts';
-import type { InForce, LastReload } from './reload.ts';
+import type { InForce, Reloader } from './reload.ts';
 import type { Gateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
@@ -39,13 +39,15 @@ export interface Servers {
   readonly admin: AdminListener | undefined;
 }
 
+/** What the reloads have come to. */
+export type Settled = Pick<Reloader, 'inForce' | 'last'>;
+
 export interface ServerSources {
   readonly live: LiveSnapshot;
   readonly workers: WorkerPool | undefined;
   readonly targets: () => readonly string[];
   /** Called while the listeners serve. */
-  readonly current: () => InForce;
-  readonly lastReload: () => LastReload;
+  readonly settled: () => Settled;
 }
 
 interface Listening {
@@ -54,10 +56,7 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(
-  parts: ServeParts,
-  { live, workers, targets, current, lastReload }: ServerSources,
-): Listening {
+export function createServers(parts: ServeParts, { live, workers, targets, settled }: ServerSources): Listening {
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
@@ -98,8 +97,8 @@ export function createServers(
       log,
       state: store,
       clock,
-      inForce: current,
-      lastReload,
+      inForce: () => settled().inForce,
+      lastReload: () => settled().last,
       ask: async (topic, question, of) =>
         workers ? workers.ask(topic, question, of) : [{ answer: await askPart(processState.parts, topic, question) }],
       settings: () => live.current.server,

@@ -8,7 +8,7 @@ import { healthLines } from './health-metrics.ts';
 import { compileWith, type ProcessState } from './process-state.ts';
 import { LiveSnapshot } from '../compose/live-snapshot.ts';
 import { close } from '../http/listener/listeners.ts';
-import { Reloader, type InForce, type ReloadSetup } from './reload.ts';
+import { Reloader, type ReloadSetup } from './reload.ts';
 import type { Snapshot } from '../compose/snapshot.ts';
 import {
   type ServeParts,
@@ -18,6 +18,7 @@ import {
   openListeners,
   type Servers,
   type ServerSources,
+  type Settled,
 } from './servers.ts';
 import { withinTime } from '../compose/time-limit.ts';
 
@@ -31,12 +32,10 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const serving = { role: kind, hash, tenants: () => live.current.tenancy.current };
   for (const part of processState.parts) await part.begin?.(serving);
   const [responses, alerts, usage] = [port('responses'), port('alerts'), port('usage')];
-  const workers =
-    role.kind === 'primary'
-      ? role.workers({ ...parts, responses, alerts, usage, told: tellerOf(processState) })
-      : undefined;
+  const shared = { responses, alerts, usage, told: tellerOf(processState) };
+  const workers = role.kind === 'primary' ? role.workers({ ...parts, ...shared }) : undefined;
   const targets = () => healthLines(processState.shared.health.reports());
-  const sources = { live, workers, targets, current: (): InForce => reloader.inForce, lastReload: () => reloader.last };
+  const sources = { live, workers, targets, settled: (): Settled => reloader };
   const { servers, drained, certificates } = createServers(parts, sources);
   const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
     takeEffect(parts, { snapshot, changed });

@@ -1,8 +1,8 @@
+import type { AdminRoute } from './admin-route.ts';
 import type { IncomingMessage } from 'node:http';
 import type { ServerSettings } from '../../../core/settings/compile/server-settings.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import { ApiProblem } from './problems.ts';
-import type { AdminRoute } from './routes.ts';
 
 /** The serving process explains every field: the same limit as for kept requests. */
 const MAX_EXPLAINED_BYTES = 1024 * 1024;

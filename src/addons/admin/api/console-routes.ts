@@ -1,4 +1,4 @@
-import type { AdminRoute } from './routes.ts';
+import type { AdminRoute } from './admin-route.ts';
 
 /** The calls that the console is made of, beside those of objects and requests. */
 export type ConsoleOperation =

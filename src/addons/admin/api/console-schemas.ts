@@ -19,7 +19,7 @@ const ENTRY: Schema = {
     'An entry of `providers` of catalog.yaml, `provider` among its fields. A secret is the secret itself, `${env:NAME}` or `${file:PATH}`.',
   type: 'object',
   minProperties: 1,
-  examples: [{ provider: 'openai', api_key: '${env:OPENAI_API_KEY}' }],
+  examples: [{ provider: 'simulator' }],
 };
 const MODEL = text('A model of the entry, for a small call. Default: the first of its models.', { maxLength: 256 });
 
@@ -189,7 +189,7 @@ export const CONSOLE_ANSWERS = {
     complete_since: nullable(moment('Steps before it have no figures: nothing was counted.')),
   }),
   provider_kind: object({
-    kind: text('The `provider` of an entry.', { examples: ['vertex-ai'] }),
+    kind: text('The `provider` of an entry.'),
     title: text('For people.'),
     description: text('What it is.'),
     schema: { description: 'JSON Schema of an entry, with everything that it refers to.', type: 'object' },

@@ -1,3 +1,4 @@
+import type { AdminRoute } from './admin-route.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
 import type { Schema } from '../../../core/settings/schema/schema-files.ts';
@@ -5,7 +6,7 @@ import { version } from '../../../core/kernel/version.ts';
 import { CONSOLE_ROUTES } from './console-routes.ts';
 import { PARAMETERS, type ParameterName } from './parameters.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { isWrite, OBJECT_KINDS, OPERATIONS, resourceOf, ROUTES, type OperationId, type AdminRoute } from './routes.ts';
+import { isWrite, OBJECT_KINDS, OPERATIONS, resourceOf, ROUTES, type OperationId } from './routes.ts';
 import { adminSchema, readReferred } from './schemas.ts';
 
 export const API = '/admin/v1';

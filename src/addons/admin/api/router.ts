@@ -1,4 +1,5 @@
-import { OPERATIONS, type OperationId, type AdminRoute } from './routes.ts';
+import type { AdminRoute } from './admin-route.ts';
+import { OPERATIONS, type OperationId } from './routes.ts';
 
 interface Pattern {
   readonly operation: OperationId;

@@ -1,7 +1,8 @@
+import type { AdminRoute } from '../api/admin-route.ts';
 import { readFile } from 'node:fs/promises';
 import { BODY_SCHEMAS } from '../api/body-schemas.ts';
 import { PARAMETERS, type ParameterName } from '../api/parameters.ts';
-import { OPERATIONS, type AdminRoute, type OperationId } from '../api/routes.ts';
+import { OPERATIONS, type OperationId } from '../api/routes.ts';
 import { isObject } from '../../../core/kernel/index.ts';
 import { nearest } from '../../../core/kernel/nearest.ts';
 import { parse, UsageError, type FlagTable, type World } from '../../../core/commands/terminal/arguments.ts';

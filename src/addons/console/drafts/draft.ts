@@ -1,5 +1,5 @@
 import { isMap, isSeq, parseDocument, stringify } from 'yaml';
-import type { Draft, DraftWish } from '../../../core/process/console-port.ts';
+import type { FileDraft, DraftWish } from '../../../core/process/console-port.ts';
 import type { InForce } from '../../../core/process/reload.ts';
 import { loadSettings } from '../../../core/settings/read/load.ts';
 import { sentFiles, withStoredObjects, type FileRead } from '../../../core/settings/source/files.ts';
@@ -15,7 +15,7 @@ const LISTS = { providers: 'catalog.yaml', keys: 'keys.yaml' } as const;
  * Writes an entry as a patch of the file that would hold it. Only lines are added, so that no other line of the file, and no secret of it, is in
  * the patch but three lines before: they are left out where one of them has a secret.
  */
-export async function draftOf(folder: string, { files, settings }: InForce, wish: DraftWish): Promise<Draft> {
+export async function draftOf(folder: string, { files, settings }: InForce, wish: DraftWish): Promise<FileDraft> {
   const name = LISTS[wish.list];
   const path = join(folder, name);
   const read = files.contents.files.get(path);

@@ -25,7 +25,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const compress = promisify(gzip);
 
 /** The built page, each file read and compressed once. A new build replaces all of them. */
-export class Pages {
+export class PageFiles {
   readonly #folder: string;
   readonly #files = new Map<string, Promise<PageFile | undefined>>();
   #built: number | undefined;

@@ -1,5 +1,5 @@
 import type { OnLeave, PlayedReply, TestQuestion } from '../../../core/process/console-port.ts';
-import type { WorkerPool } from '../../../core/process/running-gateway.ts';
+import type { AskParts } from '../../../core/process/ask-parts.ts';
 import { uuidv7 } from '../../../core/kernel/ids.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import type { LongAnswers, Piece } from './long-answers.ts';
@@ -7,7 +7,6 @@ import type { LongAnswers, Piece } from './long-answers.ts';
 const MAX_TESTS = 5;
 const MINUTE_MS = 60_000;
 
-type Ask = WorkerPool['ask'];
 type Opened = NonNullable<ReturnType<LongAnswers['open']>>;
 
 /** Work that a process that serves does, and whose answer goes to a browser piece by piece. */
@@ -22,7 +21,7 @@ export class ConsoleWork {
   }
 
   /** Undefined: there were too many within a minute. */
-  test(ask: Ask, question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined {
+  test(ask: AskParts, question: Omit<TestQuestion, 'id'>): AsyncIterable<string> | undefined {
     const now = this.#clock.now();
     this.#tests = this.#tests.filter((at) => now - at < MINUTE_MS);
     const id = uuidv7(this.#clock.wall());
@@ -34,7 +33,7 @@ export class ConsoleWork {
   }
 
   /** Undefined: too many are under way. */
-  async play(ask: Ask, question: object, onLeave: OnLeave): Promise<PlayedReply | undefined> {
+  async play(ask: AskParts, question: object, onLeave: OnLeave): Promise<PlayedReply | undefined> {
     const id = uuidv7(this.#clock.wall());
     const opened = this.#answers.open(id);
     if (!opened) return undefined;
@@ -49,7 +48,7 @@ export class ConsoleWork {
     throw new Error(failed);
   }
 
-  #begin(ask: Ask, topic: string, question: { readonly id: string }): void {
+  #begin(ask: AskParts, topic: string, question: { readonly id: string }): void {
     const { id } = question;
     ask(topic, question, 'one').then(
       // No worker serves.

@@ -2,7 +2,7 @@ import type { StatsQuery, StatsSeries } from '../../../core/process/console-port
 import { addCell, emptyCell, percentile, valueOf, type Cell } from './cells.ts';
 
 /** Cells by the text of their dimensions. */
-export type Step = ReadonlyMap<string, Cell>;
+export type CellStep = ReadonlyMap<string, Cell>;
 
 /** Values of one step beyond this number count together. */
 export const MAX_CELLS = 200;
@@ -27,7 +27,7 @@ export function cellIn(step: Map<string, Cell>, dims: readonly string[]): Cell {
 }
 
 /** Steps of one length, as many as are kept. */
-export class Level {
+export class StatsLevel {
   readonly seconds: number;
   readonly #most: number;
   /** By the number of the step since 1970; the oldest first. */
@@ -52,7 +52,7 @@ export class Level {
     }
   }
 
-  get(step: number): Step | undefined {
+  get(step: number): CellStep | undefined {
     return this.#steps.get(step);
   }
 
@@ -65,7 +65,7 @@ export class Level {
 
 /** The series of a query, those with the most requests first, and the sum of the rest. */
 export function seriesOf(
-  steps: readonly (Step | undefined)[],
+  steps: readonly (CellStep | undefined)[],
   { by, filters }: Pick<StatsQuery, 'by' | 'filters'>,
 ): { readonly series: readonly StatsSeries[]; readonly other: StatsSeries | null } {
   const names = new Map<string, number>();

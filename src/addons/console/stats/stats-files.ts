@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { addCell, type Cell } from './cells.ts';
-import { cellIn, type Step } from './series.ts';
+import { cellIn, type CellStep } from './series.ts';
 
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 35;
@@ -50,7 +50,7 @@ export class StatsFiles {
   }
 
   /** The steps from `from` until `to`, by their start, without those of this run that it has in memory. A line that cannot be read was cut by the end of its process. */
-  async read(from: number, to: number, isInMemory: (at: number) => boolean): Promise<ReadonlyMap<number, Step>> {
+  async read(from: number, to: number, isInMemory: (at: number) => boolean): Promise<ReadonlyMap<number, CellStep>> {
     await this.#work;
     const steps = new Map<number, Map<string, Cell>>();
     for (let day = Math.floor(from / DAY_MS) * DAY_MS; day < to; day += DAY_MS)

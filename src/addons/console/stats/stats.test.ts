@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { bucketOf, emptyCell, percentile, type Cell } from './cells.ts';
-import { Level, MAX_CELLS } from './series.ts';
+import { StatsLevel, MAX_CELLS } from './series.ts';
 import { Stats } from './stats.ts';
 import { StatsFiles } from './stats-files.ts';
 
@@ -34,7 +34,7 @@ describe('percentiles', () => {
 
 describe('a level of steps', () => {
   it('forgets the oldest step first, and counts values that are too many together', () => {
-    const level = new Level(10, 30);
+    const level = new StatsLevel(10, 30);
     for (const step of [1, 2, 3, 4]) level.add(step, [cell('a')]);
     expect([level.get(1), level.get(4)?.size, level.since]).toEqual([undefined, 1, 20_000]);
     level.add(

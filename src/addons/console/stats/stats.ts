@@ -3,7 +3,7 @@ import type { RequestRecord } from '../../../core/record/record.ts';
 import type { Clock } from '../../../plugin/index.ts';
 import { addCell, count, dimensionsOf, type Cell } from './cells.ts';
 import type { StatsFiles } from './stats-files.ts';
-import { cellIn, Level, MAX_POINTS, seriesOf, type Step } from './series.ts';
+import { cellIn, StatsLevel, MAX_POINTS, seriesOf, type CellStep } from './series.ts';
 
 const HOUR_S = 3600;
 const FINE_S = 10;
@@ -47,9 +47,9 @@ export class StatsCounter {
 
 /** The counts of all processes, in steps of three lengths. */
 export class Stats {
-  readonly #fine = new Level(FINE_S, HOUR_S);
-  readonly #minutes = new Level(60, 48 * HOUR_S);
-  readonly #coarse = new Level(COARSE_S, KEPT_DAYS * 24 * HOUR_S);
+  readonly #fine = new StatsLevel(FINE_S, HOUR_S);
+  readonly #minutes = new StatsLevel(60, 48 * HOUR_S);
+  readonly #coarse = new StatsLevel(COARSE_S, KEPT_DAYS * 24 * HOUR_S);
   readonly #files: StatsFiles | undefined;
   readonly #since: number;
   /** The step of `#coarse` that is not in a file yet. */
@@ -96,7 +96,7 @@ export class Stats {
   }
 }
 
-function joined(one: Step | undefined, other: Step | undefined): Step | undefined {
+function joined(one: CellStep | undefined, other: CellStep | undefined): CellStep | undefined {
   if (!one || !other) return one ?? other;
   const sum = new Map<string, Cell>();
   for (const cell of [...one.values(), ...other.values()]) addCell(cellIn(sum, cell.dims), cell);

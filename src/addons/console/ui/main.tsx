@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch } from 'wouter-preact';
 import { address, followAddress, go, usePage } from './address.ts';
-import { api, ask, Refusal } from './api/client.ts';
+import { api, ask, ApiRefusal } from './api/client.ts';
 import { startLive, settingsTurn } from './api/live.ts';
 import { useLoad } from './api/load.ts';
 import { resume, session, signInNeeded } from './api/session.ts';
@@ -30,7 +30,7 @@ function App() {
     try {
       resume(await ask(api.GET('/session', { params: {}, signal })));
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 401) throw error;
+      if (!(error instanceof ApiRefusal) || error.status !== 401) throw error;
       signInNeeded.value = true;
     }
   });

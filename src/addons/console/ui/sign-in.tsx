@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { api, ask } from './api/client.ts';
-import type { Refusal } from './api/client.ts';
+import type { ApiRefusal } from './api/client.ts';
 import { asRefusal } from './api/load.ts';
 import { keepHalf, resume } from './api/session.ts';
 import { Dialog } from './parts/dialog.tsx';
@@ -8,7 +8,7 @@ import { Problem } from './parts/states.tsx';
 
 /** Over the page: what was typed and loaded there stays. */
 export function SignIn() {
-  const error = useSignal<Refusal | undefined>(undefined);
+  const error = useSignal<ApiRefusal | undefined>(undefined);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const field = document.querySelector<HTMLInputElement>('#token');

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../core/kernel/index.ts';
-import type { Draft, DraftWish } from '../../../../core/process/console-port.ts';
+import type { FileDraft, DraftWish } from '../../../../core/process/console-port.ts';
 import type { Call, Handler } from '../call.ts';
 import { ApiProblem } from '../problems.ts';
 import { invalidBody } from '../schemas.ts';
@@ -58,13 +58,17 @@ export const draftKey: Handler = async (call) => {
   return { body: { key: text, ...(await shown(call, draft, [])) } };
 };
 
-async function draftOf(call: Call, wish: DraftWish): Promise<Draft> {
+async function draftOf(call: Call, wish: DraftWish): Promise<FileDraft> {
   const draft = await consoleOf(call).draft(call.sources.inForce(), wish);
   if (draft.problem !== undefined) throw new ApiProblem('cannot_patch', `${draft.problem}.`);
   return draft;
 }
 
-async function shown(call: Call, { file, patch, diagnostics = [] }: Draft, set: readonly string[]): Promise<object> {
+async function shown(
+  call: Call,
+  { file, patch, diagnostics = [] }: FileDraft,
+  set: readonly string[],
+): Promise<object> {
   const zero = /^@@ -\d+,0 /m.test(patch) && !patch.startsWith('--- /dev/null') ? ' --unidiff-zero' : '';
   return {
     file,

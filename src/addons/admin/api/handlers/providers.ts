@@ -3,7 +3,7 @@ import type { CatalogEntry, GatewayFile, Target } from '../../../../../schemas/t
 import { isObject } from '../../../../core/kernel/index.ts';
 import type { HealthReport, TargetPlace } from '../../../../core/memory/ports.ts';
 import type { WrittenSettings } from '../../../../core/process/console-port.ts';
-import type { PartAnswer } from '../../../../core/process/running-gateway.ts';
+import type { PartAnswer } from '../../../../core/process/ask-parts.ts';
 import { readSchema, type Schema } from '../../../../core/settings/schema/schema-files.ts';
 import { Secret } from '../../../../plugin/index.ts';
 import type { Call, Handler } from '../call.ts';
@@ -87,8 +87,9 @@ function credentialOf(entry: CatalogEntry): object {
   if ('credentials_json' in entry && entry.credentials_json)
     return { kind: 'service_account', ...ofSecret(entry.credentials_json) };
   if ('api_key' in entry && entry.api_key) return { kind: 'api_key', ...ofSecret(entry.api_key) };
-  if (entry.provider === 'vertex-ai')
-    return { kind: 'credentials' in entry && entry.credentials ? 'default' : 'caller_token' };
+  // Of the machine, or those that `credentials` of the catalog names.
+  if ('credentials' in entry && entry.credentials) return { kind: 'default' };
+  if ('region' in entry && entry.region) return { kind: 'caller_token' };
   if ('secret_headers' in entry && entry.secret_headers) return { kind: 'other' };
   return { kind: 'none' };
 }

@@ -1,17 +1,17 @@
 import { useSignal, type ReadonlySignal } from '@preact/signals';
-import type { Refusal } from './client.ts';
+import type { ApiRefusal } from './client.ts';
 import { asRefusal } from './load.ts';
 
 export interface Doing {
   readonly busy: ReadonlySignal<boolean>;
-  readonly error: ReadonlySignal<Refusal | undefined>;
+  readonly error: ReadonlySignal<ApiRefusal | undefined>;
   run(): void;
 }
 
 /** A call that a person starts: one at a time, with its refusal in place. */
 export function useAction(work: () => Promise<void>): Doing {
   const busy = useSignal(false);
-  const error = useSignal<Refusal | undefined>(undefined);
+  const error = useSignal<ApiRefusal | undefined>(undefined);
   const run = (): void => {
     if (busy.value) return;
     busy.value = true;

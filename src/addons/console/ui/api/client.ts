@@ -7,7 +7,7 @@ import type { Api } from './types.generated.ts';
 const API = new URL('../admin/v1', location.href.replace(/[?#].*$/, '')).href;
 
 /** A refusal of the API, or no answer. */
-export class Refusal extends Error {
+export class ApiRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly code: string;
@@ -21,8 +21,8 @@ export class Refusal extends Error {
   }
 }
 
-const noAnswer = (): Refusal =>
-  new Refusal({ status: 0, code: 'no_answer', detail: 'The gateway does not answer. It may be restarting.' });
+const noAnswer = (): ApiRefusal =>
+  new ApiRefusal({ status: 0, code: 'no_answer', detail: 'The gateway does not answer. It may be restarting.' });
 
 /** One call. Without a valid session it waits until the person has signed in over the page, and is sent again. */
 export async function send(request: Request): Promise<Response> {
@@ -54,13 +54,13 @@ export async function ask<Data>(call: Promise<Answered<Data>>): Promise<Data> {
   throw refusalOf(error, response.status);
 }
 
-export function refusalOf(error: unknown, status: number): Refusal {
+export function refusalOf(error: unknown, status: number): ApiRefusal {
   const {
     code = 'error',
     detail = `The gateway answered ${status}.`,
     errors = [],
   } = Object(error) as Partial<ProblemAnswer>;
-  return new Refusal({ status, code, detail, errors });
+  return new ApiRefusal({ status, code, detail, errors });
 }
 
 /** A call whose answer is read piece by piece. */

@@ -1,22 +1,22 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Refusal } from './client.ts';
+import { ApiRefusal } from './client.ts';
 
-export interface Loaded<Data> {
+export interface LoadState<Data> {
   readonly data: Data | undefined;
-  readonly error: Refusal | undefined;
+  readonly error: ApiRefusal | undefined;
   /** A later answer is on its way. */
   readonly loading: boolean;
 }
 
 export interface Loading<Data> {
-  readonly state: ReadonlySignal<Loaded<Data>>;
+  readonly state: ReadonlySignal<LoadState<Data>>;
   reload(): void;
 }
 
 /** Loads anew when `key` changes; what was loaded stays until then. Undefined: nothing to load yet. */
 export function useLoad<Data>(key: string | undefined, load: (signal: AbortSignal) => Promise<Data>): Loading<Data> {
-  const state = useSignal<Loaded<Data>>({ data: undefined, error: undefined, loading: key !== undefined });
+  const state = useSignal<LoadState<Data>>({ data: undefined, error: undefined, loading: key !== undefined });
   const latest = useRef(load);
   latest.current = load;
   const turn = useSignal(0);
@@ -41,7 +41,7 @@ export function useLoad<Data>(key: string | undefined, load: (signal: AbortSigna
   return { state: useComputed(() => state.value), reload: () => (turn.value += 1) };
 }
 
-export const asRefusal = (error: unknown): Refusal =>
-  error instanceof Refusal
+export const asRefusal = (error: unknown): ApiRefusal =>
+  error instanceof ApiRefusal
     ? error
-    : new Refusal({ status: 0, code: 'page', detail: error instanceof Error ? error.message : String(error) });
+    : new ApiRefusal({ status: 0, code: 'page', detail: error instanceof Error ? error.message : String(error) });

@@ -1,17 +1,17 @@
 import type { Api } from './types.generated.ts';
 
 /** Answers of the API under the names that the page uses, and the members that the document leaves open. */
-export type Schemas = Api.Document['schemas'];
+export type ApiSchemas = Api.Document['schemas'];
 
-export type ConsoleSession = Schemas['session'];
-export type ProblemAnswer = Schemas['problem'];
-export type Series = Schemas['stats']['series'][number];
-export type CatalogEntry = Schemas['provider'];
-export type EntryKind = Schemas['provider_kind'];
-export type KeyObject = Schemas['key'];
-export type BudgetObject = Schemas['budget'];
-export type ProposedPatch = Schemas['draft'];
-export type FilePlace = { readonly file: string; readonly line: number; readonly column?: number };
+export type ConsoleSession = ApiSchemas['session'];
+export type ProblemAnswer = ApiSchemas['problem'];
+export type StatsSeries = ApiSchemas['stats']['series'][number];
+export type ShownEntry = ApiSchemas['provider'];
+export type EntryKind = ApiSchemas['provider_kind'];
+export type KeyObject = ApiSchemas['key'];
+export type BudgetObject = ApiSchemas['budget'];
+export type ProposedPatch = ApiSchemas['draft'];
+export type ShownPlace = { readonly file: string; readonly line: number; readonly column?: number };
 
 interface CodeAndType {
   readonly code?: string;
@@ -27,7 +27,7 @@ interface TokenCounts {
 }
 
 /** A request in a list. */
-export type ListedRequest = Omit<Schemas['request_line'], 'error' | 'tokens' | 'metadata'> & {
+export type ListedRequest = Omit<ApiSchemas['request_line'], 'error' | 'tokens' | 'metadata'> & {
   readonly error?: CodeAndType;
   readonly tokens?: TokenCounts;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -84,21 +84,21 @@ interface ShownSkip {
 }
 
 /** One comparison of a condition, with the value that the request had. */
-export interface ComparedValue {
+export interface ShownTest {
   readonly field: string;
   readonly operator?: string;
   readonly wanted?: unknown;
   readonly found?: unknown;
   readonly holds?: boolean;
-  readonly at?: FilePlace;
-  readonly inner?: readonly ComparedValue[];
+  readonly at?: ShownPlace;
+  readonly inner?: readonly ShownTest[];
 }
 
 export interface ShownBranch {
   readonly at: string;
   readonly held: string;
   readonly to: string;
-  readonly tests?: readonly ComparedValue[];
+  readonly tests?: readonly ShownTest[];
 }
 
 /** The record of a request. */
@@ -142,10 +142,10 @@ export interface ShownSource {
   readonly kind: 'client' | 'header' | 'settings' | 'plugin' | 'gateway';
   readonly path?: string;
   readonly name?: string;
-  readonly at?: FilePlace;
+  readonly at?: ShownPlace;
   readonly setting?: string;
   readonly plugin?: string;
-  readonly on?: FilePlace;
+  readonly on?: ShownPlace;
   readonly what?: string;
 }
 
@@ -153,10 +153,10 @@ export interface ShownTarget {
   readonly number: number;
   readonly target: string;
   readonly name?: string;
-  readonly at?: FilePlace;
+  readonly at?: ShownPlace;
   readonly why: string;
   readonly health?: { readonly state: string; readonly enforced: boolean; readonly retryInMs?: number };
-  readonly provider?: { readonly slug: string; readonly model: string; readonly at?: FilePlace };
+  readonly provider?: { readonly slug: string; readonly model: string; readonly at?: ShownPlace };
   readonly body?: unknown;
   readonly changes?: readonly {
     readonly path: string;
@@ -183,9 +183,9 @@ export interface ShownTarget {
 
 interface ShownRule {
   readonly index: number;
-  readonly at?: FilePlace;
+  readonly at?: ShownPlace;
   readonly holds?: boolean;
-  readonly tests: readonly ComparedValue[];
+  readonly tests: readonly ShownTest[];
 }
 
 /** What became or would become of a request. */
@@ -196,9 +196,9 @@ export interface ShownExplanation {
     readonly method: string;
     readonly path: string;
     readonly model?: string;
-    readonly alias?: { readonly of: string; readonly at?: FilePlace };
+    readonly alias?: { readonly of: string; readonly at?: ShownPlace };
   };
-  readonly caller?: { readonly key: string; readonly found: string; readonly at?: FilePlace };
+  readonly caller?: { readonly key: string; readonly found: string; readonly at?: ShownPlace };
   readonly config?: {
     readonly id: string;
     readonly name?: string;
@@ -225,7 +225,7 @@ export interface ShownExplanation {
   readonly leftOut?: readonly {
     readonly target: string;
     readonly name?: string;
-    readonly at?: FilePlace;
+    readonly at?: ShownPlace;
     readonly reason?: string;
     readonly why?: string;
   }[];
@@ -233,7 +233,7 @@ export interface ShownExplanation {
     readonly status?: number;
     readonly code?: string;
     readonly message?: string;
-    readonly at?: FilePlace;
+    readonly at?: ShownPlace;
   };
   readonly notes?: readonly string[];
 }

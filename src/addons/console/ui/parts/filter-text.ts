@@ -25,7 +25,7 @@ export function filterText(query: URLSearchParams): string {
   return [...parts, ...(words === null ? [] : [words])].join(' ');
 }
 
-export interface Completion {
+export interface FilterCompletion {
   readonly text: string;
   readonly shown: string;
 }
@@ -35,12 +35,15 @@ export function completions(
   text: string,
   caret: number,
   known: Readonly<Record<string, ReadonlySet<string>>>,
-): readonly Completion[] {
+): readonly FilterCompletion[] {
   const before = text.slice(0, caret);
   const start = before.search(/\S*$/);
   const [word, rest] = [before.slice(start), text.slice(caret)];
   const [name = '', value] = word.split(/:(.*)/s, 2);
-  const put = (shown: string, more: string): Completion => ({ shown, text: `${before.slice(0, start)}${more}${rest}` });
+  const put = (shown: string, more: string): FilterCompletion => ({
+    shown,
+    text: `${before.slice(0, start)}${more}${rest}`,
+  });
   if (value === undefined)
     return [...FILTERS, ...Object.keys(known).filter((one) => one.startsWith('label.'))]
       .filter((one) => one.startsWith(word) && one !== word)

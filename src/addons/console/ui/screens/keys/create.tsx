@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
 import { useAction } from '../../api/action.ts';
 import { needs, owns, session } from '../../api/session.ts';
-import type { Schemas } from '../../api/shapes.ts';
+import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Patch } from '../../parts/patch.tsx';
@@ -10,7 +10,7 @@ import { Action, Command, Copy, Problem } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { list, usesOf } from './tree.ts';
 
-type Draft = Schemas['key_draft'];
+type Draft = ApiSchemas['key_draft'];
 
 /** A key of the store, or a patch of keys.yaml that has its digest. The secret is shown once. */
 export function CreateKey({ teams, onDone }: { readonly teams: readonly string[]; readonly onDone: () => void }) {

@@ -10,7 +10,7 @@ import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
 import { BudgetBar } from './budget-bar.tsx';
 import { loadObjects } from './load.ts';
-import { filterTree, treeOf, type TreeNode } from './tree.ts';
+import { filterTree, treeOf, type KeyNode } from './tree.ts';
 
 /** Organizations, their teams and keys, and what is left of their budgets. */
 export function Keys() {
@@ -59,7 +59,7 @@ export function Keys() {
   );
 }
 
-const hrefOf = ({ kind, id }: TreeNode): string =>
+const hrefOf = ({ kind, id }: KeyNode): string =>
   kind === 'key' ? `#/keys?key=${encodeURIComponent(id)}` : `#/keys?node=${encodeURIComponent(`${kind}:${id}`)}`;
 
 function Tree({
@@ -67,7 +67,7 @@ function Tree({
   total,
   chosen,
 }: {
-  readonly nodes: readonly TreeNode[];
+  readonly nodes: readonly KeyNode[];
   readonly total: number;
   readonly chosen: string | null;
 }) {
@@ -105,7 +105,7 @@ function Tree({
   );
 }
 
-function NodeRow({ node, isChosen }: { readonly node: TreeNode; readonly isChosen: boolean }) {
+function NodeRow({ node, isChosen }: { readonly node: KeyNode; readonly isChosen: boolean }) {
   return (
     <tr aria-current={isChosen ? 'true' : undefined} onClick={() => (location.hash = hrefOf(node))}>
       <td style={{ paddingLeft: `${8 + node.depth * 20}px` }}>

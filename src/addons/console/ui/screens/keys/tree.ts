@@ -1,10 +1,10 @@
-import type { BudgetObject, KeyObject, Schemas } from '../../api/shapes.ts';
+import type { BudgetObject, KeyObject, ApiSchemas } from '../../api/shapes.ts';
 
-export type TeamObject = Schemas['team'];
-type OrganizationObject = Schemas['organization'];
+export type TeamObject = ApiSchemas['team'];
+type OrganizationObject = ApiSchemas['organization'];
 
 /** An organization, a team or a key, and what is below it. */
-export interface TreeNode {
+export interface KeyNode {
   readonly kind: 'organization' | 'team' | 'key';
   readonly id: string;
   readonly owner: string;
@@ -22,7 +22,7 @@ interface Objects {
 }
 
 /** Rows in the order of a tree: organization, its teams, their keys; at the end what belongs to none. */
-export function treeOf({ organizations, teams, keys, budgets }: Objects): readonly TreeNode[] {
+export function treeOf({ organizations, teams, keys, budgets }: Objects): readonly KeyNode[] {
   const ofNode = Map.groupBy(budgets, ({ node }) => node);
   const teamOf = new Map(teams.map((team) => [team.id, team]));
   const keysOf = Map.groupBy(keys, ({ spec }) => (spec.team !== undefined && teamOf.has(spec.team) ? spec.team : ''));
@@ -31,7 +31,7 @@ export function treeOf({ organizations, teams, keys, budgets }: Objects): readon
     const { organization } = spec;
     return organization !== undefined && named.has(organization) ? organization : '';
   });
-  const node = (kind: TreeNode['kind'], id: string, owner: string, depth: number): TreeNode => ({
+  const node = (kind: KeyNode['kind'], id: string, owner: string, depth: number): KeyNode => ({
     kind,
     id,
     owner,
@@ -40,13 +40,13 @@ export function treeOf({ organizations, teams, keys, budgets }: Objects): readon
     lastUsed: undefined,
     budgets: ofNode.get(`${kind}:${id}`) ?? [],
   });
-  const keyNodes = (list: readonly KeyObject[] = [], depth: number): TreeNode[] =>
+  const keyNodes = (list: readonly KeyObject[] = [], depth: number): KeyNode[] =>
     list.map(({ id, owner, state, last_used: used }) => ({
       ...node('key', id, owner, depth),
       state,
       lastUsed: used?.at,
     }));
-  const teamNodes = (list: readonly TeamObject[] = [], depth: number): TreeNode[] =>
+  const teamNodes = (list: readonly TeamObject[] = [], depth: number): KeyNode[] =>
     list.flatMap(({ id, owner }) => [node('team', id, owner, depth), ...keyNodes(keysOf.get(id), depth + 1)]);
   return [
     ...organizations.flatMap(({ id, owner }) => [node('organization', id, owner, 0), ...teamNodes(teamsOf.get(id), 1)]),
@@ -56,7 +56,7 @@ export function treeOf({ organizations, teams, keys, budgets }: Objects): readon
 }
 
 /** The nodes that have the words, and those above them. */
-export function filterTree(nodes: readonly TreeNode[], words: string): readonly TreeNode[] {
+export function filterTree(nodes: readonly KeyNode[], words: string): readonly KeyNode[] {
   if (words === '') return nodes;
   const kept = new Set<number>();
   nodes.forEach(({ id }, index) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CatalogEntry, KeyObject, Series } from '../../api/shapes.ts';
+import type { ShownEntry, KeyObject, StatsSeries } from '../../api/shapes.ts';
 import { firstSteps, tableOf, timesOf, topOf, total, wrongOf } from './figures.ts';
 
-const series = (name: string, requests: number[], errors: number[]): Series => ({
+const series = (name: string, requests: number[], errors: number[]): StatsSeries => ({
   name,
   requests,
   errors,
@@ -118,6 +118,6 @@ describe('the overview', () => {
 
   it('ticks a first step once it is done', () =>
     expect(
-      firstSteps(1, [{ provider: 'simulator' } as CatalogEntry], [{ id: 'demo' } as KeyObject]).map(({ done }) => done),
+      firstSteps(1, [{ provider: 'simulator' } as ShownEntry], [{ id: 'demo' } as KeyObject]).map(({ done }) => done),
     ).toEqual([true, false, false]));
 });

@@ -1,15 +1,16 @@
-import type { BudgetObject, CatalogEntry, KeyObject, Schemas, Series } from '../../api/shapes.ts';
+import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas, StatsSeries } from '../../api/shapes.ts';
 
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
 
-type Stats = Schemas['stats'];
+type StatsAnswer = ApiSchemas['stats'];
 type Counted = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano';
 
-export const total = (series: Series, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
+export const total = (series: StatsSeries, name: Counted): number =>
+  series[name].reduce((sum, value) => sum + value, 0);
 
 /** All series as one: the sums of counts. Durations cannot be added, so they come from a call without `by`. */
-export const wholeOf = ({ series, other }: Stats): Series | undefined => series[0] ?? other ?? undefined;
+export const wholeOf = ({ series, other }: StatsAnswer): StatsSeries | undefined => series[0] ?? other ?? undefined;
 
 export interface Top {
   readonly name: string;
@@ -18,7 +19,7 @@ export interface Top {
   readonly usd: number;
 }
 
-export function topOf(stats: Stats, by: 'requests' | 'errors' | 'usd', most = 6): readonly Top[] {
+export function topOf(stats: StatsAnswer, by: 'requests' | 'errors' | 'usd', most = 6): readonly Top[] {
   return stats.series
     .map((one) => ({
       name: one.name,
@@ -41,10 +42,10 @@ export const timesOf = ({
   since,
   step_s: step,
   points,
-}: Pick<Stats, 'since' | 'step_s' | 'points'>): readonly number[] =>
+}: Pick<StatsAnswer, 'since' | 'step_s' | 'points'>): readonly number[] =>
   Array.from({ length: points }, (_, index) => Date.parse(since) / 1000 + index * step);
 
-export interface TableRow {
+export interface PlotRow {
   readonly at: number;
   readonly values: readonly (number | null)[];
 }
@@ -56,7 +57,7 @@ export function tableOf(
   times: readonly number[],
   lines: readonly (readonly (number | null)[])[],
   add: boolean,
-): readonly TableRow[] {
+): readonly PlotRow[] {
   const size = Math.max(1, Math.ceil(times.length / MAX_TABLE));
   return Array.from({ length: Math.ceil(times.length / size) }, (_, row) => ({
     at: times[row * size] ?? 0,
@@ -77,8 +78,8 @@ export interface Wrong {
 const DAY_MS = 86_400_000;
 
 interface State {
-  readonly settings: Schemas['settings'] | undefined;
-  readonly providers: readonly CatalogEntry[];
+  readonly settings: ApiSchemas['settings'] | undefined;
+  readonly providers: readonly ShownEntry[];
   readonly keys: readonly KeyObject[];
   readonly budgets: readonly BudgetObject[];
 }
@@ -143,7 +144,7 @@ export interface FirstStep {
 /** What a new gateway still needs: none is left once all are done. */
 export const firstSteps = (
   requests: number,
-  providers: readonly CatalogEntry[],
+  providers: readonly ShownEntry[],
   keys: readonly KeyObject[],
 ): readonly FirstStep[] => [
   { name: 'send', done: requests > 0 },

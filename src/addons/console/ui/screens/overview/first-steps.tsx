@@ -4,7 +4,7 @@ import { demoCurl } from '../../api/demo-curl.ts';
 import { sendDemo } from '../../api/demo.ts';
 import { asRefusal } from '../../api/load.ts';
 import { needs, session } from '../../api/session.ts';
-import type { Refusal } from '../../api/client.ts';
+import type { ApiRefusal } from '../../api/client.ts';
 import { Action, Command, Problem } from '../../parts/states.tsx';
 import type { FirstStep } from './figures.ts';
 
@@ -61,7 +61,7 @@ const StepItem = ({
 );
 
 function Demo() {
-  const error = useSignal<Refusal | undefined>(undefined);
+  const error = useSignal<ApiRefusal | undefined>(undefined);
   const send = (): void => void sendDemo().catch((reason: unknown) => (error.value = asRefusal(reason)));
   return (
     <>

@@ -1,29 +1,29 @@
 import { api, ask } from '../../api/client.ts';
 import { allOf } from '../../api/pages.ts';
-import type { BudgetObject, CatalogEntry, KeyObject, Schemas } from '../../api/shapes.ts';
+import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas } from '../../api/shapes.ts';
 import { RANGES, type RangeName } from './figures.ts';
 
-type Stats = Schemas['stats'];
+type StatsAnswer = ApiSchemas['stats'];
 
 export interface OverviewStats {
-  readonly whole: Stats;
-  readonly keys: Stats;
-  readonly models: Stats;
-  readonly errors: Stats;
+  readonly whole: StatsAnswer;
+  readonly keys: StatsAnswer;
+  readonly models: StatsAnswer;
+  readonly errors: StatsAnswer;
 }
 
 export async function loadOverview(range: RangeName, signal: AbortSignal): Promise<OverviewStats> {
   const to = Date.now();
   const query = { from: new Date(to - RANGES[range]).toISOString(), to: new Date(to).toISOString() };
-  const stats = (by?: string): Promise<Stats> =>
+  const stats = (by?: string): Promise<StatsAnswer> =>
     ask(api.GET('/stats', { params: { query: { ...query, ...(by !== undefined && { by }) } }, signal }));
   const [whole, keys, models, errors] = await Promise.all([stats(), stats('key'), stats('model'), stats('error')]);
   return { whole, keys, models, errors };
 }
 
 export interface OverviewState {
-  readonly settings: Schemas['settings'];
-  readonly providers: readonly CatalogEntry[];
+  readonly settings: ApiSchemas['settings'];
+  readonly providers: readonly ShownEntry[];
   readonly keys: readonly KeyObject[];
   readonly budgets: readonly BudgetObject[];
 }

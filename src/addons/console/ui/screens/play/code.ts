@@ -1,11 +1,11 @@
-import { bodyOf, type Ask } from './conversation.ts';
+import { bodyOf, type PlayAsk } from './conversation.ts';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The same question in the code of an application. The key comes from its environment. */
 export function codeOf(
   url: string,
-  ask: Ask,
+  ask: PlayAsk,
   model: string,
 ): readonly { readonly name: string; readonly text: string }[] {
   const { stream_options: _, ...body } = bodyOf(ask, model);

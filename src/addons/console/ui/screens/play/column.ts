@@ -1,15 +1,15 @@
 import { signal, type Signal } from '@preact/signals';
 import { refusalOf, stream } from '../../api/client.ts';
 import { asRefusal } from '../../api/load.ts';
-import type { Refusal } from '../../api/client.ts';
+import type { ApiRefusal } from '../../api/client.ts';
 import { readEvents } from '../../api/sse.ts';
-import { NO_REPLY, withChunk, type Reply } from './conversation.ts';
+import { NO_REPLY, withChunk, type PlayReply } from './conversation.ts';
 
 export interface Column {
   readonly model: Signal<string>;
-  readonly reply: Signal<Reply>;
+  readonly reply: Signal<PlayReply>;
   readonly state: Signal<'idle' | 'running' | 'done' | 'stopped' | 'failed'>;
-  readonly error: Signal<Refusal | undefined>;
+  readonly error: Signal<ApiRefusal | undefined>;
   readonly firstMs: Signal<number | undefined>;
   readonly totalMs: Signal<number | undefined>;
   /** For Why. */
@@ -23,7 +23,7 @@ export function createColumn(named = ''): Column {
   const model = signal(named);
   const reply = signal(NO_REPLY);
   const state = signal<Column['state']['value']>('idle');
-  const error = signal<Refusal | undefined>(undefined);
+  const error = signal<ApiRefusal | undefined>(undefined);
   const [firstMs, totalMs] = [signal<number | undefined>(undefined), signal<number | undefined>(undefined)];
   const requestId = signal<string | undefined>(undefined);
   let running: AbortController | undefined;
@@ -74,7 +74,7 @@ export function createColumn(named = ''): Column {
 }
 
 /** A refusal of the admin API, or of the request path in the form of its clients. */
-function replyRefusal(body: unknown, status: number): Refusal {
+function replyRefusal(body: unknown, status: number): ApiRefusal {
   const { error } = Object(body) as { readonly error?: { readonly message?: string; readonly code?: string } };
   return refusalOf(error ? { code: error.code ?? 'error', detail: error.message ?? '' } : body, status);
 }

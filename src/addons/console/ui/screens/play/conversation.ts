@@ -1,5 +1,5 @@
 /** What a person asks, in the form of the Chat Completions API: the path translates it for every provider. */
-export interface Ask {
+export interface PlayAsk {
   readonly as: string;
   readonly config: string;
   readonly system: string;
@@ -12,7 +12,7 @@ export interface Ask {
   readonly maxTokens: string;
 }
 
-export const NO_ASK: Ask = {
+export const NO_ASK: PlayAsk = {
   as: '',
   config: '',
   system: '',
@@ -33,7 +33,7 @@ function parse(text: string, name: string): unknown {
   }
 }
 
-export function bodyOf(ask: Ask, model: string): Record<string, unknown> {
+export function bodyOf(ask: PlayAsk, model: string): Record<string, unknown> {
   const content =
     ask.image === ''
       ? ask.text
@@ -55,14 +55,14 @@ export function bodyOf(ask: Ask, model: string): Record<string, unknown> {
   };
 }
 
-export const callOf = (ask: Ask, model: string): object => ({
+export const callOf = (ask: PlayAsk, model: string): object => ({
   as: ask.as,
   path: '/v1/chat/completions',
   ...(ask.config !== '' && { headers: { 'x-gateway-config': ask.config } }),
   body: bodyOf(ask, model),
 });
 
-export interface Reply {
+export interface PlayReply {
   readonly text: string;
   readonly thinking: string;
   readonly tools: readonly { readonly name: string; readonly input: string }[];
@@ -70,7 +70,7 @@ export interface Reply {
   readonly finish: string;
 }
 
-export const NO_REPLY: Reply = { text: '', thinking: '', tools: [], tokens: '', finish: '' };
+export const NO_REPLY: PlayReply = { text: '', thinking: '', tools: [], tokens: '', finish: '' };
 
 interface Chunk {
   readonly choices?: readonly {
@@ -91,7 +91,7 @@ interface Chunk {
 type ToolPieces = NonNullable<NonNullable<NonNullable<Chunk['choices']>[number]['delta']>['tool_calls']>;
 
 /** A tool call comes in pieces, each with its place among the calls. */
-function withTools(known: Reply['tools'], pieces: ToolPieces = []): Reply['tools'] {
+function withTools(known: PlayReply['tools'], pieces: ToolPieces = []): PlayReply['tools'] {
   const tools = [...known];
   for (const { index, function: of } of pieces) {
     const { name, input } = tools[index] ?? { name: '', input: '' };
@@ -101,7 +101,7 @@ function withTools(known: Reply['tools'], pieces: ToolPieces = []): Reply['tools
 }
 
 /** The reply with one more event of the stream. Throws what the stream ended with. */
-export function withChunk(reply: Reply, data: string): Reply {
+export function withChunk(reply: PlayReply, data: string): PlayReply {
   if (data === '' || data === '[DONE]') return reply;
   // Bytes of the gateway's own format.
   const { choices = [], usage, error } = JSON.parse(data) as Chunk;

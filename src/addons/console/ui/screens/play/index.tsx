@@ -10,17 +10,17 @@ import { Markdown } from '../../parts/markdown.tsx';
 import { Action, Command, Problem } from '../../parts/states.tsx';
 import { codeOf } from './code.ts';
 import { createColumn, type Column } from './column.ts';
-import { callOf, NO_ASK, type Ask } from './conversation.ts';
+import { callOf, NO_ASK, type PlayAsk } from './conversation.ts';
 
 const MOST_COLUMNS = 3;
 
 // Drafts live as long as the page, and no longer: prompts are in no address and no storage.
-const draft: { ask: Ask; columns: readonly Column[] } = { ask: NO_ASK, columns: [createColumn('@simulator/demo')] };
+const draft: { ask: PlayAsk; columns: readonly Column[] } = { ask: NO_ASK, columns: [createColumn('@simulator/demo')] };
 
 /** The drafts of the page, and what an address adds to them. */
 function useDraft() {
   const { query } = address.value;
-  const asking = useSignal<Ask>({
+  const asking = useSignal<PlayAsk>({
     ...draft.ask,
     as: query.get('as') ?? draft.ask.as,
     config: query.get('config') ?? draft.ask.config,
@@ -81,7 +81,7 @@ export function Playground() {
 }
 
 interface SendProps {
-  readonly asking: Ask;
+  readonly asking: PlayAsk;
   readonly columns: Signal<readonly Column[]>;
   readonly onSend: () => void;
 }
@@ -110,10 +110,10 @@ function SendRow({ asking: { as, text }, columns, onSend }: SendProps) {
   );
 }
 
-function AskFields({ asking }: { readonly asking: Signal<Ask> }) {
+function AskFields({ asking }: { readonly asking: Signal<PlayAsk> }) {
   const keys = useLoad('keys', (signal) => allOf((query) => ask(api.GET('/keys', { params: { query }, signal }))));
   const settings = useLoad('configs', (signal) => ask(api.GET('/settings', { params: {}, signal })));
-  const set = (name: keyof Ask, value: string): void => void (asking.value = { ...asking.value, [name]: value });
+  const set = (name: keyof PlayAsk, value: string): void => void (asking.value = { ...asking.value, [name]: value });
   const choice = (name: 'as' | 'config', title: string, none: string, ids: readonly string[]) => (
     <label class="field grow">
       <span>{title}</span>
@@ -127,7 +127,7 @@ function AskFields({ asking }: { readonly asking: Signal<Ask> }) {
       </select>
     </label>
   );
-  const area = (name: keyof Ask, title: string, placeholder = '') => (
+  const area = (name: keyof PlayAsk, title: string, placeholder = '') => (
     <label class="field">
       <span>{title}</span>
       <textarea
@@ -239,7 +239,7 @@ function Figures({ column, asText }: { readonly column: Column; readonly asText:
   );
 }
 
-function CodeOf({ ask: asked, model }: { readonly ask: Ask; readonly model: string }) {
+function CodeOf({ ask: asked, model }: { readonly ask: PlayAsk; readonly model: string }) {
   const chosen = useSignal('curl');
   const code = ((): ReturnType<typeof codeOf> => {
     try {

@@ -3,12 +3,20 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { useAction } from '../../api/action.ts';
 import { needs, session } from '../../api/session.ts';
-import type { CatalogEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
+import type { ShownEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
 import { Patch } from '../../parts/patch.tsx';
 import { Action, Command, Problem } from '../../parts/states.tsx';
-import { fieldsOf, firstSentence, slugProblem, specOf, withoutSecrets, type EntryField, type Values } from './entry.ts';
+import {
+  fieldsOf,
+  firstSentence,
+  slugProblem,
+  specOf,
+  withoutSecrets,
+  type EntryField,
+  type FormValues,
+} from './entry.ts';
 import { FieldInput } from './field.tsx';
-import { createTestRun, type TestRun } from './test-run.ts';
+import { createTestRun, type EntryTest } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
 
 /** Type → place → credential → test → models → result, on one page. */
@@ -17,7 +25,7 @@ export function AddProvider({
   entries,
 }: {
   readonly kinds: readonly EntryKind[];
-  readonly entries: readonly CatalogEntry[];
+  readonly entries: readonly ShownEntry[];
 }) {
   const kind = useSignal<EntryKind | undefined>(undefined);
   return (
@@ -51,11 +59,11 @@ function freeSlug(kind: string, taken: readonly string[]): string {
   );
 }
 
-function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entries: readonly CatalogEntry[] }) {
+function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entries: readonly ShownEntry[] }) {
   const taken = entries.map(({ slug }) => slug);
   const fields = useMemo(() => fieldsOf(kind), [kind]);
   const slug = useSignal(freeSlug(kind.kind, taken));
-  const values = useSignal<Values>({});
+  const values = useSignal<FormValues>({});
   const run = useMemo(createTestRun, [kind]);
   useEffect(() => run.stop, [run]);
   const problem = slugProblem(slug.value, taken);
@@ -96,7 +104,7 @@ function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entri
   );
 }
 
-function TestPart({ run, spec }: { readonly run: TestRun; readonly spec: Readonly<Record<string, unknown>> }) {
+function TestPart({ run, spec }: { readonly run: EntryTest; readonly spec: Readonly<Record<string, unknown>> }) {
   const model = useSignal('');
   const call = useSignal(false);
   // With a store, an entry that is not saved is tested by those who may save it.

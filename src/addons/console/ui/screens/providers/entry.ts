@@ -85,10 +85,10 @@ function kindOf(name: string, { type }: PropertySchema, secrets: readonly string
 
 export const firstSentence = (text: string): string => /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text;
 
-export type Values = Readonly<Record<string, string | boolean>>;
+export type FormValues = Readonly<Record<string, string | boolean>>;
 
 /** The entry as the form has it; empty fields are left out. */
-export function specOf(kind: string, fields: readonly EntryField[], values: Values): Record<string, unknown> {
+export function specOf(kind: string, fields: readonly EntryField[], values: FormValues): Record<string, unknown> {
   const given = fields.flatMap(({ name, kind: of }) => {
     const value = values[name];
     if (value === undefined || value === '' || value === false) return [];
@@ -164,7 +164,7 @@ export function readServiceAccount(text: string): ServiceAccount {
   };
 }
 
-export interface TestStep {
+export interface ShownStep {
   readonly name: string;
   readonly ok: boolean;
   readonly ms?: number;

@@ -4,7 +4,7 @@ import { useLoad } from '../../api/load.ts';
 import { settingsTurn } from '../../api/live.ts';
 import { allOf } from '../../api/pages.ts';
 import { needs } from '../../api/session.ts';
-import type { CatalogEntry } from '../../api/shapes.ts';
+import type { ShownEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
@@ -63,13 +63,13 @@ export function Providers() {
   );
 }
 
-const healthOf = ({ targets }: CatalogEntry): string => {
+const healthOf = ({ targets }: ShownEntry): string => {
   const states = targets.flatMap(({ health }) => health.map(({ state }) => state));
   if (states.length === 0) return 'not called';
   return ['open', 'half_open'].find((state) => states.some((one) => one === state)) ?? 'closed';
 };
 
-function credentialText({ credential: { kind, ref, email, last4 } }: CatalogEntry): string {
+function credentialText({ credential: { kind, ref, email, last4 } }: ShownEntry): string {
   const names: Readonly<Record<string, string>> = {
     none: 'none',
     api_key: 'key',
@@ -82,7 +82,7 @@ function credentialText({ credential: { kind, ref, email, last4 } }: CatalogEntr
   return `${names[kind] ?? kind}${more === undefined ? '' : ` ${more}`}`;
 }
 
-function Entries({ entries, chosen }: { readonly entries: readonly CatalogEntry[]; readonly chosen: string | null }) {
+function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[]; readonly chosen: string | null }) {
   if (entries.length === 0)
     return (
       <Empty title="No provider yet">
@@ -123,7 +123,7 @@ function Entries({ entries, chosen }: { readonly entries: readonly CatalogEntry[
   );
 }
 
-function EntryDetail({ entry }: { readonly entry: CatalogEntry }) {
+function EntryDetail({ entry }: { readonly entry: ShownEntry }) {
   const run = useMemo(createTestRun, [entry.slug]);
   useEffect(() => run.stop, [run]);
   return (
@@ -175,7 +175,7 @@ function EntryDetail({ entry }: { readonly entry: CatalogEntry }) {
   );
 }
 
-function Targets({ entry }: { readonly entry: CatalogEntry }) {
+function Targets({ entry }: { readonly entry: ShownEntry }) {
   if (entry.targets.length === 0) return <p class="second">No gateway config names it.</p>;
   return (
     <section class="card stack tight" aria-label="Targets">

@@ -1,28 +1,28 @@
 import { signal, type Signal } from '@preact/signals';
-import { refusalOf, stream, type Refusal } from '../../api/client.ts';
+import { refusalOf, stream, type ApiRefusal } from '../../api/client.ts';
 import { asRefusal } from '../../api/load.ts';
 import { readEvents } from '../../api/sse.ts';
-import type { TestStep } from './entry.ts';
+import type { ShownStep } from './entry.ts';
 
-export interface TestRun {
-  readonly steps: Signal<readonly TestStep[]>;
+export interface EntryTest {
+  readonly steps: Signal<readonly ShownStep[]>;
   readonly state: Signal<'idle' | 'running' | 'good' | 'bad'>;
-  readonly error: Signal<Refusal | undefined>;
+  readonly error: Signal<ApiRefusal | undefined>;
   start(body: object): void;
   stop(): void;
 }
 
 /** A test of an entry, its steps as they come. */
-export function createTestRun(): TestRun {
-  const steps = signal<readonly TestStep[]>([]);
+export function createTestRun(): EntryTest {
+  const steps = signal<readonly ShownStep[]>([]);
   const state = signal<'idle' | 'running' | 'good' | 'bad'>('idle');
-  const error = signal<Refusal | undefined>(undefined);
+  const error = signal<ApiRefusal | undefined>(undefined);
   let running: AbortController | undefined;
   const run = async (body: object, { signal: ending }: AbortController): Promise<void> => {
     const response = await stream('/providers:test', { body, signal: ending });
     if (!response.ok || !response.body) throw refusalOf(await response.json().catch(() => undefined), response.status);
     for await (const { event, data } of readEvents(response.body)) {
-      if (event === 'step') steps.value = [...steps.value, JSON.parse(data) as TestStep];
+      if (event === 'step') steps.value = [...steps.value, JSON.parse(data) as ShownStep];
       if (event === 'done') state.value = (JSON.parse(data) as { ok: boolean }).ok ? 'good' : 'bad';
     }
   };

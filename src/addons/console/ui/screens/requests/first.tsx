@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { needs, session } from '../../api/session.ts';
 import { asRefusal } from '../../api/load.ts';
-import type { Refusal } from '../../api/client.ts';
+import type { ApiRefusal } from '../../api/client.ts';
 import { sendDemo } from '../../api/demo.ts';
 import { demoCurl } from '../../api/demo-curl.ts';
 import { Action, Command, Empty, Problem } from '../../parts/states.tsx';
 
 /** Before the first request: the one thing to do. The row appears by itself. */
 export function FirstRequest() {
-  const error = useSignal<Refusal | undefined>(undefined);
+  const error = useSignal<ApiRefusal | undefined>(undefined);
   const busy = useSignal(false);
   const send = (): void => {
     busy.value = true;

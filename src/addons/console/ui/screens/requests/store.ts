@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
 import { asRefusal } from '../../api/load.ts';
 import { onLines } from '../../api/live.ts';
-import type { Refusal } from '../../api/client.ts';
+import type { ApiRefusal } from '../../api/client.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { isFilter } from '../../parts/filter-text.ts';
 import { isIn, matches, Rows } from './rows.ts';
@@ -22,7 +22,7 @@ export class RequestStore {
   /** Grows with each change of the rows. */
   readonly turn = signal(0);
   readonly loading = signal(true);
-  readonly error = signal<Refusal | undefined>(undefined);
+  readonly error = signal<ApiRefusal | undefined>(undefined);
   /** New rows that wait until the person is back at the top, or goes on. */
   readonly held = signal(0);
   readonly rows = new Rows();

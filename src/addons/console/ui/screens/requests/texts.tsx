@@ -2,14 +2,14 @@ import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
 import { asRefusal } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
-import type { Refusal } from '../../api/client.ts';
+import type { ApiRefusal } from '../../api/client.ts';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
 import { Action, Problem } from '../../parts/states.tsx';
 
 /** The texts of a request take a right of their own, and each reading is in the audit. */
 export function Texts({ request }: { readonly request: ShownRequest }) {
   const shown = useSignal<string | undefined>(undefined);
-  const error = useSignal<Refusal | undefined>(undefined);
+  const error = useSignal<ApiRefusal | undefined>(undefined);
   const { explain_id: id } = request;
   const needs = session.value?.content === true ? undefined : 'This takes the right to read texts (content).';
   const show = async (): Promise<void> => {

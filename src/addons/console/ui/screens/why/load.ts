@@ -1,8 +1,8 @@
-import { api, ask, Refusal } from '../../api/client.ts';
-import type { Schemas, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
-import { placesOf, type KnownPlaces } from './path.ts';
+import { api, ask, ApiRefusal } from '../../api/client.ts';
+import type { ApiSchemas, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
+import { placesOf, type WhyPlaces } from './path.ts';
 
-export interface WhyData extends KnownPlaces {
+export interface WhyData extends WhyPlaces {
   readonly request: ShownRequest;
   /** The settings that the places belong to are still in force. */
   readonly settingsHash: string;
@@ -12,7 +12,7 @@ const unlessMissing = async <Data>(call: Promise<Data>): Promise<Data | undefine
   try {
     return await call;
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return undefined;
+    if (error instanceof ApiRefusal && error.status === 404) return undefined;
     throw error;
   }
 };
@@ -43,5 +43,5 @@ export const loadFile = (
   path: string,
   hash: string,
   signal: AbortSignal,
-): Promise<Schemas['settings_file'] | undefined> =>
+): Promise<ApiSchemas['settings_file'] | undefined> =>
   unlessMissing(ask(api.GET('/settings/file', { params: { query: { path, ...(hash !== '' && { hash }) } }, signal })));

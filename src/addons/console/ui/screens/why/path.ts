@@ -1,12 +1,12 @@
-import type { ComparedValue, FilePlace, ShownAttempt, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
+import type { ShownTest, ShownPlace, ShownAttempt, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
 
 /** One step of the way of a request: who decided, and on which line. */
 export interface WhyStep {
   readonly id: string;
   readonly title: string;
   readonly lines: readonly string[];
-  readonly tests: readonly ComparedValue[];
-  readonly place: FilePlace | undefined;
+  readonly tests: readonly ShownTest[];
+  readonly place: ShownPlace | undefined;
   readonly tone: 'plain' | 'ok' | 'failed' | 'warning';
   readonly chip?: string;
   /** The step that decided where the reply came from. */
@@ -14,8 +14,8 @@ export interface WhyStep {
 }
 
 /** Places of the config, without what only a kept request tells: its caller, the values, the health. */
-export interface KnownPlaces {
-  readonly places: Readonly<Record<string, FilePlace>>;
+export interface WhyPlaces {
+  readonly places: Readonly<Record<string, ShownPlace>>;
   readonly explanation?: ShownExplanation;
 }
 
@@ -41,13 +41,13 @@ const WHY: Readonly<Record<string, string>> = {
   last_resort: 'no other target takes the request',
 };
 
-const within = (folder: string | undefined, place: FilePlace | undefined): FilePlace | undefined =>
+const within = (folder: string | undefined, place: ShownPlace | undefined): ShownPlace | undefined =>
   place && folder !== undefined && place.file.startsWith(`${folder}/`)
     ? { ...place, file: place.file.slice(folder.length + 1) }
     : place;
 
 /** Files as the settings folder has them. */
-export function placesOf(explanation: ShownExplanation): Readonly<Record<string, FilePlace>> {
+export function placesOf(explanation: ShownExplanation): Readonly<Record<string, ShownPlace>> {
   const { settings, targets, rules = [], config, leftOut = [] } = explanation;
   const entries = [
     ['config', config?.source.at],
@@ -64,7 +64,7 @@ export function placesOf(explanation: ShownExplanation): Readonly<Record<string,
   );
 }
 
-export function stepsOf(request: ShownRequest, known: KnownPlaces): readonly WhyStep[] {
+export function stepsOf(request: ShownRequest, known: WhyPlaces): readonly WhyStep[] {
   const { explanation } = known;
   return [
     keyStep(request, explanation),
@@ -92,7 +92,7 @@ function keyStep(request: ShownRequest, explanation: ShownExplanation | undefine
   };
 }
 
-function configStep(id: string, { places, explanation }: KnownPlaces): WhyStep {
+function configStep(id: string, { places, explanation }: WhyPlaces): WhyStep {
   const found = explanation?.config?.found;
   return {
     ...plain,
@@ -103,7 +103,7 @@ function configStep(id: string, { places, explanation }: KnownPlaces): WhyStep {
   };
 }
 
-function conditionSteps(request: ShownRequest, { places, explanation }: KnownPlaces): readonly WhyStep[] {
+function conditionSteps(request: ShownRequest, { places, explanation }: WhyPlaces): readonly WhyStep[] {
   return (request.conditions ?? []).map(({ at, held, to, tests }) => {
     const index = /\[(\d+)\]/.exec(held)?.[1];
     const rule = explanation?.rules?.find(({ conditional }) => conditional === at);
@@ -120,7 +120,7 @@ function conditionSteps(request: ShownRequest, { places, explanation }: KnownPla
   });
 }
 
-function targetSteps(request: ShownRequest, known: KnownPlaces): readonly WhyStep[] {
+function targetSteps(request: ShownRequest, known: WhyPlaces): readonly WhyStep[] {
   const { attempts, skipped } = request;
   const answered = attempts.findIndex((one) => one.answered === true);
   const decides = answered >= 0 ? answered : attempts.length - 1;
@@ -148,7 +148,7 @@ const SKIPPED: Readonly<Record<string, string>> = {
   context_window: 'its context window is no larger',
 };
 
-function attemptStep(attempt: ShownAttempt, { places, explanation }: KnownPlaces, decides: boolean): WhyStep {
+function attemptStep(attempt: ShownAttempt, { places, explanation }: WhyPlaces, decides: boolean): WhyStep {
   const { target, target_name: name, request_model: model, why, tries, failure, answered } = attempt;
   const health = explanation?.targets.find((one) => one.target === target)?.health;
   const status = tries.at(-1)?.status ?? failure?.code;
@@ -189,7 +189,7 @@ function ownAnswer({ attempts, error, status, limited_by: by }: ShownRequest): r
 }
 
 /** `metadata.tier = "gold" wanted $eq "gold"` */
-export function testText({ field, found, operator, wanted }: ComparedValue): string {
+export function testText({ field, found, operator, wanted }: ShownTest): string {
   const value = (one: unknown): string => (one === undefined ? 'absent' : JSON.stringify(one));
   if (operator === undefined) return field;
   return `${field} = ${value(found)} wanted ${operator} ${value(wanted)}`;
@@ -197,7 +197,7 @@ export function testText({ field, found, operator, wanted }: ComparedValue): str
 
 /** The tests under `$and`, `$or` and `$not`, each with its depth. */
 export const flatTests = (
-  tests: readonly ComparedValue[],
+  tests: readonly ShownTest[],
   depth = 0,
-): readonly { readonly test: ComparedValue; readonly depth: number }[] =>
+): readonly { readonly test: ShownTest; readonly depth: number }[] =>
   tests.flatMap((test) => [{ test, depth }, ...flatTests(test.inner ?? [], depth + 1)]);

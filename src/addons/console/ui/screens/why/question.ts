@@ -1,10 +1,10 @@
-import type { Schemas, ShownExplanation } from '../../api/shapes.ts';
+import type { ApiSchemas, ShownExplanation } from '../../api/shapes.ts';
 import type { WhyData } from './load.ts';
 
-export type Question = Schemas['explain'];
+export type WhatIfQuestion = ApiSchemas['explain'];
 
 /** What a person may change of a request, as its fields are typed. */
-export interface Changes {
+export interface WhatIfChanges {
   readonly key: string;
   readonly model: string;
   /** `name: value`, a line each. */
@@ -16,10 +16,10 @@ export interface Changes {
   readonly file?: { readonly path: string; readonly text: string };
 }
 
-export const NO_CHANGES: Changes = { key: '', model: '', headers: '', at: '', draw: '', down: [] };
+export const NO_CHANGES: WhatIfChanges = { key: '', model: '', headers: '', at: '', draw: '', down: [] };
 
 /** The request as it was. Its texts are not needed: they decide nothing but their length. */
-export function questionOf({ request, explanation }: Pick<WhyData, 'request' | 'explanation'>): Question {
+export function questionOf({ request, explanation }: Pick<WhyData, 'request' | 'explanation'>): WhatIfQuestion {
   const metadata =
     request.metadata && Object.keys(request.metadata).length > 0
       ? { 'x-gateway-metadata': JSON.stringify(request.metadata) }
@@ -57,7 +57,7 @@ export function parseHeaders(text: string): Record<string, string> {
   );
 }
 
-export function changed(question: Question, changes: Changes): Question {
+export function changed(question: WhatIfQuestion, changes: WhatIfChanges): WhatIfQuestion {
   const { key, model, headers, at, draw, down, file } = changes;
   const draws = draw.split(/[\s,]+/).flatMap((one) => (one === '' || Number.isNaN(Number(one)) ? [] : [Number(one)]));
   return {

@@ -4,9 +4,9 @@ import { useLoad, type Loading } from '../../api/load.ts';
 import type { ShownExplanation } from '../../api/shapes.ts';
 import { Loads } from '../../parts/states.tsx';
 import { loadFile, type WhyData } from './load.ts';
-import { changed, NO_CHANGES, questionOf, wayOf, type Changes, type Question } from './question.ts';
+import { changed, NO_CHANGES, questionOf, wayOf, type WhatIfChanges, type WhatIfQuestion } from './question.ts';
 
-const BLANK: Question = {
+const BLANK: WhatIfQuestion = {
   method: 'POST',
   path: '/v1/chat/completions',
   headers: {},
@@ -14,14 +14,14 @@ const BLANK: Question = {
 };
 
 // The document leaves an explanation open.
-const explain = async (body: Question, signal: AbortSignal): Promise<ShownExplanation> =>
+const explain = async (body: WhatIfQuestion, signal: AbortSignal): Promise<ShownExplanation> =>
   (await ask(api.POST('/explain', { params: {}, body, signal }))) as unknown as ShownExplanation;
 
 /** Asks what would become of a request with something changed; both ways stand beside each other. */
 export function WhatIf({ from }: { readonly from?: WhyData }) {
   const base = from ? questionOf(from) : BLANK;
-  const asked = useSignal<Changes>(NO_CHANGES);
-  const draft = useSignal<Changes>(NO_CHANGES);
+  const asked = useSignal<WhatIfChanges>(NO_CHANGES);
+  const draft = useSignal<WhatIfChanges>(NO_CHANGES);
   const before = useLoad(from && JSON.stringify(base), (signal) => explain(base, signal));
   const question = changed(base, asked.value);
   const isAsked = asked.value !== NO_CHANGES;
@@ -112,10 +112,10 @@ function Way({ of, against }: { readonly of: ShownExplanation; readonly against?
 }
 
 interface FieldsProps {
-  readonly draft: Changes;
-  readonly base: Question;
+  readonly draft: WhatIfChanges;
+  readonly base: WhatIfQuestion;
   readonly from: WhyData | undefined;
-  readonly onChange: (change: Partial<Changes>) => void;
+  readonly onChange: (change: Partial<WhatIfChanges>) => void;
 }
 
 function Fields({ draft, base, from, onChange }: FieldsProps) {
@@ -184,7 +184,7 @@ function EditedFile({
   onChange,
 }: {
   readonly from: WhyData;
-  readonly draft: Changes;
+  readonly draft: WhatIfChanges;
   readonly onChange: FieldsProps['onChange'];
 }) {
   const path = Object.entries(from.places).find(([name]) => name.includes('targets['))?.[1].file;
