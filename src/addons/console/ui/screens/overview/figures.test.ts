@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ShownEntry, KeyObject, StatsSeries } from '../../api/shapes.ts';
+import type { ShownEntry, KeyObject, PlotSeries } from '../../api/shapes.ts';
 import { firstSteps, tableOf, timesOf, topOf, total, wrongOf } from './figures.ts';
 
-const series = (name: string, requests: number[], errors: number[]): StatsSeries => ({
+const series = (name: string, requests: number[], errors: number[]): PlotSeries => ({
   name,
   requests,
   errors,

@@ -1,16 +1,15 @@
-import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas, StatsSeries } from '../../api/shapes.ts';
+import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas, PlotSeries } from '../../api/shapes.ts';
 
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
 
-type StatsAnswer = ApiSchemas['stats'];
+export type StatsAnswer = ApiSchemas['stats'];
 type Counted = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano';
 
-export const total = (series: StatsSeries, name: Counted): number =>
-  series[name].reduce((sum, value) => sum + value, 0);
+export const total = (series: PlotSeries, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
 
 /** All series as one: the sums of counts. Durations cannot be added, so they come from a call without `by`. */
-export const wholeOf = ({ series, other }: StatsAnswer): StatsSeries | undefined => series[0] ?? other ?? undefined;
+export const wholeOf = ({ series, other }: StatsAnswer): PlotSeries | undefined => series[0] ?? other ?? undefined;
 
 export interface Top {
   readonly name: string;

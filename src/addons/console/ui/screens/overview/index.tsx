@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
-import type { ApiSchemas, StatsSeries } from '../../api/shapes.ts';
+import type { ApiSchemas, PlotSeries } from '../../api/shapes.ts';
 import { address, go, setQuery } from '../../address.ts';
 import { count, ms, short, usd } from '../../parts/format.ts';
 import { Loads } from '../../parts/states.tsx';
@@ -132,7 +132,7 @@ function WrongNow({ state }: { readonly state: OverviewState }) {
   );
 }
 
-function Figures({ whole }: { readonly whole: StatsSeries }) {
+function Figures({ whole }: { readonly whole: PlotSeries }) {
   const requests = total(whole, 'requests');
   const errors = total(whole, 'errors');
   const figures: readonly (readonly [string, string])[] = [
@@ -167,7 +167,7 @@ function openStep(at: number, step: number): void {
   go(`#/requests?${query}`);
 }
 
-function Plots({ stats, whole }: { readonly stats: ApiSchemas['stats']; readonly whole: StatsSeries }) {
+function Plots({ stats, whole }: { readonly stats: ApiSchemas['stats']; readonly whole: PlotSeries }) {
   const times = useMemo(() => timesOf(stats), [stats]);
   const spend = useMemo(() => whole.nano.map((nano) => nano / 1e9), [whole]);
   const shared = { times, onPick: (at: number) => openStep(at, stats.step_s) };

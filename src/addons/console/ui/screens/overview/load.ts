@@ -1,9 +1,7 @@
 import { api, ask } from '../../api/client.ts';
 import { allOf } from '../../api/pages.ts';
 import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas } from '../../api/shapes.ts';
-import { RANGES, type RangeName } from './figures.ts';
-
-type StatsAnswer = ApiSchemas['stats'];
+import { RANGES, type RangeName, type StatsAnswer } from './figures.ts';
 
 export interface OverviewStats {
   readonly whole: StatsAnswer;

@@ -16,7 +16,7 @@ import {
   type FormValues,
 } from './entry.ts';
 import { FieldInput } from './field.tsx';
-import { createTestRun, type EntryTest } from './test-run.ts';
+import { createTestRun, type ShownRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
 
 /** Type → place → credential → test → models → result, on one page. */
@@ -104,7 +104,7 @@ function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entri
   );
 }
 
-function TestPart({ run, spec }: { readonly run: EntryTest; readonly spec: Readonly<Record<string, unknown>> }) {
+function TestPart({ run, spec }: { readonly run: ShownRun; readonly spec: Readonly<Record<string, unknown>> }) {
   const model = useSignal('');
   const call = useSignal(false);
   // With a store, an entry that is not saved is tested by those who may save it.

@@ -4,7 +4,7 @@ import { asRefusal } from '../../api/load.ts';
 import { readEvents } from '../../api/sse.ts';
 import type { ShownStep } from './entry.ts';
 
-export interface EntryTest {
+export interface ShownRun {
   readonly steps: Signal<readonly ShownStep[]>;
   readonly state: Signal<'idle' | 'running' | 'good' | 'bad'>;
   readonly error: Signal<ApiRefusal | undefined>;
@@ -13,7 +13,7 @@ export interface EntryTest {
 }
 
 /** A test of an entry, its steps as they come. */
-export function createTestRun(): EntryTest {
+export function createTestRun(): ShownRun {
   const steps = signal<readonly ShownStep[]>([]);
   const state = signal<'idle' | 'running' | 'good' | 'bad'>('idle');
   const error = signal<ApiRefusal | undefined>(undefined);

@@ -1,10 +1,10 @@
 import { ms } from '../../parts/format.ts';
 import { Problem } from '../../parts/states.tsx';
 import { STEP_WORDS } from './entry.ts';
-import type { EntryTest } from './test-run.ts';
+import type { ShownRun } from './test-run.ts';
 
 /** Each step with its time and, where it failed, the remedy. */
-export function TestSteps({ run }: { readonly run: EntryTest }) {
+export function TestSteps({ run }: { readonly run: ShownRun }) {
   const state = run.state.value;
   if (state === 'idle') return null;
   return (
