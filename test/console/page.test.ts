@@ -158,7 +158,7 @@ describe.skipIf(executable === undefined)('the page', () => {
     for (let turn = 0; turn < 49; turn += 1) {
       const before = await now.page.getAttribute('.table', 'aria-rowcount');
       await body.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      await now.page.waitForFunction(`document.querySelector('.table')?.getAttribute('aria-rowcount') !== '${before}'`);
+      await expect.poll(() => now.page.getAttribute('.table', 'aria-rowcount')).not.toBe(before);
     }
     expect(await now.page.getAttribute('.table', 'aria-rowcount')).toBe('10001');
     expect(await now.page.locator('.table-body .table-row').count()).toBeLessThanOrEqual(60);
