@@ -18,7 +18,8 @@ describe('docs/operate/admin-api.md', () => {
   });
 
   it('has lines that work as they stand, one after the other', async () => {
-    const admin = await startAdmin();
+    // A budget in USD refuses models without a price.
+    const admin = await startAdmin({ teams: { teams: { search: {} } } });
     const bin = mkdtempSync(join(tmpdir(), 'gatehouse-bin-'));
     try {
       writeFileSync(
@@ -57,7 +58,16 @@ describe('docs/operate/admin-api.md', () => {
         { items: [] },
         expect.stringMatching(/^start,team,requests,.*,cost_usd,saturated\r\n$/),
       ]);
+      const ofConsole = commands.splice(7);
       expect(commands.length).toBe(7);
+      const [session, stats, places, providers, tested, draft, played] = ofConsole;
+      expect(JSON.parse(session!)).toMatchObject({ role: 'admin', features: { store: true } });
+      expect(JSON.parse(stats!).points).toBeGreaterThanOrEqual(360);
+      expect(JSON.parse(places!).config).toBe('default');
+      expect(JSON.parse(providers!)).toMatchObject({ items: [{ slug: 'sim' }] });
+      expect(tested).toMatch(/event: step\n[\s\S]*event: done\n/);
+      expect(JSON.parse(draft!).patch).toContain('+  - slug: claude\n');
+      expect(played).toContain('"choices"');
       expect(commands[3]).toMatch(/^ID .*\nteam:interns:month:usd +team:interns +50 USD/);
       expect(commands[6]).toMatch(/keys\.rotate/);
     } finally {

@@ -51,7 +51,7 @@ export function mergePages(answers: readonly Answered<RecordPage>[], limit: numb
     lines,
     more: full !== -1 || answers.some(({ answer }) => answer?.more),
     oldest: oldest[0],
-    // What a worker had later than the others comes twice, and never not at all.
+    // A line that a worker had later than the others comes twice, and is never left out.
     marks: {
       running: Math.min(...marks.map(({ running }) => running)),
       ended: Math.min(...marks.map(({ ended }) => ended)),

@@ -97,7 +97,7 @@ export interface ChosenBranch {
   readonly condition: number | undefined;
   /** Path of the chosen target or group. */
   readonly to: string;
-  /** What the conditions compared. */
+  /** The values that the conditions compared. */
   readonly tests?: readonly ComparedValue[];
 }
 

@@ -7,7 +7,7 @@ import type { OutboundWay } from '../upstream/types.ts';
 import type { AskParts } from './ask-parts.ts';
 import type { InForce } from './reload.ts';
 
-/** What series of statistics can be split and filtered by. */
+/** Statistics are split and filtered by these. */
 export const STATS_DIMENSIONS = ['state', 'error', 'key', 'team', 'config', 'provider', 'model'] as const;
 export type StatsDimension = (typeof STATS_DIMENSIONS)[number];
 
@@ -84,7 +84,7 @@ export interface StreamOptions {
   readonly query: Omit<RecordQuery, 'limit'> | undefined;
   /** The place after which the stream resumes. Undefined: it begins now. */
   readonly lastId: number | undefined;
-  /** What else it tells, again when something of it has changed. */
+  /** Its other events, sent again when something of them has changed. */
   readonly news: () => readonly (readonly [event: string, data: object])[];
   /** Whether the caller still has the right. */
   readonly isAllowed: () => Promise<boolean>;
@@ -173,7 +173,7 @@ export interface TestStep {
   readonly ms: number;
   readonly code?: string;
   readonly message: string;
-  /** What to do. */
+  /** The remedy. */
   readonly hint?: string;
 }
 

@@ -39,7 +39,7 @@ export interface Servers {
   readonly admin: AdminListener | undefined;
 }
 
-/** What the reloads have come to. */
+/** The outcome of the reloads. */
 export type Settled = Pick<Reloader, 'inForce' | 'last'>;
 
 export interface ServerSources {

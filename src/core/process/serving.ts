@@ -85,7 +85,7 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   };
 }
 
-/** What a worker tells goes to the parts of this process. */
+/** A message of a worker goes to the parts of this process. */
 const tellerOf =
   ({ parts }: Pick<ProcessState, 'parts'>): NonNullable<WorkerPoolTools['told']> =>
   (topic, message, worker) =>

@@ -63,7 +63,7 @@ const named = (noun: string): Schema => object({ ...META, spec: own(`${noun}_spe
 const secret = (of: string, what: string): Schema =>
   object({ [what]: nullable(text('The secret. It is shown once; null in a dry run.')), object: own(of) });
 
-/** What holds for a key through its team, its organization and the gateway. */
+/** A rule or an amount that holds for a key through its team, its organization and the gateway. */
 const EFFECTIVE = object(
   {
     kind: text('What holds.', { enum: ['budget', 'limits', 'models', 'config', 'fields'] }),

@@ -11,7 +11,7 @@ import { Playground, type PlayQuestion } from './playground.ts';
 
 type Inputs = Parameters<NonNullable<SnapshotSource['compose']>>[0];
 
-/** What a process that serves does for the console: requests in the name of keys, tests of entries, the health of targets. */
+/** The work of a process that serves for the console: requests in the name of keys, tests of entries, the health of targets. */
 export class ServingProcess {
   readonly #tools: PartTools;
   readonly #tell: (piece: Piece) => void;

@@ -2,7 +2,7 @@ import { STATS_DIMENSIONS, type StatsDimension } from '../../../core/process/con
 import { sumOfCosts } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
-/** What is counted of the requests that have the same values of all dimensions, in a step of time. Plain: it goes to other processes. */
+/** The counts of the requests that have the same values of all dimensions, in a step of time. Plain: it goes to other processes. */
 export interface Cell {
   /** In the order of `STATS_DIMENSIONS`. */
   readonly dims: readonly string[];

@@ -71,7 +71,7 @@ async function* eventsOf({ records, options, clock, ended, free }: Streaming): A
 const eventText = (event: string, data: object, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** What a list has that it did not have before. */
+/** The lines of a list that it did not have before. */
 class NewLines {
   readonly #records: RecordSource;
   readonly #query: NonNullable<StreamOptions['query']>;

@@ -13,7 +13,7 @@ interface Found {
 
 const KINDS = ['keys', 'teams', 'organizations', 'budgets'] as const;
 
-/** What has the text in its name: for the command palette. */
+/** Objects with the text in their names: for the command palette. */
 export const findAnything: Handler = async (call) => {
   const text = call.query.one('q')?.toLowerCase();
   if (text === undefined) throw new ApiProblem('invalid_query', '`q` is needed: a text to find.');
