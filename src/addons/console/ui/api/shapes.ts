@@ -188,7 +188,7 @@ interface ShownRule {
   readonly tests: readonly ShownTest[];
 }
 
-/** What became or would become of a request. */
+/** The explanation of a request that was sent, or would be. */
 export interface ShownExplanation {
   readonly settings: { readonly folder?: string; readonly hash: string };
   readonly request: {

@@ -3,13 +3,13 @@ import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas, PlotSeries } from
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
 
-export type StatsAnswer = ApiSchemas['stats'];
+export type PlottedStats = ApiSchemas['stats'];
 type Counted = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano';
 
 export const total = (series: PlotSeries, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
 
 /** All series as one: the sums of counts. Durations cannot be added, so they come from a call without `by`. */
-export const wholeOf = ({ series, other }: StatsAnswer): PlotSeries | undefined => series[0] ?? other ?? undefined;
+export const wholeOf = ({ series, other }: PlottedStats): PlotSeries | undefined => series[0] ?? other ?? undefined;
 
 export interface Top {
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Top {
   readonly usd: number;
 }
 
-export function topOf(stats: StatsAnswer, by: 'requests' | 'errors' | 'usd', most = 6): readonly Top[] {
+export function topOf(stats: PlottedStats, by: 'requests' | 'errors' | 'usd', most = 6): readonly Top[] {
   return stats.series
     .map((one) => ({
       name: one.name,
@@ -41,7 +41,7 @@ export const timesOf = ({
   since,
   step_s: step,
   points,
-}: Pick<StatsAnswer, 'since' | 'step_s' | 'points'>): readonly number[] =>
+}: Pick<PlottedStats, 'since' | 'step_s' | 'points'>): readonly number[] =>
   Array.from({ length: points }, (_, index) => Date.parse(since) / 1000 + index * step);
 
 export interface PlotRow {
@@ -83,7 +83,7 @@ interface State {
   readonly budgets: readonly BudgetObject[];
 }
 
-/** What somebody should look at now, the worst first. */
+/** Things that somebody should look at now, the worst first. */
 export function wrongOf({ settings, providers, keys, budgets }: State, now: number): readonly Wrong[] {
   const reload = settings?.reload;
   const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
@@ -140,7 +140,7 @@ export interface FirstStep {
   readonly done: boolean;
 }
 
-/** What a new gateway still needs: none is left once all are done. */
+/** Steps that a new gateway still needs: none is left once all are done. */
 export const firstSteps = (
   requests: number,
   providers: readonly ShownEntry[],

@@ -1,19 +1,19 @@
 import { api, ask } from '../../api/client.ts';
 import { allOf } from '../../api/pages.ts';
 import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas } from '../../api/shapes.ts';
-import { RANGES, type RangeName, type StatsAnswer } from './figures.ts';
+import { RANGES, type RangeName, type PlottedStats } from './figures.ts';
 
 export interface OverviewStats {
-  readonly whole: StatsAnswer;
-  readonly keys: StatsAnswer;
-  readonly models: StatsAnswer;
-  readonly errors: StatsAnswer;
+  readonly whole: PlottedStats;
+  readonly keys: PlottedStats;
+  readonly models: PlottedStats;
+  readonly errors: PlottedStats;
 }
 
 export async function loadOverview(range: RangeName, signal: AbortSignal): Promise<OverviewStats> {
   const to = Date.now();
   const query = { from: new Date(to - RANGES[range]).toISOString(), to: new Date(to).toISOString() };
-  const stats = (by?: string): Promise<StatsAnswer> =>
+  const stats = (by?: string): Promise<PlottedStats> =>
     ask(api.GET('/stats', { params: { query: { ...query, ...(by !== undefined && { by }) } }, signal }));
   const [whole, keys, models, errors] = await Promise.all([stats(), stats('key'), stats('model'), stats('error')]);
   return { whole, keys, models, errors };

@@ -1,4 +1,4 @@
-/** What a person asks, in the form of the Chat Completions API: the path translates it for every provider. */
+/** A question of a person, in the form of the Chat Completions API: the path translates it for every provider. */
 export interface PlayAsk {
   readonly as: string;
   readonly config: string;

@@ -140,7 +140,7 @@ export interface ServiceAccount {
   readonly keyId: string;
 }
 
-/** What may be shown of a service account's file. Throws what is wrong with it. */
+/** The part that may be shown of a service account's file. Throws what is wrong with it. */
 export function readServiceAccount(text: string): ServiceAccount {
   if (text.length > MAX_FILE) throw new Error('The file has more than 64 KB: it is no service-account key.');
   let found: unknown;

@@ -3,7 +3,7 @@ import type { WhyData } from './load.ts';
 
 export type WhatIfQuestion = ApiSchemas['explain'];
 
-/** What a person may change of a request, as its fields are typed. */
+/** The changes of a request that a person may try, as the fields are typed. */
 export interface WhatIfChanges {
   readonly key: string;
   readonly model: string;
