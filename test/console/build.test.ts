@@ -23,7 +23,7 @@ describe('the built console', () => {
   let files: Record<string, string>;
   const kilobytes = (...names: readonly string[]): number =>
     names.reduce((sum, name) => sum + gzipSync(files[name] ?? '', { level: 9 }).length, 0) / 1024;
-  /** What an address loads at once: the page, its style and icon, and the modules that its entry imports statically. */
+  /** The files that an address loads at once: the page, its style and icon, and the modules that its entry imports statically. */
   const firstLoad = (): string[] => {
     const page = files['index.html'] ?? '';
     const named = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, name = '']) => name);

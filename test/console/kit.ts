@@ -18,7 +18,7 @@ export function buildPage(): void {
 export interface OpenPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser complained about: errors, reports of the policy, requests to other hosts. */
+  /** Complaints of the browser: errors, reports of the policy, requests to other hosts. */
   readonly complaints: string[];
 }
 

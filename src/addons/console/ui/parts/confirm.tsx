@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
 
-/** What cannot be undone is confirmed by its id. */
+/** A change that cannot be undone is confirmed by its id. */
 export function Confirm({
   id,
   title,

@@ -17,7 +17,7 @@ function useFilterField({ query, known, onChange }: FilterProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const outside = filterText(query);
   useEffect(() => {
-    // What is typed and not yet in the address stays.
+    // Text that is typed and not yet in the address stays.
     if (field.current && parseFilter(field.current.value).toString() !== parseFilter(outside).toString())
       field.current.value = outside;
   }, [outside]);

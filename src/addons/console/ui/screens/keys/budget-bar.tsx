@@ -2,7 +2,7 @@ import type { BudgetObject } from '../../api/shapes.ts';
 import { amount } from '../../parts/format.ts';
 import { spentShare } from './tree.ts';
 
-/** What is spent of a budget, and what is left. */
+/** The spent part of a budget, and the rest. */
 export function BudgetBar({ budget }: { readonly budget: BudgetObject }) {
   const share = spentShare(budget);
   const { unit, cap, spent } = budget;

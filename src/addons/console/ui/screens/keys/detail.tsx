@@ -101,7 +101,7 @@ const Fact = ({ name, value }: { readonly name: string; readonly value: string }
   </>
 );
 
-/** Whatever holds for the key, its own first: a key without a budget may have one above it. */
+/** Everything that holds for the key, its own first: a key without a budget may have one above it. */
 function Effective({
   found,
   budgets,

@@ -8,7 +8,7 @@ import type { ApiRefusal } from '../../api/client.ts';
 import { Action, Command, Problem } from '../../parts/states.tsx';
 import type { FirstStep } from './figures.ts';
 
-/** What a new gateway needs, with a tick for what is done. */
+/** The needs of a new gateway, with a tick for each that is met. */
 export function FirstSteps({ steps }: { readonly steps: readonly FirstStep[] }) {
   const done = (name: FirstStep['name']): boolean => steps.find((step) => step.name === name)?.done === true;
   return (

@@ -12,7 +12,7 @@ import { isRescued } from './rescued.ts';
 import { Texts } from './texts.tsx';
 import { failureOf, timelineOf } from './timeline.ts';
 
-/** What became of one request. */
+/** The record of one request. */
 export function RequestDetail({ id, line }: { readonly id: string; readonly line: ListedRequest | undefined }) {
   // A request that ended meanwhile has more to show.
   const load = useLoad(
