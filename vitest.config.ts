@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { leftOut } from './test/support/effort.ts';
 
 // Node resolves these names by a hook of the gateway (compose/plugin-modules.ts). Vite resolves the imports of modules in this folder itself.
 const alias = [
@@ -57,7 +58,7 @@ export default defineConfig({
           ...crossing,
           name: 'crossing',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/growth/**', ...ALONE],
+          exclude: ['test/growth/**', ...ALONE, ...leftOut()],
           // To load the gateway anew for each of 270 files took a quarter of the run. A test undoes what it changes of its process.
           isolate: false,
         },
