@@ -46,6 +46,7 @@ export default defineConfig({
           name: 'unit',
           setupFiles,
           include: ['src/**/*.test.ts', 'plugins/**/*.test.ts'],
+          exclude: [...leftOut()],
           // Pure code leaves nothing behind: the files of a worker share their modules, which halves the CPU time of the run.
           isolate: false,
           // Properties try hundreds of cases.

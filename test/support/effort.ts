@@ -50,7 +50,7 @@ export function leftOut(): readonly string[] {
   const rare = Object.entries(FOLDERS_OF).filter(([suite]) => !isFull(suite));
   if (rare.length === 0) return [];
   const salt = commit();
-  return globSync('test/**/*.test.ts', { cwd: ROOT }).filter(
+  return globSync('{src,test}/**/*.test.ts', { cwd: ROOT }).filter(
     (file) =>
       rare.some(([, pattern]) => pattern.test(file)) &&
       createHash('sha256').update(`${salt}${file}`).digest().readUInt8() % 4 !== 0,
