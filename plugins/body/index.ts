@@ -64,7 +64,7 @@ export default definePlugin({
     const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
       const whole = RequestBody.read(bytes, limits.json);
       namesFor(operation).check(whole);
-      for (const object of unrepeatedFor(operation)) if (whole.has(object)) whole.refuseRepeatsIn(object);
+      for (const object of unrepeatedFor(operation)) whole.refuseRepeatsIn(object);
       return withPath(exchange, operation, whole);
     };
     /** Parsing cannot be interrupted, so it has a turn of its own. */
@@ -147,7 +147,8 @@ const decidesModels = (bare: string, { fields }: Operation): boolean =>
   fields?.models.some((name) => bareName(name) === bare) === true || fields?.lifted.includes(bare) === true;
 
 function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: RequestBody): RequestBody {
-  const fields = fieldsInPath?.(request.params, body) ?? {};
+  if (!fieldsInPath) return body;
+  const fields = fieldsInPath(request.params, body);
   return body.edit(Object.entries(fields).map(([key, value]) => ({ path: [key], value, source: 'path' })));
 }
 

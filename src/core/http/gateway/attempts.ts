@@ -1,8 +1,15 @@
 import { koaContextOf, noReply, Scope, started, type Chain, type ChainContext } from '../chain/instance.ts';
-import { currentWork, isGivenUp } from '../../kernel/outside/plugin-work.ts';
+import { currentWork } from '../../kernel/outside/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../../../formats/conversation.ts';
 import type { Signals } from '../../../formats/events.ts';
-import { Cancellation, GatewayError, type CacheStatus, type Choice, type Clock } from '../../../plugin/index.ts';
+import {
+  Cancellation,
+  GatewayError,
+  type CacheStatus,
+  type Choice,
+  type Clock,
+  type Reply,
+} from '../../../plugin/index.ts';
 import {
   toGatewayError,
   type RequestBody,
@@ -41,13 +48,12 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;
-  timeouts: Timeouts;
+  resolved: ResolvedTarget | undefined;
   readonly #defaults: Timeouts;
   readonly #exchange: Exchange;
-  #resolved: ResolvedTarget | undefined;
 
   constructor(exchange: Exchange, body: RequestBody, setup: TargetAttemptSetup) {
-    super();
+    super(exchange);
     const { target, choice } = setup;
     this.#exchange = exchange;
     this.cancellation = cancellationWithin(exchange);
@@ -57,25 +63,15 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
     this.target = target;
     this.startedAt = setup.now;
     this.#defaults = setup.timeouts;
-    this.timeouts = { ...setup.timeouts, ...target.timeouts };
-  }
-
-  protected override get isFenced(): boolean {
-    return isGivenUp(this.#exchange);
   }
 
   get deadline(): number {
     return Math.min(this.startedAt + this.timeouts.total, this.#exchange.deadline);
   }
 
-  get resolved(): ResolvedTarget | undefined {
-    return this.#resolved;
-  }
-
   /** The most specific settings win: the target's, then the catalog entry's, then the server's. */
-  set resolved(resolved: ResolvedTarget | undefined) {
-    this.#resolved = resolved;
-    this.timeouts = { ...this.#defaults, ...resolved?.timeouts, ...this.target.timeouts };
+  get timeouts(): Timeouts {
+    return { ...this.#defaults, ...this.resolved?.timeouts, ...this.target.timeouts };
   }
 
   onCancelled(reason: GatewayError): void {
@@ -141,11 +137,12 @@ function runAttempt(
   };
   const answered = (): void => {
     if (!attempt.reply) scope.answerByStatus();
-    if (!attempt.reply) lost(noReply(attempt));
-    winAttempt(exchange, attempt, scope.headers);
+    const { reply } = attempt;
+    if (reply) winAttempt(exchange, attempt, { reply, captured: scope.captured });
+    else lost(noReply(attempt));
   };
   const { chain: own } = chosen.target;
-  return (own ? own.run(scope) : chain(scope)).then(answered, lost);
+  return started(own ? own.run : chain, scope).then(answered, lost);
 }
 
 /** An external plugin may run attempts in place of `next`. A plugin that has been given up may not. */
@@ -166,9 +163,13 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
   attempt.cancellation.cancel(error);
 }
 
-/** @param captured the headers that external plugins set on the attempt's response */
-function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: ResponseCapture | undefined): void {
-  const reply = attempt.reply!;
+interface Won {
+  readonly reply: Reply;
+  /** The headers that external plugins set on the attempt's response; undefined when none ran. */
+  readonly captured: ResponseCapture | undefined;
+}
+
+function winAttempt(exchange: Exchange, attempt: TargetAttempt, { reply, captured }: Won): void {
   if (captured)
     for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
@@ -184,7 +185,7 @@ class RunningAttempt extends Scope {
   readonly attempt: TargetAttempt;
   readonly #ctx: ChainContext;
   #koa: GatewayContext | undefined;
-  #captured: ResponseCapture | undefined;
+  captured: ResponseCapture | undefined;
 
   constructor(ctx: ChainContext, attempt: TargetAttempt) {
     super();
@@ -193,14 +194,9 @@ class RunningAttempt extends Scope {
     this.#ctx = ctx;
   }
 
-  /** The headers of the attempt's response; undefined when no external plugin ran. */
-  get headers(): ResponseCapture | undefined {
-    return this.#captured;
-  }
-
   override koa(): GatewayContext {
-    this.#captured ??= new ResponseCapture();
-    return (this.#koa ??= attemptContext(koaContextOf(this.#ctx), this.attempt, this.#captured));
+    this.captured ??= new ResponseCapture();
+    return (this.#koa ??= attemptContext(koaContextOf(this.#ctx), this.attempt, this.captured));
   }
 
   /** Replies with the status that an external plugin has set, if one has. */

@@ -137,10 +137,6 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.#onDeadline?.(deadline);
   }
 
-  protected override get isFenced(): boolean {
-    return isGivenUp(this);
-  }
-
   /** A listener added after the end runs at once: an attempt that was never awaited must not outlive its request. */
   onEnd(listener: (end: ReplyEnd) => void): void {
     const guarded = guardedListener(listener, this);

@@ -98,8 +98,9 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     try {
       await snapshot.entry(scope);
       if (!exchange.reply) scope.answerByStatus();
-      if (!exchange.reply) throw noReply(exchange);
-      reply = exchange.reply;
+      const answer = exchange.reply;
+      if (!answer) throw noReply(exchange);
+      reply = answer;
     } catch (thrown) {
       const error = toGatewayError(thrown);
       // `watchedLink` has already logged faults of external plugins.

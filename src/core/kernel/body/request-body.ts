@@ -70,13 +70,14 @@ export class RequestBody implements PublicRequestBody {
   #valueOf(key: string): unknown {
     const json = this.#json ?? (this.#edits.length === 0 ? this.#shared.json : undefined);
     if (json) return json[key];
-    if (this.#isEdited(key)) return (onlyScalar(this.#edits) ?? { value: this.#member(key)[key] }).value;
+    if (this.#edits.length > 0 && this.#isEdited(key))
+      return (onlyScalar(this.#edits) ?? { value: this.#member(key)[key] }).value;
     const span = this.#shared.topLevel.get(key);
     return span && this.#original(key, span);
   }
 
   has(key: string): boolean {
-    if (!this.#isEdited(key)) return this.#shared.topLevel.has(key);
+    if (this.#edits.length === 0 || !this.#isEdited(key)) return this.#shared.topLevel.has(key);
     return onlyScalar(this.#edits) !== undefined || Object.hasOwn(this.#member(key), key);
   }
 
