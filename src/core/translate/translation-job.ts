@@ -102,15 +102,7 @@ export function* wholeBody({
   return json;
 }
 
-/** Runs the work. A RequestFault becomes a GatewayError. */
-export function orFault<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw withCode(error);
-  }
-}
-
+/** A RequestFault as a GatewayError; any other error as it is. */
 export const withCode = (error: unknown): unknown =>
   error instanceof RequestFault
     ? new GatewayError(error.code, error.message, { param: error.param, cause: error })

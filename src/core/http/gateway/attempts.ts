@@ -120,19 +120,20 @@ function runAttempt(
 ): Promise<void> {
   const { exchange } = ctx;
   passOn(exchange);
+  const { cancellation } = exchange;
   const { body } = exchange.request;
   if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was set.');
   const attempt = new TargetAttempt(exchange, body, { ...chosen, now: clock.now(), timeouts });
   exchange.attempts.push(attempt);
-  exchange.cancellation.listen(attempt);
+  cancellation.listen(attempt);
   exchange.onEnd(() => {
-    exchange.cancellation.unlisten(attempt);
+    cancellation.unlisten(attempt);
     attempt.onCancelled(OVER);
   });
   const scope = new RunningAttempt(ctx, attempt);
   const lost = (thrown: unknown): never => {
     loseAttempt(attempt, thrown);
-    exchange.cancellation.unlisten(attempt);
+    cancellation.unlisten(attempt);
     throw thrown;
   };
   const answered = (): void => {

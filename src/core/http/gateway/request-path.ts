@@ -65,14 +65,13 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
-    const id = newId?.();
     const exchange = new HttpExchange(incoming.req, {
       operation,
       clientFormat: format,
       params,
       snapshot,
       clock,
-      id,
+      id: newId?.(),
       onDeadline,
       onListenerFault,
     });

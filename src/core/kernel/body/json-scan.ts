@@ -113,14 +113,11 @@ class Scanner {
       if (this.#bytes[key] !== QUOTE) this.#fail('a key in quotes is expected');
       this.#string();
       const name = spans && this.#newKey(key, spans);
-      this.#space();
-      if (this.#bytes[this.#at] !== COLON) this.#fail('a colon is expected');
-      this.#at += 1;
-      this.#space();
+      this.#separator(COLON, COLON, 'a colon');
       const from = this.#at;
       const kind = this.#value(depth + 1);
       if (name !== undefined) spans!.set(name, { key, from, to: this.#at, kind });
-      if (this.#next(CLOSE_OBJECT)) return;
+      if (this.#separator(COMMA, CLOSE_OBJECT, COMMA_OR_END) === CLOSE_OBJECT) return;
     }
   }
 
@@ -143,19 +140,19 @@ class Scanner {
     for (let count = 1; ; count += 1) {
       if (count > this.#limits.items) this.#tooMany('items', open);
       this.#value(depth + 1);
-      if (this.#next(CLOSE_ARRAY)) return;
+      if (this.#separator(COMMA, CLOSE_ARRAY, COMMA_OR_END) === CLOSE_ARRAY) return;
     }
   }
 
-  /** Reads the separator after a value. True at `close`; false after a comma, then at the next value. */
-  #next(close: number): boolean {
-    this.#space();
-    const byte = this.#bytes[this.#at];
-    if (byte !== COMMA && byte !== close) this.#fail('a comma or a closing bracket is expected');
+  /** Reads `separator` with the white space around it, or `close` with that before it. Returns which of them it was. */
+  #separator(separator: number, close: number, expected: string): number {
+    const bytes = this.#bytes;
+    while (SPACE[bytes[this.#at]!] === 1) this.#at += 1;
+    const byte = bytes[this.#at];
+    if (byte !== separator && byte !== close) return this.#fail(`${expected} is expected`);
     this.#at += 1;
-    if (byte === close) return true;
-    this.#space();
-    return false;
+    if (byte === separator) while (SPACE[bytes[this.#at]!] === 1) this.#at += 1;
+    return byte;
   }
 
   #value(depth: number): JsonKind {
@@ -283,6 +280,8 @@ class Scanner {
     throw new GatewayError('invalid_json', `The body is not valid JSON: ${what} at byte ${this.#at}.`);
   }
 }
+
+const COMMA_OR_END = 'a comma or a closing bracket';
 
 /** Maximum length of a key quoted in an error. */
 const SHOWN_KEY = 200;

@@ -58,7 +58,7 @@ export class RequestBody implements PublicRequestBody {
 
   /** A top-level string as it will be sent, without parsing the body. */
   string(key: string): string | undefined {
-    const value = this.value(key);
+    const value = this.#valueOf(key);
     return typeof value === 'string' ? value : undefined;
   }
 
