@@ -80,7 +80,8 @@ export default definePlugin({
         const { operation, request } = exchange;
         // Rejects a request that already has an error, when no plugin before this one has.
         if (exchange.error) throw exchange.error;
-        if (operation?.task && bodyKind(operation) === 'multipart') {
+        const kind = operation && bodyKind(operation);
+        if (operation?.task && kind === 'multipart') {
           const checkLater: InboundFormReading['checkLater'] = (part) =>
             checkLatePart(part, exchange, namesFor(operation));
           return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
@@ -92,7 +93,7 @@ export default definePlugin({
             request.bodyValidated = true;
           });
         }
-        if (!operation || bodyKind(operation) !== 'json') return undefined;
+        if (!operation || kind !== 'json') return undefined;
         checkMediaType(request.headers);
         return readBody(ctx, limits).then((bytes) => {
           request.bodyBytes = bytes.length;

@@ -137,8 +137,7 @@ function runAttempt(
     throw thrown;
   };
   const answered = (): void => {
-    if (!attempt.reply) scope.answerByStatus();
-    const { reply } = attempt;
+    const reply = attempt.reply ?? scope.answerByStatus();
     if (reply) winAttempt(exchange, attempt, { reply, captured: scope.captured });
     else lost(noReply(attempt));
   };
@@ -201,8 +200,9 @@ class RunningAttempt extends Scope {
   }
 
   /** Replies with the status that an external plugin has set, if one has. */
-  answerByStatus(): void {
+  answerByStatus(): Reply | undefined {
     if (this.#koa) answerByStatus(this.#koa.response);
+    return this.attempt.reply;
   }
 }
 

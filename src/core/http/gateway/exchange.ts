@@ -82,7 +82,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   #firstListener: EndListener | undefined;
   #lastListener: EndListener | undefined;
   #end: ReplyEnd | undefined;
-  #deadline = Infinity;
+  #deadline: number;
   /** Set where the caller chose the id: it may send the same one again. Not private: explain reads through derived objects. */
   readonly ownReplyId: string | undefined;
   readonly #cancellation = new GuardedCancellation(this);
@@ -100,7 +100,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.startedAt = clock.now();
     this.#onDeadline = setup.onDeadline;
     this.#onListenerFault = setup.onListenerFault;
-    this.deadline = this.startedAt + snapshot.server.deadlineMs;
+    this.#deadline = this.startedAt + snapshot.server.deadlineMs;
+    setup.onDeadline?.(this.#deadline);
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;

@@ -96,8 +96,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     let reply: Reply;
     try {
       await snapshot.entry(scope);
-      if (!exchange.reply) scope.answerByStatus();
-      const answer = exchange.reply;
+      const answer = exchange.reply ?? scope.answerByStatus();
       if (!answer) throw noReply(exchange);
       reply = answer;
     } catch (thrown) {
