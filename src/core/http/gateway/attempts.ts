@@ -53,10 +53,13 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange, body: RequestBody, setup: TargetAttemptSetup) {
-    super(exchange);
+    super();
+    this.owner = exchange;
     const { target, choice } = setup;
     this.#exchange = exchange;
-    this.cancellation = cancellationWithin(exchange);
+    const { cancellation } = exchange;
+    // Errors of its listeners are reported as those of the exchange's listeners are.
+    this.cancellation = cancellation instanceof GuardedCancellation ? cancellation.another() : new Cancellation();
     this.choice = choice;
     this.number = exchange.attempts.length;
     this.body = body;
@@ -85,10 +88,6 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   }
 }
 
-/** Errors of its listeners are reported as those of the exchange's listeners are. */
-const cancellationWithin = ({ cancellation }: Exchange): Cancellation =>
-  cancellation instanceof GuardedCancellation ? cancellation.another() : new Cancellation();
-
 interface TargetAttemptSetup {
   readonly target: Target;
   readonly choice: Choice;
@@ -110,7 +109,15 @@ interface AttemptSetup {
 }
 
 export function createAttemptRunner(setup: AttemptSetup): AttemptRunner {
-  return { run: (ctx, target, choice) => started(() => runAttempt(setup, ctx, { target, choice }), ctx) };
+  return {
+    run(ctx, target, choice) {
+      try {
+        return runAttempt(setup, ctx, { target, choice });
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+  };
 }
 
 function runAttempt(

@@ -10,21 +10,17 @@ const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
 export abstract class ReplyHolder {
   #reply: ReplyWithForm | undefined;
   #sealed = false;
-  readonly #exchange: object;
-
-  /** @param exchange whose plugins change nothing here once they have been given up. Default: this one */
-  constructor(exchange?: object) {
-    this.#exchange = exchange ?? this;
-  }
+  /** The exchange whose plugins change nothing here once they have been given up. */
+  protected owner: object = this;
 
   /** A plugin that has been given up gets a copy, which it may change without effect. */
   get reply(): ReplyWithForm | undefined {
     const reply = this.#reply;
-    return reply && isGivenUp(this.#exchange) ? { ...reply, headers: { ...reply.headers } } : reply;
+    return reply && isGivenUp(this.owner) ? { ...reply, headers: { ...reply.headers } } : reply;
   }
 
   set reply(reply: Reply | undefined) {
-    if (this.#sealed || isGivenUp(this.#exchange)) {
+    if (this.#sealed || isGivenUp(this.owner)) {
       cancelReply(reply, TOO_LATE);
       return;
     }
