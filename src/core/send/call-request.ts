@@ -26,8 +26,6 @@ export class CallRequest implements OutboundRequest {
   readonly deadlineOf: 'total' | 'request';
   readonly requestMs: number;
   readonly hold: Hold;
-  readonly commit: OutboundRequest['commit'];
-  readonly maxReplyBytes: number;
   readonly #job: SendJob;
   readonly #credentials: CredentialHeaders;
 
@@ -48,10 +46,16 @@ export class CallRequest implements OutboundRequest {
     this.deadlineOf = deadlineOf(exchange, { startedAt, timeouts });
     this.requestMs = exchange.deadline - exchange.startedAt;
     this.hold = holdOf(attempt, call.stream, setup.limits);
-    this.commit = attempt.target.commit;
-    this.maxReplyBytes = setup.limits.reply;
     this.#job = job;
     this.#credentials = credentials;
+  }
+
+  get commit(): OutboundRequest['commit'] {
+    return this.#job.attempt.target.commit;
+  }
+
+  get maxReplyBytes(): number {
+    return this.#job.setup.limits.reply;
   }
 
   get errors(): UpstreamErrorContext {
