@@ -16,7 +16,6 @@ import { addPiece } from '../../formats/json/piece-list.ts';
 import { GatewayError } from '../../plugin/index.ts';
 import type { Batch, Outbound, Prepared, Steps } from '../kernel/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
-import { CallersBody } from './callers-body.ts';
 import { keptBody, placeOf, wholeBody, targetOf, type TranslationJob } from './translation-job.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../../formats/translate.ts';
@@ -165,7 +164,7 @@ function passThroughCount(job: TranslationJob, counting: TokenCounting, support:
   return {
     mode: 'pass-through',
     // A vendor refuses the signatures of another in a count too.
-    clean: () => support.clean(new CallersBody(keptBody(job)), countTarget(job)),
+    clean: () => support.clean(keptBody(job), countTarget(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken

@@ -341,8 +341,10 @@ describe('an external plugin', () => {
 });
 
 // The chain only passes the context on; these tests give it a list to write to.
-const run = (instances: readonly Instance[], log: string[] = []) =>
-  compose(instances, 'entry')({ log } as unknown as GatewayContext).then(() => log);
+const run = async (instances: readonly Instance[], log: string[] = []) => {
+  await compose(instances, 'entry')({ log } as unknown as GatewayContext);
+  return log;
+};
 const logOf = (ctx: GatewayContext): string[] => (ctx as unknown as { log: string[] }).log;
 const plugin = (name: string, middleware: Middleware, repeats = false): Instance => ({ name, middleware, repeats });
 const around = (name: string): Instance =>

@@ -109,7 +109,7 @@ export const GATEWAY_METRICS = {
     help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
     labels: ['route', 'status_class', 'stream', 'cache'],
     byCaller: true,
-    ofRequest: { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
+    ofRequest: { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), counts: 'state' },
   }),
   requestErrors: metric({
     name: 'gatehouse_request_errors_total',
@@ -118,7 +118,7 @@ export const GATEWAY_METRICS = {
     zero: each('code', Object.keys(ERROR_LABELS)),
     ofRequest: {
       labels: ({ errorCode }) => ({ code: errorCode ?? '' }),
-      value: ({ errorCode }) => (errorCode === undefined ? undefined : 1),
+      counts: 'errorCode',
     },
   }),
   requestDuration: metric({
@@ -171,7 +171,7 @@ export const GATEWAY_METRICS = {
     byCaller: true,
     ofRequest: {
       labels: (request) => ({ ...routeOf(request), reason: request.rejection ?? '' }),
-      value: ({ rejection }) => (rejection ? 1 : undefined),
+      counts: 'rejection',
     },
   }),
   limitRefusals: metric({
@@ -253,7 +253,7 @@ export const GATEWAY_METRICS = {
     labels: ['route', 'stage'],
     ofRequest: {
       labels: (request) => ({ ...routeOf(request), stage: request.disconnectStage ?? '' }),
-      value: ({ disconnectStage }) => (disconnectStage ? 1 : undefined),
+      counts: 'disconnectStage',
     },
   }),
 };

@@ -57,7 +57,7 @@ export const UPSTREAM_METRICS = {
     byCaller: true,
     ofAttempt: {
       labels: (attempt) => ({ ...modelOf(attempt), outcome: attempt.outcome, error_type: attempt.errorType }),
-      value: ({ counted }) => (counted ? 1 : undefined),
+      counts: 'counted',
     },
   }),
   upstreamFailures: metric({
