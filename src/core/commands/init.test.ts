@@ -5,6 +5,7 @@ import { generateSamples } from '../../../schemas/samples.ts';
 import { packageFile } from '../kernel/package-root.ts';
 import { isWellFormedKey } from '../settings/compile/api-keys.ts';
 import { createKeyRing } from '../settings/compile/key-ring.ts';
+import { SCHEMA_NAMES } from '../settings/schema/schema-files.ts';
 import { loadSettings } from '../settings/read/load.ts';
 import { keepOutput, TestFolder } from './folder.testkit.ts';
 import { initCommand } from './init.ts';
@@ -26,12 +27,7 @@ const SETTINGS = [
   'keys.yaml',
   'server.yaml',
 ];
-const SCHEMAS = [
-  '.schemas/',
-  ...['catalog', 'gateway', 'keys', 'prices', 'prompt', 'server', 'teams', 'test'].map(
-    (name) => `.schemas/${name}.json`,
-  ),
-];
+const SCHEMAS = ['.schemas/', ...SCHEMA_NAMES.map((name) => `.schemas/${name}.json`).toSorted()];
 
 test('src/core/commands/samples.generated.ts matches the output of `npm run generate`', () => {
   expect(readFileSync(packageFile('src/core/commands/samples.generated.ts'), 'utf8')).toBe(generateSamples());
@@ -110,9 +106,9 @@ describe('gatehouse init', () => {
   });
 
   test('leaves other files in the folder alone', async () => {
-    folder.write('configs/gateway/ours.yaml', 'provider: "@simulator"\n');
+    folder.write('configs/gateway/ours.yaml', 'provider: "@ours"\n');
     expect((await init('configs')).code).toBe(0);
-    expect(folder.read('configs/gateway/ours.yaml')).toBe('provider: "@simulator"\n');
+    expect(folder.read('configs/gateway/ours.yaml')).toBe('provider: "@ours"\n');
   });
 
   test.each(['gateway', '.schemas'])('removes what it has created if it cannot create %s', async (name) => {

@@ -40,7 +40,7 @@ describe('gatehouse schema', () => {
   test.each<[SchemaName, unknown]>([
     ['gateway', { targets: [{ timeouts: { idle: 'soon' } }] }],
     ['gateway', { plugins: [{ options: {} }] }],
-    ['catalog', { providers: [{ slug: 'a', provider: 'simulator', timeouts: { idle: 'soon' } }] }],
+    ['catalog', { providers: [{ slug: 'a', provider: 'openai', timeouts: { idle: 'soon' } }] }],
     ['server', { limits: { body: '1 hectare' } }],
   ])('includes rules from other schemas: %s refuses %j', (kind, value) => {
     expect(compile(kind)(value)).toBe(false);

@@ -8,7 +8,7 @@ const DIGEST = `sha256:0123456789${'a'.repeat(54)}`;
 let folder: TestFolder;
 beforeEach(() => {
   folder = new TestFolder();
-  folder.write('catalog.yaml', 'providers:\n  - { slug: sim, provider: simulator }\n');
+  folder.write('catalog.yaml', 'providers:\n  - { slug: sim, provider: openai, base_url: "https://sim.example/v1" }\n');
   folder.write('gateway/prod.yaml', 'provider: "@sim"\n');
 });
 afterEach(() => folder.remove());
