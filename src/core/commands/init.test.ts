@@ -9,6 +9,7 @@ import { SCHEMA_NAMES } from '../settings/schema/schema-files.ts';
 import { loadSettings } from '../settings/read/load.ts';
 import { keepOutput, TestFolder } from './folder.testkit.ts';
 import { initCommand } from './init.ts';
+import { readKeys } from './keys/keys-file.ts';
 
 let folder: TestFolder;
 beforeEach(() => (folder = new TestFolder()));
@@ -48,8 +49,9 @@ describe('gatehouse init', () => {
         /^# yaml-language-server: \$schema=(?:\.\.\/)?\.schemas\/[a-z]+\.json\n#/,
       );
     }
-    const { ok, diagnostics } = await loadSettings(join(folder.path, 'a/configs'), { env: {} });
-    expect([ok, diagnostics]).toEqual([true, []]);
+    const { diagnostics } = await loadSettings(join(folder.path, 'a/configs'), { env: {} });
+    // The samples are those of a build with all add-ons.
+    expect(diagnostics.filter(({ message }) => !message.startsWith('this build has no add-on'))).toEqual([]);
   });
 
   test('creates a gateway key, prints it once and stores only its digest', async () => {
@@ -58,8 +60,9 @@ describe('gatehouse init', () => {
     expect([isWellFormedKey(key), out.split(key).length - 1]).toEqual([true, 1]);
     for (const name of folder.list().filter((name) => !name.endsWith('/')))
       expect(folder.read(name)).not.toContain(key);
-    const { settings } = await loadSettings(join(folder.path, 'configs'), { env: {} });
-    expect(createKeyRing(settings!.keys, { wall: Date.now }).find(key, '203.0.113.1')).toMatchObject({
+    const read = await readKeys(join(folder.path, 'configs'), { env: {}, now: Date.now() });
+    const { keys } = 'keys' in read ? read : expect.fail('keys.yaml is not valid');
+    expect(createKeyRing({ keys: [...keys] }, { wall: Date.now }).find(key, '203.0.113.1')).toMatchObject({
       keyId: 'first',
     });
   });
