@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { completeSchemas, readFragments, type Fragment } from '../../schemas/fragments.ts';
 import { isObject } from '../../src/core/kernel/index.ts';
-import { generateSchemas } from '../../schemas/generate.ts';
+import { generateSchemas } from '../../schemas/types.ts';
 import { validateCommand } from '../../src/core/commands/validate.ts';
 import { describe as written } from '../../src/core/settings/source/diagnostic.ts';
 import { ADD_ON_FILES, ADD_ON_KEYS } from '../../src/core/settings/problems/add-on-keys.ts';

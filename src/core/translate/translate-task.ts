@@ -1,12 +1,7 @@
 import type { JsonObject } from '../../formats/conversation.ts';
 import { createSignals, type Signals } from '../../formats/events.ts';
-import {
-  ReplyFault,
-  RequestFault,
-  type PassThrough,
-  type PassThroughSupport,
-  type TokenCounting,
-} from '../../formats/format.ts';
+import { ReplyFault, RequestFault } from '../../formats/faults.ts';
+import type { PassThrough, PassThroughSupport, TokenCounting } from '../../formats/format.ts';
 import type { BodyEdit } from '../../formats/body-view.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
 import { writeJson } from '../../formats/json/text.ts';

@@ -1,5 +1,6 @@
 import { modelLimits } from '../catalog/model-table/model-table.ts';
-import { RequestFault, type ClientContext, type Format } from '../../formats/format.ts';
+import { RequestFault } from '../../formats/faults.ts';
+import type { ClientContext, Format } from '../../formats/format.ts';
 import type { Cleaning } from '../../formats/body-view.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
 import { GatewayError, type Clock } from '../../plugin/index.ts';

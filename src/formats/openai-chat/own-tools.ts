@@ -1,5 +1,5 @@
 import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { BodyEdit, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';

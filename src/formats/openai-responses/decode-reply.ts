@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { compact, isObject, objectOf, listOf, numberOf, stringOf } from '../json/object.ts';
 import { openAiMaker } from '../maker.ts';
 import { withCount } from '../broken-generation.ts';

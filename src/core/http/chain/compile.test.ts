@@ -31,7 +31,8 @@ async function problemsOf({ server = '', gateway = {}, module }: Files): Promise
       `import * as api from ${JSON.stringify(API)};\nconst none = { type: 'object', additionalProperties: false, properties: {} };\n${module}\n`,
     );
   }
-  const folder = writeSettings({ server: server.replaceAll('MODULE', file), gateway });
+  const catalog = { providers: [{ slug: 'sim', provider: 'openai', base_url: 'https://sim.example/v1' }] };
+  const folder = writeSettings({ server: server.replaceAll('MODULE', file), catalog, gateway });
   try {
     const loaded = await loadSettings(folder, { env: {} });
     await checkSettings(loaded, folder);

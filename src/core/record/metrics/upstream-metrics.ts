@@ -207,16 +207,6 @@ export const UPSTREAM_METRICS = {
     help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
     zero: [{}],
   }),
-  cacheTexts: metric({
-    name: 'gatehouse_cache_texts',
-    help: 'Texts that semantic caches compare, including those whose replies are gone and that were not looked up since.',
-    zero: [{}],
-  }),
-  cacheTextsSize: metric({
-    name: 'gatehouse_cache_texts_size_bytes',
-    help: 'Memory that semantic caches count for texts and vectors; cache.semantic.max_bytes bounds it.',
-    zero: [{}],
-  }),
   cacheEvictions: metric({
     name: 'gatehouse_cache_evictions_total',
     help: 'Unexpired replies that were evicted to make room for others.',
