@@ -58,7 +58,7 @@ it.each(chosen())(
     const served = await outputOf(folder, process.execPath, ['test/core/serve-once.ts']);
     expect(JSON.parse(served)).toMatchObject({ status: 200, text: 'Hello.' });
     const untested = ['src/addons/**', ...(isWhole ? [] : WITHOUT_TABLES)].flatMap((path) => ['--exclude', path]);
-    // Properties have been tried in full in the whole tree.
-    await outputOf(folder, 'env', ['TEST_FULL=', 'vitest', 'run', '--project', 'unit', ...untested]);
+    // Properties have been tried in full in the whole tree. Without the variable no test file is left out.
+    await outputOf(folder, 'env', ['-u', 'TEST_FULL', 'vitest', 'run', '--project', 'unit', ...untested]);
   },
 );
