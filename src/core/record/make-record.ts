@@ -152,6 +152,10 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
 const firstContentOf = (last: TryRecord | undefined): number | undefined =>
   last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
 
+/** An attempt ends with its last try. One that was refused before it was sent ends where the next one begins. */
+const attemptEndedAt = ({ attempts }: Exchange, attempt: Attempt): number | undefined =>
+  attempt.tries.at(-1)?.endedAt ?? attempts[attempts.indexOf(attempt) + 1]?.startedAt;
+
 interface AttemptBasis extends RecordTimes {
   readonly prices: RequestPrices | undefined;
 }
@@ -171,7 +175,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,
-    durationMs: (last?.endedAt ?? endedAt) - startedAt,
+    durationMs: (attemptEndedAt(exchange, attempt) ?? endedAt) - startedAt,
     outcome: isEndedByGateway(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
     errorCode,
     errorType: errorTypeOf(errorCode),
