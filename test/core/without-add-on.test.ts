@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { addOns } from '../../src/addons/index.ts';
 import { copyRepository, run } from '../contributing/copy.ts';
-import { isFull } from '../support/effort.ts';
+import { commit, isFull } from '../support/effort.ts';
 
 const isWhole = isFull('add-ons');
 
@@ -12,9 +11,8 @@ const isWhole = isFull('add-ons');
 function chosen(): readonly string[] {
   const names = addOns.map(({ name }) => name);
   if (isWhole) return names;
-  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' });
   // A tree without git is tried without the first.
-  return [names[(parseInt(stdout.slice(0, 8), 16) || 0) % names.length]!];
+  return [names[(parseInt(commit().slice(0, 8), 16) || 0) % names.length]!];
 }
 
 /**

@@ -31,7 +31,7 @@ export const oneInFour = <Case>(suite: string, row: number, cases: readonly Case
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Changes with each commit, so that four commits in a row meet about two thirds of the files, and ten nearly all. */
-function commit(): string {
+export function commit(): string {
   try {
     return execFileSync('git', ['rev-parse', 'HEAD'], {
       cwd: ROOT,

@@ -46,13 +46,13 @@ interface ItemState {
 
 interface Sent {
   /** In UTF-16 units. */
-  readonly length: number;
+  length: number;
   /** The last fragment. */
-  readonly last: string;
+  last: string;
 }
 
 /** True for a whole that goes on behind what was sent. The last fragment stands for all of it, so that no text is kept. */
-const isLonger = (whole: string, { length, last }: Sent): boolean =>
+const isLonger = (whole: string, { length, last }: Readonly<Sent>): boolean =>
   whole.length > length && whole.startsWith(last, length - last.length);
 
 /** The kinds of parts that a model writes. A reasoning item has a summary or its content. */
@@ -173,8 +173,9 @@ export class ResponseReader {
   fill(at: number, kind: PartKind, index: number, text: unknown): boolean {
     if (typeof text !== 'string' || text === '') return false;
     const { parts, sent } = this.#items.get(at) ?? {};
-    if (parts?.has(`${kind}${index}`)) {
-      const before = sent?.get(`${kind}${index}`);
+    const part = `${kind}${index}`;
+    if (parts?.has(part)) {
+      const before = sent?.get(part);
       if (before && isLonger(text, before)) this.add(at, kind, index, text.slice(before.length));
       return false;
     }
@@ -188,9 +189,12 @@ export class ResponseReader {
   add(at: number, kind: PartKind, index: number, text: string): void {
     if (text === '') return;
     this.#push(at, kind, index, text);
-    const sent = this.#items.get(at)?.sent;
-    const before = sent?.get(`${kind}${index}`)?.length ?? 0;
-    sent?.set(`${kind}${index}`, { length: before + text.length, last: text });
+    const all = this.#items.get(at)?.sent;
+    const part = `${kind}${index}`;
+    const sent = all?.get(part);
+    if (!sent) return void all?.set(part, { length: text.length, last: text });
+    sent.length += text.length;
+    sent.last = text;
   }
 
   #push(at: number, kind: PartKind, index: number, text: string): void {
