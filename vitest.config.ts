@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { leftOut } from './test/support/effort.ts';
 
 // Node resolves these names by a hook of the gateway (compose/plugin-modules.ts). Vite resolves the imports of modules in this folder itself.
 const alias = [
@@ -19,6 +20,8 @@ const ALONE = [
   'test/http/form-memory.test.ts',
   'test/live-tables.test.ts',
 ];
+
+const sampledOut = [...leftOut()];
 
 const crossing = {
   setupFiles,
@@ -45,6 +48,8 @@ export default defineConfig({
           name: 'unit',
           setupFiles,
           include: ['src/**/*.test.ts', 'plugins/**/*.test.ts'],
+          // An empty list would hide the `--exclude` of the command line.
+          ...(sampledOut.length > 0 && { exclude: sampledOut }),
           // Pure code leaves nothing behind: the files of a worker share their modules, which halves the CPU time of the run.
           isolate: false,
           // Properties try hundreds of cases.
@@ -57,7 +62,7 @@ export default defineConfig({
           ...crossing,
           name: 'crossing',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/growth/**', ...ALONE],
+          exclude: ['test/growth/**', ...ALONE, ...sampledOut],
           // To load the gateway anew for each of 270 files took a quarter of the run. A test undoes what it changes of its process.
           isolate: false,
         },

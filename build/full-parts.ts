@@ -15,6 +15,11 @@ const PATH_OF_A_REQUEST = [
   'test/support',
 ];
 
+const CORE = ['src/core', 'src/formats', 'src/plugin', 'plugins', 'test/support'];
+const ADD_ONS_OF_REQUESTS = ['files', 'responses', 'budgets', 'prompts', 'semantic-cache'].map(
+  (name) => `src/addons/${name}`,
+);
+
 /**
  * The long suites. `npm run test:full` runs them all and writes their result to test/full.json. `npm test` runs one whole only where a
  * file that it watches has changed since then.
@@ -39,10 +44,27 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
   leaks: ['test/headers', 'src/core/settings', ...PATH_OF_A_REQUEST],
   recipes: ['test/recipes', 'configs/recipes', 'src/addons/config-tests', 'src/core/settings', ...PATH_OF_A_REQUEST],
   money: ['test/money', 'src/addons/budgets', 'src/core/compose', 'src/core/process', 'src/core/ports'],
+  formats: ['src/formats', 'test/support'],
+  tables: ['test/translation', 'docs/reference', ...PATH_OF_A_REQUEST],
+  doors: ['test/http', 'test/upstream', 'test/plugins', ...CORE, ...ADD_ONS_OF_REQUESTS],
+  processes: ['test/cli', 'test/package', 'build', 'schemas', 'src/cli', 'src/addons/workers', ...CORE],
+  stores: ['test/state', 'test/governance', 'test/admin', 'src/addons/budgets', 'src/addons/admin', ...CORE],
 };
 
-/** Parts without a script in package.json. */
-const OF_CROSSING: ReadonlySet<string> = new Set(['faults', 'clients', 'conformance', 'leaks', 'recipes', 'money']);
+/** Suites that are folders of test files: where such a suite is not due, one file in four runs, others after each commit. */
+export const FOLDERS_OF: Readonly<Record<string, RegExp>> = {
+  formats: /^src.formats./,
+  tables: /^test.translation./,
+  doors: /^test.(http|upstream|plugins)./,
+  processes: /^test.(cli|package)./,
+  stores: /^test.(state|governance|admin)./,
+};
+
+/** The scripts of package.json that run a suite, where it is not `crossing`. */
+const SCRIPT_OF: ReadonlyMap<string, string> = new Map([
+  ['formats', 'unit'],
+  ...['growth', 'docs:build', 'agents'].map((name) => [name, name] as const),
+]);
 
 /** The result of the last whole run of a part. */
 export interface Passed {
@@ -100,7 +122,7 @@ export function writeResults(root: string, ended: readonly { name: string; outco
   const date = new Date().toISOString().slice(0, 10);
   const results: Record<string, Passed> = { ...readResults(root) };
   for (const [name, paths] of Object.entries(PARTS)) {
-    const by = ended.find((part) => part.name === (OF_CROSSING.has(name) ? 'crossing' : name));
+    const by = ended.find((part) => part.name === (SCRIPT_OF.get(name) ?? 'crossing'));
     if (by?.outcome === 'passed') results[name] = { files: digestOf(root, paths), commit, date, seconds: by.seconds };
   }
   writeFileSync(join(root, RESULTS), `${JSON.stringify(results, undefined, 2)}\n`);

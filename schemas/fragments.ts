@@ -22,7 +22,7 @@ export function completeSchemas(fragments: Iterable<Fragment> = readFragments().
   for (const fragment of fragments)
     for (const [file, added] of Object.entries(fragment)) files.set(file, withAdded(files.get(file) ?? {}, added));
   const whole = [...files].filter(([, schema]) => schema['$id'] !== undefined);
-  return new Map(whole.map(([file, schema]) => [file, withoutLoose(schema)]));
+  return new Map(whole.map(([file, schema]) => [file, withoutLoose(withEach(schema))]));
 }
 
 const jsonIn = (folder: string): (readonly [string, Schema])[] =>
@@ -56,6 +56,29 @@ function withoutLoose({ definitions, ...schema }: Schema): Schema {
   if (!isObject(definitions)) return schema;
   return { ...schema, definitions: Object.fromEntries(Object.entries(definitions).filter(([, one]) => !isLoose(one))) };
 }
+
+const EACH = '.*';
+
+/** A definition `NAME.*` is added to each one that `oneOf` of NAME names: `entry.*` to every kind of entry, also those of other add-ons. */
+function withEach(schema: Schema): Schema {
+  const { definitions } = schema;
+  if (!isObject(definitions)) return schema;
+  const named = { ...definitions };
+  for (const [key, each] of Object.entries(definitions)) {
+    if (!key.endsWith(EACH) || !isObject(each)) continue;
+    delete named[key];
+    for (const name of namesOf(definitions[key.slice(0, -EACH.length)])) {
+      const one = named[name];
+      if (isObject(one)) named[name] = withAdded(one, each);
+    }
+  }
+  return { ...schema, definitions: named };
+}
+
+const namesOf = (definition: unknown): readonly string[] =>
+  isObject(definition) && Array.isArray(definition['oneOf'])
+    ? definition['oneOf'].flatMap((one: unknown) => (isObject(one) ? [String(one['$ref']).split('/').at(-1)!] : []))
+    : [];
 
 const WIDTH = 120;
 /** A longer line is hard to compare. */

@@ -64,7 +64,7 @@ export default definePlugin({
     const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
       const whole = RequestBody.read(bytes, limits.json);
       namesFor(operation).check(whole);
-      for (const object of unrepeatedFor(operation)) if (whole.has(object)) whole.refuseRepeatsIn(object);
+      for (const object of unrepeatedFor(operation)) whole.refuseRepeatsIn(object);
       return withPath(exchange, operation, whole);
     };
     /** Parsing cannot be interrupted, so it has a turn of its own. */
@@ -80,7 +80,8 @@ export default definePlugin({
         const { operation, request } = exchange;
         // Rejects a request that already has an error, when no plugin before this one has.
         if (exchange.error) throw exchange.error;
-        if (operation?.task && bodyKind(operation) === 'multipart') {
+        const kind = operation && bodyKind(operation);
+        if (operation?.task && kind === 'multipart') {
           const checkLater: InboundFormReading['checkLater'] = (part) =>
             checkLatePart(part, exchange, namesFor(operation));
           return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
@@ -92,7 +93,7 @@ export default definePlugin({
             request.bodyValidated = true;
           });
         }
-        if (!operation || bodyKind(operation) !== 'json') return undefined;
+        if (!operation || kind !== 'json') return undefined;
         checkMediaType(request.headers);
         return readBody(ctx, limits).then((bytes) => {
           request.bodyBytes = bytes.length;
@@ -147,7 +148,8 @@ const decidesModels = (bare: string, { fields }: Operation): boolean =>
   fields?.models.some((name) => bareName(name) === bare) === true || fields?.lifted.includes(bare) === true;
 
 function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: RequestBody): RequestBody {
-  const fields = fieldsInPath?.(request.params, body) ?? {};
+  if (!fieldsInPath) return body;
+  const fields = fieldsInPath(request.params, body);
   return body.edit(Object.entries(fields).map(([key, value]) => ({ path: [key], value, source: 'path' })));
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
   addPiece,
-  announcedBytes,
   brokenBody,
   LoopBatch,
   requestDecoder,
@@ -26,7 +25,7 @@ const arrived = new LoopBatch<BodyReader>((reader) => reader.resolve());
 export function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
   const decoder = requestDecoder(req);
   // The announced size is reserved at once; an unannounced size is reserved as the bytes arrive.
-  const announced = announcedBytes(req) ?? 0;
+  const announced = decoder ? 0 : Number(req.headers['content-length'] ?? 0);
   if (announced > limits.body) throw tooLarge(limits.body);
   const room = decoder ? DECODER_BYTES : announced;
   const refused = limits.reserve(exchange, room);

@@ -57,7 +57,7 @@ class EventNames {
   constructor(place: readonly string[], name: string, sse: boolean) {
     this.#place = place;
     this.#searched = `"${place.at(-1)}"`;
-    this.#name = JSON.stringify(name);
+    this.#name = Buffer.from(JSON.stringify(name)).toString('latin1');
     this.#start = sse ? EVENT : ITEM;
   }
 

@@ -9,7 +9,7 @@ import { readWindow, toGeminiModel, toGeminiPage } from './gemini.ts';
 import models from './index.ts';
 
 const tasks = ['generate'] as const;
-const model = (id: string): ListedModel => ({ id: `@sim/${id}`, name: id, provider: 'simulator', tasks });
+const model = (id: string): ListedModel => ({ id: `@sim/${id}`, name: id, provider: 'openai', tasks });
 const LIST = ['a', 'b', 'c'].map(model);
 
 interface GeminiPage {

@@ -241,7 +241,8 @@ export class TargetSelector {
     // Answered from the cache, by an identical request or by a plugin: nothing was sent.
     if (exchange.attempts.at(-1)?.tries.length === 0 || this.#isAdHoc()) return trial.abandoned();
     trial.succeeded();
-    if (!exchange.reply || Buffer.isBuffer(exchange.reply.body)) return;
+    const { reply } = exchange;
+    if (!reply || Buffer.isBuffer(reply.body)) return;
     exchange.onEnd(({ error }) => {
       if (error && countsAgainstTarget(error) && error.code !== 'timeout_total') trial.failed(error);
     });

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TARGET_FIELDS } from './anthropic-messages/target-fields.ts';
 import type { Conversation, FormatName, JsonObject, Loss } from './conversation.ts';
-import { RequestFault, type EncodedRequest, type Format } from './format.ts';
+import { RequestFault } from './faults.ts';
+import type { EncodedRequest, Format } from './format.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { ParameterApi } from './fields/field-table.ts';
 import { formats } from './index.ts';

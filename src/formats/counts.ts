@@ -27,7 +27,7 @@ export function countOf(value: unknown): number | undefined {
 export const outputWithin = (total: number | undefined, input: number | undefined, output = 0): number =>
   total !== undefined && input !== undefined && total > input + output ? total - input : output;
 
-type Count = { [K in keyof Usage]-?: Usage[K] extends number | undefined ? K : never }[keyof Usage];
+export type Count = { [K in keyof Usage]-?: Usage[K] extends number | undefined ? K : never }[keyof Usage];
 
 /** Pairs of counts: a part and its whole. */
 const PARTS = [

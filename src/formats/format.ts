@@ -1,7 +1,6 @@
 import type { Conversation, DefaultedParam, FormatName, JsonObject, Loss } from './conversation.ts';
 import type { GenerationEvent, Signals, UpstreamFailure } from './events.ts';
 import type { Origins } from './losses/origins.ts';
-import type { ParamPath } from './losses/place.ts';
 import type { IsStored, MediaByUrl, RemoteMedia, FileReference } from './media/remote-media.ts';
 import type { LossNotes } from './losses/reply-losses.ts';
 import type { Maker } from './maker.ts';
@@ -9,29 +8,6 @@ import type { Steps } from './steps.ts';
 import type { BodyEdit, BodyView, Cleaning, SearchableBody } from './body-view.ts';
 import type { ClientError, ErrorReply } from './client-error.ts';
 import type { RequestTarget } from './request-target.ts';
-
-/** A request body that cannot be read or cannot be expressed in the target's format: a 400 that names the parameter. */
-export class RequestFault extends Error {
-  override readonly name = 'RequestFault';
-  readonly param: string | null;
-  readonly code: RequestFaultCode;
-  constructor(code: RequestFaultCode, message: string, param: ParamPath | null = null) {
-    super(message);
-    this.code = code;
-    this.param = param === null ? null : String(param);
-  }
-}
-type RequestFaultCode =
-  | 'invalid_request'
-  | 'missing_required_parameter'
-  | 'unsupported_parameter'
-  | 'invalid_value'
-  | 'previous_response_not_found';
-
-/** A reply that breaks its format (garbled JSON, a missing field without which nothing can be read). */
-export class ReplyFault extends Error {
-  override readonly name = 'ReplyFault';
-}
 
 export interface EncodedRequest {
   readonly body: JsonObject;

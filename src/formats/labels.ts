@@ -1,5 +1,5 @@
 import type { JsonObject } from './conversation.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { LossReport } from './losses/losses.ts';
 

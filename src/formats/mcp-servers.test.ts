@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 import { formats } from './index.ts';
 import { isObject, objectOf, listOf } from './json/object.ts';
 import { asSent } from './as-sent.testkit.ts';

@@ -1,6 +1,6 @@
 import type { FunctionTool, JsonObject, Tool } from './conversation.ts';
 import { COMPUTER_USE_NAMES, isComputerUse } from './open-actions.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 
 /** Functions whose name asks for a provider's own tool (docs/protocols/requests.md#built-in-tools-by-name). */
 const WEB_SEARCH = 'web_search';

@@ -1,5 +1,5 @@
 import type { Conversation, FormatName, JsonObject } from './conversation.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 import type { RequestTarget } from './request-target.ts';
 import { toSnake } from './json/field-names.ts';
 import { objectOf } from './json/object.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 import { formats } from './index.ts';
 import { deepFreeze, replyContext, requestTarget } from './contexts.testkit.ts';
 import { SEARCH_LIMITS } from './search-limits.ts';

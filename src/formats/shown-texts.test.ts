@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, JsonObject } from './conversation.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 import { formats } from './index.ts';
 import { replyContext, requestTarget } from './contexts.testkit.ts';
 import { finish } from './steps.ts';

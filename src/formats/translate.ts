@@ -1,7 +1,8 @@
 import type { Conversation, JsonObject } from './conversation.ts';
 import { joinLosses } from './losses/losses.ts';
 import { fitNames } from './name-aliases.ts';
-import { RequestFault, type EncodedRequest, type Format, type ReplyContext } from './format.ts';
+import { RequestFault } from './faults.ts';
+import type { EncodedRequest, Format, ReplyContext } from './format.ts';
 import type { RequestTarget } from './request-target.ts';
 import { Origins } from './losses/origins.ts';
 import type { Steps } from './steps.ts';

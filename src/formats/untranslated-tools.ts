@@ -1,5 +1,5 @@
 import type { BuiltinTool, FormatName, Tool } from './conversation.ts';
-import { RequestFault } from './format.ts';
+import { RequestFault } from './faults.ts';
 import { stringOf } from './json/object.ts';
 
 interface UntranslatedTool {

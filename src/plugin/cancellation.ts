@@ -29,17 +29,30 @@ export class Cancellation {
    * listener.
    */
   onCancel(listener: (reason: GatewayError) => void): () => void {
-    this.#add(listener);
-    return () => this.#remove(listener);
+    this.listen(listener);
+    return () => this.unlisten(listener);
   }
 
   /** Calls the listener on cancellation, immediately if it has already happened. */
-  listen(listener: CancelListener): void {
-    this.#add(listener);
+  listen(listener: Listener): void {
+    if (this.#reason) return call(listener, this.#reason);
+    // Listeners are called in the order in which they were added.
+    if (!this.#first && !this.#others) this.#first = listener;
+    else (this.#others ??= []).push(listener);
   }
 
-  unlisten(listener: CancelListener): void {
-    this.#remove(listener);
+  /** Leaves a hole, so that a running loop over the listeners skips none; holes at the end are dropped. */
+  unlisten(listener: Listener): void {
+    if (this.#first === listener) {
+      this.#first = undefined;
+      return;
+    }
+    const others = this.#others;
+    const at = others?.lastIndexOf(listener) ?? -1;
+    if (!others || at < 0) return;
+    others[at] = undefined;
+    while (others.length > 0 && others.at(-1) === undefined) others.pop();
+    if (others.length === 0) this.#others = undefined;
   }
 
   /** Later calls are ignored; the first reason stays. */
@@ -66,27 +79,6 @@ export class Cancellation {
 
   throwIfCancelled(): void {
     if (this.#reason) throw this.#reason;
-  }
-
-  #add(listener: Listener): void {
-    if (this.#reason) return call(listener, this.#reason);
-    // Listeners are called in the order in which they were added.
-    if (!this.#first && !this.#others) this.#first = listener;
-    else (this.#others ??= []).push(listener);
-  }
-
-  /** Leaves a hole, so that a running loop over the listeners skips none; holes at the end are dropped. */
-  #remove(listener: Listener): void {
-    if (this.#first === listener) {
-      this.#first = undefined;
-      return;
-    }
-    const others = this.#others;
-    const at = others?.lastIndexOf(listener) ?? -1;
-    if (!others || at < 0) return;
-    others[at] = undefined;
-    while (others.length > 0 && others.at(-1) === undefined) others.pop();
-    if (others.length === 0) this.#others = undefined;
   }
 }
 

@@ -2,6 +2,7 @@
  * `npm run bench:calls`: the function calls of one plain chat of 1 KB through a real gateway, and its reads of request
  * headers. Counts depend on no clock and no load.
  */
+import { readFileSync } from 'node:fs';
 import { startMeasured } from '../allocation/measured-gateway.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 
@@ -64,6 +65,10 @@ export async function countCalls(): Promise<CallFigures> {
   }
 }
 
+/** Stripping types keeps the places of all characters. */
+const lineOf = (file: string, offset: number): number =>
+  readFileSync(packageFile(file), 'utf8').slice(0, offset).split('\n').length;
+
 const sum = (of: readonly FunctionCalls[]): number => of.reduce((all, { calls }) => all + calls, 0);
 
 export function totalsOf({ functions, headers }: CallFigures) {
@@ -78,8 +83,8 @@ export function totalsOf({ functions, headers }: CallFigures) {
 if (process.argv[1] === import.meta.filename) {
   const figures = await countCalls();
   const most = figures.functions.toSorted((one, other) => other.calls - one.calls);
-  for (const { phase, file, name, calls } of most.slice(0, Number(process.argv[2] ?? 60)))
-    console.log(`${String(calls).padStart(4)} ${phase} ${file} ${name}`);
+  for (const { phase, file, name, offset, calls } of most.slice(0, Number(process.argv[2] ?? 60)))
+    console.log(`${String(calls).padStart(4)} ${phase} ${file}:${lineOf(file, offset)} ${name}`);
   console.log(Object.fromEntries(figures.headers));
   console.log(totalsOf(figures));
 }

@@ -89,8 +89,8 @@ describe('a long suite', () => {
   it('does not run again while the files that it watches are those of its last pass', async () => {
     const folder = await tested();
     const { text } = await start(scripts, { folder }).ended;
-    // Neither the site nor the agents were among its parts.
-    expect(text).toContain('TEST_FULL=docs:build,agents\n');
+    // Neither the site nor the agents nor the unit tests were among its parts.
+    expect(text).toContain('TEST_FULL=docs:build,agents,formats\n');
     expect(reportOf(text)).toEqual(['crossing  passed', 'growth    not due: its files are those of test/full.json']);
   });
 
@@ -108,7 +108,7 @@ describe('a long suite', () => {
     const failing = { ...scripts, growth: 'false' };
     expect((await start(failing, { folder, flags: ['--full'] }).ended).code).toBe(1);
     const { text } = await start(scripts, { folder }).ended;
-    expect(text).toContain('TEST_FULL=growth,docs:build,agents\n');
+    expect(text).toContain('TEST_FULL=growth,docs:build,agents,formats\n');
     expect(reportOf(text)).toContain('growth    passed');
   });
 

@@ -3,7 +3,8 @@ import { KeptStream } from '../../src/addons/responses/plugins/responses/kept-bo
 import { clientCodec } from '../../src/core/translate/client-codec.ts';
 import { formats } from '../../src/formats/index.ts';
 import { geminiArray } from '../../src/formats/gemini/index.ts';
-import { ReplyFault, type ClientContext, type PassThrough } from '../../src/formats/format.ts';
+import { ReplyFault } from '../../src/formats/faults.ts';
+import type { ClientContext, PassThrough } from '../../src/formats/format.ts';
 import { translatingReader } from '../../src/formats/streams/readers.ts';
 import { geminiEmbeddings } from '../../src/core/operations/gemini.ts';
 import { createExchange, createSource } from '../../src/plugin/testing/index.ts';

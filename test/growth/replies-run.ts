@@ -1,11 +1,6 @@
 import { formats } from '../../src/formats/index.ts';
-import {
-  ReplyFault,
-  type ClientContext,
-  type Format,
-  type PassThrough,
-  type ReplyContext,
-} from '../../src/formats/format.ts';
+import { ReplyFault } from '../../src/formats/faults.ts';
+import type { ClientContext, Format, PassThrough, ReplyContext } from '../../src/formats/format.ts';
 import { translatingReader } from '../../src/formats/streams/readers.ts';
 import { ANTHROPIC_SHAPES } from './replies-anthropic.ts';
 import { cutInto, type ReplyShape } from './replies-build.ts';

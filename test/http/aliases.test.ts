@@ -50,6 +50,7 @@ beforeAll(async () => {
         never: { target: '@openai/o3-mini' },
         pair: { config: 'both' },
         slow: { config: 'by-alias' },
+        'wild/*': { target: '@openai/*' },
       },
     },
     keys: {
@@ -109,6 +110,42 @@ async function ask({ model, id = 'all', path = '/v1/chat/completions', headers =
 }
 
 const modelsIn = (text: string): string[] => [...text.matchAll(/"model":"([^"]*)"/g)].map(([, model]) => model!);
+
+describe('a name that a caller chooses under a wildcard', () => {
+  const chat = { messages: [{ role: 'user', content: 'hi' }], max_tokens: 50 };
+  const doors = {
+    chat: ['/v1/chat/completions', chat],
+    Messages: ['/v1/messages', chat],
+    Responses: ['/v1/responses', { input: 'hi' }],
+    Gemini: ['/v1beta/models/', { contents: [{ parts: [{ text: 'hi' }] }] }],
+  } as const;
+  const cells = Object.keys(doors).flatMap((door) =>
+    ['漢字', 'x•', 'é', 'a"b'].flatMap((name) => [false, true].map((stream) => [door, name, stream] as const)),
+  );
+
+  it.each(cells)(
+    'comes back to %s whole, and percent-encoded in the header: %s, stream %s',
+    async (door, name, stream) => {
+      const model = `wild/${name}`;
+      const [path, body] = doors[door as keyof typeof doors];
+      const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+      const response = await fetch(
+        gateway.url + path + (door === 'Gemini' ? `${encodeURIComponent(model)}:${method}` : ''),
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+          body: JSON.stringify(door === 'Gemini' ? body : { model, stream, ...body }),
+        },
+      );
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(await response.arrayBuffer());
+      expect([response.status, text.includes(JSON.stringify(model))]).toEqual([200, true]);
+      const header = response.headers.get('x-gateway-model') ?? '';
+      expect([decodeURIComponent(header), /^[\x20-\x7e]+$/.test(header)]).toEqual([name, true]);
+      for (const [, data] of text.matchAll(/^data: (\{.*)$/gm))
+        expect(() => JSON.parse(data!) as unknown).not.toThrow();
+    },
+  );
+});
 
 describe('a request for an alias', () => {
   it.each([

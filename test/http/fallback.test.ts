@@ -204,6 +204,15 @@ describe('a retry-after', () => {
     expect([status, headers.get('retry-after'), asked()]).toEqual([429, '19', ['a']]);
   });
 
+  it('longer than `max_delay` means failing over at once', async () => {
+    await start(
+      by({ a: fails(429, {}, { 'retry-after': '60' }), b: says('ok', 'b') }),
+      fallback(openai('a', { retry: { ...retry, max_delay: '10ms' } }), openai('b')),
+    );
+    expect((await chat()).text).toContain('ok');
+    expect(asked()).toEqual(['a', 'b']);
+  });
+
   it('that fits is waited for, also if another target exists', async () => {
     await start(
       (request, res, index) =>
@@ -223,22 +232,22 @@ describe('the deadline of a request', () => {
   };
 
   it.each<[string, object, Record<string, string>, TestSettings, string]>([
-    ['a gateway config', { ...both, deadline: 80 }, {}, {}, '80 ms'],
-    ['the server', both, {}, { server: { deadline: 80 } }, '80 ms'],
-    ['a header of the caller’s', both, { 'x-gateway-request-timeout': '80' }, {}, '80 ms'],
+    ['a gateway config', { ...both, deadline: 800 }, {}, {}, '800 ms'],
+    ['the server', both, {}, { server: { deadline: 800 } }, '800 ms'],
+    ['a header of the caller’s', both, { 'x-gateway-request-timeout': '800' }, {}, '800 ms'],
     [
       'the header where the config says more',
       { ...both, deadline: '30s' },
-      { 'x-gateway-request-timeout': '80' },
+      { 'x-gateway-request-timeout': '800' },
       {},
-      '80 ms',
+      '800 ms',
     ],
     [
       'the config where the header says more',
-      { ...both, deadline: 80 },
+      { ...both, deadline: 800 },
       { 'x-gateway-request-timeout': '30000' },
       {},
-      '80 ms',
+      '800 ms',
     ],
   ])('can be set by %s; after it no other target is tried', async (_, config, headers, settings, length) => {
     await start(silent, config, settings);
@@ -251,8 +260,8 @@ describe('the deadline of a request', () => {
 
   it('is what a fallback has left of it, not a time of its own', async () => {
     await start(by({ a: silent, b: silent }), {
-      ...fallback(openai('a', { request_timeout: 50 }), openai('b', { request_timeout: '30s' })),
-      deadline: 120,
+      ...fallback(openai('a', { request_timeout: 300 }), openai('b', { request_timeout: '30s' })),
+      deadline: 2000,
     });
     expect(await chat()).toMatchObject(expected);
     expect(asked()).toEqual(['a', 'b']);
@@ -272,7 +281,7 @@ describe('the deadline of a request', () => {
   ])('ends a stream that has begun on %s with one error event', async (path, event) => {
     await start((_, res) => sse(res, [openaiChunk({ role: 'assistant', content: 'Hel' })], false), {
       ...openai('a'),
-      deadline: 150,
+      deadline: 1500,
     });
     const { status, text } = await post(path, { stream: true });
     expect(status).toBe(200);

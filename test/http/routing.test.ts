@@ -428,7 +428,7 @@ describe('timeouts name themselves', () => {
       config({
         strategy: { mode: 'fallback' },
         provider: '@openai',
-        request_timeout: 50,
+        request_timeout: 1000,
         targets: [{ override_params: { model: 'a' } }, { override_params: { model: 'b' } }],
       }),
     );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { completeSchemas, readFragments, type Fragment } from '../../schemas/fragments.ts';
 import { isObject } from '../../src/core/kernel/index.ts';
-import { generateSchemas } from '../../schemas/generate.ts';
+import { generateSchemas } from '../../schemas/types.ts';
 import { validateCommand } from '../../src/core/commands/validate.ts';
 import { describe as written } from '../../src/core/settings/source/diagnostic.ts';
 import { ADD_ON_FILES, ADD_ON_KEYS } from '../../src/core/settings/problems/add-on-keys.ts';
@@ -57,12 +57,7 @@ describe('the schemas of the settings', () => {
 
 /** The keys of a file that are at a place without `$ref`s: those of its definitions are at the place of their users. */
 const USERS: Readonly<Record<string, readonly string[]>> = {
-  'catalog anthropic': ['providers.*'],
-  'catalog azure_openai': ['providers.*'],
-  'catalog google_ai_studio': ['providers.*'],
-  'catalog openai': ['providers.*'],
-  'catalog simulator': ['providers.*'],
-  'catalog vertex': ['providers.*'],
+  'catalog entry.*': ['providers.*'],
   'gateway cache': ['cache'],
   'keys key': ['keys.*'],
   'server admin': ['admin'],
@@ -81,7 +76,8 @@ function addedKeys(own: string, fragment: Fragment): readonly string[] {
     const fresh = (added: unknown, known: unknown): string[] =>
       Object.keys(Object(added)).filter((key) => !Object.hasOwn(Object(known), key));
     const inside = Object.entries(Object(definitions) as Record<string, Schema>).flatMap(([name, definition]) => {
-      const known = (base['definitions'] as Record<string, Schema>)[name];
+      // `entry.*` is added to every kind of entry.
+      const known = (base['definitions'] as Record<string, Schema>)[name.replace('.*', '')];
       const users = USERS[`${file} ${name}`] ?? [];
       return known
         ? fresh(definition['properties'], known['properties']).flatMap((key) => users.map((user) => `${user}.${key}`))

@@ -1,12 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { keepOutput } from '../../src/core/commands/folder.testkit.ts';
+import { samples } from '../../src/core/commands/samples.generated.ts';
+import { schemaCommand } from '../../src/core/commands/schema.ts';
 import { packageFile } from '../../src/core/kernel/package-root.ts';
 import { checkSettings } from '../../src/core/dry-run/check-settings.ts';
 import { describe as tell } from '../../src/core/settings/source/diagnostic.ts';
 import { memoryFiles } from '../../src/core/settings/source/files.ts';
 import { loadSettings } from '../../src/core/settings/read/load.ts';
-import { readSchema, SCHEMA_NAMES } from '../../src/core/settings/schema/schema-files.ts';
+import { readSchema, SCHEMA_NAMES, type SchemaName } from '../../src/core/settings/schema/schema-files.ts';
 import { createAjv } from '../../src/core/settings/schema/schemas.ts';
 
 const root = packageFile('configs');
@@ -20,6 +26,11 @@ const ENV = {
   TEAM_SEARCH_KEY: 'a-key-for-search',
 };
 const SECRET_FILES = { '/run/secrets/vertex.json': '{}', '/run/secrets/vertex-service-account.json': '{}' };
+
+const kindOf = (name: string): SchemaName =>
+  name.endsWith('.test.yaml')
+    ? 'test'
+    : (SCHEMA_NAMES.find((kind) => name === `${kind}.yaml` || name.startsWith(`${kind}/`)) ?? 'server');
 
 async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
   const inFolder = Object.entries(files).map(([name, text]) => [`configs/${name}`, text]);
@@ -36,6 +47,16 @@ describe('the sample settings', () => {
     await checkSettings(loaded, root);
     expect(loaded.diagnostics.map(tell)).toEqual([]);
     expect(loaded.ok).toBe(true);
+  });
+
+  test.each(Object.entries(samples))('are valid for a foreign validator: %s', (name, text) => {
+    const { printed, ...output } = keepOutput();
+    schemaCommand(kindOf(name), output);
+    // It knows no other schema, and none of the gateway's own keywords.
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    addFormats.default(ajv);
+    const validate = ajv.compile(JSON.parse(printed.out));
+    expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
   });
 
   test('are valid with all that is commented out in them', async () => {

@@ -40,7 +40,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-earlier-'));
   cpSync(FIXTURE, folder, { recursive: true });
   const server = join(folder, 'settings/server.yaml');
-  writeFileSync(server, readFileSync(server, 'utf8').replaceAll(/port: \d+/g, 'port: 0'));
+  // The status listener has its default port there, which another gateway of this machine may have.
+  const text = readFileSync(server, 'utf8').replaceAll(/port: \d+/g, 'port: 0');
+  writeFileSync(server, `${text}\nstatus: { port: 0 }\n`);
   const env = {
     STATE_DIR: join(folder, 'state'),
     FILES_DIR: join(folder, 'files'),

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_TYPES } from '../../src/core/record/error-types.ts';
 import { labelsOf, type MetricSpec } from '../../src/core/record/metrics/metric-spec.ts';
-import { METRICS } from '../../src/core/record/metrics/metrics.ts';
+import { allMetrics } from '../../src/core/record/metrics/metrics.ts';
 
 export const README = join(import.meta.dirname, '../../plugins/telemetry/README.md');
 
@@ -19,8 +19,17 @@ const rowOf = (spec: MetricSpec): string =>
 export function withMetrics(readme: string): string {
   const [before, rest] = readme.split(HEAD);
   const after = rest?.replace(/^(?:\| .*\n)*/, '');
-  if (before === undefined || after === undefined) throw new Error(`${README} has no table of metrics:\n${HEAD}`);
-  const rows = Object.values(METRICS).map(rowOf).join('');
+  if (before === undefined || rest === undefined || after === undefined)
+    throw new Error(`${README} has no table of metrics:\n${HEAD}`);
+  // A row keeps its place, whichever folder declares it; a new one follows the row before it.
+  let last = 0;
+  const placed = Object.values(allMetrics()).map((spec) => {
+    const at = rest.indexOf(`| \`${spec.name}\` |`);
+    last = at < 0 ? last + 0.5 : at;
+    return { spec, last };
+  });
+  const specs = placed.toSorted((one, other) => one.last - other.last).map(({ spec }) => spec);
+  const rows = specs.map(rowOf).join('');
   return `${before}${HEAD}${rows}${after}`.replace(
     /(?<=^`error_type` is one of ).*(?=, and empty on success\.$)/m,
     quoted(ERROR_TYPES),

@@ -27,7 +27,22 @@ export interface Upstream {
   readonly model: string;
 }
 
-export async function observe(probe: Probe, { family, model }: Upstream): Promise<Observed> {
+/** A table of a document and the test of its cells ask the same. */
+export function remembered<Rest extends readonly unknown[], Seen>(
+  look: (probe: Probe, ...rest: Rest) => Promise<Seen>,
+): typeof look {
+  const cells = new Map<Probe, Map<string, Promise<Seen>>>();
+  return (probe, ...rest) => {
+    const row = cells.get(probe) ?? new Map<string, Promise<Seen>>();
+    cells.set(probe, row);
+    const key = JSON.stringify(rest);
+    const seen = row.get(key) ?? look(probe, ...rest);
+    row.set(key, seen);
+    return seen;
+  };
+}
+
+export const observe = remembered(async (probe: Probe, { family, model }: Upstream): Promise<Observed> => {
   const request = complete(probe, model);
   const ask = (body: Json) => send(family, body, { client: probe.client ?? 'chat' });
   const sent = await ask(request);
@@ -38,7 +53,7 @@ export async function observe(probe: Probe, { family, model }: Upstream): Promis
   const other = instead === undefined ? missing : await ask(replace(request, probe.path, instead));
   if (isRefused(other)) throw new Error(`nothing to compare ${probe.field} with`);
   return { effect: effectOf(probe, request, sent, other), required };
-}
+});
 
 /** The base of all probes: the fields that every upstream requires. */
 function complete({ request, client = 'chat' }: Probe, model: string): Json {

@@ -2,7 +2,7 @@
 import { TOP_LEVEL, type Probe } from './field-probes.ts';
 import { GEMINI_TOP_LEVEL } from './gemini-probes.ts';
 import { MESSAGES_TOP_LEVEL } from './messages-probes.ts';
-import { BASES, effectOf, replace, type Effect, type Upstream } from './observe.ts';
+import { BASES, effectOf, remembered, replace, type Effect, type Upstream } from './observe.ts';
 import { isRefused, send, type Json, type Outbound } from './outbound.ts';
 import { RESPONSES_TOP_LEVEL } from './responses-probes.ts';
 
@@ -52,14 +52,16 @@ export interface Cell {
   readonly sent: Outbound;
 }
 
-export async function observeOverride(probe: Probe, door: Door, { family, model }: Upstream): Promise<Cell> {
-  const request = { model: `@entry/${model}`, ...BASES[door]({}) };
-  const ask = (overrides: Json) => send(family, request, { client: door, overrides });
-  const without = pruned(replace(probe.request, probe.path, undefined), probe.path);
-  const [sent, other] = [await ask(probe.request), await ask(without)];
-  if (isRefused(sent) || isRefused(other)) return { effect: { kind: 'refused' }, sent };
-  return { effect: effectOf(probe, probe.request, sent, other), sent };
-}
+export const observeOverride = remembered(
+  async (probe: Probe, door: Door, { family, model }: Upstream): Promise<Cell> => {
+    const request = { model: `@entry/${model}`, ...BASES[door]({}) };
+    const ask = (overrides: Json) => send(family, request, { client: door, overrides });
+    const without = pruned(replace(probe.request, probe.path, undefined), probe.path);
+    const [sent, other] = [await ask(probe.request), await ask(without)];
+    if (isRefused(sent) || isRefused(other)) return { effect: { kind: 'refused' }, sent };
+    return { effect: effectOf(probe, probe.request, sent, other), sent };
+  },
+);
 
 /** The parameters without an object that is empty now. */
 function pruned(params: Json, [key = '']: Probe['path']): Json {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { openFamilies } from '../../core/record/metrics/metrics.ts';
+import { familiesOf, openFamilies } from '../../core/record/metrics/metrics.ts';
+import { ALERT_METRICS } from './metrics.ts';
 import { compileAlerts, type AlertSettings } from './settings/compile-alerts.ts';
 import type { LedgerRow } from '../../core/ports/ledger.ts';
 import type { StateStore } from '../../core/ports/store.ts';
@@ -47,7 +48,12 @@ function open(
     events.push(JSON.parse(body) as Event);
     return Promise.resolve({ status: 200, headers: {}, text: '' });
   };
-  const alerts = new Alerts({ clock, log: { error() {}, warn() {} } as never, families: openFamilies(), exchange });
+  const alerts = new Alerts({
+    clock,
+    log: { error() {}, warn() {} } as never,
+    families: familiesOf(openFamilies(), ALERT_METRICS),
+    exchange,
+  });
   alerts.apply(settings);
   alerts.start(() => store as StateStore | undefined, tree);
   return { alerts, events };
@@ -110,11 +116,11 @@ describe('a webhook', () => {
 function watching(clock: ReturnType<typeof createFakeClock>, store: StateStore, first: Tenants) {
   let tenants = first;
   const opened = open(clock, store, { tree: { around: (ref) => tenants.around(ref) } });
-  const families = openFamilies();
+  const families = familiesOf(openFamilies(), ALERT_METRICS);
   const watch = new KeyWatch({
     clock,
     alerts: opened.alerts,
-    metrics: { families },
+    families,
     tenants: () => tenants,
     days: () => [1, 7, 30],
   });

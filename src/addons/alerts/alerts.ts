@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import type { AlertTree } from '../../core/tenants/tree.ts';
 import type { Alert, AlertMark, AlertSink } from '../../core/ports/alert.ts';
 import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
-import type { Clock } from '../../plugin/index.ts';
-import type { Families } from '../../core/record/metrics/metrics.ts';
 import type { AlertSettings, WebhookSettings } from './settings/compile-alerts.ts';
 import type { CounterPorts } from '../../core/ports/store.ts';
 import { SpendWatch } from './spend-watch.ts';
@@ -25,21 +22,12 @@ const MESSAGES: Readonly<Record<AlertKind, string>> = {
   backup_failure: 'the state store could not be backed up',
 };
 
-interface AlertsSetup extends Omit<WebhookTools, 'families' | 'log'> {
-  readonly clock: Clock;
-  readonly log: Pick<Logger, 'error' | 'warn'>;
-  readonly families: Pick<
-    Families,
-    'alerts' | 'budgetWarnings' | 'webhookTries' | 'webhookDeadLetters' | 'webhookQueue'
-  >;
-}
-
 /** The alerts of a process. */
 export type ProcessAlerts = Pick<Alerts, 'raise' | 'apply' | 'useStored' | 'start' | 'close'>;
 
 /** Raises alerts once for all processes, and hands them to the webhooks. The process that counts for all others has it. */
 export class Alerts implements AlertSink {
-  readonly #setup: AlertsSetup;
+  readonly #setup: WebhookTools;
   readonly #webhooks = new Map<string, Webhook>();
   readonly #raised = new Map<string, true>();
   readonly #spend: SpendWatch;
@@ -49,7 +37,7 @@ export class Alerts implements AlertSink {
   #ports: () => CounterPorts | undefined = () => undefined;
   #deciding = 0;
 
-  constructor(setup: AlertsSetup) {
+  constructor(setup: WebhookTools) {
     this.#setup = setup;
     const { clock, log } = setup;
     this.#spend = new SpendWatch({ clock, alerts: this, onFailure: (err) => log.error({ err }, ANOMALIES_UNKNOWN) });

@@ -1,9 +1,9 @@
 import { bitsOf, refOfNode, type Alert, type AlertSink } from '../../core/ports/alert.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { Metrics } from '../../core/record/metrics/registry.ts';
 import { STORED_KINDS } from '../../core/settings/source/stored-objects.ts';
 import type { KeyRecord } from '../../core/settings/compile/key-record.ts';
 import type { Tenants } from '../../core/settings/compile/tenants.ts';
+import type { AlertFamilies } from './metrics.ts';
 
 const LOOK_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -15,7 +15,7 @@ const MAX_ALERTS = 200;
 interface KeyWatchSetup {
   readonly clock: Clock;
   readonly alerts: AlertSink;
-  readonly metrics: Pick<Metrics, 'families'>;
+  readonly families: AlertFamilies;
   readonly tenants: () => Tenants;
   /** Days before the end of a key, ascending: `alerts.key_expiry` in force. */
   readonly days: () => readonly number[];
@@ -55,8 +55,7 @@ export class KeyWatch {
   }
 
   look(): void {
-    const { metrics, tenants } = this.#setup;
-    const { families } = metrics;
+    const { families, tenants } = this.#setup;
     const current = tenants();
     const keys = [...current.keys()];
     this.#refused = keys.flatMap(({ id, parts }) => (parts.problem === undefined ? [] : [id]));
@@ -92,7 +91,7 @@ export class KeyWatch {
   }
 
   #count(days: readonly number[], counts: readonly number[]): void {
-    const { keysExpiring } = this.#setup.metrics.families;
+    const { keysExpiring } = this.#setup.families;
     // Other days after a reload have other series.
     if (this.#counted !== days.join()) keysExpiring.reset();
     this.#counted = days.join();

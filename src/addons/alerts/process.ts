@@ -1,7 +1,9 @@
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import { familiesOf } from '../../core/record/metrics/metrics.ts';
 import { storeSettings } from '../../core/settings/source/stored-objects.ts';
 import type { AlertSink } from '../../core/ports/alert.ts';
 import { Alerts, type ProcessAlerts } from './alerts.ts';
+import { ALERT_METRICS } from './metrics.ts';
 import { KeyWatch } from './key-watch.ts';
 import { compileAlerts } from './settings/compile-alerts.ts';
 import { StoredWebhooks } from './stored-webhooks.ts';
@@ -9,7 +11,7 @@ import { UnknownPrices } from './unknown-prices.ts';
 
 /** The alerts of a process. A worker passes its own to the primary, which raises them. */
 export function openAlerts({ clock, log, metrics, upstream, shared, store, port }: PartTools): ProcessPart {
-  const { families } = metrics;
+  const families = familiesOf(metrics.families, ALERT_METRICS);
   const alerts = shared
     ? relayedAlerts(shared.alerts)
     : new Alerts({ clock, log, families, exchange: upstream.exchange });
@@ -41,7 +43,7 @@ export function openAlerts({ clock, log, metrics, upstream, shared, store, port 
     start({ role, tenants }) {
       alerts.start(() => port('usage')?.ports, { around: (ref) => tenants().around(ref) });
       if (role === 'worker') return;
-      keys = new KeyWatch({ clock, alerts, metrics, tenants, days: () => settings.keyExpiry });
+      keys = new KeyWatch({ clock, alerts, families, tenants, days: () => settings.keyExpiry });
       keys.start();
       void webhooks?.start();
     },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../plugin/index.ts';
 import { createFakeClock } from '../../plugin/testing/index.ts';
-import { openFamilies } from '../../core/record/metrics/metrics.ts';
+import { familiesOf, openFamilies } from '../../core/record/metrics/metrics.ts';
 import type { SmallReply, SmallRequest } from '../../core/upstream/types.ts';
+import { ALERT_METRICS } from './metrics.ts';
 import { PAUSES_MS, Webhook } from './webhook.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -28,7 +29,7 @@ function openWebhook(answer: Answer) {
     seen.push({ at: clock.now(), request });
     return answer(request, seen.length - 1);
   };
-  const families = openFamilies();
+  const families = familiesOf(openFamilies(), ALERT_METRICS);
   const webhook = new Webhook(settings, { clock, log: log as never, families, exchange });
   return { clock, seen, lost, webhook, families };
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AlertKind } from '../../core/kernel/alert-kinds.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { Families } from '../../core/record/metrics/metrics.ts';
+import type { AlertFamilies } from './metrics.ts';
 import { signingKey, type WebhookSettings } from './settings/compile-alerts.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { version } from '../../core/kernel/version.ts';
@@ -22,7 +22,7 @@ const MAX_ANSWER = 16 * 1024;
 export interface WebhookTools {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
-  readonly families: Pick<Families, 'webhookTries' | 'webhookDeadLetters' | 'webhookQueue'>;
+  readonly families: AlertFamilies;
   readonly exchange: Upstream['exchange'];
 }
 

@@ -9,7 +9,7 @@ import type { FullCase } from './case-requests.ts';
 import { alternatives } from '../../core/settings/values/show.ts';
 import { METADATA_LABEL } from '../../core/settings/compile/metadata-labels.ts';
 import { labelsOf, type MetricSpec } from '../../core/record/metrics/metric-spec.ts';
-import { METRICS } from '../../core/record/metrics/metrics.ts';
+import { allMetrics } from '../../core/record/metrics/metrics.ts';
 import { diskFiles, type SettingsFiles } from '../../core/settings/source/files.ts';
 import type { LoadResult, Settings } from '../../core/settings/read/load.ts';
 
@@ -200,14 +200,11 @@ const hasGoodAnswer = ({ body, stream, status = 200 }: TestAnswer): boolean =>
 
 const quoted = (names: readonly string[]): string => alternatives(names.map((name) => `\`${name}\``));
 
-const ALL: readonly MetricSpec[] = Object.values(METRICS);
-const COUNTERS = ALL.filter(({ type }) => type === 'counter');
-
 /** Checks the expected counters. An unknown counter is always 0, so that `value: 0` of it would hold. */
 function checkMetrics({ metrics = [] }: TestExpectation): readonly CaseFinding[] {
   return metrics.flatMap(({ name, labels = {} }, index): readonly CaseFinding[] => {
     const path = ['expect', 'metrics', index];
-    const spec = ALL.find((one) => one.name === name);
+    const spec = Object.values(allMetrics()).find((one) => one.name === name);
     if (spec?.type !== 'counter') return [{ path: [...path, 'name'], ...noCounter(name, spec) }];
     return Object.keys(labels).flatMap((label): readonly CaseFinding[] => {
       if (labelsOf(spec).includes(label) || (spec.byCaller && label.startsWith(METADATA_LABEL))) return [];
@@ -219,7 +216,7 @@ function checkMetrics({ metrics = [] }: TestExpectation): readonly CaseFinding[]
 
 function noCounter(name: string, spec: MetricSpec | undefined): Omit<CaseFinding, 'path'> {
   if (spec) return { message: `\`${name}\` is a ${spec.type}: only counters can be expected` };
-  const known = COUNTERS.map((counter) => counter.name);
+  const known = Object.values(allMetrics()).flatMap((one) => (one.type === 'counter' ? [one.name] : []));
   return { message: `there is no counter \`${name}\``, ...meant(name, known) };
 }
 

@@ -220,7 +220,8 @@ function cacheOf(item: ForeignItem | undefined): DraftPart | undefined {
 function retryOf(item: ForeignItem | undefined): DraftPart | undefined {
   if (!item) return undefined;
   const after = item.get('use_retry_after_header') ?? item.get('useRetryAfterHeader');
-  if (after?.value === false) after.lose('the upstream’s retry-after is always honoured, up to `max_delay`');
+  if (after?.value === false)
+    after.lose('the upstream’s retry-after always decides; one longer than `max_delay` ends the retries');
   const attempts = item.get('attempts')?.number();
   const retry = defined({ attempts, on_status_codes: either(item, 'on_status_codes')?.value });
   item.rest(advices('Retry', item));

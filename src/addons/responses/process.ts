@@ -1,8 +1,10 @@
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { ResponseStore } from '../../core/memory/ports.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import { familiesOf } from '../../core/record/metrics/metrics.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { composeResponses } from './compose-responses.ts';
+import { RESPONSE_METRICS } from './metrics.ts';
 import { responsesSocket } from './responses-socket.ts';
 import { compileKept } from './settings/kept.ts';
 import { compileWebSockets } from './settings/websockets.ts';
@@ -11,9 +13,10 @@ import { answerHandshake } from './websockets/handshake.ts';
 import { OpenSockets } from './websockets/open-sockets.ts';
 import { opensWebSocket, serveWebSockets } from './websockets/upgrade.ts';
 
-export function openResponses({ clock, metrics: { families }, shared }: PartTools): ProcessPart {
+export function openResponses({ clock, metrics, shared }: PartTools): ProcessPart {
   const store = shared?.responses ?? new MemoryResponses(clock);
-  const sockets = new OpenSockets((state, change) => families.webSocketsOpen.add({ state }, change));
+  const { webSocketsOpen } = familiesOf(metrics.families, RESPONSE_METRICS);
+  const sockets = new OpenSockets((state, change) => webSocketsOpen.add({ state }, change));
   return {
     ...sourceOf(store, sockets),
     responses: store,

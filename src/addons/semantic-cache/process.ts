@@ -3,7 +3,9 @@ import type { SemanticStore } from '../../../schemas/types.generated.ts';
 import type { SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import { embeddings } from '../../core/operations/openai.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
+import { familiesOf } from '../../core/record/metrics/metrics.ts';
 import { parseBytes } from '../../core/kernel/units.ts';
+import { TEXT_METRICS } from './metrics.ts';
 import { createSemanticCache } from './semantic-cache.ts';
 import { MemoryTextStore, type TextStoreLimits } from './store/text-store.ts';
 
@@ -15,7 +17,8 @@ const compileTexts = ({ max_bytes, scope_bytes, scope_entries }: SemanticStore =
 });
 
 /** The texts of requests whose replies are kept. They stay while the settings do not change their bounds. */
-export function openSemanticCache({ metrics: { families } }: PartTools): ProcessPart {
+export function openSemanticCache({ metrics }: PartTools): ProcessPart {
+  const families = familiesOf(metrics.families, TEXT_METRICS);
   let current: MemoryTextStore | undefined;
   const report = ({ entries, bytes }: MemoryTextStore['size']): void => {
     families.cacheTexts.set({}, entries);

@@ -1,4 +1,5 @@
-import { ReplyFault, type Format } from '../../formats/format.ts';
+import { ReplyFault } from '../../formats/faults.ts';
+import type { Format } from '../../formats/format.ts';
 import type { GenerationEvent } from '../../formats/events.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';

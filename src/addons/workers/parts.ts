@@ -1,6 +1,8 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
+import { WORKER_METRICS } from './metrics.ts';
 
 export const parts: AddOnParts = {
+  metrics: WORKER_METRICS,
   runWorker: () => import('./worker-process.ts'),
   async startWorkers(options, size) {
     const [{ startPrimary }, { WorkerProcessPool }] = await Promise.all([

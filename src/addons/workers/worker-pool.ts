@@ -1,4 +1,5 @@
 import type { Load, DrainTimes } from '../../core/process/drain.ts';
+import { familiesOf, type FamiliesOf } from '../../core/record/metrics/metrics.ts';
 import type { RecordSource } from '../../core/record/record-query.ts';
 import { logHint, type HeaderHint } from '../../core/http/gateway/request-path.ts';
 import type { Address } from '../../core/http/listener/listeners.ts';
@@ -7,6 +8,7 @@ import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gat
 import type { InForce } from '../../core/process/reload.ts';
 import { CannotFork, failureOf, forkWorker, pauseBefore, setUpFork, WorkersFailed } from './fork.ts';
 import { Connections } from './connections.ts';
+import { WORKER_METRICS } from './metrics.ts';
 import { explainedBy } from './pool-explain.ts';
 import { PoolLabels, PoolMetrics } from './pool-metrics.ts';
 import { PoolListener, takeLastConnections } from './last-connections.ts';
@@ -50,6 +52,7 @@ export class WorkerProcessPool implements WorkerPool {
   readonly #tools: WorkerPoolTools;
   readonly #responses: ResponseAnswers | undefined;
   readonly #state: StateAnswers;
+  readonly #families: FamiliesOf<typeof WORKER_METRICS>;
   readonly #metrics: PoolMetrics;
   readonly #labels: PoolLabels;
   readonly #members = new Set<Member>();
@@ -68,6 +71,7 @@ export class WorkerProcessPool implements WorkerPool {
     this.#tools = tools;
     this.#responses = tools.responses && new ResponseAnswers(tools.responses);
     this.#state = new StateAnswers(tools.usage);
+    this.#families = familiesOf(tools.metrics.families, WORKER_METRICS);
     this.#metrics = new PoolMetrics(tools.metrics, () => tools.clock.now());
     this.#labels = new PoolLabels(tools.clock, (names) => void this.#askAll('labels', names));
     tools.stored?.onChange((changes) => {
@@ -83,11 +87,10 @@ export class WorkerProcessPool implements WorkerPool {
 
   async start(inForce: InForce): Promise<Address> {
     this.#inForce = inForce;
-    const { families } = this.#tools.metrics;
-    for (const reason of ['code', 'signal']) families.workerExits.declare({ reason });
-    for (const reason of KILL_REASONS) families.workersKilled.declare({ reason });
-    families.workerRequestsCut.declare({});
-    families.workerConnectionsCut.declare({});
+    for (const reason of ['code', 'signal']) this.#families.workerExits.declare({ reason });
+    for (const reason of KILL_REASONS) this.#families.workersKilled.declare({ reason });
+    this.#families.workerRequestsCut.declare({});
+    this.#families.workerConnectionsCut.declare({});
     const starts = Array.from({ length: this.#options.size }, () => this.#startMember(0));
     const [address] = await Promise.all(starts);
     this.#address = address;
@@ -227,7 +230,7 @@ export class WorkerProcessPool implements WorkerPool {
 
   #countLost(member: Member): Load {
     const held = heldBy(member);
-    const { workerRequestsCut, workerConnectionsCut } = this.#tools.metrics.families;
+    const { workerRequestsCut, workerConnectionsCut } = this.#families;
     workerRequestsCut.add({}, held.requests);
     workerConnectionsCut.add({}, held.connections);
     return held;
@@ -291,14 +294,14 @@ export class WorkerProcessPool implements WorkerPool {
 
   #kill(member: Member, reason: KillReason): void {
     if (!this.#members.has(member)) return;
-    if (!member.killed) this.#tools.metrics.families.workersKilled.add({ reason });
+    if (!member.killed) this.#families.workersKilled.add({ reason });
     member.killed = true;
     member.worker.process.kill('SIGKILL');
   }
 
   #replace(member: Member, exit: WorkerExit): void {
-    const { log, metrics, clock } = this.#tools;
-    metrics.families.workerExits.add({ reason: exit.signal ? 'signal' : 'code' });
+    const { log, clock } = this.#tools;
+    this.#families.workerExits.add({ reason: exit.signal ? 'signal' : 'code' });
     const servedMs = member.servingSince === undefined ? undefined : clock.now() - member.servingSince;
     const pauseMs = pauseBefore(servedMs, member.pausedMs);
     log.error({ ...exitFields(member, exit), again_in_ms: pauseMs }, 'a worker ended; another replaces it');
@@ -340,7 +343,7 @@ export class WorkerProcessPool implements WorkerPool {
 
   #count(): void {
     const serving = this.#serving().length;
-    this.#tools.metrics.families.workers.set({}, serving);
+    this.#families.workers.set({}, serving);
     void this.#askAll('share', serving);
   }
 }

@@ -10,12 +10,18 @@ describe('compileCatalog', () => {
   test('keeps the order of the entries, by slug and by provider', () => {
     const { setup, problems } = testSetup(noTokenCalls);
     const catalog = compileCatalog(
-      { providers: [anthropic('a'), { slug: 'sim', provider: 'simulator' }, anthropic('b')] },
+      {
+        providers: [
+          anthropic('a'),
+          { slug: 'sim', provider: 'openai', base_url: 'https://sim.example/v1' },
+          anthropic('b'),
+        ],
+      },
       setup,
     );
     expect(problems).toEqual([]);
     expect(catalog.entries.map(({ name }) => name)).toEqual(['@a', '@sim', '@b']);
-    expect(catalog.bySlug.get('sim')?.provider.provider).toBe('simulator');
+    expect(catalog.bySlug.get('sim')?.provider.provider).toBe('openai');
     expect(catalog.byProvider.get('anthropic')?.map(({ name }) => name)).toEqual(['@a', '@b']);
   });
 
@@ -35,15 +41,12 @@ describe('compileCatalog', () => {
 
   test('an error about two entries with one slug explains a slug that comes from the provider', () => {
     const { setup, problems } = testSetup(noTokenCalls);
-    const simulator = { slug: 'simulator', provider: 'simulator' } as const;
-    expect(compileCatalog({ providers: [simulator, simulator] }, setup).entries.map(({ name }) => name)).toEqual([
-      '@simulator',
-    ]);
+    const openai = { slug: 'openai', provider: 'openai', base_url: 'https://own.example/v1' } as const;
+    expect(compileCatalog({ providers: [openai, openai] }, setup).entries.map(({ name }) => name)).toEqual(['@openai']);
     expect(problems).toMatchObject([
       {
         path: ['providers', 1, 'slug'],
-        message:
-          'another entry already has the slug "simulator", which an entry without `slug` takes from its provider',
+        message: 'another entry already has the slug "openai", which an entry without `slug` takes from its provider',
       },
     ]);
   });

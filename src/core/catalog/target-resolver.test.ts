@@ -125,7 +125,7 @@ describe('the entry of a request', () => {
       'Did you mean @claude?',
     ],
     ['a mistyped provider', { model: 'm', configured: 'vertexai' }, 400, 'unknown_provider', 'Did you mean vertex-ai?'],
-    ['a provider without an entry', { model: 'm', configured: 'simulator' }, 400, 'unknown_provider', 'simulator'],
+    ['a provider without an entry', { model: 'm', configured: 'openai' }, 400, 'unknown_provider', 'openai'],
     [
       'a provider with two entries',
       { model: 'm', configured: 'vertex-ai' },

@@ -101,7 +101,7 @@ export class CatalogResolver implements TargetResolver {
     checkFurtherModels(exchange, target, chosen);
     const ownAccount = entry.provider.usesCallersToken;
     for (const rules of [access.fields, entry.fields])
-      checkFields(exchange, target, ownAccount ? rules?.ofOwnAccount : rules);
+      if (rules) checkFields(exchange, target, ownAccount ? rules.ofOwnAccount : rules);
     const { model: upstreamModel } = known.located.location;
     // The settings name the target of an alias and the model of a config, as they name the models of an entry.
     const named =

@@ -6,7 +6,7 @@ import type { ValidationPass } from '../process/add-on-parts.ts';
 import { validateCommand, type ValidateOptions } from './validate.ts';
 
 const SOUND = {
-  'catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n',
+  'catalog.yaml': 'providers:\n  - { slug: sim, provider: openai, base_url: "https://sim.example/v1" }\n',
   'keys.yaml': 'keys:\n  - { id: a, key: "${env:KEY}" }\n',
 };
 

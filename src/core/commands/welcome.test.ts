@@ -8,7 +8,6 @@ const address = (host: string, port: number) => ({
   port,
   url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
 });
-const simulator: CatalogEntry = { slug: 'sim', provider: 'simulator' };
 const anthropic: CatalogEntry = { slug: 'claude', provider: 'anthropic', api_key: new Secret('x', 'test') };
 
 interface Start {
@@ -24,7 +23,7 @@ interface Start {
 
 function text({
   host = '127.0.0.1',
-  providers = [simulator],
+  providers = [anthropic],
   key = 'gatehouse-demo-key',
   prefixes,
   admin,
@@ -94,12 +93,6 @@ describe('the second line of the start', () => {
 });
 
 describe('the curl line of the start', () => {
-  it('calls the simulator with the demo key', () => {
-    expect(curl({})).toBe(
-      `  curl http://127.0.0.1:8787/v1/chat/completions -H 'x-gateway-api-key: gatehouse-demo-key' -H 'content-type: application/json' -d '{"model":"@sim/demo","messages":[{"role":"user","content":"Hello"}]}'`,
-    );
-  });
-
   it('goes to loopback if the gateway listens on every address', () => {
     expect(curl({ host: '0.0.0.0' })).toContain(' http://127.0.0.1:8787/');
     expect(curl({ host: '::' })).toContain(` 'http://[::1]:8787/v1/chat/completions' `);
@@ -111,10 +104,6 @@ describe('the curl line of the start', () => {
 
   it('sends the key under the first header prefix', () => {
     expect(curl({ prefixes: ['x-acme-', 'x-gateway-'] })).toContain(`'x-acme-api-key: `);
-  });
-
-  it('names the simulator wherever it is in the catalog: the demo key may use nothing else', () => {
-    expect(curl({ providers: [anthropic, simulator] })).toContain('"@sim/demo"');
   });
 
   it('has the limit that some models require, and a model that the entry lists', () => {

@@ -99,7 +99,7 @@ const requestLimits = (settings: Settings, { limits }: ServerSettings, inFlight:
   form: limits.form,
   json: limits.json,
   builtInOnly: (settings.server.plugins ?? []).length === 0,
-  reserve: (exchange, bytes) => inFlight.reserve(exchange, bytes),
+  reserve: inFlight.reserve.bind(inFlight),
 });
 
 /** The names that all request chains provide which may run the attempt chain of the server. */

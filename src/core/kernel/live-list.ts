@@ -22,10 +22,6 @@ export class LiveList<T extends Listed<T>> {
     return this.#size;
   }
 
-  has(item: T): boolean {
-    return item.list === this;
-  }
-
   add(item: T): void {
     if (item.list === this) return;
     item.list = this;

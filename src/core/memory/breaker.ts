@@ -51,17 +51,13 @@ export class Breaker implements TargetHealth {
     return this.#retryAt;
   }
 
-  get phase(): number {
-    return this.#phase;
-  }
-
   get admits(): boolean {
     return this.#state === 'closed' || !this.settings.enforced || this.#mayProbe();
   }
 
   begin(): HealthTrial {
     const probe = this.settings.enforced && this.#state !== 'closed' && this.#mayProbe();
-    const trial = new Trial(this, probe);
+    const trial = new Trial(this, probe, this.#phase);
     if (!probe) return trial;
     this.#probe = trial;
     if (this.#state === 'open') this.#become('half_open', undefined);
@@ -184,10 +180,10 @@ class Trial implements HealthTrial {
   #ended = false;
   #succeededAt: number | undefined;
 
-  constructor(breaker: Breaker, probe: boolean) {
+  constructor(breaker: Breaker, probe: boolean, phase: number) {
     this.#breaker = breaker;
     this.probe = probe;
-    this.phase = breaker.phase;
+    this.phase = phase;
   }
 
   succeeded(): void {

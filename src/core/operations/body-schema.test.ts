@@ -41,7 +41,8 @@ describe('the schemas of bodies', () => {
     'responses',
     'speech',
     'vertex-count-tokens',
-  ];
+    // A build without an add-on lacks its schemas.
+  ].filter((name) => existsSync(packageFile(`schemas/${name}.json`)));
   /** Keywords whose verdict depends on a whole text. */
   const READ_TEXTS = [
     'pattern',

@@ -13,7 +13,7 @@ export function bodySchema(name: string): (body: unknown) => BodyFault | undefin
   const validator = (): ValidateFunction => (compiled ??= compile(name));
   all.push(validator);
   return (body) => {
-    const validate = validator();
+    const validate = compiled ?? validator();
     if (validate(body)) return undefined;
     return toFault(validate.errors ?? []);
   };

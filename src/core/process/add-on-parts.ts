@@ -20,6 +20,7 @@ import type { EntryTest, TestStep } from './console-port.ts';
 import type { PartTools, ProcessPart } from './process-part.ts';
 import type { Gateway } from './running-gateway.ts';
 import { addOperations } from '../operations/index.ts';
+import { addMetrics, type MetricRows } from '../record/metrics/metrics.ts';
 import type { Telemetry, TelemetryOptions } from '../record/telemetry.ts';
 import type { Provider } from '../providers/definition.ts';
 import { addProviders } from '../providers/index.ts';
@@ -37,6 +38,8 @@ export interface AddOnParts {
   readonly plugins?: readonly Plugin[];
   readonly operations?: readonly Operation[];
   readonly providers?: readonly Provider[];
+  /** Rows of the table of metrics. */
+  readonly metrics?: MetricRows;
   readonly checks?: readonly Check[];
   /** Compiles the budgets and limits of organizations, teams and keys. At most one add-on has it. */
   readonly compileNode?: CompileNode;
@@ -96,6 +99,7 @@ export function registerParts(parts: AddOnParts): void {
   addOperations(parts.operations ?? []);
   addProviders(parts.providers ?? []);
   addChecks(parts.checks ?? []);
+  addMetrics(parts.metrics ?? {});
   addExtraReaders(parts.extraFiles ?? []);
   if (parts.added) addParts(parts.added);
   if (parts.compileNode) setCompileNode(parts.compileNode);

@@ -8,7 +8,7 @@ function read(base_url: string | undefined, allow_insecure?: boolean) {
   const problems: Problem[] = [];
   const entry = {
     slug: 's',
-    provider: 'simulator' as const,
+    provider: 'openai' as const,
     ...(base_url !== undefined && { base_url }),
     ...(allow_insecure !== undefined && { allow_insecure }),
   };

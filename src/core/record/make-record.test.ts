@@ -61,6 +61,17 @@ describe('the record of a request', () => {
     expect(recordOf(exchange, endOf(), 300).overheadMs).toBe(300 - (130 - 10) - (300 - 140));
   });
 
+  it('ends an attempt that was refused before it was sent where the next one begins', () => {
+    const exchange = exchangeOf();
+    const at = exchange.startedAt;
+    exchange.attempts.push(
+      attemptOf({ startedAt: at + 10, tries: [], error: upstream('limit_requests') }),
+      attemptOf({ number: 1, startedAt: at + 15, tries: [tryOf(at + 20, at + 300)], reply: replyOf(false) }),
+    );
+    const { attempts } = recordOf(exchange, endOf(), at + 300);
+    expect(attempts.map(({ durationMs }) => durationMs)).toEqual([5, 285]);
+  });
+
   it.each([
     ['and shares the reply', { cache: 'shared', wait: { from: 10, to: 200 } }, 210, 20],
     [

@@ -72,7 +72,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     operation: operation?.id,
     semconvName: operation?.semconvName,
     clientAddress: request.remoteAddress,
-    userAgent: recorded(request.headers['user-agent'], TEXTS.userAgent),
+    userAgent: TEXTS.userAgent.of(request.headers['user-agent']),
     keyId: exchange.caller?.keyId,
     team: exchange.caller?.team,
     metadata,
@@ -115,9 +115,6 @@ function firstContentMsOf({ attempts, startedAt }: Exchange): number | undefined
   return at === undefined ? undefined : at - startedAt;
 }
 
-const recorded = (text: string | undefined, texts: RecurringTexts): string | undefined =>
-  text === undefined ? undefined : texts.of(text);
-
 function ignoredPlaceOf({ project, location }: Exchange['request']['params']): RequestRecord['ignoredPlace'] {
   if (project === undefined || location === undefined) return undefined;
   return { project: TEXTS.other.of(project), location: TEXTS.other.of(location) };
@@ -134,15 +131,15 @@ function resultOf(exchange: Exchange, end: RecordEnd) {
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
-    plugin: aborted ? undefined : recorded(error?.plugin, TEXTS.other),
+    plugin: aborted ? undefined : TEXTS.other.of(error?.plugin),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
     limitedBy: aborted ? undefined : limitOf(error),
-    rejection: aborted || wasTried(exchange) ? undefined : errorCode && ERROR_LABELS[errorCode].rejection,
+    rejection: errorCode && !aborted && !wasTried(exchange) ? ERROR_LABELS[errorCode].rejection : undefined,
   };
 }
 
 const limitOf = (error: GatewayError | undefined): string | undefined =>
-  error?.limit ? `${error.limit.node}:${error.limit.limit}` : recorded(error?.budget, TEXTS.other);
+  error?.limit ? `${error.limit.node}:${error.limit.limit}` : TEXTS.other.of(error?.budget);
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),
@@ -155,6 +152,10 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
 const firstContentOf = (last: TryRecord | undefined): number | undefined =>
   last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
 
+/** An attempt ends with its last try. One that was refused before it was sent ends where the next one begins. */
+const attemptEndedAt = ({ attempts }: Exchange, attempt: Attempt): number | undefined =>
+  attempt.tries.at(-1)?.endedAt ?? attempts[attempts.indexOf(attempt) + 1]?.startedAt;
+
 interface AttemptBasis extends RecordTimes {
   readonly prices: RequestPrices | undefined;
 }
@@ -163,25 +164,25 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const { endedAt, receivedAt, prices } = basis;
   const isLast = attempt === exchange.attempts.at(-1);
   const { error, errorCode } = endOfAttempt(exchange, attempt, end);
-  const { target, startedAt, tries, signals, semantic } = attempt;
+  const { target, startedAt, tries, signals, semantic, reply } = attempt;
   const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt }) ?? NO_COSTS;
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
-    targetName: recorded(target.name, TEXTS.other),
+    targetName: TEXTS.other.of(target.name),
     why: attempt.choice.reason,
     place: placeOf(attempt),
     startedMs: startedAt - exchange.startedAt,
-    durationMs: (last?.endedAt ?? endedAt) - startedAt,
+    durationMs: (attemptEndedAt(exchange, attempt) ?? endedAt) - startedAt,
     outcome: isEndedByGateway(error) ? 'aborted' : outcomeOf(errorCode, isLast ? end : undefined),
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    answered: isLast && hasAnswered(attempt),
+    answered: isLast && hasAnswered(reply, attempt.error),
     counted: tries.length > 0 || isUnsent(errorCode),
-    stream: attempt.reply?.stream ?? isStream(exchange),
+    stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
     cacheMode: cacheModeOf(target),
@@ -189,7 +190,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     tries: recordTries(tries, { exchange, error, errorCode, end, endedAt }),
     retries: retriesOf(tries),
     firstContentMs: firstContentOf(last),
-    responseModel: recorded(signals?.model, TEXTS.responseModel),
+    responseModel: TEXTS.responseModel.of(signals?.model),
     finish: signals?.finish,
     usage,
     claimedUsage: claimedUsage(signals?.usage, usage),
@@ -207,7 +208,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
 const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): RecordedAttempt['claimedUsage'] =>
   booked === reported ? undefined : (reported?.claimed ?? reported);
 
-const hasAnswered = ({ reply, error }: Attempt): boolean => reply !== undefined && error === undefined;
+const hasAnswered = (reply: Attempt['reply'], error: GatewayError | undefined): boolean =>
+  reply !== undefined && error === undefined;
 
 const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] => (cache?.semantic ? 'semantic' : 'exact');
 

@@ -1,4 +1,4 @@
-import { ReplyFault } from '../../formats/format.ts';
+import { ReplyFault } from '../../formats/faults.ts';
 import { Cancellation, GatewayError, UpstreamError } from '../../plugin/index.ts';
 import type { Batch, ReplyReaderLike } from '../kernel/index.ts';
 import type { CommittedReply } from '../upstream/types.ts';

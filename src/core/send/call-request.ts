@@ -39,10 +39,11 @@ export class CallRequest implements OutboundRequest {
     this.caller = exchange.caller?.keyId ?? exchange.request.remoteAddress;
     this.path = outbound.path;
     this.headers = { ...outbound.headers, ...(outbound.form && formHeaders(outbound.form)), ...credentials };
-    this.timeouts = attempt.timeouts;
+    const { timeouts, startedAt } = attempt;
+    this.timeouts = timeouts;
     // All three at once: a plugin may move the request's deadline while the call runs.
     this.deadline = attempt.deadline;
-    this.deadlineOf = deadlineOf(exchange, attempt);
+    this.deadlineOf = deadlineOf(exchange, { startedAt, timeouts });
     this.requestMs = exchange.deadline - exchange.startedAt;
     this.hold = holdOf(attempt, call.stream, setup.limits);
     this.#job = job;

@@ -46,25 +46,12 @@ function wholeRequest({ attempt, outbound }: SendJob): UpstreamCall {
  * Upstream reply headers that clients get. An upstream must not set cookies or connection headers for the client.
  * Limits of the gateway's own account are left out: they show how much all callers together have used.
  */
-const FORWARDED = /^(?:request-id|retry-after|retry-after-ms|openai-processing-ms)$/;
-
-/** Whether a name is forwarded. Upstreams send the same few dozen names with each reply. */
-const forwarded = new Map<string, boolean>();
-const MAX_NAMES = 500;
-
-function isForwarded(name: string): boolean {
-  let known = forwarded.get(name);
-  if (known === undefined) {
-    if (forwarded.size === MAX_NAMES) forwarded.clear();
-    forwarded.set(name, (known = FORWARDED.test(name)));
-  }
-  return known;
-}
+const FORWARDED: ReadonlySet<string> = new Set(['request-id', 'retry-after', 'retry-after-ms', 'openai-processing-ms']);
 
 function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, job: SendJob): Reply {
   const { outbound } = job;
   const headers: Record<string, string> = {};
-  for (const name in result.headers) if (isForwarded(name)) headers[name] = result.headers[name]!;
+  for (const name in result.headers) if (FORWARDED.has(name)) headers[name] = result.headers[name]!;
   Object.assign(headers, limitHeaders(result.headers, job));
   headers['content-type'] = outbound.contentType ?? result.headers['content-type'] ?? 'application/json';
   if (outbound.stream) headers['cache-control'] = 'no-cache';

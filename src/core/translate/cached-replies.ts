@@ -1,4 +1,5 @@
-import { ReplyFault, type ClientContext, type Format } from '../../formats/format.ts';
+import { ReplyFault } from '../../formats/faults.ts';
+import type { ClientContext, Format } from '../../formats/format.ts';
 import { plainFromStream, streamFromPlain, streamWithUsage } from '../../formats/streams/replay.ts';
 import { parseReplyText } from '../../formats/json/rounding.ts';
 import { textOf } from '../../formats/sse/stream-start.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../formats/conversation.ts';
 import type { TaskForms } from '../../formats/task-forms.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { LossReport } from '../../formats/losses/losses.ts';
-import { ReplyFault } from '../../formats/format.ts';
+import { ReplyFault } from '../../formats/faults.ts';
 import type { Codec, PassThroughCodec, TaskReply, TranslatingCodec } from '../providers/codec.ts';
 import type { TranslationJob } from './translation-job.ts';
 

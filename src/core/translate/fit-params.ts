@@ -1,5 +1,5 @@
 import type { Conversation, JsonObject, Loss } from '../../formats/conversation.ts';
-import { RequestFault } from '../../formats/format.ts';
+import { RequestFault } from '../../formats/faults.ts';
 import { isObject, rest } from '../../formats/json/object.ts';
 import { joinLosses } from '../../formats/losses/losses.ts';
 import { spellingsOf, type Prepared, type RequestBody } from '../kernel/index.ts';

@@ -5,7 +5,7 @@ import { addPiece } from '../../formats/json/piece-list.ts';
 import { UpstreamError } from '../../plugin/index.ts';
 import type { Outbound, Prepared, ReplyReaderLike } from '../kernel/index.ts';
 import type { BodyLimit, BodyEnvelope, Quirks } from '../providers/provider.ts';
-import { viewOf } from './callers-body.ts';
+import { viewOf } from './translation-job.ts';
 import { lostFeature, namesIn } from './outbound-headers.ts';
 
 interface FormatPair {

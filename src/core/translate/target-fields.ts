@@ -4,7 +4,7 @@ import type { BodyEdit } from '../../formats/body-view.ts';
 import { isObject } from '../../formats/json/object.ts';
 import { GatewayError } from '../../plugin/index.ts';
 import type { Operation, Prepared, RequestBody, ResolvedTarget } from '../kernel/index.ts';
-import { viewOf } from './callers-body.ts';
+import { viewOf } from './translation-job.ts';
 import { namesIn } from './outbound-headers.ts';
 
 const ITEMS = '[]';

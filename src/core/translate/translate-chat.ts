@@ -8,7 +8,6 @@ import { restoringNames } from '../../formats/name-aliases.ts';
 import { translateRequest } from '../../formats/translate.ts';
 import { writeJson } from '../../formats/json/text.ts';
 import type { Outbound, Prepared, ResolvedTarget, Steps } from '../kernel/index.ts';
-import { CallersBody, viewOf } from './callers-body.ts';
 import { fitParams, withParams } from './fit-params.ts';
 import { callId } from '../kernel/ids.ts';
 import {
@@ -17,6 +16,7 @@ import {
   keptBody,
   placeOf,
   targetOf,
+  viewOf,
   wholeBody,
   type TranslationJob,
 } from './translation-job.ts';
@@ -38,7 +38,7 @@ export function passThroughOf({
   resolved,
   operation: { format },
 }: Pick<TranslationJob, 'attempt' | 'resolved' | 'operation'>): PassThroughSupport | undefined {
-  if (resolved.format !== format.name || format.passThrough?.misfits(new CallersBody(body), resolved)) return undefined;
+  if (resolved.format !== format.name || format.passThrough?.misfits(body, resolved)) return undefined;
   return format.passThrough;
 }
 
@@ -48,7 +48,7 @@ export function keepRequest(job: TranslationJob, support: PassThroughSupport): P
   const source = keptBody(job);
   const stream = isStream(source);
   const target = targetOf(job);
-  const cleaning = support.clean(new CallersBody(source), target);
+  const cleaning = support.clean(source, target);
   const edits = support.edits(source, target);
   const body = source.edit(cleaning ? [...cleaning.edits, ...edits] : edits);
   // The gateway removes usage only if it requested the usage itself.

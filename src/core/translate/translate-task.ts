@@ -1,12 +1,7 @@
 import type { JsonObject } from '../../formats/conversation.ts';
 import { createSignals, type Signals } from '../../formats/events.ts';
-import {
-  ReplyFault,
-  RequestFault,
-  type PassThrough,
-  type PassThroughSupport,
-  type TokenCounting,
-} from '../../formats/format.ts';
+import { ReplyFault, RequestFault } from '../../formats/faults.ts';
+import type { PassThrough, PassThroughSupport, TokenCounting } from '../../formats/format.ts';
 import type { BodyEdit } from '../../formats/body-view.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
 import { writeJson } from '../../formats/json/text.ts';
@@ -16,7 +11,6 @@ import { addPiece } from '../../formats/json/piece-list.ts';
 import { GatewayError } from '../../plugin/index.ts';
 import type { Batch, Outbound, Prepared, Steps } from '../kernel/index.ts';
 import type { Codec, EncodedTask, PassThroughCodec, TaskReply } from '../providers/codec.ts';
-import { CallersBody } from './callers-body.ts';
 import { keptBody, placeOf, wholeBody, targetOf, type TranslationJob } from './translation-job.ts';
 import { PlainPassThrough } from '../../formats/streams/plain-pass-through.ts';
 import { translateRequest } from '../../formats/translate.ts';
@@ -165,7 +159,7 @@ function passThroughCount(job: TranslationJob, counting: TokenCounting, support:
   return {
     mode: 'pass-through',
     // A vendor refuses the signatures of another in a count too.
-    clean: () => support.clean(new CallersBody(keptBody(job)), countTarget(job)),
+    clean: () => support.clean(keptBody(job), countTarget(job)),
     edits(body) {
       // A config's parameters apply to all operations, and an upstream refuses fields that a count does not take.
       const without = notTaken

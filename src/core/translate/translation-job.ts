@@ -1,18 +1,19 @@
 import { modelLimits } from '../catalog/model-table/model-table.ts';
-import { RequestFault, type ClientContext, type Format } from '../../formats/format.ts';
+import { RequestFault } from '../../formats/faults.ts';
+import type { ClientContext, Format } from '../../formats/format.ts';
 import type { Cleaning } from '../../formats/body-view.ts';
 import type { RequestTarget } from '../../formats/request-target.ts';
 import { GatewayError, type Clock } from '../../plugin/index.ts';
-import type {
-  Attempt,
-  Exchange,
-  KeptTurn,
-  Operation,
-  Outbound,
+import {
   RequestBody,
-  ResolvedTarget,
-  Steps,
-  Target,
+  type Attempt,
+  type Exchange,
+  type KeptTurn,
+  type Operation,
+  type Outbound,
+  type ResolvedTarget,
+  type Steps,
+  type Target,
 } from '../kernel/index.ts';
 import type { ConfigParams } from '../../formats/config-params.ts';
 import { callerHeaders, outboundHeaders, type HeaderSources } from './outbound-headers.ts';
@@ -30,6 +31,10 @@ export interface TranslationJob {
   /** Parameters of the config that are written for other APIs; `attempt.body` does not have them. Undefined: none. */
   readonly configParams: ConfigParams | undefined;
 }
+
+/** A body that has been parsed within its limits before, by its format or as the caller's body: no limit applies. */
+export const viewOf = (body: Outbound['body']): RequestBody =>
+  RequestBody.read(typeof body === 'string' ? Buffer.from(body) : body, Number.POSITIVE_INFINITY);
 
 /** The body without references that nothing can replace. */
 export const keptBody = ({ attempt: { body }, unkept }: Pick<TranslationJob, 'attempt' | 'unkept'>): RequestBody =>
@@ -102,15 +107,7 @@ export function* wholeBody({
   return json;
 }
 
-/** Runs the work. A RequestFault becomes a GatewayError. */
-export function orFault<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw withCode(error);
-  }
-}
-
+/** A RequestFault as a GatewayError; any other error as it is. */
 export const withCode = (error: unknown): unknown =>
   error instanceof RequestFault
     ? new GatewayError(error.code, error.message, { param: error.param, cause: error })

@@ -22,7 +22,6 @@ import { lostFeatures } from './outbound-headers.ts';
 import {
   clientContext,
   checkMessagesRoute,
-  orFault,
   takesLabelHeader,
   wholeBody,
   withCode,
@@ -56,10 +55,11 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
       const support = operation && !hasParams(attempt) && ownPassThrough({ attempt, operation, resolved });
       if (support) {
         const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
-        return completed(
-          job,
-          orFault(() => keepRequest(job, support)),
-        );
+        try {
+          return completed(job, keepRequest(job, support));
+        } catch (error) {
+          throw withCode(error);
+        }
       }
       return finish(translator.prepareInSteps(exchange, attempt, resolved));
     },

@@ -12,15 +12,13 @@ export interface HeldReply {
 }
 
 /** True when a reply may be committed: it starts to be sent, and no other attempt is possible. */
-export function mayCommit(
-  { stream, signals, bytesIn, bytesOut }: HeldReply,
-  { hold, commit }: Pick<OutboundRequest, 'hold' | 'commit'>,
-): boolean {
+export function mayCommit(held: HeldReply, { hold, commit }: Pick<OutboundRequest, 'hold' | 'commit'>): boolean {
+  const { stream, signals, bytesOut } = held;
   // An incomplete plain reply is of no use, so before its end only its size can open the gate. Sound is of use at once.
   if (!stream) return bytesOut > hold.bytes || (signals.flows === true && commit === 'first_content');
   // Translation may drop bytes (pings) or add some: the larger of the two counts as held.
   const begun = hold.untilOutput ? signals.output : signals.content;
-  return (begun && commit === 'first_content') || signals.ended || Math.max(bytesIn, bytesOut) > hold.bytes;
+  return (begun && commit === 'first_content') || signals.ended || Math.max(held.bytesIn, bytesOut) > hold.bytes;
 }
 
 const WEB_PAGE = /^\s*text\/html\b/i;

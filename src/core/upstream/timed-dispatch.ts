@@ -26,11 +26,13 @@ export abstract class TimedDispatch extends Dispatch implements Progress {
   pausedFor = 0;
   uploading = false;
   begun = false;
+  content = false;
+  paused = false;
   protected readonly request: OutboundRequest;
   protected readonly clock: Clock;
   protected readonly timings: TryTimings;
   readonly #timer: DeadlineTimer;
-  #pausedAt: number | undefined;
+  #pausedAt = 0;
 
   constructor(pool: OriginPool, request: OutboundRequest, { clock, timings }: { clock: Clock; timings: TryTimings }) {
     const { path, method, headers, body } = request;
@@ -43,8 +45,6 @@ export abstract class TimedDispatch extends Dispatch implements Progress {
     this.startedAt = timings.startedAt = clock.now();
   }
 
-  abstract get paused(): boolean;
-
   /** Called when a limit has passed. */
   protected abstract onOverdue(limit: DueLimit['name']): void;
 
@@ -56,10 +56,6 @@ export abstract class TimedDispatch extends Dispatch implements Progress {
   get waitsForClient(): boolean {
     const { body } = this.request;
     return body instanceof FormBody && body.waitsForClient;
-  }
-
-  get content(): boolean {
-    return this.timings.firstContentAt !== undefined;
   }
 
   override onWaiting(): void {
@@ -113,13 +109,15 @@ export abstract class TimedDispatch extends Dispatch implements Progress {
   }
 
   protected beginPause(): void {
-    this.#pausedAt ??= this.clock.now();
+    if (this.paused) return;
+    this.paused = true;
+    this.#pausedAt = this.clock.now();
   }
 
   protected endPause(): void {
     const now = this.clock.now();
-    if (this.#pausedAt !== undefined) this.pausedFor += now - this.#pausedAt;
-    this.#pausedAt = undefined;
+    if (this.paused) this.pausedFor += now - this.#pausedAt;
+    this.paused = false;
     this.progressAt = now;
     this.watchLimits();
   }

@@ -59,20 +59,12 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
     this.start();
   }
 
-  get #settled(): boolean {
-    return this.phase === 'over';
-  }
-
   get signals(): Signals {
     return this.#reader!.signals;
   }
 
   get bytesIn(): number {
     return this.timings.bytesIn;
-  }
-
-  override get paused(): boolean {
-    return this.#flow?.paused ?? false;
   }
 
   // Dispatch
@@ -109,9 +101,9 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
     } catch (error) {
       return this.#failReader(error);
     }
-    this.#observe(reader.signals);
+    if (this.#observe(reader.signals)) this.watchLimits();
     this.#deliver(out);
-    if (this.#settled) return;
+    if (this.phase === 'over') return;
     // After commit the sink renders the failure: a reader writes no bytes for the provider's error event.
     if (reader.signals.failure) return this.#failWith(this.#toError(reader.signals.failure));
     const ending = this.stream ? this.request.watch?.(reader.signals) : undefined;
@@ -134,7 +126,7 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
     }
     this.#observe(reader.signals);
     this.#deliver(out);
-    if (this.#settled) return;
+    if (this.phase === 'over') return;
     const { failure, ended } = reader.signals;
     // A failure without a kind, found only at the end of a stream, means that the stream was cut.
     if (failure && this.stream && failure.kind === undefined) return this.#fail('stream_interrupted', failure.message);
@@ -159,7 +151,7 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
   }
 
   resumeFlow(): void {
-    if (this.#settled) return;
+    if (this.phase === 'over') return;
     // The sink requests more, so the held bytes have been sent.
     this.#held.release();
     this.endPause();
@@ -172,12 +164,14 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
 
   // The gate
 
-  #observe(signals: Signals): void {
+  /** @returns true if other limits apply from now on */
+  #observe(signals: Signals): boolean {
     this.progressAt = this.clock.now();
-    if (this.content || !(signals.content || (signals.begun && !this.begun))) return;
+    if (this.content || !(signals.content || (signals.begun && !this.begun))) return false;
     this.begun = true;
-    if (signals.content) this.timings.firstContentAt = this.progressAt;
-    this.watchLimits();
+    this.content = signals.content;
+    if (this.content) this.timings.firstContentAt = this.progressAt;
+    return true;
   }
 
   #isRefused(): boolean {
@@ -195,7 +189,7 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
 
   /** There is no more memory for held replies, and this one has content and only waits for its end. */
   #isCrowdedOut(): boolean {
-    if (this.#settled) return false;
+    if (this.phase === 'over') return false;
     const hasRoom = this.#held.count(Math.max(this.bytesIn, this.bytesOut));
     return !hasRoom && this.stream && this.content;
   }
@@ -268,7 +262,7 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
   }
 
   #failWith(error: GatewayError): void {
-    if (this.#settled) return;
+    if (this.phase === 'over') return;
     // The status of a refusal is more important than the end of its body.
     if (this.#refusal) return this.#settleRefused(CUT_OFF);
     const flow = this.#flow;
@@ -280,7 +274,7 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
 
   /** Rejects the promise if it is still open. The sink is not called: the consumer itself has cancelled. */
   onCancelled(reason: GatewayError): void {
-    if (this.#settled) return;
+    if (this.phase === 'over') return;
     this.#close();
     this.#flow?.drop();
     this.#reject(reason);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Part } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { requestTarget } from '../contexts.testkit.ts';
 import { AnswerLimit } from './answer-limit.ts';

@@ -1,5 +1,5 @@
 import type { Conversation, DefaultedParam, MediaPart, Part } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { isObject } from '../json/object.ts';
 

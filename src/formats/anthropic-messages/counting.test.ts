@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReplyFault } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
 import { replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { hasCorpus, recorded } from './corpus.testkit.ts';
 import { counting } from './counting.ts';

@@ -1,4 +1,5 @@
-import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import { COUNTING_DEFAULTS, type TokenCounting } from '../format.ts';
 import { countOf } from '../counts.ts';
 import { objectOf } from '../json/object.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { fold } from '../streams/fold.ts';
 import { decodeAll, expectOneTerminal } from '../laws.testkit.ts';
 import { replyContext } from '../contexts.testkit.ts';

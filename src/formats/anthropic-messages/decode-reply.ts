@@ -1,7 +1,8 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
 import { brokenGeneration, withCount } from '../broken-generation.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { openBlock, pushOpaque, type BlockReader, type ReplyState } from './block-readers.ts';
 import { failureOf, unreadable } from './errors.ts';
 import type { TextDeltas } from './plain-delta.ts';

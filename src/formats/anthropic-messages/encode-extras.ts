@@ -1,5 +1,5 @@
 import type { JsonObject, Conversation } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { reportMetadata } from '../labels.ts';
 import type { RequestContext, WireMessage } from './request-context.ts';

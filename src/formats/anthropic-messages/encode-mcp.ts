@@ -1,6 +1,6 @@
 import { encodeArguments } from '../call-arguments.ts';
 import type { BuiltinTool, Conversation, JsonObject, McpCallPart, McpResultPart, McpServer } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { compact, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';

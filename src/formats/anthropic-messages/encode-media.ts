@@ -1,5 +1,5 @@
 import type { MediaPart } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { bareMime } from '../media/media-types.ts';
 import { IMAGE_TYPES, mediaByUrl, PDF_TYPE } from './remote-media.ts';
 import { BodyPlace } from '../losses/place.ts';

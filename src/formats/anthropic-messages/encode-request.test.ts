@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Conversation, JsonObject, MediaPart, Part, Reasoning, Turn } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { anthropicMessages as format } from './index.ts';

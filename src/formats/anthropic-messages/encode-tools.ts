@@ -8,7 +8,7 @@ import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { brokenLimit } from '../search-limits.ts';
 import { objectOf, compact, booleanOf, stringOf } from '../json/object.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 
 /** A tool that Claude has no form for is a loss (docs/protocols/requests.md#tools). */
 export function encodeTools(context: RequestContext): WireBlock[] {

@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
   Turn,
 } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { mediaKind, typed } from '../media/media-types.ts';
 import { LossReport } from '../losses/losses.ts';
 import type { Origins } from '../losses/origins.ts';

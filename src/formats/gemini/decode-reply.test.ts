@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { replyContext } from '../contexts.testkit.ts';
 import { decodeReply } from './decode-reply.ts';
 

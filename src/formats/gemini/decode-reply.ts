@@ -1,6 +1,7 @@
 import { MAX_CHOICES, TOO_MANY_CHOICES, type EventOf, type GenerationEvent, type UpstreamFailure } from '../events.ts';
 import type { JsonObject } from '../conversation.ts';
-import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { CandidateReader, INLINE_THINKER, type PromptBlock } from './candidate.ts';
 import { noLosses, type LossNotes } from '../losses/reply-losses.ts';
 import { withCount } from '../broken-generation.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { LoseField, TaskForms } from '../task-forms.ts';
 import { compact, isObject, objectOf, stringOf } from '../json/object.ts';
 import { toCamel } from '../json/field-names.ts';

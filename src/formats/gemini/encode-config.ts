@@ -1,5 +1,5 @@
 import type { Conversation, JsonObject, Reasoning, ReasoningEffort } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { encodeSchema, type SchemaReport } from './encode-tools.ts';
 import { fitStops, limitsOf } from '../target-limits.ts';

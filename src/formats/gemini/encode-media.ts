@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { JsonObject, MediaPart } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { endOfPath, mimeOfUrl } from '../media/media-types.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { BodyPlace } from '../losses/place.ts';

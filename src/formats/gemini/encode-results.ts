@@ -1,5 +1,5 @@
 import type { JsonObject, Part, ToolResultPart } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { nestsTooDeep } from '../json/scan.ts';
 import { JsonText } from '../json/text.ts';
 import { losesDigits } from '../json/rounding.ts';

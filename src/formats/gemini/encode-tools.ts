@@ -4,7 +4,7 @@ import { draws, drawingOf, encodeImageTool, type ImageTool } from './image-tool.
 import { asFunction } from '../custom-tools.ts';
 import { namedChoice } from '../hosted-choice.ts';
 import { brokenLimit } from '../search-limits.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import type { LossReport } from '../losses/losses.ts';
 import type { ModelTraits } from './models.ts';

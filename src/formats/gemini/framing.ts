@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { ReplyFault } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
 import { parseJson } from '../json/object.ts';
 import { parseReplyText } from '../json/rounding.ts';
 import { EventTooLarge, ByteBuffer } from '../sse/held-bytes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asSent } from '../as-sent.testkit.ts';
 import type { JsonObject } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { formats } from '../index.ts';
 import { objectOf } from '../json/object.ts';
 import { deepFreeze, replyContext, requestTarget } from '../contexts.testkit.ts';

@@ -1,5 +1,5 @@
 import type { BuiltinTool, JsonObject, ToolChoice } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import type { LossReport } from '../losses/losses.ts';
 import { shapeOf } from '../media/image-shape.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ReplyFault } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
 import { PartialArguments } from './partial-call.ts';
 import { argumentPieces } from './stream.testkit.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { ReplyFault } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
 import { isObject, setField, stringOf } from '../json/object.ts';
 import { QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, DOT } from '../json/scan.ts';
 

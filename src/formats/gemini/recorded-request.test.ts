@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { deepFreeze, replyContext, requestTarget, encodeWith } from '../contexts.testkit.ts';
 import { canonical } from './conversation.testkit.ts';
 import { decodeRequest } from './decode-request.ts';

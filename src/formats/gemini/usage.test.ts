@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReplyFault } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
 import { counting } from './usage.ts';
 
 describe('a count of tokens', () => {

@@ -4,7 +4,8 @@ import { countEdits, countRequest } from './count-request.ts';
 import { claimOf, countOf, outputWithin, sound } from '../counts.ts';
 import { bothSpellings, objectsOf, optional } from './wire.ts';
 import { setField, isObject, compact } from '../json/object.ts';
-import { ReplyFault, type TokenCounting } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { TokenCounting } from '../format.ts';
 
 const COUNTS = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const;
 

@@ -1,5 +1,5 @@
 import type { Loss, Tool } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { type ParamPath, BodyPlace } from './place.ts';
 
 /** The most losses of one request that are named. Ordinary ones have fewer than ten; the header shows thirty. */

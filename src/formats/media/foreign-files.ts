@@ -1,4 +1,4 @@
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { BodyPlace } from '../losses/place.ts';
 
 /** Ids of files at Anthropic begin with `file_`, those at OpenAI with `file-`, and those at Google are URIs or `files/…`. */

@@ -1,4 +1,4 @@
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { LossReport } from '../losses/losses.ts';
 
 /** The shapes of images that a model of Google can draw. */

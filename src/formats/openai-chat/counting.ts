@@ -1,4 +1,5 @@
-import { COUNTING_DEFAULTS, ReplyFault, type TokenCounting } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import { COUNTING_DEFAULTS, type TokenCounting } from '../format.ts';
 import { objectOf, numberOf } from '../json/object.ts';
 
 /** The count of this gateway's own route: OpenAI's API has no count of a chat (operations/openai.ts). */

@@ -1,5 +1,6 @@
 import { MAX_CHOICES, TOO_MANY_CHOICES, type GenerationEvent } from '../events.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { withCount } from '../broken-generation.ts';
 import { failureOfEvent } from './errors.ts';
 import { decodeEnvelope, mapFinish, decodeCitation, decodeLogprobs, usageEvent } from './reply-fields.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Part, Tool } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { deepFreeze } from '../contexts.testkit.ts';
 import { decodeRequest } from './decode-request.ts';
 import { runs } from '../../../test/support/effort.ts';

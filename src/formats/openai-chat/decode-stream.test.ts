@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
 import { fold } from '../streams/fold.ts';
-import { ReplyFault } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
 import { decodeAll, expectOneTerminal, expectRechunkingKeepsEvents, rechunk } from '../laws.testkit.ts';
 import { seed } from '../generations.testkit.ts';
 import { deepFreeze, replyContext } from '../contexts.testkit.ts';

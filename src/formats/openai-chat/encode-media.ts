@@ -1,5 +1,5 @@
 import type { JsonObject, MediaPart } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { refuseForeignFile } from '../media/foreign-files.ts';
 import { takesAddress } from './remote-media.ts';

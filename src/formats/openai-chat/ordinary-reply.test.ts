@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSignals } from '../events.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { isObject } from '../json/object.ts';
 import { noLosses } from '../losses/reply-losses.ts';
 import { observe } from '../streams/signals.ts';

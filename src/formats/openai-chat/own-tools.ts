@@ -1,5 +1,5 @@
 import type { BuiltinTool, JsonObject, Tool } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { BodyEdit, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { isObject, objectOf, listOf, stringOf } from '../json/object.ts';
@@ -24,8 +24,9 @@ export const takesWebSearch = (model: string): boolean => SEARCHES.test(model);
  * other server may know the tool, so it keeps the caller's bytes. Throws RequestFault.
  */
 export function cleanTools(body: SearchableBody, target: RequestTarget, report: LossReport): readonly BodyEdit[] {
+  if (!body.has('tools')) return [];
   const searches = takesWebSearch(target.model);
-  if (!body.has('tools') || (!target.extensions && !searches) || !body.mayMatch(NAMES)) return [];
+  if ((!target.extensions && !searches) || !body.mayMatch(NAMES)) return [];
   const tools = listOf(body.value('tools'));
   if (!tools) return [];
   let options: JsonObject | undefined;

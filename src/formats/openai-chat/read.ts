@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { isObject } from '../json/object.ts';
 

@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '../events.ts';
 import type { ClientContext } from '../format.ts';
-import { claimOf, outputWithin, sound } from '../counts.ts';
+import { claimOf, outputWithin, sound, type Count } from '../counts.ts';
 import { stringOf, compact, isObject } from '../json/object.ts';
 
 /** Fields around the choices of a reply, the same in a plain body and in every chunk. */
@@ -159,24 +159,43 @@ export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined 
   const given = claimOf(raw.completion_tokens);
   if (input === undefined && given === undefined) return undefined;
   const output = outputWithin(claimOf(raw.total_tokens), input, given);
-  const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {};
-  const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {};
-  const usage = compact({
-    input: input ?? 0,
-    output,
-    total: (input ?? 0) + output,
-    cacheRead: claimOf(prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens),
-    cacheWrite: claimOf(prompt.cache_write_tokens),
-    reasoning: claimOf(completion.reasoning_tokens),
-    inputAudio: claimOf(prompt.audio_tokens),
-    inputImage: claimOf(prompt.image_tokens),
-    outputAudio: claimOf(completion.audio_tokens),
-    outputImage: claimOf(completion.image_tokens),
-    acceptedPrediction: claimOf(completion.accepted_prediction_tokens),
-    rejectedPrediction: claimOf(completion.rejected_prediction_tokens),
-    tier: pricedTier(tier),
-  });
+  const usage: { -readonly [K in keyof Usage]: Usage[K] } = { input: input ?? 0, output, total: (input ?? 0) + output };
+  addClaims(usage, raw, CACHED_BESIDE);
+  addClaims(usage, raw.prompt_tokens_details, OF_PROMPT);
+  addClaims(usage, raw.completion_tokens_details, OF_COMPLETION);
+  const priced = pricedTier(tier);
+  if (priced !== undefined) usage.tier = priced;
   return sound(usage);
+}
+
+type Claims = readonly (readonly [claim: Count, field: string])[];
+
+/** Beside the details: DeepSeek's name, and Moonshot's. */
+const CACHED_BESIDE: Claims = [
+  ['cacheRead', 'cached_tokens'],
+  ['cacheRead', 'prompt_cache_hit_tokens'],
+];
+const OF_PROMPT: Claims = [
+  ['cacheRead', 'cached_tokens'],
+  ['cacheWrite', 'cache_write_tokens'],
+  ['inputAudio', 'audio_tokens'],
+  ['inputImage', 'image_tokens'],
+];
+const OF_COMPLETION: Claims = [
+  ['reasoning', 'reasoning_tokens'],
+  ['outputAudio', 'audio_tokens'],
+  ['outputImage', 'image_tokens'],
+  ['acceptedPrediction', 'accepted_prediction_tokens'],
+  ['rejectedPrediction', 'rejected_prediction_tokens'],
+];
+
+/** Later claims win. */
+function addClaims(to: { -readonly [K in Count]?: number }, from: unknown, claims: Claims): void {
+  if (!isObject(from)) return;
+  for (const [claim, field] of claims) {
+    const value = claimOf(from[field]);
+    if (value !== undefined) to[claim] = value;
+  }
 }
 
 export function usageEvent(raw: unknown, tier?: unknown): GenerationEvent | undefined {

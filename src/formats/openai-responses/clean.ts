@@ -1,6 +1,6 @@
 import type { JsonObject } from '../conversation.ts';
 import { ENVELOPE, readEnvelope, readSummary } from '../envelope.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { BodyView, Cleaning, SearchableBody } from '../body-view.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { isObject, listOf, stringOf } from '../json/object.ts';

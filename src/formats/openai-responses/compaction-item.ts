@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import { writeSummary } from '../envelope.ts';
-import { ReplyFault, type ClientContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ClientContext } from '../format.ts';
 import { isObject } from '../json/object.ts';
 
 /** A summary in an envelope that any model can read later (docs/protocols/openai-responses.md#compaction). Throws ReplyFault. */

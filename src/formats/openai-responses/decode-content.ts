@@ -3,7 +3,7 @@ import { compact, stringOf } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { BodyPlace, type ParamPath } from '../losses/place.ts';
 import { mediaKind, mimeOfName, mimeOfUrl, parseDataUri, typed } from '../media/media-types.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { sisterPart } from '../sister-parts.ts';
 import { invalid, listAt, objectAt, textAt } from './read.ts';
 

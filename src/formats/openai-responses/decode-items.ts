@@ -1,6 +1,6 @@
 import type { JsonObject, Part, Tool, ToolCallPart, ToolResultPart, Turn } from '../conversation.ts';
 import { ENVELOPE, readEnvelope, readSummary, type Envelope } from '../envelope.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { compact, isObject, objectOf, stringOf } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { LossReport } from '../losses/losses.ts';

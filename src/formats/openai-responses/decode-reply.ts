@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent, UpstreamFailure } from '../events.ts';
-import { ReplyFault, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext } from '../format.ts';
 import { compact, isObject, objectOf, listOf, numberOf, stringOf } from '../json/object.ts';
 import { openAiMaker } from '../maker.ts';
 import { withCount } from '../broken-generation.ts';
@@ -31,6 +32,8 @@ interface ItemState {
   readonly phase: string | undefined;
   /** Parts that have come: the events that end them, the whole item and the whole response repeat them. */
   readonly parts: Set<string>;
+  /** How much of each part has come. */
+  readonly sent: Map<string, Sent>;
   /** The part that is being read. */
   part: string;
   /** The current event begins the part. */
@@ -40,6 +43,17 @@ interface ItemState {
   /** The whole item has come. */
   closed: boolean;
 }
+
+interface Sent {
+  /** In UTF-16 units. */
+  length: number;
+  /** The last fragment. */
+  last: string;
+}
+
+/** True for a whole that goes on behind what was sent. The last fragment stands for all of it, so that no text is kept. */
+const isLonger = (whole: string, { length, last }: Readonly<Sent>): boolean =>
+  whole.length > length && whole.startsWith(last, length - last.length);
 
 /** The kinds of parts that a model writes. A reasoning item has a summary or its content. */
 export type PartKind = 'text' | 'refusal' | 'summary' | 'content' | 'arguments';
@@ -109,6 +123,7 @@ export class ResponseReader {
       call,
       phase,
       parts: new Set<string>(),
+      sent: new Map<string, Sent>(),
       part: '',
       isNew: false,
       starts: new Map<number, number>(),
@@ -154,10 +169,16 @@ export class ResponseReader {
     for (const annotation of listOf(part.annotations) ?? []) this.annotation(at, index, annotation);
   }
 
-  /** Content that came whole, where no delta of it came: some servers send no deltas. */
+  /** Content that came whole: some servers send no deltas of it, and some not all of them. True where none came. */
   fill(at: number, kind: PartKind, index: number, text: unknown): boolean {
-    const parts = this.#items.get(at)?.parts;
-    if (typeof text !== 'string' || text === '' || parts?.has(`${kind}${index}`)) return false;
+    if (typeof text !== 'string' || text === '') return false;
+    const { parts, sent } = this.#items.get(at) ?? {};
+    const part = `${kind}${index}`;
+    if (parts?.has(part)) {
+      const before = sent?.get(part);
+      if (before && isLonger(text, before)) this.add(at, kind, index, text.slice(before.length));
+      return false;
+    }
     const other = kind === 'summary' ? 'content' : kind === 'content' ? 'summary' : undefined;
     if (other && parts?.has(other)) return false;
     this.add(at, kind, index, text);
@@ -167,6 +188,16 @@ export class ResponseReader {
   /** A fragment of a part. */
   add(at: number, kind: PartKind, index: number, text: string): void {
     if (text === '') return;
+    this.#push(at, kind, index, text);
+    const all = this.#items.get(at)?.sent;
+    const part = `${kind}${index}`;
+    const sent = all?.get(part);
+    if (!sent) return void all?.set(part, { length: text.length, last: text });
+    sent.length += text.length;
+    sent.last = text;
+  }
+
+  #push(at: number, kind: PartKind, index: number, text: string): void {
     switch (kind) {
       case 'text':
         return this.#text(this.#touch(at, 'message', kind, index), at, index, text);

@@ -10,7 +10,7 @@ import type {
   ToolChoice,
 } from '../conversation.ts';
 import { RESPONSES_CONVERSATION } from '../fields/parameter-names.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { compact, objectOf, rest, booleanOf, numberOf, stringOf } from '../json/object.ts';
 import type { Origins } from '../losses/origins.ts';
 import { endsWithTrigger } from './compaction-item.ts';

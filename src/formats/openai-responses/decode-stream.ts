@@ -1,6 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { GenerationEvent } from '../events.ts';
-import { ReplyFault, type ReplyContext, type StreamDecoder } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';

@@ -9,7 +9,7 @@ import type {
   Turn,
 } from '../conversation.ts';
 import { ENVELOPE } from '../envelope.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { isObject, stringOf } from '../json/object.ts';
 import type { LossReport } from '../losses/losses.ts';

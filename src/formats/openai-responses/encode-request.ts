@@ -1,5 +1,6 @@
 import type { Conversation, JsonObject, McpServer, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
-import { RequestFault, type EncodedRequest, type ReplyContext } from '../format.ts';
+import { RequestFault } from '../faults.ts';
+import type { EncodedRequest, ReplyContext } from '../format.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { compact, objectOf, stringOf } from '../json/object.ts';
 import { LossReport } from '../losses/losses.ts';

@@ -149,6 +149,7 @@ const ends =
 const SERVERS: Readonly<Record<string, (event: Event) => boolean>> = {
   'sends everything': () => true,
   'sends no deltas': (event) => !ends('.delta')(event),
+  'loses the last delta of a part': ({ type, delta }) => !type.endsWith('.delta') || String(delta).length === 2,
   'sends deltas and no ends': ends('.delta', '.added'),
   'sends the ends of parts alone': (event) => ends('.done')(event) && !ends('item.done')(event),
   'sends whole items alone': ends('output_item.done'),

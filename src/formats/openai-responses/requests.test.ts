@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, FormatName, JsonObject } from '../conversation.ts';
 import { writeEnvelope } from '../envelope.ts';
-import { RequestFault } from '../format.ts';
+import { RequestFault } from '../faults.ts';
 import { formats } from '../index.ts';
 import { clientContext, deepFreeze, replyContext, requestTarget, replyWith } from '../contexts.testkit.ts';
 import { toEvents } from '../generations.testkit.ts';

@@ -1,5 +1,6 @@
 import { createSignals, type GenerationEvent, type Signals } from '../events.ts';
-import { ReplyFault, type PassThrough, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { PassThrough, ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { keepingDigits } from '../json/rounding.ts';
 import { Pieces } from './pieces.ts';

@@ -1,13 +1,6 @@
 import { createSignals, type GenerationEvent, type Signals } from '../events.ts';
-import {
-  ReplyFault,
-  type Format,
-  type PassThrough,
-  type StreamDecoder,
-  type StreamEncoder,
-  type ClientContext,
-  type ReplyContext,
-} from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { Format, PassThrough, StreamDecoder, StreamEncoder, ClientContext, ReplyContext } from '../format.ts';
 import type { LossNotes } from '../losses/reply-losses.ts';
 import { bytesOf } from '../json/literal.ts';
 import { parseReplyText } from '../json/rounding.ts';

@@ -1,5 +1,6 @@
 import type { GenerationEvent, Usage } from '../events.ts';
-import { ReplyFault, type ClientContext, type Format, type ReplyContext } from '../format.ts';
+import { ReplyFault } from '../faults.ts';
+import type { ClientContext, Format, ReplyContext } from '../format.ts';
 
 /**
  * Replays a stored reply in the other form: a stream as a plain body, a body as a stream. Both directions go through

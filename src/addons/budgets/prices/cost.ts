@@ -1,6 +1,6 @@
 import type { Usage } from '../../../formats/events.ts';
-import { nanoOf, type Fraction, type Nano, type Pico } from '../../../core/ports/money.ts';
-import type { Rates, Rating } from './rates.ts';
+import { nanoOf, type Nano } from '../../../core/ports/money.ts';
+import { PRICE_KINDS, TOKENS, type PriceKind, type Rating } from './rates.ts';
 
 /** Tokens of the whole prompt, which decide whether it is a long one. */
 export const promptTokens = ({ input }: Usage): number => input;
@@ -11,8 +11,22 @@ export const totalOfAll = ({ total, otherModels = [] }: Usage): number =>
 export const cachedOfAll = ({ cacheRead = 0, otherModels = [] }: Usage): number =>
   otherModels.reduce((sum, { usage }) => sum + (usage.cacheRead ?? 0), cacheRead);
 
-/** The cost of what one model used. Kinds are disjoint: a part of the input is paid once. Undefined: a used kind has no price. */
-export function costOf(usage: Usage, { rates, tokens, units, searches }: Rating): Nano | undefined {
+/** The cost of what one model used. Undefined: a used kind has no price. */
+export function costOf(usage: Usage, rating: Rating): Nano | undefined {
+  const { rates, tokens, units } = rating;
+  const used = usedOf(usage, rating);
+  let nano = 0;
+  for (const { kind, per } of PRICE_KINDS) {
+    if (!(used[kind] > 0)) continue;
+    const price = rates[kind];
+    if (price === undefined) return undefined;
+    nano += nanoOf(Math.min(used[kind], MAX_UNITS), price, per === TOKENS ? tokens : units);
+  }
+  return Math.min(nano, Number.MAX_SAFE_INTEGER);
+}
+
+/** The number of units of each kind. Kinds are disjoint: a part of the input is paid once. */
+function usedOf(usage: Usage, { rates, searches }: Rating): Readonly<Record<PriceKind, number>> {
   const cached = usage.cacheRead ?? 0;
   const write1h = usage.cacheWrite1h ?? 0;
   const write5m = Math.max(0, (usage.cacheWrite ?? 0) - write1h);
@@ -25,41 +39,30 @@ export function costOf(usage: Usage, { rates, tokens, units, searches }: Rating)
   const imageIn = Math.min(Math.max(0, (usage.inputImage ?? 0) - imageCached), left);
   const audioOut = Math.min(usage.outputAudio ?? 0, usage.output);
   const imageOut = Math.min(usage.outputImage ?? 0, usage.output - audioOut);
-  const { input, output } = rates;
-  const nano =
-    part(left - imageIn, input, tokens) +
-    part(cached - audioCached - imageCached, rates.cached, tokens) +
-    part(write5m, rates.write5m, tokens) +
-    part(write1h, rates.write1h, tokens) +
-    part(audioIn, rates.audioIn, tokens) +
-    part(audioCached, rates.audioCached, tokens) +
-    part(imageIn, rates.imageIn, tokens) +
-    part(imageCached, rates.imageCached, tokens) +
-    part(usage.output - audioOut - imageOut, output, tokens) +
-    part(audioOut, rates.audioOut, tokens) +
-    part(imageOut, rates.imageOut, tokens) +
-    part(searches === undefined ? (usage.searches ?? 0) : paidSearches(usage, searches), rates.search, units) +
-    part(usage.fileSearches ?? 0, rates.fileSearch, units) +
-    part(usage.mapSearches ?? 0, rates.mapSearch, units) +
-    part(usage.containers ?? 0, rates.container, units) +
-    part(usage.seconds ?? 0, rates.second, units) +
-    picturesOf(usage, rates, units);
-  return Number.isNaN(nano) ? undefined : Math.min(nano, Number.MAX_SAFE_INTEGER);
+  return {
+    input: left - imageIn,
+    cached: cached - audioCached - imageCached,
+    write5m,
+    write1h,
+    audioIn,
+    audioCached,
+    imageIn,
+    imageCached,
+    output: usage.output - audioOut - imageOut,
+    audioOut,
+    imageOut,
+    search: searches === undefined ? (usage.searches ?? 0) : paidSearches(usage, searches),
+    fileSearch: usage.fileSearches ?? 0,
+    mapSearch: usage.mapSearches ?? 0,
+    container: usage.containers ?? 0,
+    second: usage.seconds ?? 0,
+    // Pictures cost as tokens where a model has no price per picture, or reports tokens: Gemini's two prices are the same.
+    image: rates.image === undefined || usage.outputImage ? 0 : (usage.images ?? 0),
+  };
 }
 
 /** Counts are numbers of an upstream: JSON has negative and infinite ones (1e999). No reply has as much. */
 const MAX_UNITS = 1e12;
 
-/** NaN if units were used whose price is unknown. */
-function part(used: number, price: Pico | undefined, factor: Fraction): Nano {
-  if (!(used > 0)) return 0;
-  return price === undefined ? NaN : nanoOf(Math.min(used, MAX_UNITS), price, factor);
-}
-
 const paidSearches = ({ searches = 0 }: Usage, paid: 'once' | 'each'): number =>
   paid === 'each' ? 1 : Math.min(1, searches);
-
-/** Pictures cost as tokens where a model has no price per picture, or reports tokens: Gemini's two prices are the same. */
-function picturesOf({ images = 0, outputImage }: Usage, { image }: Rates, units: Fraction): Nano {
-  return image === undefined || outputImage ? 0 : part(images, image, units);
-}

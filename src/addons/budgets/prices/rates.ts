@@ -1,7 +1,7 @@
 import type { Fraction, Pico } from '../../../core/ports/money.ts';
 
 /** Prices of tokens are for so many. */
-const TOKENS = 1e6;
+export const TOKENS = 1e6;
 
 /** The kinds of units that have a price, their names in prices.yaml and data/models.json, and the units that a price is for. */
 export const PRICE_KINDS = [

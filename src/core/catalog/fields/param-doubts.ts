@@ -2,7 +2,7 @@ import { apiOf, completed } from '../../../formats/fields/written-for.ts';
 import type { ParameterApi } from '../../../formats/fields/field-table.ts';
 import { ConfigParams } from '../../../formats/config-params.ts';
 import type { Conversation } from '../../../formats/conversation.ts';
-import { RequestFault } from '../../../formats/format.ts';
+import { RequestFault } from '../../../formats/faults.ts';
 import { formats } from '../../../formats/index.ts';
 import { operations } from '../../operations/index.ts';
 import type { Spoken } from '../../providers/definition.ts';

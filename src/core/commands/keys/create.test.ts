@@ -16,7 +16,7 @@ function create(options: Partial<CreateKeyOptions> & { id: string }) {
 
 async function settingsWith(yaml: string) {
   const files = {
-    'c/catalog.yaml': 'providers:\n  - { slug: sim, provider: simulator }\n',
+    'c/catalog.yaml': 'providers:\n  - { slug: sim, provider: openai, base_url: "https://sim.example/v1" }\n',
     'c/keys.yaml': `keys:\n${yaml}`,
   };
   const result = await loadSettings('c', { env: {}, files: memoryFiles(files), now: NOW });

@@ -22,7 +22,7 @@ keys:
 let folder: TestFolder;
 beforeEach(() => {
   folder = new TestFolder();
-  folder.write('catalog.yaml', 'providers:\n  - { slug: sim, provider: simulator }\n');
+  folder.write('catalog.yaml', 'providers:\n  - { slug: sim, provider: openai, base_url: "https://sim.example/v1" }\n');
   folder.write('keys.yaml', KEYS);
 });
 afterEach(() => folder.remove());

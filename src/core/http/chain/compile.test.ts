@@ -31,7 +31,8 @@ async function problemsOf({ server = '', gateway = {}, module }: Files): Promise
       `import * as api from ${JSON.stringify(API)};\nconst none = { type: 'object', additionalProperties: false, properties: {} };\n${module}\n`,
     );
   }
-  const folder = writeSettings({ server: server.replaceAll('MODULE', file), gateway });
+  const catalog = { providers: [{ slug: 'sim', provider: 'openai', base_url: 'https://sim.example/v1' }] };
+  const folder = writeSettings({ server: server.replaceAll('MODULE', file), catalog, gateway });
   try {
     const loaded = await loadSettings(folder, { env: {} });
     await checkSettings(loaded, folder);
@@ -341,8 +342,10 @@ describe('an external plugin', () => {
 });
 
 // The chain only passes the context on; these tests give it a list to write to.
-const run = (instances: readonly Instance[], log: string[] = []) =>
-  compose(instances, 'entry')({ log } as unknown as GatewayContext).then(() => log);
+const run = async (instances: readonly Instance[], log: string[] = []) => {
+  await compose(instances, 'entry')({ log } as unknown as GatewayContext);
+  return log;
+};
 const logOf = (ctx: GatewayContext): string[] => (ctx as unknown as { log: string[] }).log;
 const plugin = (name: string, middleware: Middleware, repeats = false): Instance => ({ name, middleware, repeats });
 const around = (name: string): Instance =>

@@ -1,7 +1,7 @@
 import type { GatewayContext } from '../../kernel/index.ts';
 import type { PluginLevel } from '../../../plugin/index.ts';
 import type { Step } from '../../kernel/define.ts';
-import { started, type Chain, type ChainContext, type Instance } from './instance.ts';
+import type { Chain, ChainContext, Instance } from './instance.ts';
 import { watchedLink } from './watched-link.ts';
 
 const ended = Promise.resolve();
@@ -14,10 +14,13 @@ export const subjectOf: Readonly<Record<PluginLevel, (ctx: ChainContext) => obje
   attempt: ({ attempt }) => attempt?.target,
 };
 
-/** Compiles plugins to one function: for each operation, config or target a plan without idle plugins. */
+/**
+ * Compiles plugins to one function: for each operation, config or target a plan without idle plugins. It throws where a step throws
+ * before any has waited.
+ */
 export function compose(instances: readonly Instance[], level: PluginLevel): Chain {
   const whole = fold(instances);
-  if (instances.every(({ isIdleFor }) => !isIdleFor)) return (ctx) => started(whole, ctx);
+  if (instances.every(({ isIdleFor }) => !isIdleFor)) return whole;
   const plans = new WeakMap<object, Chain>();
   const compilePlan = (subject: object): Chain => {
     const plan = fold(instances.filter(({ isIdleFor }) => !isIdleFor?.(subject)));
@@ -27,7 +30,8 @@ export function compose(instances: readonly Instance[], level: PluginLevel): Cha
   const subject = subjectOf[level];
   return (ctx) => {
     const one = subject(ctx);
-    return started(one ? (plans.get(one) ?? compilePlan(one)) : whole, ctx);
+    const plan = one ? (plans.get(one) ?? compilePlan(one)) : whole;
+    return plan(ctx);
   };
 }
 
@@ -55,7 +59,7 @@ const plainLink =
 /** Runs steps one after another. Only a step that waits makes a promise. */
 function stepsLink(steps: readonly Step[], downstream: Chain): Chain {
   if (steps.length === 0) return downstream;
-  const runFrom = (first: number, ctx: ChainContext): Promise<void> => {
+  const run = (ctx: ChainContext, first = 0): Promise<void> => {
     for (let at = first; at < steps.length; at += 1) {
       const waiting = steps[at]!.step(ctx as GatewayContext);
       if (!waiting) continue;
@@ -66,6 +70,6 @@ function stepsLink(steps: readonly Step[], downstream: Chain): Chain {
   };
   // A closure in the loop would put a variable `at` on the heap for each step (measured: 0.7 KB per request).
   const resume = (waiting: Promise<void>, next: number, ctx: ChainContext): Promise<void> =>
-    waiting.then(() => runFrom(next, ctx));
-  return (ctx) => runFrom(0, ctx);
+    waiting.then(() => run(ctx, next));
+  return run;
 }

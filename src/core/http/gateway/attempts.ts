@@ -1,8 +1,15 @@
 import { koaContextOf, noReply, Scope, started, type Chain, type ChainContext } from '../chain/instance.ts';
-import { currentWork, isGivenUp } from '../../kernel/outside/plugin-work.ts';
+import { currentWork } from '../../kernel/outside/plugin-work.ts';
 import type { DefaultedParam, Loss } from '../../../formats/conversation.ts';
 import type { Signals } from '../../../formats/events.ts';
-import { Cancellation, GatewayError, type CacheStatus, type Choice, type Clock } from '../../../plugin/index.ts';
+import {
+  Cancellation,
+  GatewayError,
+  type CacheStatus,
+  type Choice,
+  type Clock,
+  type Reply,
+} from '../../../plugin/index.ts';
 import {
   toGatewayError,
   type RequestBody,
@@ -41,41 +48,33 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   wait: Attempt['wait'];
   signals: Signals | undefined;
   error: GatewayError | undefined;
-  timeouts: Timeouts;
+  resolved: ResolvedTarget | undefined;
   readonly #defaults: Timeouts;
   readonly #exchange: Exchange;
-  #resolved: ResolvedTarget | undefined;
 
   constructor(exchange: Exchange, body: RequestBody, setup: TargetAttemptSetup) {
     super();
+    this.owner = exchange;
     const { target, choice } = setup;
     this.#exchange = exchange;
-    this.cancellation = cancellationWithin(exchange);
+    const { cancellation } = exchange;
+    // Errors of its listeners are reported as those of the exchange's listeners are.
+    this.cancellation = cancellation instanceof GuardedCancellation ? cancellation.another() : new Cancellation();
     this.choice = choice;
     this.number = exchange.attempts.length;
     this.body = body;
     this.target = target;
     this.startedAt = setup.now;
     this.#defaults = setup.timeouts;
-    this.timeouts = { ...setup.timeouts, ...target.timeouts };
-  }
-
-  protected override get isFenced(): boolean {
-    return isGivenUp(this.#exchange);
   }
 
   get deadline(): number {
     return Math.min(this.startedAt + this.timeouts.total, this.#exchange.deadline);
   }
 
-  get resolved(): ResolvedTarget | undefined {
-    return this.#resolved;
-  }
-
   /** The most specific settings win: the target's, then the catalog entry's, then the server's. */
-  set resolved(resolved: ResolvedTarget | undefined) {
-    this.#resolved = resolved;
-    this.timeouts = { ...this.#defaults, ...resolved?.timeouts, ...this.target.timeouts };
+  get timeouts(): Timeouts {
+    return { ...this.#defaults, ...this.resolved?.timeouts, ...this.target.timeouts };
   }
 
   onCancelled(reason: GatewayError): void {
@@ -88,10 +87,6 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
     if (this.body.original.length > KEPT_BODY_BYTES) this.body = this.body.outline();
   }
 }
-
-/** Errors of its listeners are reported as those of the exchange's listeners are. */
-const cancellationWithin = ({ cancellation }: Exchange): Cancellation =>
-  cancellation instanceof GuardedCancellation ? cancellation.another() : new Cancellation();
 
 interface TargetAttemptSetup {
   readonly target: Target;
@@ -114,7 +109,15 @@ interface AttemptSetup {
 }
 
 export function createAttemptRunner(setup: AttemptSetup): AttemptRunner {
-  return { run: (ctx, target, choice) => started(() => runAttempt(setup, ctx, { target, choice }), ctx) };
+  return {
+    run(ctx, target, choice) {
+      try {
+        return runAttempt(setup, ctx, { target, choice });
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+  };
 }
 
 function runAttempt(
@@ -124,28 +127,29 @@ function runAttempt(
 ): Promise<void> {
   const { exchange } = ctx;
   passOn(exchange);
+  const { cancellation } = exchange;
   const { body } = exchange.request;
   if (!body) throw new GatewayError('internal_error', 'An attempt was started after a reply was set.');
   const attempt = new TargetAttempt(exchange, body, { ...chosen, now: clock.now(), timeouts });
   exchange.attempts.push(attempt);
-  exchange.cancellation.listen(attempt);
+  cancellation.listen(attempt);
   exchange.onEnd(() => {
-    exchange.cancellation.unlisten(attempt);
+    cancellation.unlisten(attempt);
     attempt.onCancelled(OVER);
   });
   const scope = new RunningAttempt(ctx, attempt);
   const lost = (thrown: unknown): never => {
     loseAttempt(attempt, thrown);
-    exchange.cancellation.unlisten(attempt);
+    cancellation.unlisten(attempt);
     throw thrown;
   };
   const answered = (): void => {
-    if (!attempt.reply) scope.answerByStatus();
-    if (!attempt.reply) lost(noReply(attempt));
-    winAttempt(exchange, attempt, scope.headers);
+    const reply = attempt.reply ?? scope.answerByStatus();
+    if (reply) winAttempt(exchange, attempt, { reply, captured: scope.captured });
+    else lost(noReply(attempt));
   };
   const { chain: own } = chosen.target;
-  return (own ? own.run(scope) : chain(scope)).then(answered, lost);
+  return started(own ? own.run : chain, scope).then(answered, lost);
 }
 
 /** An external plugin may run attempts in place of `next`. A plugin that has been given up may not. */
@@ -166,9 +170,13 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
   attempt.cancellation.cancel(error);
 }
 
-/** @param captured the headers that external plugins set on the attempt's response */
-function winAttempt(exchange: Exchange, attempt: TargetAttempt, captured: ResponseCapture | undefined): void {
-  const reply = attempt.reply!;
+interface Won {
+  readonly reply: Reply;
+  /** The headers that external plugins set on the attempt's response; undefined when none ran. */
+  readonly captured: ResponseCapture | undefined;
+}
+
+function winAttempt(exchange: Exchange, attempt: TargetAttempt, { reply, captured }: Won): void {
   if (captured)
     for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
   exchange.reply = reply;
@@ -184,7 +192,7 @@ class RunningAttempt extends Scope {
   readonly attempt: TargetAttempt;
   readonly #ctx: ChainContext;
   #koa: GatewayContext | undefined;
-  #captured: ResponseCapture | undefined;
+  captured: ResponseCapture | undefined;
 
   constructor(ctx: ChainContext, attempt: TargetAttempt) {
     super();
@@ -193,19 +201,15 @@ class RunningAttempt extends Scope {
     this.#ctx = ctx;
   }
 
-  /** The headers of the attempt's response; undefined when no external plugin ran. */
-  get headers(): ResponseCapture | undefined {
-    return this.#captured;
-  }
-
   override koa(): GatewayContext {
-    this.#captured ??= new ResponseCapture();
-    return (this.#koa ??= attemptContext(koaContextOf(this.#ctx), this.attempt, this.#captured));
+    this.captured ??= new ResponseCapture();
+    return (this.#koa ??= attemptContext(koaContextOf(this.#ctx), this.attempt, this.captured));
   }
 
   /** Replies with the status that an external plugin has set, if one has. */
-  answerByStatus(): void {
+  answerByStatus(): Reply | undefined {
     if (this.#koa) answerByStatus(this.#koa.response);
+    return this.attempt.reply;
   }
 }
 

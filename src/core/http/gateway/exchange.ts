@@ -82,7 +82,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   #firstListener: EndListener | undefined;
   #lastListener: EndListener | undefined;
   #end: ReplyEnd | undefined;
-  #deadline = Infinity;
+  #deadline: number;
   /** Set where the caller chose the id: it may send the same one again. Not private: explain reads through derived objects. */
   readonly ownReplyId: string | undefined;
   readonly #cancellation = new GuardedCancellation(this);
@@ -100,7 +100,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.startedAt = clock.now();
     this.#onDeadline = setup.onDeadline;
     this.#onListenerFault = setup.onListenerFault;
-    this.deadline = this.startedAt + snapshot.server.deadlineMs;
+    this.#deadline = this.startedAt + snapshot.server.deadlineMs;
+    setup.onDeadline?.(this.#deadline);
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;
@@ -135,10 +136,6 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     if (isGivenUp(this)) return;
     this.#deadline = deadline;
     this.#onDeadline?.(deadline);
-  }
-
-  protected override get isFenced(): boolean {
-    return isGivenUp(this);
   }
 
   /** A listener added after the end runs at once: an attempt that was never awaited must not outlive its request. */

@@ -36,7 +36,9 @@ export class GuardedCancellation extends Cancellation {
   }
 
   override onCancel(listener: (reason: GatewayError) => void): () => void {
-    return super.onCancel(guardedListener(listener, this.#faults));
+    const guarded = guardedListener(listener, this.#faults);
+    super.listen(guarded);
+    return () => super.unlisten(guarded);
   }
 
   override listen(listener: CancelListener): void {

@@ -63,7 +63,7 @@ function setGatewayHeaders({ headers, status }: Reply, exchange: HttpExchange, n
   if (attempt.target.name !== undefined) headers[names.targetName] = headerText(attempt.target.name);
   headers[names.retryCount] = String(retriesOf(attempt.tries));
   if (attempt.resolved) headers[names.provider] = attempt.resolved.slug;
-  if (attempt.resolved && exchange.alias) headers[names.model] = attempt.resolved.model;
+  if (attempt.resolved && exchange.alias) headers[names.model] = headerText(attempt.resolved.model);
   if (attempt.resolved?.estimatesTokens) headers[names.tokenCount] = 'estimate';
   if (attempt.cache) headers[names.cacheStatus] = attempt.cache.toUpperCase();
   // For a stream, only the losses known from its first events. The record and the metrics have all of them.

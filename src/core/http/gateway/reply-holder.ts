@@ -1,4 +1,5 @@
 import { cancelReply, heldReply } from '../../kernel/reply.ts';
+import { isGivenUp } from '../../kernel/outside/plugin-work.ts';
 import { GatewayError, type Reply } from '../../../plugin/index.ts';
 import type { ReplyWithForm } from '../../../plugin/reply.ts';
 
@@ -9,18 +10,17 @@ const TOO_LATE = new GatewayError('client_closed', 'The reply came too late.');
 export abstract class ReplyHolder {
   #reply: ReplyWithForm | undefined;
   #sealed = false;
-
-  /** True if the running code belongs to a plugin that has been given up. Such code changes nothing here. */
-  protected abstract get isFenced(): boolean;
+  /** The exchange whose plugins change nothing here once they have been given up. */
+  protected owner: object = this;
 
   /** A plugin that has been given up gets a copy, which it may change without effect. */
   get reply(): ReplyWithForm | undefined {
     const reply = this.#reply;
-    return reply && this.isFenced ? { ...reply, headers: { ...reply.headers } } : reply;
+    return reply && isGivenUp(this.owner) ? { ...reply, headers: { ...reply.headers } } : reply;
   }
 
   set reply(reply: Reply | undefined) {
-    if (this.#sealed || this.isFenced) {
+    if (this.#sealed || isGivenUp(this.owner)) {
       cancelReply(reply, TOO_LATE);
       return;
     }

@@ -65,14 +65,13 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
     const { snapshot } = lease;
-    const id = newId?.();
     const exchange = new HttpExchange(incoming.req, {
       operation,
       clientFormat: format,
       params,
       snapshot,
       clock,
-      id,
+      id: newId?.(),
       onDeadline,
       onListenerFault,
     });
@@ -97,9 +96,9 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     let reply: Reply;
     try {
       await snapshot.entry(scope);
-      if (!exchange.reply) scope.answerByStatus();
-      if (!exchange.reply) throw noReply(exchange);
-      reply = exchange.reply;
+      const answer = exchange.reply ?? scope.answerByStatus();
+      if (!answer) throw noReply(exchange);
+      reply = answer;
     } catch (thrown) {
       const error = toGatewayError(thrown);
       // `watchedLink` has already logged faults of external plugins.

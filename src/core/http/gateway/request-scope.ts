@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { Format } from '../../../formats/format.ts';
 import type { Exchange, GatewayContext, Operation, PathParams } from '../../kernel/index.ts';
-import type { GatewayError } from '../../../plugin/index.ts';
+import type { GatewayError, Reply } from '../../../plugin/index.ts';
 import { Scope } from '../chain/instance.ts';
 import { answerByStatus } from './koa-reply.ts';
 
@@ -50,7 +50,9 @@ export class RequestScope extends Scope {
     return (this.#koa ??= Object.assign(this.#incoming.koa(), { exchange: this.exchange, attempt: undefined }));
   }
 
-  answerByStatus(): void {
+  /** Replies with the status that an external plugin has set, if one has. */
+  answerByStatus(): Reply | undefined {
     if (this.#koa) answerByStatus(this.#koa.response);
+    return this.exchange.reply;
   }
 }

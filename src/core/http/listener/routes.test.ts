@@ -119,8 +119,6 @@ describe('the guessed API of a request without a route', () => {
     ['/v1/chat/completions/x', version, 'openai-chat'],
     ['/v1/models/x', {}, 'openai-chat'],
     ['/v1/models/x', version, 'anthropic-messages'],
-    ['/v1/files', version, 'anthropic-messages'],
-    ['/v1/files', {}, 'openai-chat'],
     ['/v1/batches', {}, undefined],
     ['/', {}, undefined],
   ])('%s %j: %s', (path, headers, format) => {

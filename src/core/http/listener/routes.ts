@@ -34,6 +34,8 @@ function compileRoute(group: readonly Operation[]): HttpRoute {
   const hasParts = template.includes('{');
   const texts = [...template.matchAll(PART)].flatMap(([, , name = '', values]) => (values ? [name] : []));
   const read = (path: string): PathParams | undefined => (hasParts ? readParams(pattern, path, texts) : NO_PARTS);
+  const only = ordered.length === 1 && hasNoSelector(ordered[0]!) && !hasParts ? ordered[0] : undefined;
+  const routed: Routed | undefined = only && { operation: only, format: only.format, params: NO_PARTS };
   return {
     method,
     template,
@@ -43,6 +45,7 @@ function compileRoute(group: readonly Operation[]): HttpRoute {
       return params ? expand(template, params) : path;
     },
     read({ path, headers, querystring = '' }) {
+      if (routed) return routed;
       const operation = operationFor(ordered, headers, querystring);
       const { format } = operation ?? ordered[0]!;
       const params = read(path);

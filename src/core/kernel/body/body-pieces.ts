@@ -17,10 +17,10 @@ export function requestDecoder({ headers }: IncomingMessage): ContentDecoder | u
 }
 
 /** The size of a request's body in bytes, where the client has announced it: `content-length` is that of the coded body. */
-export const announcedBytes = ({ headers }: IncomingMessage): number | undefined =>
-  headers['content-length'] === undefined || codingOf(headers['content-encoding']) !== undefined
-    ? undefined
-    : Number(headers['content-length']);
+export function announcedBytes({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined || codingOf(headers['content-encoding']) !== undefined ? undefined : Number(length);
+}
 
 /** The error of a body that breaks while it is read: the client has left, or its coding is at fault. */
 export function brokenBody(cause: unknown): GatewayError {

@@ -39,11 +39,12 @@ export class FieldNames {
 
   /** Throws GatewayError `ambiguous_parameter` for a key that equals one of the names only after folding. */
   check(body: RequestBody): void {
-    checkKeys(body.keys(), this.#root, '');
-    // Few of some forty fields are nested.
-    this.#root.nested.forEach((node, key) => {
-      if (body.has(key)) checkValue(body.value(key), node, key);
-    });
+    const keys = body.keys();
+    checkKeys(keys, this.#root, '');
+    for (const key of keys) {
+      const node = this.#root.nested.get(key);
+      if (node) checkValue(body.value(key), node, key);
+    }
   }
 }
 

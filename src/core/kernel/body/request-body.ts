@@ -1,3 +1,4 @@
+import type { SearchableBody } from '../../../formats/body-view.ts';
 import type { RequestBody as PublicRequestBody, Edit } from '../../../plugin/request.ts';
 import { isUtf8 } from 'node:buffer';
 import { repeatedKey } from '../../../formats/json/scan.ts';
@@ -10,7 +11,7 @@ import { GatewayError } from '../../../plugin/errors.ts';
 import { shared } from '../outside/frozen.ts';
 
 /** A body as bytes and a list of edits: unedited bytes are sent as written, and all views share one parse. */
-export class RequestBody implements PublicRequestBody {
+export class RequestBody implements PublicRequestBody, SearchableBody {
   readonly #shared: SharedParse;
   readonly #edits: readonly Edit[];
   #json: Record<string, unknown> | undefined;
@@ -33,7 +34,16 @@ export class RequestBody implements PublicRequestBody {
     const scanned = scanObject(bytes, typeof limits === 'number' ? { ...UNLIMITED, depth: limits } : limits);
     const { topLevel, longTexts } = scanned;
     return new RequestBody(
-      { bytes, topLevel, longTexts, values: undefined, json: undefined, abridged: undefined, hasReferences: undefined },
+      {
+        bytes,
+        topLevel,
+        longTexts,
+        values: undefined,
+        json: undefined,
+        abridged: undefined,
+        hasReferences: undefined,
+        escapesAscii: undefined,
+      },
       NO_EDITS,
     );
   }
@@ -58,7 +68,7 @@ export class RequestBody implements PublicRequestBody {
 
   /** A top-level string as it will be sent, without parsing the body. */
   string(key: string): string | undefined {
-    const value = this.value(key);
+    const value = this.#valueOf(key);
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -70,13 +80,14 @@ export class RequestBody implements PublicRequestBody {
   #valueOf(key: string): unknown {
     const json = this.#json ?? (this.#edits.length === 0 ? this.#shared.json : undefined);
     if (json) return json[key];
-    if (this.#isEdited(key)) return (onlyScalar(this.#edits) ?? { value: this.#member(key)[key] }).value;
+    if (this.#edits.length > 0 && this.#isEdited(key))
+      return (onlyScalar(this.#edits) ?? { value: this.#member(key)[key] }).value;
     const span = this.#shared.topLevel.get(key);
     return span && this.#original(key, span);
   }
 
   has(key: string): boolean {
-    if (!this.#isEdited(key)) return this.#shared.topLevel.has(key);
+    if (this.#edits.length === 0 || !this.#isEdited(key)) return this.#shared.topLevel.has(key);
     return onlyScalar(this.#edits) !== undefined || Object.hasOwn(this.#member(key), key);
   }
 
@@ -88,6 +99,22 @@ export class RequestBody implements PublicRequestBody {
     if (key === undefined) return;
     const message = `\`${param}\` has an object with the key ${JSON.stringify(key.slice(0, SHOWN_KEY))} twice.`;
     throw new GatewayError('duplicate_parameter', message, { param });
+  }
+
+  /**
+   * Searches the caller's bytes only: values from an override are the operator's and stay. True for bytes with needless
+   * escapes, because only parsing shows what they hold.
+   */
+  contains(text: string): boolean {
+    const { bytes } = this.#shared;
+    return bytes.includes(text) || (this.#shared.escapesAscii ??= escapesAscii(bytes));
+  }
+
+  mayMatch(pattern: RegExp, keys?: readonly string[]): boolean {
+    const { bytes } = this.#shared;
+    if (this.#edits.some(({ path }) => NESTED.has(path[0]))) return true;
+    // A search for a text makes no string of the body.
+    return (!keys || keys.some((key) => bytes.includes(key))) && pattern.test(bytes.toString('latin1'));
   }
 
   /** The top-level keys as they will be sent, without parsing any value that no edit touches. */
@@ -286,7 +313,18 @@ interface SharedParse {
   /** With short texts in place of long ones. */
   abridged: Record<string, unknown> | undefined;
   hasReferences: boolean | undefined;
+  escapesAscii: boolean | undefined;
 }
+
+const NESTED: ReadonlySet<string | undefined> = new Set(['messages', 'tools', 'functions']);
+
+const ANY_ESCAPE = Buffer.from(String.raw`\u00`);
+/** The escape of a printable ASCII character, except those that encoders write: Go and Gson escape `&`, `<`, `>` and `=`, Gson and PHP also `'`. */
+const ASCII_ESCAPE = /\\u00(?!26|27|3[cde])[2-7]/i;
+
+/** True if the body escapes printable ASCII characters as no encoder does: a search of its bytes could miss a text. */
+const escapesAscii = (bytes: Buffer): boolean =>
+  bytes.includes(ANY_ESCAPE) && ASCII_ESCAPE.test(bytes.toString('latin1'));
 
 /** The scan guarantees an object. If scan and parser ever disagree, the caller still gets a 400. */
 function parse(text: string): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { claimOf } from '../../../formats/counts.ts';
 import { asList } from '../../../formats/gemini/wire.ts';
 import { PlainPassThrough } from '../../../formats/streams/plain-pass-through.ts';
 import { compact, isObject } from '../../../formats/json/object.ts';
-import { ReplyFault } from '../../../formats/format.ts';
+import { ReplyFault } from '../../../formats/faults.ts';
 import type { BodyEdit } from '../../../formats/body-view.ts';
 import { LossReport } from '../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../codec.ts';

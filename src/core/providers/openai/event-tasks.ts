@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../formats/conversation.ts';
 import { withCount } from '../../../formats/broken-generation.ts';
 import { type GenerationEvent, type Signals, type Usage, createSignals } from '../../../formats/events.ts';
-import { ReplyFault, type PassThrough } from '../../../formats/format.ts';
+import { ReplyFault } from '../../../formats/faults.ts';
+import type { PassThrough } from '../../../formats/format.ts';
 import { isObject, parseJson } from '../../../formats/json/object.ts';
 import { failureOfEvent } from '../../../formats/openai-chat/errors.ts';
 import { usageMember, usageRequest } from '../../../formats/openai-chat/stream-usage.ts';

@@ -1,5 +1,5 @@
 import { type GenerationEvent, createSignals } from '../../../formats/events.ts';
-import { ReplyFault } from '../../../formats/format.ts';
+import { ReplyFault } from '../../../formats/faults.ts';
 import { failureOfEvent } from '../../../formats/openai-chat/errors.ts';
 import { usageEvent } from '../../../formats/openai-chat/reply-fields.ts';
 import { objectOf, isObject, listOf } from '../../../formats/json/object.ts';

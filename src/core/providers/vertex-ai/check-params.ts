@@ -1,5 +1,5 @@
 import type { VertexEntry as VertexSettings } from '../../../../schemas/types.generated.ts';
-import { RequestFault } from '../../../formats/format.ts';
+import { RequestFault } from '../../../formats/faults.ts';
 import { checkLabels } from '../../../formats/labels.ts';
 import { GatewayError } from '../../../plugin/index.ts';
 import { nearest } from '../../kernel/index.ts';

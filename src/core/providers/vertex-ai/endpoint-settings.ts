@@ -9,7 +9,7 @@ import { ENDPOINT_METHODS, ENDPOINT_PREFIX } from './families.ts';
 import { isEndpointId, readDedicatedHost } from './hosts.ts';
 import { explainPermission } from './hints.ts';
 import type { Loss } from '../../../formats/conversation.ts';
-import { ReplyFault } from '../../../formats/format.ts';
+import { ReplyFault } from '../../../formats/faults.ts';
 import { textOf } from '../../../formats/sse/stream-start.ts';
 
 export interface DeployedModel {

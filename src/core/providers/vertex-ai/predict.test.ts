@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ReplyFault } from '../../../formats/format.ts';
+import { ReplyFault } from '../../../formats/faults.ts';
 import { predictEnvelope } from './endpoint-settings.ts';
 
 const messages = [{ role: 'user', content: 'Grüße 🌍' }];

@@ -26,7 +26,10 @@ export class RecurringTexts<V extends string | object = string> {
     this.#write = write;
   }
 
-  of(text: string): V {
+  of(text: string): V;
+  of(text: string | undefined): V | undefined;
+  of(text: string | undefined): V | undefined {
+    if (text === undefined) return undefined;
     const latest = this.#latest;
     return latest !== undefined && latest.text === text ? latest.written : this.#find(text);
   }

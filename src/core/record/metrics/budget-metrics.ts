@@ -1,4 +1,3 @@
-import { ALERT_KINDS } from '../../kernel/alert-kinds.ts';
 import { each, metric } from './metric-spec.ts';
 
 export const BUDGET_METRICS = {
@@ -6,11 +5,6 @@ export const BUDGET_METRICS = {
     name: 'gatehouse_budget_refusals_total',
     help: 'Requests that a budget did not admit, by budget and reason: exceeded, unavailable (the process had to ask the store for room).',
     labels: ['budget', 'why'],
-  }),
-  budgetWarnings: metric({
-    name: 'gatehouse_budget_alerts_total',
-    help: 'Alerts of budgets that were reached, by budget and percentage of the cap.',
-    labels: ['budget', 'percent'],
   }),
   budgetSpent: metric({
     name: 'gatehouse_budget_spent',
@@ -49,26 +43,5 @@ export const BUDGET_METRICS = {
     name: 'gatehouse_budget_leases_lost_total',
     help: 'Leases that the store declared lost, because the process did not report for 30 s.',
     zero: [{}],
-  }),
-  alerts: metric({
-    name: 'gatehouse_alerts_total',
-    help: `Alerts that were raised, by kind: ${ALERT_KINDS.join(', ')}.`,
-    labels: ['kind'],
-    zero: each('kind', ALERT_KINDS),
-  }),
-  webhookTries: metric({
-    name: 'gatehouse_webhook_tries_total',
-    help: 'Tries to deliver an alert, by webhook and result.',
-    labels: ['webhook', 'result'],
-  }),
-  webhookDeadLetters: metric({
-    name: 'gatehouse_webhook_dead_letters_total',
-    help: 'Alerts that a webhook did not get, by reason: tries (the last one failed), queue_full, removed (from the settings), shutdown. The log has each of them.',
-    labels: ['webhook', 'reason'],
-  }),
-  webhookQueue: metric({
-    name: 'gatehouse_webhook_queue',
-    help: 'Alerts that wait for a webhook, at most 1000.',
-    labels: ['webhook'],
   }),
 };

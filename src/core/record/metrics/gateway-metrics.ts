@@ -61,33 +61,6 @@ export const GATEWAY_METRICS = {
     labels: ['reason'],
     zero: each('reason', ['timeout', 'full', 'closed', 'refused']),
   }),
-  workers: metric({
-    name: 'gatehouse_workers',
-    help: 'Worker processes that serve requests. Only with --workers.',
-    aggregator: 'primary',
-  }),
-  workerExits: metric({
-    name: 'gatehouse_worker_exits_total',
-    help: 'Worker processes that ended unexpectedly, by reason: code (an error in it), signal (killed by the system, for example out of memory, or by the primary; see gatehouse_worker_kills_total). Only with --workers.',
-    labels: ['reason'],
-    aggregator: 'primary',
-  }),
-  workersKilled: metric({
-    name: 'gatehouse_worker_kills_total',
-    help: 'Worker processes that the primary killed, by reason: blocked (its event loop did not run for 10 s), drain (it did not end in time), start (it did not begin to serve). Only with --workers.',
-    labels: ['reason'],
-    aggregator: 'primary',
-  }),
-  workerRequestsCut: metric({
-    name: 'gatehouse_worker_requests_cut_total',
-    help: 'Requests in flight in workers that were killed or crashed, as each worker last reported, up to 250 ms before its end. No other metric counts these requests. Only with --workers.',
-    aggregator: 'primary',
-  }),
-  workerConnectionsCut: metric({
-    name: 'gatehouse_worker_connections_cut_total',
-    help: 'Connections of clients that closed with workers that were killed or crashed, including idle ones, with the same accuracy as gatehouse_worker_requests_cut_total. Only with --workers.',
-    aggregator: 'primary',
-  }),
   pluginFailures: metric({
     name: 'gatehouse_plugin_failures_total',
     help: 'Faults of external plugins, by the name of the plugin in the settings and kind: timeout (limits.plugin_time or the deadline passed), error (it threw), stream (its wrapper of a reply threw), listener (its listener of onEnd or onCancel threw), rejection (an unhandled rejection).',
@@ -109,7 +82,7 @@ export const GATEWAY_METRICS = {
     help: 'Requests whose reply has ended. status_class is the outcome: a stream that failed after its 200 counts as its error, a client that disconnected as 4xx (499). cache: result of the cache for the attempt that answered, as in gatehouse_cache_requests_total; empty without a cache.',
     labels: ['route', 'status_class', 'stream', 'cache'],
     byCaller: true,
-    ofRequest: { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), value: () => 1 },
+    ofRequest: { labels: (request) => ({ ...outcomeOf(request), cache: request.cache ?? '' }), counts: 'state' },
   }),
   requestErrors: metric({
     name: 'gatehouse_request_errors_total',
@@ -118,7 +91,7 @@ export const GATEWAY_METRICS = {
     zero: each('code', Object.keys(ERROR_LABELS)),
     ofRequest: {
       labels: ({ errorCode }) => ({ code: errorCode ?? '' }),
-      value: ({ errorCode }) => (errorCode === undefined ? undefined : 1),
+      counts: 'errorCode',
     },
   }),
   requestDuration: metric({
@@ -171,7 +144,7 @@ export const GATEWAY_METRICS = {
     byCaller: true,
     ofRequest: {
       labels: (request) => ({ ...routeOf(request), reason: request.rejection ?? '' }),
-      value: ({ rejection }) => (rejection ? 1 : undefined),
+      counts: 'rejection',
     },
   }),
   limitRefusals: metric({
@@ -179,12 +152,6 @@ export const GATEWAY_METRICS = {
     help: 'Requests beyond a limit of load, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
     zero: LIMIT_REFUSALS,
-  }),
-  webSocketsOpen: metric({
-    name: 'gatehouse_websockets_open',
-    help: 'Open WebSockets by state: answering (a message is being answered), waiting (for a message). websockets.per_key bounds those of a key.',
-    labels: ['state'],
-    zero: each('state', ['answering', 'waiting']),
   }),
   rateLimitRefusals: metric({
     name: 'gatehouse_rate_limit_refusals_total',
@@ -253,7 +220,7 @@ export const GATEWAY_METRICS = {
     labels: ['route', 'stage'],
     ofRequest: {
       labels: (request) => ({ ...routeOf(request), stage: request.disconnectStage ?? '' }),
-      value: ({ disconnectStage }) => (disconnectStage ? 1 : undefined),
+      counts: 'disconnectStage',
     },
   }),
 };

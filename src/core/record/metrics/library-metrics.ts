@@ -3,7 +3,7 @@ import { each, metric } from './metric-spec.ts';
 
 const REQUEST_OUTCOMES = ['success', 'error', 'aborted'] as const satisfies readonly RequestRecord['outcome'][];
 
-const isUpload = ({ operation }: RequestRecord): boolean => operation === 'files.create';
+const UPLOAD = 'files.create';
 
 export const LIBRARY_METRICS = {
   aliasRequests: metric({
@@ -29,8 +29,8 @@ export const LIBRARY_METRICS = {
     help: 'Uploads of files, by outcome: success, error (nothing is stored), aborted (the client disconnected).',
     labels: ['outcome'],
     zero: each('outcome', REQUEST_OUTCOMES),
-    ofRequest: (record, note) => {
-      if (isUpload(record)) note({ outcome: record.outcome });
+    ofRequest: ({ operation, outcome }, note) => {
+      if (operation === UPLOAD) note({ outcome });
     },
   }),
   fileUploadBytes: metric({
@@ -38,8 +38,8 @@ export const LIBRARY_METRICS = {
     help: 'Bytes of uploads that arrived, with the form around the file, by outcome as in gatehouse_file_uploads_total.',
     labels: ['outcome'],
     zero: each('outcome', REQUEST_OUTCOMES),
-    ofRequest: (record, note) => {
-      if (isUpload(record)) note({ outcome: record.outcome }, record.bytesIn);
+    ofRequest: ({ operation, outcome, bytesIn }, note) => {
+      if (operation === UPLOAD) note({ outcome }, bytesIn);
     },
   }),
   storedFiles: metric({

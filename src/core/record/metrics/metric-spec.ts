@@ -22,10 +22,10 @@ interface MetricFacts<L extends string> {
    * route have none: each of 60 routes would have them (measured: 250 KB of an idle scrape).
    */
   readonly zero?: readonly Readonly<Record<L, string>>[];
-  readonly ofRequest?: Measure<RequestSeries, RequestRecord, L> | CountRequest<L>;
+  readonly ofRequest?: MeasureOrCount<RequestSeries, RequestRecord, L> | CountRequest<L>;
   /** The counts of every attempt at a target that was found, then its value. */
   readonly countAttempt?: CountAttempt<L>;
-  readonly ofAttempt?: Measure<AttemptSeries, RecordedAttempt, L>;
+  readonly ofAttempt?: MeasureOrCount<AttemptSeries, RecordedAttempt, L>;
   readonly ofUsage?: readonly Measure<AttemptSeries, Usage, L>[];
   /** Of the same, unless the model counts seconds or pictures, and no tokens. */
   readonly ofTokens?: readonly Measure<AttemptSeries, Usage, L>[];
@@ -63,6 +63,11 @@ export interface Measure<By, T, L extends string = string> {
   /** The property that has the value, or a function of the object. Undefined: nothing is recorded. */
   readonly value: NumberOf<T> | ((of: T) => number | undefined);
 }
+
+/** The same, or 1 for each object with a value in this property. */
+export type MeasureOrCount<By, T, L extends string = string> =
+  | (Measure<By, T, L> & { readonly counts?: undefined })
+  | (Pick<Measure<By, T, L>, 'labels'> & { readonly counts: keyof T });
 
 type NumberOf<T> = { [K in keyof T]-?: T[K] extends number | undefined ? K : never }[keyof T];
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createStillClock, WALL } from '../exchange.testkit.ts';
 import { CounterFamily, GaugeFamily, HistogramFamily, MAX_LABEL_SETS, SERIES_IDLE_MS } from './families.ts';
 import { OTHER, type MetricSpec } from './metric-spec.ts';
-import { METRICS } from './metrics.ts';
+import { allMetrics, METRICS } from './metrics.ts';
 import { createMetrics, type Metrics } from './registry.ts';
 
-const specs: readonly (readonly [string, MetricSpec])[] = Object.values(METRICS).map((spec) => [spec.name, spec]);
+const specs: readonly (readonly [string, MetricSpec])[] = Object.values(allMetrics()).map((spec) => [spec.name, spec]);
 
 function openMetrics(process = false): Metrics {
   return createMetrics({

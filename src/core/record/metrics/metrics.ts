@@ -6,7 +6,7 @@ import type { MetricSpec } from './metric-spec.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 
 /**
- * Every metric of the gateway. Rules (checked by metrics.test.ts): prefix, base units in the name, `_total` on counters
+ * Every metric of the core. Rules, also for those of add-ons (checked by metrics.test.ts): prefix, base units in the name, `_total` on counters
  * only, always the same labels (`''` for an unknown value), no label that a client can write freely. Labels `provider`
  * (catalog slug), `request_model` (see catalog/model-labels.ts) and `operation` belong together.
  */
@@ -17,15 +17,23 @@ export const METRICS = {
   ...LIBRARY_METRICS,
 } satisfies Record<string, MetricSpec>;
 
-type MetricKey = keyof typeof METRICS;
+export type MetricRows = Readonly<Record<string, MetricSpec>>;
 
-type LabelOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
-type FamilyOf<K extends MetricKey> = {
-  counter: CounterFamily<LabelOf<K>>;
-  gauge: GaugeFamily<LabelOf<K>>;
-  histogram: HistogramFamily<LabelOf<K>>;
-}[(typeof METRICS)[K]['type']];
-export type Families = { readonly [K in MetricKey]: FamilyOf<K> };
+const rowsOfAddOns: Record<string, MetricSpec> = {};
+
+/** Called while an add-on is registered, before any family is opened. */
+export const addMetrics = (rows: MetricRows): void => void Object.assign(rowsOfAddOns, rows);
+
+/** The rows of the core, then those of the add-ons. */
+export const allMetrics = (): MetricRows => ({ ...METRICS, ...rowsOfAddOns });
+
+type FamilyOf<Spec extends MetricSpec> = {
+  counter: CounterFamily<Spec['labels'][number]>;
+  gauge: GaugeFamily<Spec['labels'][number]>;
+  histogram: HistogramFamily<Spec['labels'][number]>;
+}[Spec['type']];
+export type FamiliesOf<R extends MetricRows> = { readonly [K in keyof R]: FamilyOf<R[K]> };
+export type Families = FamiliesOf<typeof METRICS>;
 
 /**
  * Creates all families, empty. Apart from the registry that prints them: code that only counts, such as explain, loads no prom-client.
@@ -41,8 +49,12 @@ export function openFamilies(now?: () => number): Families {
   };
   // Each family has its spec's labels, which the type of fromEntries cannot express.
   const families = Object.fromEntries(
-    Object.entries(METRICS).map(([key, spec]) => [key, open(spec)]),
+    Object.entries(allMetrics()).map(([key, spec]) => [key, open(spec)]),
   ) as unknown as Families;
   overflow = families.labelOverflow;
   return families;
 }
+
+/** The families of an add-on's rows, which are open beside those of the core. */
+export const familiesOf = <R extends MetricRows>(families: Families, rows: R): FamiliesOf<R> =>
+  Object.fromEntries(Object.entries<AnyFamily>(families).filter(([key]) => key in rows)) as unknown as FamiliesOf<R>;

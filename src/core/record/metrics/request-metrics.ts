@@ -9,6 +9,7 @@ import {
   type AttemptSeries,
   type CallerLabels,
   type Measure,
+  type MeasureOrCount,
   type MetricSpec,
   type Note,
   type RequestSeries,
@@ -46,10 +47,10 @@ interface NoteStep<Count> {
 
 type RequestStep =
   | NoteStep<(record: RequestRecord, note: Note<string>) => void>
-  | MeasureStep<'request', Measure<RequestSeries, RequestRecord>>;
+  | MeasureStep<'request', MeasureOrCount<RequestSeries, RequestRecord>>;
 type AttemptStep =
   | NoteStep<NonNullable<MetricSpec['countAttempt']>>
-  | MeasureStep<'attempt', Measure<AttemptSeries, RecordedAttempt>>
+  | MeasureStep<'attempt', MeasureOrCount<AttemptSeries, RecordedAttempt>>
   | MeasureStep<'usage', Measure<AttemptSeries, Usage>>
   | MeasureStep<'tokens', Measure<AttemptSeries, Usage>>
   | TryStep;
@@ -114,12 +115,14 @@ export class RequestMetrics {
         step.count(record, step.note);
         continue;
       }
-      const { value: valueOf, labels } = step.measure;
-      const value = typeof valueOf === 'function' ? valueOf(record) : record[valueOf];
+      const { measure } = step;
+      let value: number | undefined;
+      if (measure.counts) value = record[measure.counts] ? 1 : undefined;
+      else value = typeof measure.value === 'function' ? measure.value(record) : record[measure.value];
       if (value === undefined) continue;
       const known = series[at];
       if (known && !known.removed) known.add(value, this.#exemplar);
-      else series[at] = this.#addFirst(step.family, labels(record), value);
+      else series[at] = this.#addFirst(step.family, measure.labels(record), value);
     }
     for (const attempt of record.attempts) if (attempt.place) this.#countAttempt(record, attempt, attempt.place);
   }
@@ -135,8 +138,9 @@ export class RequestMetrics {
       if (step.kind === 'count') step.count(attempt, by, step.note);
       else if (step.kind === 'try') this.#countTries(attempt, step, { at, by, ofTries });
       else if (step.kind === 'attempt') {
-        const { value: valueOf } = step.measure;
-        value = typeof valueOf === 'function' ? valueOf(attempt) : attempt[valueOf];
+        const { measure } = step;
+        if (measure.counts) value = attempt[measure.counts] ? 1 : undefined;
+        else value = typeof measure.value === 'function' ? measure.value(attempt) : attempt[measure.value];
       } else {
         const { value: valueOf } = step.measure;
         const used = step.kind === 'tokens' ? tokens : usage;

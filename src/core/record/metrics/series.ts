@@ -64,7 +64,7 @@ export class CounterSeries extends Series {
   }
 
   override add(value: number): void {
-    CounterSeries.check(this.spec, value);
+    if (!(value >= 0 && value < Infinity)) CounterSeries.check(this.spec, value);
     this.used = true;
     this.value = Math.min(this.value + value, MOST);
   }
@@ -108,7 +108,7 @@ export class HistogramSeries extends Series {
   }
 
   override add(value: number, exemplar?: Exemplar): void {
-    HistogramSeries.check(this.spec, value);
+    if (!Number.isFinite(value)) HistogramSeries.check(this.spec, value);
     this.used = true;
     const bounds = this.#bounds;
     let index = 0;

@@ -1,24 +1,6 @@
 import { metric } from './metric-spec.ts';
 
 export const STATE_METRICS = {
-  keysExpiring: metric({
-    name: 'gatehouse_keys_expiring',
-    help: 'Gateway keys that expire within so many days (alerts.key_expiry) and have not expired, of files and of the state store, every minute.',
-    labels: ['days'],
-    aggregator: 'primary',
-  }),
-  keysMisconfigured: metric({
-    name: 'gatehouse_keys_misconfigured',
-    help: 'Gateway keys that are refused because something that they name does not exist or is not valid.',
-    aggregator: 'primary',
-    zero: [{}],
-  }),
-  stateObjects: metric({
-    name: 'gatehouse_state_objects',
-    help: 'Objects of the state store that serve, by kind.',
-    labels: ['kind'],
-    aggregator: 'primary',
-  }),
   stateUp: metric({
     name: 'gatehouse_state_up',
     help: 'Whether the state store answers: 1 or 0. Without a state store there is no series.',

@@ -57,7 +57,7 @@ export const UPSTREAM_METRICS = {
     byCaller: true,
     ofAttempt: {
       labels: (attempt) => ({ ...modelOf(attempt), outcome: attempt.outcome, error_type: attempt.errorType }),
-      value: ({ counted }) => (counted ? 1 : undefined),
+      counts: 'counted',
     },
   }),
   upstreamFailures: metric({
@@ -205,16 +205,6 @@ export const UPSTREAM_METRICS = {
   cacheSize: metric({
     name: 'gatehouse_cache_size_bytes',
     help: 'Memory that the cache counts for its replies; cache.max_bytes bounds it.',
-    zero: [{}],
-  }),
-  cacheTexts: metric({
-    name: 'gatehouse_cache_texts',
-    help: 'Texts that semantic caches compare, including those whose replies are gone and that were not looked up since.',
-    zero: [{}],
-  }),
-  cacheTextsSize: metric({
-    name: 'gatehouse_cache_texts_size_bytes',
-    help: 'Memory that semantic caches count for texts and vectors; cache.semantic.max_bytes bounds it.',
     zero: [{}],
   }),
   cacheEvictions: metric({

@@ -52,7 +52,7 @@ export const USAGE_METRICS = {
     name: 'gatehouse_usage_doubted_total',
     help: 'Attempts whose upstream reports a usage that cannot be true: numbers below 0 or beyond the limits of the model, parts above their whole. The reserve counts in its place, or an estimate by bytes; `tokens_claimed` of the record has the reported counts.',
     labels: MODEL_LABELS,
-    ofAttempt: { labels: modelOf, value: ({ claimedUsage }) => (claimedUsage ? 1 : undefined) },
+    ofAttempt: { labels: modelOf, counts: 'claimedUsage' },
   }),
   audioSeconds: metric({
     name: 'gatehouse_audio_seconds_total',
@@ -110,7 +110,7 @@ export const USAGE_METRICS = {
     labels: [...MODEL_LABELS, 'what'],
     ofAttempt: {
       labels: (attempt) => ({ ...modelOf(attempt), what: attempt.substitution ?? '' }),
-      value: ({ substitution }) => (substitution === undefined ? undefined : 1),
+      counts: 'substitution',
     },
   }),
   costSaved: metric({

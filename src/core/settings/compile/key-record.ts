@@ -62,8 +62,7 @@ export class KeyRecord {
   check(remoteAddress: string): void {
     const { key, problem } = this.parts;
     if (key.disabled) throw new GatewayError('invalid_api_key', `The key ${key.id} is disabled.`);
-    this.#allows ??= key.networks ? createNetworkTest(key.networks) : () => true;
-    if (!this.#allows(remoteAddress))
+    if (key.networks && !(this.#allows ??= createNetworkTest(key.networks))(remoteAddress))
       throw new GatewayError('network_not_allowed', `The key ${key.id} may not be used from this address.`);
     if (problem !== undefined) throw misconfigured(key.id, problem);
   }

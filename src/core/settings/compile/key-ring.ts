@@ -60,7 +60,7 @@ export class DigestRing implements KeyRing {
 
   /** Throws GatewayError. */
   #admit({ keyId, validTo, previous }: DigestEntry, record: KeyRecord, remoteAddress: string): Caller {
-    if (!this.#known().known && record.parts.isStored) throw unknownNow();
+    if (record.parts.isStored && !this.#known().known) throw unknownNow();
     const now = this.#options.clock.wall();
     if (now >= validTo) {
       const what = previous ? 'The previous key of' : 'The key';

@@ -7,10 +7,10 @@ import { Tenants } from './tenants.ts';
 const DIGEST = `sha256:${'b'.repeat(64)}`;
 const key = (id: string, more: Partial<GatewayKey> = {}): GatewayKey => ({ id, digest: DIGEST, ...more });
 const TEAMS: TeamsFile = {
-  organizations: { acme: { budgets: [{ cap: '5000 USD', period: 'month' }], metadata: { region: 'eu', cost: '1' } } },
+  organizations: { acme: { metadata: { region: 'eu', cost: '1' } } },
   teams: {
-    search: { organization: 'acme', limits: { requests: '600/min' }, metadata: { cost: '2', tier: 'a' } },
-    alone: { budgets: [{ cap: '100 tokens', period: 'day', alerts: [90, 10], models: ['b', 'a*'] }] },
+    search: { organization: 'acme', metadata: { cost: '2', tier: 'a' } },
+    alone: {},
   },
 };
 const KEYS: KeysFile = {
@@ -38,26 +38,6 @@ describe('the tree of keys', () => {
     });
     expect(two.pathOf({ keyId: 'a' })[1]).toBe(two.pathOf({ keyId: 'b' })[1]);
     expect(two.nodes()).toHaveLength(5);
-  });
-
-  test('names a budget after what it counts, in any order of its models', () => {
-    expect(tree.pathOf({ keyId: 'in-alone' })[0]?.budgets).toMatchObject([
-      {
-        id: 'team:alone day tokens a*,b',
-        amount: 100,
-        unit: 'tokens',
-        timeZone: 'UTC',
-        dayOfMonth: 1,
-        hard: true,
-        alerts: [10, 90],
-      },
-    ]);
-  });
-
-  test('shows whether any node has budgets or limits', () => {
-    expect([tree.hasBudgets, tree.hasLimits]).toEqual([true, true]);
-    const bare = Tenants.of({ teams: {}, keys: { keys: [key('a')] } });
-    expect([bare.hasBudgets, bare.hasLimits]).toEqual([false, false]);
   });
 });
 

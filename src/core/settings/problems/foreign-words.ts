@@ -139,7 +139,7 @@ const KEYS: Readonly<Record<string, Advice>> = {
     max_attempts: 'write `attempts`, the tries after the first',
     delay: 'write `min_delay` for the first wait, `max_delay` for the longest',
     backoff: 'delays always grow, from `min_delay` to `max_delay`',
-    retry_after: 'the upstream’s retry-after is always honoured, up to `max_delay`',
+    retry_after: 'the upstream’s retry-after always decides; one longer than `max_delay` ends the retries',
   },
   Timeouts: { request: 'write `total`' },
 };

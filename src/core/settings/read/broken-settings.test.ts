@@ -1,59 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe as group, expect, test } from 'vitest';
 import { checkSettings } from '../../dry-run/check-settings.ts';
 import { describe } from '../source/diagnostic.ts';
-import { memoryFiles } from '../source/files.ts';
-import { loadSettings, type LoadResult } from './load.ts';
-
-/** The default content of files that a case does not name, without mistakes. */
-const SOUND = {
-  'catalog.yaml': `providers:
-  - { slug: sim, provider: simulator }
-  - { slug: vertex-prod, provider: vertex-ai, region: us-central1, project_id: my-project }
-`,
-  'keys.yaml':
-    'keys: [{ id: own, digest: "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" }]\n',
-};
-
-interface Case {
-  readonly title: string;
-  readonly files: Readonly<Record<string, string>>;
-  readonly expected: string;
-}
-
-/** `=== title`, then `--- name` before each file's text, the last of them `--- expected`. */
-function readCases(text: string): Case[] {
-  return text
-    .split(/^=== /m)
-    .slice(1)
-    .map((block) => {
-      const [title = '', ...parts] = block.split(/^--- /m);
-      const files = Object.fromEntries(
-        parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
-      );
-      const { expected = '', ...texts } = files;
-      return { title: title.trim(), files: texts, expected: expected.trim() };
-    });
-}
-
-const FOLDER = join(import.meta.dirname, 'goldens');
-
-async function load(files: Readonly<Record<string, string>>): Promise<LoadResult> {
-  const texts = Object.entries({ ...SOUND, ...files }).map(([name, text]) => [`configs/${name}`, text]);
-  const env = { KEY: 'canary-value', OTHER_KEY: 'canary-other', EMPTY: '' };
-  return loadSettings('configs', {
-    env,
-    now: Date.UTC(2026, 10, 21),
-    files: memoryFiles(Object.fromEntries(texts)),
-  });
-}
-
-const problemsOf = async (files: Readonly<Record<string, string>>): Promise<string> =>
-  (await load(files)).diagnostics.map(describe).join('\n');
+import { loadFiles, problemsOf, testBrokenSettings } from './broken-settings.testkit.ts';
 
 test('a mistake in keys.yaml does not stop other passes from reporting theirs', async () => {
-  const loaded = await load({
+  const loaded = await loadFiles({
     'keys.yaml': 'keys:\n  - { id: a, key: "${env:KEY}", networks: [10.0.0.1/33] }\n',
     'gateway/a.yaml': 'plugins: [no-such-plugin]\nprovider: "@sim"\n',
   });
@@ -68,17 +20,21 @@ test('the files all cases build on have no mistakes', async () => {
   expect(await problemsOf({})).toBe('');
 });
 
-for (const name of readdirSync(FOLDER)) {
-  const cases = readCases(readFileSync(join(FOLDER, name), 'utf8'));
-  group(`mistakes of ${name.replace('.txt', '')} are reported at their positions`, () => {
-    test.each(cases)('$title', async ({ files, expected }) => {
-      const problems = await problemsOf(files);
-      expect(problems).toBe(expected);
-      expect(problems).not.toBe('');
-      expect(problems).not.toContain('canary');
-    });
+testBrokenSettings(join(import.meta.dirname, 'goldens'));
+
+test('hosts for callers are checked, also in a build that knows no prices of them', async () => {
+  const problems = await problemsOf({
+    'gateway/a.yaml': 'custom_hosts: { hosts: ["*"], allow_insecure: true }\n',
+    'gateway/b.yaml': 'custom_hosts: { hosts: [10.0.0.1, "a.example.com:99999", metadata.google.internal] }\n',
   });
-}
+  for (const problem of [
+    'a.yaml:1:25: warning: with `allow_insecure`, callers can make the gateway call every host of your network',
+    'b.yaml:1:25: warning: 10.0.0.1 is a loopback or private address, which is refused without `allow_insecure: true`',
+    'b.yaml:1:35: 99999 is not a port: ports range from 1 to 65535',
+    'b.yaml:1:58: warning: metadata.google.internal is a metadata server, which the gateway never calls',
+  ])
+    expect(problems).toContain(problem);
+});
 
 test.each([1_000, 20_000])('nesting %i levels deep is an ordinary diagnostic', async (depth) => {
   const problems = await problemsOf({

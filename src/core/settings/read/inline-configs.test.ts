@@ -45,11 +45,6 @@ describe('a gateway config sent with a request', () => {
     ['weights that are all zero', '{"strategy":{"mode":"loadbalance"},"targets":[{"weight":0}]}', 'all weights are 0'],
     ['a plugin chain of its own', '{"provider":"@a","plugins":["route"]}', 'cannot choose `plugins`'],
     ['hosts of its own choice', '{"provider":"@a","custom_hosts":{"hosts":["*"]}}', 'cannot set `custom_hosts`'],
-    [
-      '`explain_id`, for which bodies are kept',
-      '{"provider":"@a","reply_headers":["config_hash","explain_id"]}',
-      'cannot request `explain_id`',
-    ],
     ['a credential to forward', '{"provider":"@a","forward_headers":["authorization"]}', 'never forwarded'],
     ['a reference to the environment', '{"name":"${env:HOME}"}', 'references are allowed in files only'],
     [

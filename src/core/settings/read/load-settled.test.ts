@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../plugin/testing/index.ts';
 import { memoryFiles, sentFiles, type SettingsFiles } from '../source/files.ts';
 import { loadSettled } from './load-settled.ts';
 
-const CATALOG = 'providers: [{ slug: sim, provider: simulator }]\n';
+const CATALOG = 'providers: [{ slug: sim, provider: openai, base_url: "https://sim.example/v1" }]\n';
 const KEYS = 'keys: [{ id: a, key: "${file:/secrets/a}" }]\n';
 const GOOD = { 'c/server.yaml': '', 'c/catalog.yaml': CATALOG, 'c/keys.yaml': KEYS, '/secrets/a': 'secret-of-team-a' };
 

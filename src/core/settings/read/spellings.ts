@@ -35,7 +35,7 @@ function respell(value: unknown, path: JsonPath, report: Report): unknown {
     const at = [...path, key];
     const ours = RENAMED.get(key);
     if (WITHOUT_EFFECT.has(key)) {
-      note(report, at, `\`${key}\` is Portkey's; the upstream's retry-after is always honoured here: remove the key`);
+      note(report, at, `\`${key}\` is Portkey's; the upstream's retry-after always decides here: remove the key`);
       return [];
     }
     if (ours === undefined) return [[key, inside(key, inner, at, report)]];

@@ -170,7 +170,7 @@ export class InFlight {
   }
 
   #entryOf({ inFlight }: Entrant): InFlightEntry | undefined {
-    return inFlight && this.#running.has(inFlight) ? inFlight : undefined;
+    return inFlight?.list ? inFlight : undefined;
   }
 
   drain(): void {

@@ -1,6 +1,6 @@
 import { claimOf } from '../../../../formats/counts.ts';
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { ReplyFault, RequestFault } from '../../../../formats/format.ts';
+import { ReplyFault, RequestFault } from '../../../../formats/faults.ts';
 import { compact, isObject } from '../../../../formats/json/object.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import type { TranslatingCodec } from '../../codec.ts';

@@ -1,5 +1,5 @@
 import { compact, isObject } from '../../../../formats/json/object.ts';
-import { RequestFault } from '../../../../formats/format.ts';
+import { RequestFault } from '../../../../formats/faults.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
 import { asText, EmbeddingFields, asSeconds, asString } from './request.ts';

@@ -1,6 +1,6 @@
 import { numberOf, compact, isObject } from '../../../../formats/json/object.ts';
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { ReplyFault } from '../../../../formats/format.ts';
+import { ReplyFault } from '../../../../formats/faults.ts';
 import { LossReport } from '../../../../formats/losses/losses.ts';
 import { invalidValue } from '../../../../formats/openai-chat/read.ts';
 import type { TranslatingCodec } from '../../codec.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../formats/conversation.ts';
 import { sound, claimOf } from '../../../../formats/counts.ts';
-import { ReplyFault } from '../../../../formats/format.ts';
+import { ReplyFault } from '../../../../formats/faults.ts';
 import type { CodecContext, TaskReply, NativeCodec } from '../../codec.ts';
 import { isObject } from '../../../../formats/json/object.ts';
 import { toBase64 } from '../../vectors.ts';

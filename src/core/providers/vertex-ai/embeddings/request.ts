@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../formats/conversation.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import { compact } from '../../../../formats/json/object.ts';
 import { invalidValue, readBoolean, readString, required } from '../../../../formats/openai-chat/read.ts';
-import { RequestFault } from '../../../../formats/format.ts';
+import { RequestFault } from '../../../../formats/faults.ts';
 
 /** The reasons why known fields cannot be sent. */
 export const REASONS: Readonly<Record<string, string>> = {

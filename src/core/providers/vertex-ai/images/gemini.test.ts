@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { ReplyFault } from '../../../../formats/format.ts';
+import { ReplyFault } from '../../../../formats/faults.ts';
 import { CONTEXT, encode, faultOf, lossesOf } from './images.testkit.ts';
 
 const SECOND = 'gemini-2.5-flash-image';

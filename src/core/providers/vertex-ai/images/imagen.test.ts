@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { ReplyFault } from '../../../../formats/format.ts';
+import { ReplyFault } from '../../../../formats/faults.ts';
 import { CONTEXT, encode, faultOf, lossesOf } from './images.testkit.ts';
 
 const IMAGEN = 'imagen-3.0-generate-002';

@@ -6,7 +6,7 @@ import type { CodecContext, TranslatingCodec, TaskReply } from '../../codec.ts';
 import { asImageEvents } from '../../../../formats/streams/openai-image-events.ts';
 import { ImageFields, checkResponseFormat, readRequest, reportRest, type ImagesRequest } from './request.ts';
 import { compact, stringOf, isObject } from '../../../../formats/json/object.ts';
-import { ReplyFault } from '../../../../formats/format.ts';
+import { ReplyFault } from '../../../../formats/faults.ts';
 import { decodeInnerFailure } from '../../../../formats/gemini/errors.ts';
 import { contentPolicyViolation, imagesReply, sentences, type Image } from './reply.ts';
 import type { ImageModel } from '../../../../formats/media/image-shape.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../formats/conversation.ts';
-import { RequestFault } from '../../../../formats/format.ts';
+import { RequestFault } from '../../../../formats/faults.ts';
 import type { LossReport } from '../../../../formats/losses/losses.ts';
 import {
   invalidValue,
