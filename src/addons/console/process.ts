@@ -106,7 +106,10 @@ interface ConsoleParts {
   readonly ended: () => boolean;
 }
 
-function portOf({ clock, configs, log }: PartTools, { boot, stats, kept, answers, flush, ended }: ConsoleParts): Console {
+function portOf(
+  { clock, configs, log }: PartTools,
+  { boot, stats, kept, answers, flush, ended }: ConsoleParts,
+): Console {
   const pages = new PageFiles(packageFile('dist/console'), createPageBuild(packageFile(''), log));
   const streams = new RequestStreams(clock, ended);
   const work = new ConsoleWork(answers, clock);
