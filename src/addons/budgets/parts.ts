@@ -1,4 +1,5 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
+import { BUDGET_METRICS, budgetFamilies } from './metrics.ts';
 import budget from './plugins/budget/index.ts';
 import limit from './plugins/limit/index.ts';
 import limitTokens from './plugins/limit-tokens/index.ts';
@@ -18,6 +19,7 @@ export const parts: AddOnParts = {
   plugins: [limit, limitTokens, budget],
   checks: [checkBudgets, checkCaps, checkNeeds, checkPrices, checkState, checkStored, checkUnpriced, checkVendors],
   added: { shown: shownOfKey },
+  metrics: BUDGET_METRICS,
   compileNode: compileNodeOf,
   periodAt: (budget, now) => periodsOf(budget, now).at(now),
   prices: { of: shippedPrice, withRule: extrasWithRule },
@@ -30,7 +32,10 @@ export const parts: AddOnParts = {
     if (!settings) return undefined;
     // Most gateways have no state store: they do not load the code.
     const { ReconnectingStore } = await import('./state/reconnecting-store.ts');
-    return ReconnectingStore.open({ ...tools, settings }, report);
+    return ReconnectingStore.open(
+      { ...tools, families: tools.metrics && budgetFamilies(tools.metrics), settings },
+      report,
+    );
   },
   open: openBudgets,
   dry: dryBudgets,

@@ -4,6 +4,7 @@ import type { CounterSource } from '../../core/ports/counters.ts';
 import { requireStore } from '../../core/ports/store-handle.ts';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
 import type { Clock } from '../../plugin/index.ts';
+import { budgetFamilies } from './metrics.ts';
 import { RequestLedger } from './ledger/request-ledger.ts';
 import { Gates } from './limits/gates.ts';
 import { PriceList, PricesInForce } from './prices/price-list.ts';
@@ -26,7 +27,7 @@ export function openBudgets(tools: PartTools): ProcessPart {
   const budgets = new BudgetState({
     clock,
     log,
-    families: metrics.families,
+    families: budgetFamilies(metrics),
     shared: counters,
     ledger,
     raise: (alert) => tools.port('alerts')?.raise(alert),
@@ -76,7 +77,7 @@ function openLedger(
     boot: counters.boot,
     folder: state.folder,
     clock,
-    reports: ledgerReports(metrics, clock, log),
+    reports: ledgerReports(budgetFamilies(metrics), clock, log),
     endOfTurn: (task) => void setImmediate(task),
   });
 }

@@ -1,6 +1,7 @@
 import type { PricesFile } from '../../../schemas/types.generated.ts';
 import type { DefaultPlugin, SnapshotSource } from '../../core/compose/snapshot-part.ts';
 import type { Metrics } from '../../core/record/metrics/registry.ts';
+import { budgetFamilies } from './metrics.ts';
 import { compilePrices, ownPrices, priceFilesOf } from './settings/price-files.ts';
 import type { Gates } from './limits/gates.ts';
 import type { RequestBudgets } from '../../core/kernel/index.ts';
@@ -32,7 +33,7 @@ export const sourceOf = ({ gates, budgets, metrics, onPrices }: SourceSetup): Sn
     const state = compileState(server.state);
     const listOf = (file: PricesFile): PriceList => new PriceList(compilePrices(file), priceFilesOf(settings).table);
     const prices = new PricesInForce(listOf(ownPrices(settings)));
-    const families = metrics?.families;
+    const families = metrics && budgetFamilies(metrics);
     const rateLimited: RateLimitsSetup['rateLimited'] =
       families && ((node, limit) => families.rateLimitRefusals.add({ node, limit }));
     const limits = composeRateLimits(loaded, { settings, tree }, { gates, clock, rateLimited });

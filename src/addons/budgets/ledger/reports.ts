@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../../../core/record/metrics/registry.ts';
+import type { BudgetFamilies } from '../metrics.ts';
 import type { Clock } from '../../../plugin/index.ts';
 
 /** Why rows are not in the ledger. Labels of a metric: the list is closed. */
@@ -31,7 +31,7 @@ const RECOVERED: Readonly<Record<LedgerError, string>> = {
 };
 
 export const ledgerReports = (
-  { families }: Pick<Metrics, 'families'>,
+  families: BudgetFamilies,
   clock: Pick<Clock, 'wall'>,
   log: Pick<Logger, 'error' | 'warn' | 'info'>,
 ): LedgerReports => ({

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { bitsUpTo, EXHAUSTED_BIT, type Alert } from '../../../core/ports/alert.ts';
 import type { CounterSource } from '../../../core/ports/counters.ts';
-import type { Families } from '../../../core/record/metrics/metrics.ts';
 import type { Budget, NodeChanges, NodeTree } from '../../../core/tenants/tree.ts';
 import type { Clock } from '../../../plugin/index.ts';
+import type { BudgetFamilies } from '../metrics.ts';
 import type { RequestLedger } from '../ledger/request-ledger.ts';
 import { AccountBook, ALONE, type Account } from '../limits/accounts.ts';
 import { Leases } from '../limits/leases.ts';
@@ -20,7 +20,7 @@ const NANO_PER_USD = 1e9;
 interface BudgetStateSetup {
   readonly clock: Clock;
   readonly log?: Pick<Logger, 'warn' | 'error' | 'info'>;
-  readonly families?: Families;
+  readonly families?: BudgetFamilies;
   /** Undefined: this process counts alone, in memory. */
   readonly shared?: CounterSource | undefined;
   readonly raise?: (alert: Alert) => void;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Alert } from '../../../core/ports/alert.ts';
 import { createFakeClock } from '../../../plugin/testing/index.ts';
-import { createMetrics } from '../../../core/record/metrics/registry.ts';
+import { openFamilies } from '../../../core/record/metrics/metrics.ts';
+import { budgetFamilies } from '../metrics.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { Backups } from './backups.ts';
 
@@ -14,12 +15,7 @@ afterEach(() => rmSync(join(dir, '..'), { recursive: true }));
 
 function setUp(keep: number) {
   const clock = createFakeClock(Date.parse('2026-11-23T12:00:00Z'));
-  const metrics = createMetrics({
-    clock,
-    build: { version: '1', node: '24' } as never,
-    process: false,
-    flush() {},
-  });
+  const families = budgetFamilies({ families: openFamilies() });
   const errors: string[] = [];
   const raised: Alert[] = [];
   const alerts = { raise: (alert: Alert) => void raised.push(alert) };
@@ -30,7 +26,7 @@ function setUp(keep: number) {
     if (fails) throw Object.assign(new Error('canary: disk full'), { code: 'ENOSPC' });
   };
   const state: { store: StateStore | undefined } = { store: { backup } as Partial<StateStore> as StateStore };
-  const backups = new Backups({ clock, log, metrics, alerts } as never, { dir, everyMs: 900_000, keep }, state);
+  const backups = new Backups({ clock, log, families, alerts } as never, { dir, everyMs: 900_000, keep }, state);
   return { backups, clock, errors, raised, state, fail: (value: boolean) => void (fails = value) };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { AlertSink } from '../../../core/ports/alert.ts';
 import type { Clock } from '../../../plugin/index.ts';
-import type { Metrics } from '../../../core/record/metrics/registry.ts';
+import type { BudgetFamilies } from '../metrics.ts';
 import type { BackupSettings } from '../settings/state.ts';
 import type { StoreHandle } from '../../../core/ports/store-handle.ts';
 
@@ -17,7 +17,7 @@ interface BackupsSetup {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
   readonly alerts: AlertSink;
-  readonly metrics: Pick<Metrics, 'families'>;
+  readonly families: BudgetFamilies;
 }
 
 /** Copies the state store at intervals, each time to a new folder, and removes the oldest copies. */
@@ -55,7 +55,7 @@ export class Backups {
 
   /** Never rejects. */
   async #back(): Promise<void> {
-    const { clock, log, metrics } = this.#setup;
+    const { clock, log, families } = this.#setup;
     const { store } = this.#state;
     // The next backup comes soon, and the log has the reason of the store.
     if (!store) return;
@@ -68,10 +68,10 @@ export class Backups {
       await store.backup(copy);
       renameSync(copy, join(dir, name));
       this.#tidy();
-      metrics.families.stateBackup.set({}, clock.wall() / 1000);
+      families.stateBackup.set({}, clock.wall() / 1000);
       this.#alertedAt = undefined;
     } catch (err) {
-      metrics.families.stateBackupFailures.add({});
+      families.stateBackupFailures.add({});
       log.error({ err }, 'the state store could not be backed up');
       this.#alert(err);
     }

@@ -13,7 +13,7 @@ import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure, type StateFailureCode } from '../../../core/ports/failures.ts';
 import { KeyEncryptionKeys } from '../store/rules/sealing.ts';
 import { SnapshotFiles } from '../store/snapshot-files.ts';
-import type { Metrics } from '../../../core/record/metrics/registry.ts';
+import type { BudgetFamilies } from '../metrics.ts';
 import type { StateStore } from '../../../core/ports/store.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { StoreSnapshots } from './store-snapshots.ts';
@@ -33,7 +33,7 @@ interface ReconnectingStoreSetup {
   readonly settings: StateSettings;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  readonly metrics?: Pick<Metrics, 'families'> | undefined;
+  readonly families?: BudgetFamilies | undefined;
   /** Injected by tests. Default: opens the store of the settings. */
   readonly open?: typeof openStore | undefined;
 }
@@ -178,7 +178,7 @@ export class ReconnectingStore {
   }
 
   #report(): void {
-    const { families } = this.#setup.metrics ?? {};
+    const { families } = this.#setup;
     families?.stateUp.set({}, this.store ? 1 : 0);
     families?.stateVersion.set({}, this.#version);
     families?.stateVersionLag.set({}, Math.max(0, this.#written - this.#version));

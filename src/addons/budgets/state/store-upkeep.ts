@@ -1,4 +1,5 @@
 import type { AlertSink } from '../../../core/ports/alert.ts';
+import { budgetFamilies } from '../metrics.ts';
 import type { Boot } from '../../../core/ports/counters.ts';
 import type { SharedUsage } from '../../../core/ports/store.ts';
 import type { PartTools } from '../../../core/process/process-part.ts';
@@ -30,7 +31,10 @@ export class StoreUpkeep {
     this.#tasks.push(this.#counters);
     const { store, port } = tools;
     const alerts: AlertSink = { raise: (alert) => port('alerts')?.raise(alert) };
-    this.backups = store && settings?.backup && new Backups({ ...tools, alerts }, settings.backup, store);
+    this.backups =
+      store &&
+      settings?.backup &&
+      new Backups({ ...tools, families: budgetFamilies(tools.metrics), alerts }, settings.backup, store);
   }
 
   /** Without a state store the counters are in memory. */
@@ -83,7 +87,7 @@ function usageCountersOf({ clock, log, metrics, store, port }: PartTools): Usage
     {
       clock,
       onLost(leases) {
-        metrics.families.budgetLeasesLost.add({}, leases.length);
+        budgetFamilies(metrics).budgetLeasesLost.add({}, leases.length);
         lost.note(leases);
       },
       onFailure: (err) => log.error({ err }, 'counters of budgets could not be tidied'),
@@ -100,9 +104,10 @@ async function spoolsOf(
   if (!state || folder === undefined) return undefined;
   // Most gateways have no state store on disk: they do not load the code.
   const { Spools: Opened } = await import('./spools.ts');
+  const families = budgetFamilies(metrics);
   const onReplayed = ({ lost }: Replayed): void => {
-    metrics.families.spoolsReplayed.add({});
-    metrics.families.ledgerExpired.add({}, lost);
+    families.spoolsReplayed.add({});
+    families.ledgerExpired.add({}, lost);
   };
   const spools = new Opened({ folder, state, clock, log, onReplayed });
   spools.start(boot?.id ?? '');

@@ -1,5 +1,4 @@
-import { STATE_METRICS } from './state-metrics.ts';
-import { ERROR_LABELS, LIMIT_REFUSALS, RATE_LIMIT_REFUSALS } from '../error-types.ts';
+import { ERROR_LABELS, LIMIT_REFUSALS } from '../error-types.ts';
 import {
   BYTE_BUCKETS,
   DURATION_BUCKETS,
@@ -152,56 +151,6 @@ export const GATEWAY_METRICS = {
     help: 'Requests beyond a limit of load, by the setting of limits: in_flight, in_flight_per_key, in_flight_bytes, in_flight_bytes_per_key, large_bodies. action: refused, or dropped (its body was still arriving after a second, and others needed its room).',
     labels: ['limit', 'action'],
     zero: LIMIT_REFUSALS,
-  }),
-  rateLimitRefusals: metric({
-    name: 'gatehouse_rate_limit_refusals_total',
-    help: 'Requests and attempts beyond limits of rates, by what has the limit: organization, team, key, entry (of the catalog), address (without a valid key). limit: requests, tokens, concurrency. An attempt may have fallen through to another target.',
-    labels: ['node', 'limit'],
-    zero: RATE_LIMIT_REFUSALS,
-  }),
-  ...STATE_METRICS,
-  ledgerRowsWaiting: metric({
-    name: 'gatehouse_ledger_rows_waiting',
-    help: 'Rows of the ledger that wait for the state store, in memory or in the spool.',
-    zero: [{}],
-  }),
-  ledgerRowsWritten: metric({
-    name: 'gatehouse_ledger_rows_written_total',
-    help: 'Rows that the state store has taken into the ledger, each once.',
-    zero: [{}],
-  }),
-  ledgerRowsDropped: metric({
-    name: 'gatehouse_ledger_rows_dropped_total',
-    help: 'Rows that are not in the ledger, by reason: queue_full (neither the store nor the spool could be written, and 100,000 rows waited), store_full (a store in memory has no more room), invalid (the store refused the row: its day was dropped).',
-    labels: ['reason'],
-    zero: each('reason', ['queue_full', 'store_full', 'invalid']),
-  }),
-  ledgerLastWrite: metric({
-    name: 'gatehouse_ledger_last_write_timestamp_seconds',
-    help: 'Time at which the state store last took rows of the ledger, in seconds since 1970. Old while rows wait: the store does not answer.',
-    aggregator: 'max',
-  }),
-  ledgerErrors: metric({
-    name: 'gatehouse_ledger_errors_total',
-    help: 'Failed writes on the way to the ledger: store (rows wait and are written again), spool (the disk is full or the spool has 1 GiB; a killed process then leaves requests without a row).',
-    labels: ['what'],
-    zero: each('what', ['store', 'spool']),
-  }),
-  ledgerExpired: metric({
-    name: 'gatehouse_ledger_expired_total',
-    help: 'Requests that ended without a settle, or whose process was killed; their row has their reserve (kind expired).',
-    zero: [{}],
-  }),
-  spoolBytes: metric({
-    name: 'gatehouse_spool_bytes',
-    help: 'Bytes of the spools: what processes have sent and settled, until the state store has it. Bounded by 1 GiB for each process.',
-    zero: [{}],
-  }),
-  spoolsReplayed: metric({
-    name: 'gatehouse_spools_replayed_total',
-    help: 'Spools of processes that ended before the state store had everything, and that it has now.',
-    zero: [{}],
-    aggregator: 'primary',
   }),
   largeBodiesWaiting: metric({
     name: 'gatehouse_large_bodies_waiting',

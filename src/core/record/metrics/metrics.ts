@@ -1,4 +1,3 @@
-import { BUDGET_METRICS } from './budget-metrics.ts';
 import { GATEWAY_METRICS } from './gateway-metrics.ts';
 import { LIBRARY_METRICS } from './library-metrics.ts';
 import { CounterFamily, GaugeFamily, HistogramFamily, type AnyFamily } from './families.ts';
@@ -12,7 +11,6 @@ import { UPSTREAM_METRICS } from './upstream-metrics.ts';
  */
 export const METRICS = {
   ...GATEWAY_METRICS,
-  ...BUDGET_METRICS,
   ...UPSTREAM_METRICS,
   ...LIBRARY_METRICS,
 } satisfies Record<string, MetricSpec>;
