@@ -72,7 +72,11 @@ async function run(name: string): Promise<Ended> {
 
 process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
 const ended: Ended[] = [];
-for (const name of names) ended.push(await run(name));
+for (const name of names) {
+  ended.push(await run(name));
+  // After each part: a run that is cut keeps what has passed.
+  if (full && !stoppedBy) writeResults(root, ended);
+}
 
 const width = Math.max(...names.map(({ length }) => length));
 process.stdout.write('\n');
@@ -82,6 +86,5 @@ const sumOf = (parts: readonly Ended[]): number => parts.reduce((sum, { seconds 
 const checks = ended.filter(({ name }) => CHECK.has(name));
 process.stdout.write(`${names.length} parts: ${sumOf(ended)} s; of \`npm run check\`: ${sumOf(checks)} s\n`);
 const failed = ended.some(({ outcome }) => /^(failed|stopped|not run)/.test(outcome));
-if (full && !stoppedBy) writeResults(root, ended);
 if (stoppedBy) process.exitCode = 128 + constants.signals[stoppedBy];
 else if (failed) process.exitCode = 1;

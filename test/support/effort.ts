@@ -10,7 +10,7 @@ import { FOLDERS_OF, PARTS } from '../../build/full-parts.ts';
  */
 const FULL: ReadonlySet<string> = new Set(
   process.env['TEST_FULL'] === '1'
-    ? [...Object.keys(PARTS), 'properties', 'agreement', 'add-ons', 'console']
+    ? [...Object.keys(PARTS), 'properties', 'agreement', 'console']
     : process.env['TEST_FULL']?.split(','),
 );
 
