@@ -469,6 +469,17 @@ describe('grounding', () => {
     expect(fold(events).choices[0]!.citations).toMatchObject([{ start: 0, end: 1 }]);
   });
 
+  it.each<[string, object, number]>([
+    ['each query', { webSearchQueries: ['q', 'r'], searchEntryPoint: {} }, 2],
+    ['one without a list of queries', { searchEntryPoint: {} }, 1],
+    ['none without a search', { groundingChunks: [web('a')] }, 0],
+  ])('counts %s as a search, because Google charges it', (_, groundingMetadata, searches) => {
+    const candidates = [{ ...parts({ text: 'a' }), finishReason: 'STOP', groundingMetadata }];
+    const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+    const { usage } = fold(decodeReply({ candidates, usageMetadata }, replyContext()));
+    expect(usage?.searches ?? 0).toBe(searches);
+  });
+
   it('is passed on verbatim, and empty metadata are not', () => {
     const groundingMetadata = { webSearchQueries: ['q'] };
     expect(grounded(groundingMetadata)).toContainEqual(

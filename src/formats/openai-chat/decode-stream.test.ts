@@ -262,6 +262,12 @@ describe('the stream', () => {
     ).toBeUndefined();
   });
 
+  it.each(['flex', 'priority'])('reports the usage of the tier %s with it, since its price differs', (service_tier) => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+    const last = line({ choices: [], usage, service_tier });
+    expect(fold(decode(chunk({ content: 'a' }) + finish() + last + DONE)).usage).toMatchObject({ tier: service_tier });
+  });
+
   it('reads CRLF, comments, a byte order mark and JSON over several lines', () => {
     const text = `\uFEFF: hi\n\n${chunk({ content: 'a' })}data: {"choices":[{"index":0,\ndata: "delta":{"content":"b"}}]}\n\n${finish()}${DONE}`;
     const wanted = decode(text);

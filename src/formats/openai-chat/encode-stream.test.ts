@@ -57,6 +57,21 @@ describe('chunks', () => {
       ),
     ],
     [
+      'a call of a free-text tool without input, which stays empty as in the plain reply',
+      [
+        start,
+        { type: 'tool_call', choice: 0, block: 0, call: 0, id: 'call_a', name: 'f', custom: true },
+        { type: 'tool_arguments', choice: 0, call: 0, text: '' },
+        { type: 'finish', choice: 0, reason: 'tool_calls' },
+        end,
+      ],
+      golden(
+        ROLE,
+        delta('{"tool_calls":[{"index":0,"id":"call_a","type":"custom","custom":{"name":"f","input":""}}]}'),
+        finish('tool_calls'),
+      ),
+    ],
+    [
       'a call without arguments, which gets the empty object',
       [
         start,
