@@ -324,7 +324,9 @@ describe('what leaves the process', () => {
     for (const [what, texts] of Object.entries(leaving)) {
       const all = texts.join('\n');
       expect(all.length, what).toBeGreaterThan(20);
-      for (const [name, mark] of Object.entries(MARKS)) expect(all.includes(mark), `${name} in ${what}`).toBe(false);
+      // A record has the values that its conditions compared.
+      for (const [name, mark] of Object.entries(MARKS))
+        expect(all.includes(mark), `${name} in ${what}`).toBe(name === 'plan' && what === 'records');
     }
     // They were in play: every upstream had its own.
     for (const each of DIALECTS) {

@@ -227,7 +227,7 @@ describe('the admin listener with `admin.tls`', () => {
     const { url } = gateway.gateway.admin!;
     expect(url).toMatch(/^https:/);
     const answer = await ask(url, ca, { path: '/admin/v1/requests', headers: {}, tls: { method: 'GET' } });
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { items: [], oldest: null, partial: [] }]);
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, { items: [], oldest: null, partial: [] }]);
     const plain = await fetch(url.replace('https:', 'http:'));
     expect([plain.status, await plain.text()]).toEqual([400, expect.stringContaining('https://')]);
   });

@@ -62,6 +62,7 @@ const USERS: Readonly<Record<string, readonly string[]>> = {
   'keys key': ['keys.*'],
   'server admin': ['admin'],
   'server cache': ['cache'],
+  'server state': ['state'],
   'server telemetry': ['telemetry'],
   'teams organization': ['organizations.*'],
   'teams team': ['teams.*'],

@@ -14,7 +14,7 @@ import { cut } from './cut.ts';
 import { recordSemantic } from './record-semantic.ts';
 import { ERROR_LABELS, type DisconnectStage } from './error-types.ts';
 import { RecurringTexts } from './fields/recurring-texts.ts';
-import { metadataOf } from './recorded-metadata.ts';
+import { conditionsOf, metadataOf } from './recorded-metadata.ts';
 import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
 import { bookedUsage } from './booked-usage.ts';
 import { failureOf } from './recorded-failure.ts';
@@ -106,7 +106,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     skipped: exchange.skipped.length === 0 ? NONE : exchange.skipped.map(recordSkip),
     ignoredPlace: ignoredPlaceOf(request.params),
     // Bounded by the nesting of a config; the paths are the config's, not the caller's.
-    conditions: exchange.conditions.length === 0 ? NONE : exchange.conditions,
+    conditions: exchange.conditions.length === 0 ? NONE : conditionsOf(exchange),
   };
 }
 

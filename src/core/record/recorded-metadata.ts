@@ -6,6 +6,9 @@ import { CENSOR, scrub } from './scrub.ts';
 /** Maximum number of characters of all metadata of a record. Further metadata is counted, not recorded. */
 const MAX_METADATA = 4096;
 
+/** Maximum number of characters of a value that a condition compared. */
+const MAX_COMPARED = 128;
+
 type RecordedMetadata = Pick<RequestRecord, 'metadata' | 'metadataDropped' | 'metadataLeftOut'>;
 
 const NO_METADATA: RecordedMetadata = { metadata: undefined, metadataDropped: 0, metadataLeftOut: 0 };
@@ -21,10 +24,8 @@ export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0
   const others = bound ? entries.filter(([key]) => !Object.hasOwn(bound, key)) : entries;
   const pairs = [...Object.entries(bound ?? {}), ...others];
   const text = pairs.flat().join('\n');
-  // Few or none occur, while a request may have thousands of cookies.
-  const secrets = credentialsIn(request.headers).filter((one) => text.includes(one));
-  const shown = (text: string): string =>
-    cut(scrub(secrets.reduce((masked, one) => masked.replaceAll(one, CENSOR), text)));
+  const mask = maskFor(request, text);
+  const shown = (text: string): string => cut(mask(text));
   const kept: [string, string][] = [];
   let length = 0;
   for (const [key, value] of pairs) {
@@ -35,6 +36,25 @@ export function metadataOf({ metadata: all, caller, request, droppedMetadata = 0
   }
   const metadataLeftOut = pairs.length - kept.length;
   return { metadata: Object.fromEntries(kept), metadataDropped: droppedMetadata, metadataLeftOut };
+}
+
+/** The branches that a request took. Credentials among the values that their conditions compared are replaced, too. */
+export function conditionsOf({ conditions, request }: Exchange): RequestRecord['conditions'] {
+  return conditions.map((chosen) => {
+    if (!chosen.tests) return chosen;
+    const mask = maskFor(request, chosen.tests.map(({ found }) => String(found)).join('\n'));
+    const tests = chosen.tests.map(({ field, found }) => ({
+      field,
+      found: typeof found === 'string' ? cut(mask(found), MAX_COMPARED) : found,
+    }));
+    return { ...chosen, tests };
+  });
+}
+
+/** @param text in which the credentials of a request may occur: few or none do, while a request may have thousands of cookies */
+function maskFor({ headers }: Exchange['request'], text: string): (part: string) => string {
+  const secrets = credentialsIn(headers).filter((one) => text.includes(one));
+  return (part) => scrub(secrets.reduce((masked, one) => masked.replaceAll(one, CENSOR), part));
 }
 
 function isEmpty(metadata: object): boolean {

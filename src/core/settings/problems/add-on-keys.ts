@@ -20,12 +20,15 @@ const under = (path: string, keys: Keys): Keys =>
 export const ADD_ON_KEYS: Readonly<Partial<Record<SchemaName, Keys>>> = {
   server: {
     admin: 'admin',
+    'admin.content': 'console',
     'admin.explain': 'explain',
+    'admin.public_url': 'console',
     alerts: 'alerts',
     'cache.semantic': 'semantic-cache',
     files: 'files',
     responses: 'responses',
     state: 'budgets',
+    'state.records': 'console',
     'telemetry.semconv': 'otlp',
     'telemetry.traces': 'otlp',
     websockets: 'responses',

@@ -4,7 +4,6 @@ import type { Field } from './fields.ts';
 import { readQuery, unchecked, type QueryShape } from './read.ts';
 
 const MAX_TESTS = 16;
-const MAX_LENGTH = 128;
 /** Fields of bodies that are texts of people. */
 const TEXTS =
   /^params\.(?:messages|input|contents|prompt|system|instructions|systemInstruction|system_instruction|texts?|query|documents)(?:\.|$)/;
@@ -17,7 +16,7 @@ const FIELDS: QueryShape<readonly Field[]> = {
   never: () => [],
 };
 
-/** Reads the values that these queries compare, but no text of a message. */
+/** Reads the values that these queries compare, but no text of a message. The record masks and cuts them. */
 export function comparedBy(queries: readonly Query[]): (request: ConditionInput) => readonly ComparedValue[] {
   const all = queries.flatMap((query) => readQuery(query, unchecked(), FIELDS));
   const fields = [...new Map(all.map((field) => [field.name, field])).values()]
@@ -27,8 +26,7 @@ export function comparedBy(queries: readonly Query[]): (request: ConditionInput)
 }
 
 function shown(value: unknown): ComparedValue['found'] {
-  if (typeof value === 'string') return value.slice(0, MAX_LENGTH);
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   // An object or a list may have texts inside.
   return value === undefined || value === null ? null : `[${Array.isArray(value) ? 'list' : 'object'}]`;
 }
