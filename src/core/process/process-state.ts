@@ -103,7 +103,9 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     costs: portOf(opened, 'costs'),
     accessLog: (record, wallMs) => accessLog(record, wallMs),
-    alsoTo: (record) => listeners.forEach((listener) => listener.recorded?.(record)),
+    alsoTo(record) {
+      for (const listener of listeners) listener.recorded?.(record);
+    },
   });
   return {
     parts: opened,

@@ -3,12 +3,10 @@ import {
   retriesOf,
   type Attempt,
   type Exchange,
+  type SentFile,
   type SkippedTarget,
-  type Target,
-  type TryRecord,
 } from '../kernel/index.ts';
 import type { GatewayError } from '../../plugin/index.ts';
-import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
 import { cut } from './cut.ts';
 import { recordSemantic } from './record-semantic.ts';
@@ -18,7 +16,7 @@ import { metadataOf } from './recorded-metadata.ts';
 import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
 import { bookedUsage } from './booked-usage.ts';
 import { failureOf } from './recorded-failure.ts';
-import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
+import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 
@@ -56,6 +54,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
   const durationMs = endedAt - startedAt;
+  // A request that itself names its target has a config without an id.
+  const chosen = config?.id === '' ? undefined : config;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {
@@ -78,8 +78,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     metadata,
     metadataDropped,
     metadataLeftOut,
-    configId: config?.id,
-    configHash: config?.hash,
+    configId: chosen?.id,
+    configHash: chosen?.hash,
     alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
@@ -122,7 +122,7 @@ function ignoredPlaceOf({ project, location }: Exchange['request']['params']): R
 
 function resultOf(exchange: Exchange, end: RecordEnd) {
   const aborted = end.state === 'aborted';
-  const error = end.error ?? exchange.error;
+  const error = aborted ? undefined : (end.error ?? exchange.error);
   const errorCode = aborted ? 'client_closed' : error?.code;
   const status = aborted ? CLIENT_CLOSED_STATUS : end.status;
   return {
@@ -131,15 +131,15 @@ function resultOf(exchange: Exchange, end: RecordEnd) {
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
-    plugin: aborted ? undefined : TEXTS.other.of(error?.plugin),
+    plugin: error && TEXTS.other.of(error.plugin),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
-    limitedBy: aborted ? undefined : limitOf(error),
-    rejection: errorCode && !aborted && !wasTried(exchange) ? ERROR_LABELS[errorCode].rejection : undefined,
+    limitedBy: error && limitOf(error),
+    rejection: error && !wasTried(exchange) ? ERROR_LABELS[error.code].rejection : undefined,
   };
 }
 
-const limitOf = (error: GatewayError | undefined): string | undefined =>
-  error?.limit ? `${error.limit.node}:${error.limit.limit}` : TEXTS.other.of(error?.budget);
+const limitOf = ({ limit, budget }: GatewayError): string | undefined =>
+  limit ? `${limit.node}:${limit.limit}` : TEXTS.other.of(budget);
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),
@@ -148,9 +148,6 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
   reason,
   after,
 });
-
-const firstContentOf = (last: TryRecord | undefined): number | undefined =>
-  last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
 
 /** An attempt ends with its last try. One that was refused before it was sent ends where the next one begins. */
 const attemptEndedAt = ({ attempts }: Exchange, attempt: Attempt): number | undefined =>
@@ -164,10 +161,12 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const { endedAt, receivedAt, prices } = basis;
   const isLast = attempt === exchange.attempts.at(-1);
   const { error, errorCode } = endOfAttempt(exchange, attempt, end);
-  const { target, startedAt, tries, signals, semantic, reply } = attempt;
+  const { target, startedAt, tries, signals, semantic, reply, storedFiles } = attempt;
   const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt }) ?? NO_COSTS;
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
+  const reported = signals?.usage;
+  const context = { exchange, error, errorCode, end, endedAt };
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
@@ -180,38 +179,30 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    answered: isLast && hasAnswered(reply, attempt.error),
+    answered: isLast && reply !== undefined && attempt.error === undefined,
     counted: tries.length > 0 || isUnsent(errorCode),
     stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
-    cacheMode: cacheModeOf(target),
-    semantic: recordSemantic(semantic, prices?.costOfVectors(semantic?.embedding, receivedAt)),
-    tries: recordTries(tries, { exchange, error, errorCode, end, endedAt }),
+    cacheMode: target.cache?.semantic ? 'semantic' : 'exact',
+    semantic: semantic && recordSemantic(semantic, prices?.costOfVectors(semantic.embedding, receivedAt)),
+    tries: tries.map((_, index) => recordTry(tries, index, context)),
     retries: retriesOf(tries),
-    firstContentMs: firstContentOf(last),
+    firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
     responseModel: TEXTS.responseModel.of(signals?.model),
     finish: signals?.finish,
     usage,
-    claimedUsage: claimedUsage(signals?.usage, usage),
+    // The upstream's own counts, where they are not those that are booked.
+    claimedUsage: reported === usage ? undefined : (reported?.claimed ?? reported),
     substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,
     losses: recordLosses(attempt),
-    files: recordFiles(attempt),
-    defaulted: recordDefaulted(attempt),
+    files: storedFiles ? recordFiles(storedFiles) : NONE,
+    defaulted: attempt.defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE,
     estimated: attempt.resolved?.estimatesTokens ?? false,
   };
 }
-
-/** The upstream's own counts, where they are not those that are booked. */
-const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): RecordedAttempt['claimedUsage'] =>
-  booked === reported ? undefined : (reported?.claimed ?? reported);
-
-const hasAnswered = (reply: Attempt['reply'], error: GatewayError | undefined): boolean =>
-  reply !== undefined && error === undefined;
-
-const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] => (cache?.semantic ? 'semantic' : 'exact');
 
 function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   if (!resolved) return undefined;
@@ -264,11 +255,7 @@ const recordLoss = ({ param, action, count }: Attempt['losses'][number]): Record
   ...(count !== undefined && { count }),
 });
 
-const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
-  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
-
 /** Several parts may name one file; all of them reach a target in the same way. */
-function recordFiles({ storedFiles }: Attempt): RecordedAttempt['files'] {
-  if (!storedFiles) return NONE;
-  return [...new Map(storedFiles.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values()];
-}
+const recordFiles = (files: readonly SentFile[]): RecordedAttempt['files'] => [
+  ...new Map(files.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values(),
+];

@@ -73,7 +73,7 @@ export function encodingTarget(job: TranslationJob): RequestTarget {
   };
 }
 
-export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
+export const isStream = (body: RequestBody): boolean => body.value('stream') === true;
 
 export function placeOf(
   {

@@ -133,14 +133,10 @@ function runAttempt(
   const attempt = new TargetAttempt(exchange, body, { ...chosen, now: clock.now(), timeouts });
   exchange.attempts.push(attempt);
   cancellation.listen(attempt);
-  exchange.onEnd(() => {
-    cancellation.unlisten(attempt);
-    attempt.onCancelled(OVER);
-  });
+  exchange.onEnd(() => attempt.onCancelled(OVER));
   const scope = new RunningAttempt(ctx, attempt);
   const lost = (thrown: unknown): never => {
     loseAttempt(attempt, thrown);
-    cancellation.unlisten(attempt);
     throw thrown;
   };
   const answered = (): void => {

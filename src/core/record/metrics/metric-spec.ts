@@ -79,13 +79,11 @@ export type RequestSeries = Pick<
 /** The fields of an attempt that decide its series. `attemptKey` has the same. */
 export type AttemptSeries = AttemptLabels &
   Pick<RecordedAttempt, 'outcome' | 'errorType' | 'substitution'> & {
+    /** The cause of a failed attempt. That it happened inside a stream is a second kind. */
     readonly failureKind: FailureKind | undefined;
     readonly costSource: RecordedCost['source'] | undefined;
     readonly costUnknown: RecordedCost['unknown'];
   };
-
-/** The cause of a failed attempt. That it happened inside a stream is a second kind. */
-export const failureKindOf = ({ failure }: RecordedAttempt): FailureKind | undefined => failure?.kinds[0];
 
 /** The fields of a try that decide its series, with the outcome of the try. */
 export type TrySeries = AttemptLabels & Pick<RecordedTry, 'outcome'>;

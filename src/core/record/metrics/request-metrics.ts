@@ -3,7 +3,6 @@ import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from 
 import { CounterFamily, type AnyFamily } from './families.ts';
 import { KnownSeries, type KeyPart, type SeriesOfKey } from './known-series.ts';
 import {
-  failureKindOf,
   NO_CALLER,
   OTHER,
   type AttemptSeries,
@@ -174,7 +173,7 @@ export class RequestMetrics {
       operation: semconvName ?? '',
       outcome: attempt.outcome,
       errorType: attempt.errorType,
-      failureKind: failureKindOf(attempt),
+      failureKind: attempt.failure?.kinds[0],
       substitution: attempt.substitution,
       costSource: attempt.cost?.source,
       costUnknown: attempt.cost?.unknown,
