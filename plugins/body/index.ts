@@ -193,9 +193,9 @@ interface FormSetup {
 
 /** Reads a multipart form for a model until it can be sent. Throws GatewayError. */
 async function readFormBody(ctx: GatewayContext, { limits, clock, checkLater }: FormSetup): Promise<InboundForm> {
-  const { req, exchange } = ctx;
+  const { exchange } = ctx;
   const boundary = boundaryOf(ctx);
-  const announced = announcedBytes(req);
+  const announced = announcedBytes(exchange.request);
   if (announced !== undefined && announced > limits.form.bytes) throw tooLarge(limits.form.bytes);
   const hold = (bytes: number): void => {
     const refused = limits.reserve(exchange, bytes);

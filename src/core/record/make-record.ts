@@ -3,10 +3,12 @@ import {
   retriesOf,
   type Attempt,
   type Exchange,
-  type SentFile,
   type SkippedTarget,
+  type Target,
+  type TryRecord,
 } from '../kernel/index.ts';
 import type { GatewayError } from '../../plugin/index.ts';
+import type { Usage } from '../../formats/events.ts';
 import { endOfAttempt, isEndedByGateway, isUnsent, type RecordEnd } from './attempt-end.ts';
 import { cut } from './cut.ts';
 import { recordSemantic } from './record-semantic.ts';
@@ -149,6 +151,9 @@ const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => (
   after,
 });
 
+const firstContentOf = (last: TryRecord | undefined): number | undefined =>
+  last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt;
+
 /** An attempt ends with its last try. One that was refused before it was sent ends where the next one begins. */
 const attemptEndedAt = ({ attempts }: Exchange, attempt: Attempt): number | undefined =>
   attempt.tries.at(-1)?.endedAt ?? attempts[attempts.indexOf(attempt) + 1]?.startedAt;
@@ -161,11 +166,10 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const { endedAt, receivedAt, prices } = basis;
   const isLast = attempt === exchange.attempts.at(-1);
   const { error, errorCode } = endOfAttempt(exchange, attempt, end);
-  const { target, startedAt, tries, signals, semantic, reply, storedFiles } = attempt;
+  const { target, startedAt, tries, signals, semantic, reply } = attempt;
   const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt }) ?? NO_COSTS;
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
-  const reported = signals?.usage;
   const context = { exchange, error, errorCode, end, endedAt };
   return {
     number: attempt.number,
@@ -179,30 +183,38 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     errorCode,
     errorType: errorTypeOf(errorCode),
     failure: error && errorCode === error.code ? failureOf(error) : undefined,
-    answered: isLast && reply !== undefined && attempt.error === undefined,
+    answered: isLast && hasAnswered(reply, attempt.error),
     counted: tries.length > 0 || isUnsent(errorCode),
     stream: reply?.stream ?? isStream(exchange),
     commit: target.commit,
     cache: attempt.cache,
-    cacheMode: target.cache?.semantic ? 'semantic' : 'exact',
+    cacheMode: cacheModeOf(target),
     semantic: semantic && recordSemantic(semantic, prices?.costOfVectors(semantic.embedding, receivedAt)),
     tries: tries.map((_, index) => recordTry(tries, index, context)),
     retries: retriesOf(tries),
-    firstContentMs: last?.firstContentAt === undefined ? undefined : last.firstContentAt - last.startedAt,
+    firstContentMs: firstContentOf(last),
     responseModel: TEXTS.responseModel.of(signals?.model),
     finish: signals?.finish,
     usage,
-    // The upstream's own counts, where they are not those that are booked.
-    claimedUsage: reported === usage ? undefined : (reported?.claimed ?? reported),
+    claimedUsage: claimedUsage(signals?.usage, usage),
     substitution: substitutionOf(exchange, attempt, prices, receivedAt),
     cost: costs.cost,
     lostCosts: costs.lost,
     losses: recordLosses(attempt),
-    files: storedFiles ? recordFiles(storedFiles) : NONE,
-    defaulted: attempt.defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE,
+    files: recordFiles(attempt),
+    defaulted: recordDefaulted(attempt),
     estimated: attempt.resolved?.estimatesTokens ?? false,
   };
 }
+
+/** The upstream's own counts, where they are not those that are booked. */
+const claimedUsage = (reported: Usage | undefined, booked: Usage | undefined): RecordedAttempt['claimedUsage'] =>
+  booked === reported ? undefined : (reported?.claimed ?? reported);
+
+const hasAnswered = (reply: Attempt['reply'], error: GatewayError | undefined): boolean =>
+  reply !== undefined && error === undefined;
+
+const cacheModeOf = ({ cache }: Target): RecordedAttempt['cacheMode'] => (cache?.semantic ? 'semantic' : 'exact');
 
 function placeOf({ resolved }: Attempt): RecordedPlace | undefined {
   if (!resolved) return undefined;
@@ -255,7 +267,11 @@ const recordLoss = ({ param, action, count }: Attempt['losses'][number]): Record
   ...(count !== undefined && { count }),
 });
 
+const recordDefaulted = ({ defaulted }: Attempt): RecordedAttempt['defaulted'] =>
+  defaulted?.map(({ param, value }) => ({ param, value })) ?? NONE;
+
 /** Several parts may name one file; all of them reach a target in the same way. */
-const recordFiles = (files: readonly SentFile[]): RecordedAttempt['files'] => [
-  ...new Map(files.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values(),
-];
+function recordFiles({ storedFiles }: Attempt): RecordedAttempt['files'] {
+  if (!storedFiles) return NONE;
+  return [...new Map(storedFiles.map(({ id, bytes, way }) => [id, { id, bytes, way }])).values()];
+}

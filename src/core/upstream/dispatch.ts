@@ -68,10 +68,6 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     return this.#over;
   }
 
-  protected start(): void {
-    this.pool.enter(this);
-  }
-
   /** Ends the request immediately, without further callbacks. A connection in use is destroyed. */
   protected stop(): void {
     this.#decoder?.destroy();

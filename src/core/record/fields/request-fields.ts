@@ -11,7 +11,6 @@ import {
   SKIP_FIELDS,
   textsOf,
   TOKEN_FIELDS,
-  tokenCountOf,
   usdOfNano,
 } from './attempt-fields.ts';
 import type { RecordField } from './record-field.ts';
@@ -111,7 +110,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'retries', as: 'plain', value: ({ attempts, retries }) => (attempts.length > 0 ? retries : undefined) },
   { record: 'retries', as: 'plain', value: 'retries' },
   { line: 'semantic', as: 'json', value: ofLast(({ semantic }) => semantic && semanticOf(semantic)) },
-  { line: 'token_count', as: 'text', value: ofLast(tokenCountOf) },
+  { line: 'token_count', as: 'text', value: ({ attempts }) => (attempts.at(-1)?.estimated ? 'estimate' : undefined) },
   {
     line: 'losses',
     as: 'texts',

@@ -26,9 +26,10 @@ interface MetricFacts<L extends string> {
   /** The counts of every attempt at a target that was found, then its value. */
   readonly countAttempt?: CountAttempt<L>;
   readonly ofAttempt?: MeasureOrCount<AttemptSeries, RecordedAttempt, L>;
-  readonly ofUsage?: readonly Measure<AttemptSeries, Usage, L>[];
-  /** Of the same, unless the model counts seconds or pictures, and no tokens. */
-  readonly ofTokens?: readonly Measure<AttemptSeries, Usage, L>[];
+  /** What an attempt that answered has used; 0 is not counted. */
+  readonly ofUsage?: readonly UsageMeasure<L>[];
+  /** Tokens of the same, 0 too, unless the model counts seconds or pictures, and no tokens. */
+  readonly ofTokens?: readonly UsageMeasure<L>[];
   readonly ofTry?: Measure<TrySeries, RecordedTry, L>;
 }
 
@@ -64,7 +65,11 @@ export interface Measure<By, T, L extends string = string> {
   readonly value: NumberOf<T> | ((of: T) => number | undefined);
 }
 
-/** The same, or 1 for each object with a value in this property. */
+export type UsageMeasure<L extends string = string> = Pick<Measure<AttemptSeries, Usage, L>, 'labels'> & {
+  readonly value: NumberOf<Usage>;
+};
+
+/** The same as `Measure`, or 1 for each object with a value in this property. */
 export type MeasureOrCount<By, T, L extends string = string> =
   | (Measure<By, T, L> & { readonly counts?: undefined })
   | (Pick<Measure<By, T, L>, 'labels'> & { readonly counts: keyof T });

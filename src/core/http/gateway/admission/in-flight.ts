@@ -50,7 +50,8 @@ export class InFlight {
   readonly #running = new LiveList<InFlightEntry>();
   readonly #room: Room;
   #pipelined = Infinity;
-  #draining = false;
+  /** The gateway is draining: each connection closes after its current reply. Set by `drain`. */
+  draining = false;
   #cutBy: GatewayError | undefined;
   #onEmpty: (() => void) | undefined;
 
@@ -77,11 +78,6 @@ export class InFlight {
 
   get pipelined(): number {
     return this.#pipelined;
-  }
-
-  /** The gateway is draining: each connection closes after its current reply. */
-  get draining(): boolean {
-    return this.#draining;
   }
 
   /** True if some reply is written completely and its client has not read all of it. */
@@ -171,7 +167,7 @@ export class InFlight {
   }
 
   drain(): void {
-    this.#draining = true;
+    this.draining = true;
   }
 
   empty(): Promise<void> {
