@@ -1,14 +1,13 @@
-import type { Clock } from '../../../plugin/clock.ts';
-import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './content-decoder.ts';
-import { GatewayError } from '../../../plugin/errors.ts';
-import type { GatewayContext } from '../exchange.ts';
-import type { InboundRequest } from '../inbound-request.ts';
+import type { Clock } from '../../plugin/clock.ts';
+import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './body/content-decoder.ts';
+import { GatewayError } from '../../plugin/errors.ts';
+import type { GatewayContext } from './exchange.ts';
+import type { InboundRequest } from './inbound-request.ts';
 
 /** The decoder of a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
 export function requestDecoder({ head }: Pick<InboundRequest, 'head'>): ContentDecoder | undefined {
-  if (head.contentEncoding === undefined) return undefined;
-  const coding = codingOf(head.contentEncoding);
-  if (coding === undefined) return undefined;
+  const coding = head.contentEncoding && codingOf(head.contentEncoding);
+  if (!coding) return undefined;
   const decoder = decoderOf(coding);
   if (decoder) return decoder;
   throw new GatewayError(
