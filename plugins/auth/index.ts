@@ -66,7 +66,7 @@ function findCaller(keys: KeyRing, ctx: GatewayContext, { authorization, certifi
   const google = googleKeys(request.headers);
   if (google.length > MAX_WORDS)
     throw new GatewayError('invalid_api_key', `x-goog-api-key has more than ${MAX_WORDS} keys.`);
-  const candidates = [request.header('api-key'), authorization, single(request.headers['x-api-key']), ...google];
+  const candidates = [request.header('api-key'), authorization, request.headers['x-api-key']?.toString(), ...google];
   let found: FoundCaller | undefined;
   let presented = false;
   for (let at = 0; at < candidates.length; at += 1) {
@@ -128,10 +128,6 @@ function mayForward(keys: KeyRing, { request }: Exchange, credential: string): b
     );
   // A credential of one word has been looked up above.
   return !words.some((word) => word !== credential && keys.find(word, request.remoteAddress));
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }
 
 /** The token of an Authorization header, with or without `Bearer`, in any case (RFC 9110, section 11.4). */

@@ -22,26 +22,27 @@ import {
 import { GatewayError, type Clock } from '../../src/plugin/index.ts';
 import { readBody } from './read.ts';
 
-/** Worked out at the first request of an operation. */
-function ofOperation<Known>(make: (operation: Operation) => Known): (operation: Operation) => Known {
-  const known = new Map<Operation, Known>();
-  return (operation) => {
-    let value = known.get(operation);
-    if (value === undefined) known.set(operation, (value = make(operation)));
-    return value;
-  };
+interface BodyRules {
+  readonly names: FieldNames;
+  /** Objects in which no key may be repeated. */
+  readonly unrepeated: readonly string[];
 }
 
-function fieldNames({ fields }: Operation): FieldNames {
+function bodyRules({ fields }: Operation): BodyRules {
   const paths = (fields?.read ?? []).map((path) => path.split('.'));
-  return namesOf(paths, fields);
-}
-
-/** Objects in which no key may be repeated. */
-function unrepeated({ fields }: Operation): readonly string[] {
   const spellings = spellingsOf(fields);
   const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
-  return [...(fields?.lifted ?? []), ...settings];
+  return { names: namesOf(paths, fields), unrepeated: [...(fields?.lifted ?? []), ...settings] };
+}
+
+/** Works out the rules of an operation at its first request. */
+function knownRules(): (operation: Operation) => BodyRules {
+  const known = new Map<Operation, BodyRules>();
+  return (operation) => {
+    let rules = known.get(operation);
+    if (!rules) known.set(operation, (rules = bodyRules(operation)));
+    return rules;
+  };
 }
 
 export default definePlugin({
@@ -60,12 +61,13 @@ export default definePlugin({
   },
   create({ host }) {
     const { limits, turns, clock } = host;
-    const [namesFor, unrepeatedFor] = [ofOperation(fieldNames), ofOperation(unrepeated)];
+    const rulesFor = knownRules();
     const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
       const whole = RequestBody.read(bytes, limits.json);
-      namesFor(operation).check(whole);
-      for (const object of unrepeatedFor(operation)) whole.refuseRepeatsIn(object);
-      return withPath(exchange, operation, whole);
+      const { names, unrepeated } = rulesFor(operation);
+      names.check(whole);
+      for (const object of unrepeated) whole.refuseRepeatsIn(object);
+      return operation.fieldsInPath ? whole.edit(pathEdits(exchange, operation.fieldsInPath, whole)) : whole;
     };
     /** Parsing cannot be interrupted, so it has a turn of its own. */
     const inTurns = async (exchange: Exchange, operation: Operation, bytes: Buffer): Promise<void> => {
@@ -83,7 +85,7 @@ export default definePlugin({
         const kind = operation && bodyKind(operation);
         if (operation?.task && kind === 'multipart') {
           const checkLater: InboundFormReading['checkLater'] = (part) =>
-            checkLatePart(part, exchange, namesFor(operation));
+            checkLatePart(part, exchange, rulesFor(operation).names);
           return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
             request.form = form;
             for (const name of form.files) checkFile(name, operation);
@@ -147,11 +149,12 @@ function checkBrackets(name: string, operation: Operation): void {
 const decidesModels = (bare: string, { fields }: Operation): boolean =>
   fields?.models.some((name) => bareName(name) === bare) === true || fields?.lifted.includes(bare) === true;
 
-function withPath({ request }: Exchange, { fieldsInPath }: Operation, body: RequestBody): RequestBody {
-  if (!fieldsInPath) return body;
-  const fields = fieldsInPath(request.params, body);
-  return body.edit(Object.entries(fields).map(([key, value]) => ({ path: [key], value, source: 'path' })));
-}
+const pathEdits = (
+  { request }: Exchange,
+  fieldsInPath: NonNullable<Operation['fieldsInPath']>,
+  body: RequestBody,
+): Parameters<RequestBody['edit']>[0] =>
+  Object.entries(fieldsInPath(request.params, body)).map(([key, value]) => ({ path: [key], value, source: 'path' }));
 
 const shown = (name: string): string => `\`${name.slice(0, 100)}\``;
 const refused = (param: string, message: string): GatewayError =>
@@ -190,9 +193,9 @@ interface FormSetup {
 
 /** Reads a multipart form for a model until it can be sent. Throws GatewayError. */
 async function readFormBody(ctx: GatewayContext, { limits, clock, checkLater }: FormSetup): Promise<InboundForm> {
-  const { req, exchange } = ctx;
+  const { exchange } = ctx;
   const boundary = boundaryOf(ctx);
-  const announced = announcedBytes(req);
+  const announced = announcedBytes(exchange.request);
   if (announced !== undefined && announced > limits.form.bytes) throw tooLarge(limits.form.bytes);
   const hold = (bytes: number): void => {
     const refused = limits.reserve(exchange, bytes);

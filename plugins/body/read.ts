@@ -23,15 +23,15 @@ const arrived = new LoopBatch<BodyReader>((reader) => reader.resolve());
 
 /** Within the limits of one body and of all requests together. Throws GatewayError. */
 export function readBody({ req, res, exchange }: GatewayContext, limits: RequestLimits): Promise<Buffer> {
-  const decoder = requestDecoder(req);
+  const { head } = exchange.request;
+  const decoder = requestDecoder(exchange.request);
   // The announced size is reserved at once; an unannounced size is reserved as the bytes arrive.
-  const announced = decoder ? 0 : Number(req.headers['content-length'] ?? 0);
+  const announced = decoder ? 0 : Number(head.contentLength ?? 0);
   if (announced > limits.body) throw tooLarge(limits.body);
   const room = decoder ? DECODER_BYTES : announced;
   const refused = limits.reserve(exchange, room);
   if (refused) throw refused;
-  // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
-  if (req.headers.expect !== undefined) res.writeContinue();
+  if (head.expect !== undefined) res.writeContinue();
   return new Promise((resolve, reject) => {
     new BodyReader({ req, decoder, exchange, limits, announced, room }, { resolve, reject }).begin();
   });

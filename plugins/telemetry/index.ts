@@ -13,7 +13,7 @@ export default definePlugin({
       step({ exchange }) {
         const recording = host.recorder.open(exchange);
         // Not after the rest of the chain, which returns when the reply exists but nothing has been sent.
-        exchange.onEnd((end) => recording.close(end));
+        exchange.onEnd(recording.close);
         return undefined;
       },
     };

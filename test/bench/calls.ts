@@ -13,6 +13,8 @@ export type Phase = 'request' | 'record';
 export interface CountedCalls {
   readonly counts: readonly (readonly [key: string, count: number])[];
   readonly read: readonly string[];
+  /** The number of loops over all headers. */
+  readonly passes: number;
 }
 
 interface FunctionCalls {
@@ -29,18 +31,23 @@ export interface CallFigures {
   readonly functions: readonly FunctionCalls[];
   /** Per request, by name. */
   readonly headers: ReadonlyMap<string, number>;
+  /** Loops over all headers per request. Each may read several headers, which are not among those read by name. */
+  readonly headerPasses: number;
 }
 
 const MODEL = '@gpt/gpt-4o-mini';
 const REQUESTS = 50;
 const root = `${new URL(`file://${packageFile('')}`).href}/`;
 
-/** Calls of this repository's functions, without its tests and packages. */
+/** It also sees what other processes do in the folder that contains the settings. */
+const WATCHER = 'src/core/settings/source/watch.ts';
+
+/** Calls of this repository's functions for requests, without its tests and packages. */
 function functionsOf({ counts }: CountedCalls): FunctionCalls[] {
   return counts.flatMap(([key, count]) => {
     const [phase, url, offset, name = ''] = key.split(' ');
     const file = url!.slice(root.length);
-    if (!url!.startsWith(root) || !/^(?:src|plugins|schemas)\//.test(file)) return [];
+    if (!url!.startsWith(root) || !/^(?:src|plugins|schemas)\//.test(file) || file === WATCHER) return [];
     // Timers and reloads of files call a few functions less often than once for each request.
     const calls = Math.round(count / REQUESTS);
     return calls === 0 ? [] : [{ phase: phase as Phase, file, name, offset: Number(offset), calls }];
@@ -59,7 +66,7 @@ export async function countCalls(): Promise<CallFigures> {
     const counted = (await gateway.ask('end')) as CountedCalls;
     const headers = new Map<string, number>();
     for (const name of counted.read) headers.set(name, (headers.get(name) ?? 0) + 1 / REQUESTS);
-    return { functions: functionsOf(counted), headers };
+    return { functions: functionsOf(counted), headers, headerPasses: counted.passes / REQUESTS };
   } finally {
     await gateway.close();
   }
@@ -71,12 +78,13 @@ const lineOf = (file: string, offset: number): number =>
 
 const sum = (of: readonly FunctionCalls[]): number => of.reduce((all, { calls }) => all + calls, 0);
 
-export function totalsOf({ functions, headers }: CallFigures) {
+export function totalsOf({ functions, headers, headerPasses }: CallFigures) {
   return {
     calls: sum(functions),
     files: new Set(functions.map(({ file }) => file)).size,
     callsOfRecord: sum(functions.filter(({ phase }) => phase === 'record')),
     headerReads: Math.round([...headers.values()].reduce((all, count) => all + count, 0)),
+    headerPasses,
   };
 }
 

@@ -14,6 +14,7 @@ session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false
 
 let counts = new Map<string, number>();
 let read: string[] = [];
+let passes = 0;
 
 /** Adds the calls since the last time to a phase. */
 function take(phase: Phase): void {
@@ -28,14 +29,28 @@ function take(phase: Phase): void {
   });
 }
 
-/** Counts each read of a header by its name. */
-const watched = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  new Proxy(headers, {
+/** Counts each read of a header by its name, and each loop over the names, which may read the value of the name that it is at. */
+function watched(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  let at: string | symbol | undefined;
+  return new Proxy(headers, {
+    ownKeys(target) {
+      passes += 1;
+      // A loop ends before anything that waits for it.
+      queueMicrotask(() => (at = undefined));
+      return Reflect.ownKeys(target);
+    },
+    // `for … in` asks for each name before it goes on to it.
+    getOwnPropertyDescriptor(target, name) {
+      at = name;
+      return Reflect.getOwnPropertyDescriptor(target, name);
+    },
     get(target, name) {
-      if (typeof name === 'string') read.push(name);
+      if (typeof name === 'string' && name !== at) read.push(name);
+      at = undefined;
       return Reflect.get(target, name);
     },
   });
+}
 
 const { emit: emitOfServer } = Server.prototype;
 Server.prototype.emit = function (this: Server, event: string, ...args: unknown[]) {
@@ -58,9 +73,10 @@ const SETTLED_MS = 10;
 process.on('message', (request) => {
   setTimeout(() => {
     take('record');
-    process.send?.({ counts: [...counts], read } satisfies CountedCalls);
+    process.send?.({ counts: [...counts], read, passes } satisfies CountedCalls);
     if (request === 'begin') counts = new Map();
     if (request === 'begin') read = [];
+    if (request === 'begin') passes = 0;
   }, SETTLED_MS);
 });
 process.channel?.unref();

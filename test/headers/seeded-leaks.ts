@@ -65,7 +65,7 @@ export const SEEDED_LEAKS: readonly SeededLeak[] = [
   {
     leak: 'headers that Connection names are forwarded',
     file: 'src/core/http/gateway/exchange.ts',
-    from: 'this.headers = endToEnd(req.headers);',
+    from: 'this.headers = endToEnd(req.headers, head);',
     to: 'this.headers = req.headers;',
     caughtBy: 'requests',
   },

@@ -158,9 +158,9 @@ export class StoredFiles implements FileService, FileSource {
   }
 
   /** A form that is smaller than a piece fills only a part of its memory. */
-  #reserveUpload({ exchange, req }: GatewayContext): GatewayError | undefined {
+  #reserveUpload({ exchange }: GatewayContext): GatewayError | undefined {
     const { store, reserve } = this.#setup;
-    const bytes = Math.min(store.uploadBytes, announcedBytes(req) ?? Infinity);
+    const bytes = Math.min(store.uploadBytes, announcedBytes(exchange.request) ?? Infinity);
     return bytes > 0 ? reserve(exchange, bytes) : undefined;
   }
 

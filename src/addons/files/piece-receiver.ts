@@ -97,7 +97,7 @@ export class PieceReceiver {
       arrival.bytes = upload.received;
       if (offset !== upload.received) throw wrongOffset(offset, upload.received);
       const quota = await quotaOf(this.#setup, owned, arrival);
-      quota.take(upload.received + (announcedBytes(ctx.req) ?? 0));
+      quota.take(upload.received + (announcedBytes(ctx.exchange.request) ?? 0));
       const read = filePieces(ctx, this.#setup);
       for (let piece = await read(); piece; piece = await read()) await file.write(piece, quota);
       if (!last) return await suspend();
@@ -142,8 +142,8 @@ const wrongOffset = (offset: number, received: number): GatewayError =>
     param: OFFSET,
   });
 
-function checkUnit({ req }: GatewayContext, last: boolean): void {
-  const length = announcedBytes(req) ?? 0;
+function checkUnit({ exchange }: GatewayContext, last: boolean): void {
+  const length = announcedBytes(exchange.request) ?? 0;
   if (last || length % PIECE_UNIT === 0) return;
   throw new GatewayError(
     'invalid_value',

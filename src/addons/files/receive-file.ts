@@ -39,7 +39,7 @@ async function receive(
 ): Promise<StoredFile> {
   const { store, owner, limits, clock } = setup;
   const quota = await quotaOf(setup, setup, arrival);
-  quota.takeForm(announcedBytes(ctx.req) ?? 0);
+  quota.takeForm(announcedBytes(ctx.exchange.request) ?? 0);
   let begun: { readonly part: FilePart; readonly upload: FileUpload; readonly file: ArrivingFile } | undefined;
   try {
     const fields = await readForm(ctx, {

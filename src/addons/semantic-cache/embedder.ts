@@ -1,5 +1,6 @@
 import { Cancellation, GatewayError, type Clock, type Reply } from '../../plugin/index.ts';
 import { cancelReply } from '../../core/kernel/reply.ts';
+import { readHead } from '../../core/kernel/request-head.ts';
 import {
   RequestBody,
   toGatewayError,
@@ -167,12 +168,15 @@ const NO_STATE = {
   onEnd() {},
 } as const;
 
+const NO_HEAD = readHead({}, []);
+
 /** A request without the caller's headers: they choose hosts, projects and options for the caller's own request. */
 const ownRequest = ({ request }: Exchange, { method, path }: Operation, body: RequestBody): InboundRequest => ({
   method,
   path,
   params: {},
   headers: {},
+  head: NO_HEAD,
   remoteAddress: request.remoteAddress,
   body,
   bodyBytes: body.original.length,

@@ -101,7 +101,16 @@ export class KnownPlaces {
     let byModel = this.#byEntry.get(entry);
     if (!byModel) this.#byEntry.set(entry, (byModel = new Map<string, KnownPlace[]>()));
     const places = byModel.get(key.model) ?? [];
-    const at = places.findIndex((place) => isSame(place.key, key));
+    const { task, stream, client, tools, compacts, form } = key;
+    const at = places.findIndex(
+      ({ key: one }) =>
+        one.task === task &&
+        one.stream === stream &&
+        one.client === client &&
+        one.tools === tools &&
+        one.compacts === compacts &&
+        one.form === form,
+    );
     const known = places[at];
     if (known && known.locatedBy === entry.provider.locatesBy?.()) return known;
     const place = new KnownPlace(entry, key, locate(entry, key));
@@ -112,11 +121,3 @@ export class KnownPlaces {
     return place;
   }
 }
-
-const isSame = (a: PlaceKey, b: PlaceKey): boolean =>
-  a.task === b.task &&
-  a.stream === b.stream &&
-  a.client === b.client &&
-  a.tools === b.tools &&
-  a.compacts === b.compacts &&
-  a.form === b.form;

@@ -126,5 +126,5 @@ export interface Recorder {
   open(exchange: Exchange): RequestRecording;
 }
 interface RequestRecording {
-  close(end: ReplyEnd): void;
+  readonly close: (end: ReplyEnd) => void;
 }

@@ -2,6 +2,7 @@ import type { InboundRequest as PublicInboundRequest } from '../../plugin/reques
 import type { RequestBody } from './body/request-body.ts';
 import type { InboundForm } from './forms/inbound-form.ts';
 import type { Operation } from './operation.ts';
+import type { RequestHead } from './request-head.ts';
 
 /** The certificate of a client's connection, where `tls.client_ca` asks for one. */
 export interface ClientCertificate {
@@ -12,6 +13,7 @@ export interface ClientCertificate {
 }
 
 export interface InboundRequest extends PublicInboundRequest {
+  readonly head: Readonly<RequestHead>;
   /** Undefined: the client sent none, or the gateway asks for none. */
   readonly clientCertificate?: ClientCertificate | undefined;
   body: RequestBody | undefined;

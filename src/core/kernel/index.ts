@@ -9,7 +9,7 @@ export type { HealthTrial, TargetHealth } from '../../plugin/capabilities.ts';
 export { applyEdit } from '../../plugin/edits.ts';
 export type { ChoiceReason } from '../../plugin/exchange.ts';
 export * from './attempt.ts';
-export * from './body/body-pieces.ts';
+export * from './body-pieces.ts';
 export { mergeEdits, mergeLevels } from './body/edits.ts';
 export * from './body/field-names.ts';
 export * from './body/foreign-params.ts';

@@ -16,11 +16,8 @@ export interface Listed<T> {
 export class LiveList<T extends Listed<T>> {
   #oldest: T | undefined;
   #newest: T | undefined;
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  /** The number of items; the list alone sets it. */
+  size = 0;
 
   add(item: T): void {
     if (item.list === this) return;
@@ -29,7 +26,7 @@ export class LiveList<T extends Listed<T>> {
     if (this.#newest) this.#newest.newer = item;
     else this.#oldest = item;
     this.#newest = item;
-    this.#size += 1;
+    this.size += 1;
   }
 
   /** @returns true if it was in the list */
@@ -41,7 +38,7 @@ export class LiveList<T extends Listed<T>> {
     if (newer) newer.older = older;
     else this.#newest = older;
     item.list = item.older = item.newer = undefined;
-    this.#size -= 1;
+    this.size -= 1;
     return true;
   }
 

@@ -1,6 +1,7 @@
 import type { InboundRequest } from './inbound-request.ts';
+import { PORTKEY_PREFIX } from './request-head.ts';
 
-/** The headers by which clients of Portkey choose an upstream, a config and a key. */
+/** Those of Portkey's headers that the gateway reads under its own prefixes. */
 const NAMES: ReadonlySet<string> = new Set([
   'api-key',
   'config',
@@ -10,13 +11,12 @@ const NAMES: ReadonlySet<string> = new Set([
   'trace-id',
   'custom-host',
 ]);
-const PREFIX = 'x-portkey-';
 
-/** Says that a header of Portkey has no effect, and the remedy; else empty. Allocates nothing: each request asks. */
+/** Says that a header of Portkey has no effect, and the remedy; else empty. */
 export function portkeyHint(request: Pick<InboundRequest, 'headers' | 'header'>): string {
   for (const full in request.headers) {
-    if (!full.startsWith(PREFIX)) continue;
-    const name = full.slice(PREFIX.length);
+    if (!full.startsWith(PORTKEY_PREFIX)) continue;
+    const name = full.slice(PORTKEY_PREFIX.length);
     if (!NAMES.has(name)) continue;
     if (request.header(name) !== undefined) return '';
     return ` The header ${full} has no effect: \`header_prefixes: [gateway, portkey]\` in server.yaml makes the gateway read it.`;

@@ -44,7 +44,7 @@ export class ModelHealth {
     const { onStatusCodes } = breaker.settings;
     const entry = (): ModelAtTarget => this.#models.get(key) ?? this.#enter(key, breaker, model);
     return new NarrowHealth(breaker, {
-      known: () => this.#models.get(key)?.breaker,
+      known: this.#models.get(key)?.breaker,
       open: () => entry().breaker,
       takes: (error) =>
         onStatusCodes.has(error.status) &&

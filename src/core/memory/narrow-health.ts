@@ -5,7 +5,7 @@ import type { Breaker } from './breaker.ts';
 /** A part of a target's requests with a breaker of its own: those with one token, or for one model. */
 interface NarrowPlace {
   /** Undefined: nothing has been counted here. */
-  known(): Breaker | undefined;
+  readonly known: Breaker | undefined;
   open(): Breaker;
   /** True: the failure says something about the part, and nothing about the target. */
   takes(error: GatewayError): boolean;
@@ -24,7 +24,7 @@ export class NarrowHealth implements TargetHealth {
   constructor(target: TargetHealth, place: NarrowPlace) {
     this.#target = target;
     this.#place = place;
-    this.#part = place.known();
+    this.#part = place.known;
   }
 
   get state(): TargetHealth['state'] {

@@ -29,7 +29,7 @@ export class TokenHealth {
     if (!exchange || !token) return health;
     return new NarrowHealth(health, {
       // No digest is computed for targets that have never received a caller's token, which are nearly all.
-      known: () => (this.#targets.has(target) ? this.#breakers.get(this.#keyOf(target, token.reveal())) : undefined),
+      known: this.#targets.has(target) ? this.#breakers.get(this.#keyOf(target, token.reveal())) : undefined,
       open: () => this.#open(target, token.reveal()),
       takes: isOfCallersToken,
       isUsed: () => exchange.attempts.at(-1)?.resolved?.usesCallersToken === true,

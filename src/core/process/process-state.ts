@@ -103,7 +103,9 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     costs: portOf(opened, 'costs'),
     accessLog: (record, wallMs) => accessLog(record, wallMs),
-    alsoTo: (record, bounded) => listeners.forEach((listener) => listener.recorded?.(record, bounded)),
+    alsoTo(record, bounded) {
+      for (const listener of listeners) listener.recorded?.(record, bounded);
+    },
   });
   return {
     parts: opened,

@@ -27,7 +27,10 @@ interface AttemptEnd {
 export function endOfAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd): AttemptEnd {
   const isLast = attempt === exchange.attempts.at(-1);
   const error = attempt.error ?? (isLast ? errorOfReply(exchange, attempt, end) : undefined);
-  return { error, errorCode: attempt.error?.code ?? codeWithout(error, isLast, end) };
+  if (attempt.error) return { error, errorCode: attempt.error.code };
+  // An earlier attempt without an error of its own must have failed.
+  if (!isLast) return { error, errorCode: 'upstream_error' };
+  return { error, errorCode: end.state === 'aborted' ? 'client_closed' : error?.code };
 }
 
 /** Errors by which the gateway ends a healthy reply: the target has not failed, and the reply is not complete. */
@@ -42,10 +45,4 @@ function errorOfReply(exchange: Exchange, attempt: Attempt, end: RecordEnd): Gat
 
 export function isEndedByGateway(error: GatewayError | undefined): boolean {
   return error !== undefined && ENDED_BY_GATEWAY.has(error.code) && !(error instanceof UpstreamError);
-}
-
-/** The error code of an attempt without its own error. An earlier attempt must have failed. */
-function codeWithout(error: GatewayError | undefined, isLast: boolean, end: RecordEnd): ErrorCode | undefined {
-  if (!isLast) return 'upstream_error';
-  return end.state === 'aborted' ? 'client_closed' : error?.code;
 }

@@ -1,6 +1,7 @@
 import { type Signals, createSignals } from '../../formats/events.ts';
 import { Cancellation, type Clock, type ReplyEnd } from '../../plugin/index.ts';
 import { heldReply } from '../kernel/reply.ts';
+import { readHead } from '../kernel/request-head.ts';
 import {
   RequestBody,
   type Attempt,
@@ -61,6 +62,7 @@ export function exchangeOf(
       path: '/v1/chat/completions',
       params: {},
       headers,
+      head: readHead(headers, []),
       remoteAddress: '127.0.0.1',
       body: bytes && RequestBody.read(bytes, 64),
       bodyBytes: bytes?.length ?? 0,

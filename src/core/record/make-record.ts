@@ -18,7 +18,7 @@ import { conditionsOf, metadataOf } from './recorded-metadata.ts';
 import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
 import { bookedUsage } from './booked-usage.ts';
 import { failureOf } from './recorded-failure.ts';
-import { errorTypeOf, outcomeOf, recordTries, waitedMs } from './recorded-tries.ts';
+import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 
@@ -56,6 +56,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
   const durationMs = endedAt - startedAt;
+  // A request that itself names its target has a config without an id.
+  const chosen = config?.id === '' ? undefined : config;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
   const result = resultOf(exchange, end);
   return {
@@ -78,8 +80,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     metadata,
     metadataDropped,
     metadataLeftOut,
-    configId: config?.id,
-    configHash: config?.hash,
+    configId: chosen?.id,
+    configHash: chosen?.hash,
     alias: exchange.alias?.listed,
     prompt: prompt && { id: prompt.id, version: prompt.version },
     upload: exchange.upload,
@@ -122,7 +124,7 @@ function ignoredPlaceOf({ project, location }: Exchange['request']['params']): R
 
 function resultOf(exchange: Exchange, end: RecordEnd) {
   const aborted = end.state === 'aborted';
-  const error = end.error ?? exchange.error;
+  const error = aborted ? undefined : (end.error ?? exchange.error);
   const errorCode = aborted ? 'client_closed' : error?.code;
   const status = aborted ? CLIENT_CLOSED_STATUS : end.status;
   return {
@@ -131,15 +133,15 @@ function resultOf(exchange: Exchange, end: RecordEnd) {
     outcome: outcomeOf(errorCode, end),
     errorCode,
     errorType: errorTypeOf(errorCode),
-    plugin: aborted ? undefined : TEXTS.other.of(error?.plugin),
+    plugin: error && TEXTS.other.of(error.plugin),
     disconnectStage: aborted ? disconnectStage(exchange, end) : undefined,
-    limitedBy: aborted ? undefined : limitOf(error),
-    rejection: errorCode && !aborted && !wasTried(exchange) ? ERROR_LABELS[errorCode].rejection : undefined,
+    limitedBy: error && limitOf(error),
+    rejection: error && !wasTried(exchange) ? ERROR_LABELS[error.code].rejection : undefined,
   };
 }
 
-const limitOf = (error: GatewayError | undefined): string | undefined =>
-  error?.limit ? `${error.limit.node}:${error.limit.limit}` : TEXTS.other.of(error?.budget);
+const limitOf = ({ limit, budget }: GatewayError): string | undefined =>
+  limit ? `${limit.node}:${limit.limit}` : TEXTS.other.of(budget);
 
 const recordSkip = ({ target, reason, after }: SkippedTarget): RecordedSkip => ({
   target: TEXTS.target.of(target.path),
@@ -168,6 +170,7 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
   const costs = prices?.costsOf(exchange, attempt, { errorCode, receivedAt }) ?? NO_COSTS;
   const last = tries.at(-1);
   const usage = bookedUsage(exchange, attempt);
+  const context = { exchange, error, errorCode, end, endedAt };
   return {
     number: attempt.number,
     target: TEXTS.target.of(target.path),
@@ -186,8 +189,8 @@ function recordAttempt(exchange: Exchange, attempt: Attempt, end: RecordEnd, bas
     commit: target.commit,
     cache: attempt.cache,
     cacheMode: cacheModeOf(target),
-    semantic: recordSemantic(semantic, prices?.costOfVectors(semantic?.embedding, receivedAt)),
-    tries: recordTries(tries, { exchange, error, errorCode, end, endedAt }),
+    semantic: semantic && recordSemantic(semantic, prices?.costOfVectors(semantic.embedding, receivedAt)),
+    tries: tries.map((_, index) => recordTry(tries, index, context)),
     retries: retriesOf(tries),
     firstContentMs: firstContentOf(last),
     responseModel: TEXTS.responseModel.of(signals?.model),

@@ -9,11 +9,9 @@ export const roundSimilarity = (similarity: number | undefined): number | undefi
 
 /** @param cost of the call for vectors */
 export function recordSemantic(
-  lookup: SemanticLookup | undefined,
+  { result, reason, similarity, embedding }: SemanticLookup,
   cost: RecordedCost | undefined,
-): RecordedSemantic | undefined {
-  if (!lookup) return undefined;
-  const { result, reason, similarity, embedding } = lookup;
+): RecordedSemantic {
   return {
     result,
     reason: reason === undefined ? undefined : cut(reason),

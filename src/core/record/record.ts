@@ -177,7 +177,7 @@ export interface RequestRecord {
   readonly metadataDropped: number;
   /** Number of metadata beyond the bound of a record. */
   readonly metadataLeftOut: number;
-  /** Empty for a request without a gateway config. */
+  /** Undefined for a request without a gateway config, and so is the hash. */
   readonly configId: string | undefined;
   readonly configHash: string | undefined;
   /** The alias that the request named as its model; a wildcard as catalog.yaml has it: `openai/*`. */

@@ -13,15 +13,11 @@ interface TryContext {
   readonly endedAt: number;
 }
 
-/** Records all tries of an attempt. */
-export const recordTries = (tries: readonly TryRecord[], context: TryContext): RecordedTry[] =>
-  tries.map((_, index) => recordTry(tries, index, context));
-
 /**
  * One try. An attempt's failure that its last try lacks came after the try had begun successfully. A try that was
  * refused and repeated at once (a stale token's 401) has only its status.
  */
-function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
+export function recordTry(tries: readonly TryRecord[], index: number, context: TryContext): RecordedTry {
   const record = tries[index]!;
   const isLast = index === tries.length - 1;
   const { startedAt, status, waitedUntil } = record;
@@ -78,7 +74,10 @@ export function outcomeOf(code: ErrorCode | undefined, end: RecordEnd | undefine
 /** The union of attempts from first try to last byte, waits for identical requests and calls for vectors. */
 export function waitedMs(attempts: readonly Attempt[], endedAt: number): number {
   const [only] = attempts;
-  if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) return triedMs(only.tries, endedAt);
+  if (only && attempts.length === 1 && !only.wait && !only.semantic?.embedding) {
+    const first = only.tries[0];
+    return first ? Math.max(0, (only.tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
+  }
   const spans = attempts
     .flatMap(({ wait, tries, semantic }) => [
       ...(semantic?.embedding ? [semantic.embedding] : []),
@@ -93,10 +92,4 @@ export function waitedMs(attempts: readonly Attempt[], endedAt: number): number 
     covered = Math.max(covered, to);
   }
   return waited;
-}
-
-/** From the first try to the last byte. */
-function triedMs(tries: readonly TryRecord[], endedAt: number): number {
-  const [first] = tries;
-  return first ? Math.max(0, (tries.at(-1)?.endedAt ?? endedAt) - first.startedAt) : 0;
 }

@@ -204,8 +204,7 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     metadata: maybe(fc.dictionary(fc.oneof(fc.constantFrom('team', 'password', 'cookie'), text), text, { maxKeys: 3 })),
     metadataDropped: fc.nat(1),
     metadataLeftOut: fc.nat(1),
-    configId: maybe(fc.constantFrom('', 'prod')),
-    configHash: maybe(fc.constant('feedfeedfeedfeed')),
+    configId: maybe(fc.constant('prod')),
     alias: maybe(fc.constantFrom('fast', 'claude-gw-x')),
     prompt: maybe(fc.record({ id: text, version: count })),
     upload: maybe(fc.record({ id: text, bytes: count })),
@@ -236,7 +235,11 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     ),
     leftOut: maybe(fc.record({ attempts: count, tries: count, losses: count, files: count, skipped: count })),
   })
-  .map((one) => ({ ...one, errorType: typeOf(one.errorCode) }) as BoundedRecord);
+  .map((one) => ({
+    ...one,
+    configHash: one.configId && 'feedfeedfeedfeed',
+    errorType: typeOf(one.errorCode),
+  })) as fc.Arbitrary<BoundedRecord>;
 
 /** The costs of a whole request, as its access line has them. */
 export function plainCosts(attempts: BoundedRecord['attempts'], source: string | undefined) {

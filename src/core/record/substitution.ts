@@ -19,12 +19,13 @@ export function substitutionOf(
   const model =
     answered !== undefined && isOtherModel(resolved.model, answered) && prices?.knows(resolved, receivedAt) === true;
   // A kept reply has the tier of the request that it answered first.
-  const tier = cache !== 'hit' && cache !== 'semantic_hit' && isOtherTier(askedTier(body), signals.usage.tier);
+  const tier =
+    cache !== 'hit' &&
+    cache !== 'semantic_hit' &&
+    isOtherTier(body.value('service_tier') ?? body.value('serviceTier'), signals.usage.tier);
   if (model) return tier ? 'model_and_tier' : 'model';
   return tier ? 'tier' : undefined;
 }
-
-const askedTier = (body: Attempt['body']): unknown => body.value('service_tier') ?? body.value('serviceTier');
 
 /** Tiers without a price of their own. With `auto`, and with none, the provider chooses. */
 const STANDARD: ReadonlySet<unknown> = new Set(['default', 'standard', 'standard_only']);

@@ -10,7 +10,7 @@ import type { SendJob, SenderSetup, UpstreamCall } from './send-job.ts';
 
 type CredentialHeaders = Readonly<Record<string, string>>;
 
-/** A call as the upstream room takes it, made for each try. Getters compute their value when it is read. */
+/** A call as the upstream room takes it, made for each try. */
 export class CallRequest implements OutboundRequest {
   readonly method = 'POST';
   readonly body: OutboundRequest['body'];
@@ -26,6 +26,8 @@ export class CallRequest implements OutboundRequest {
   readonly deadlineOf: 'total' | 'request';
   readonly requestMs: number;
   readonly hold: Hold;
+  readonly commit: OutboundRequest['commit'];
+  readonly maxReplyBytes: number;
   readonly #job: SendJob;
   readonly #credentials: CredentialHeaders;
 
@@ -46,18 +48,13 @@ export class CallRequest implements OutboundRequest {
     this.deadlineOf = deadlineOf(exchange, { startedAt, timeouts });
     this.requestMs = exchange.deadline - exchange.startedAt;
     this.hold = holdOf(attempt, call.stream, setup.limits);
+    this.commit = attempt.target.commit;
+    this.maxReplyBytes = setup.limits.reply;
     this.#job = job;
     this.#credentials = credentials;
   }
 
-  get commit(): OutboundRequest['commit'] {
-    return this.#job.attempt.target.commit;
-  }
-
-  get maxReplyBytes(): number {
-    return this.#job.setup.limits.reply;
-  }
-
+  /** Computed when it is read, which few calls do. */
   get errors(): UpstreamErrorContext {
     const { provider } = this.#job.entry;
     return {

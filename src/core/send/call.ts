@@ -1,6 +1,6 @@
 import { FormBody } from '../kernel/forms/form-body.ts';
 import { GatewayError, UpstreamError, type Clock } from '../../plugin/index.ts';
-import type { Attempt, TryRecord, Limit } from '../kernel/index.ts';
+import type { TryRecord, Limit } from '../kernel/index.ts';
 import { formatDuration } from '../upstream/limits.ts';
 import { newTry, type CommittedReply, type RefusedReply } from '../upstream/types.ts';
 import {
@@ -122,9 +122,15 @@ function tryOnce<T>(
   then: (outcome: SentCall) => T | Promise<T>,
 ): Promise<T> {
   const { clock } = job.setup;
+  const { attempt } = job;
   const record = newTry(call.number, clock.now());
-  keepLost(job.attempt);
-  job.attempt.tries.push(record);
+  const before = attempt.tries.at(-1);
+  if (before) {
+    // The usage that the upstream counted of a reply that is tried again.
+    before.signals = attempt.signals;
+    attempt.signals = undefined;
+  }
+  attempt.tries.push(record);
   const failed = (thrown: unknown): never => {
     record.error = thrown instanceof GatewayError ? thrown : undefined;
     record.endedAt ??= clock.now();
@@ -143,14 +149,6 @@ function tryOnce<T>(
   } catch (thrown) {
     return Promise.reject(thrown).catch(failed);
   }
-}
-
-/** The usage that the upstream counted of a reply that is tried again. */
-function keepLost(attempt: Attempt): void {
-  const before = attempt.tries.at(-1);
-  if (!before) return;
-  before.signals = attempt.signals;
-  attempt.signals = undefined;
 }
 
 /** Turns a credentials failure into a failure of this target, so that retry and fallback can continue. */

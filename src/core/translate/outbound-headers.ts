@@ -74,7 +74,7 @@ function featuresOf({ longContext, request }: Exchange, features: ModelFeatures)
   if (
     bySuffix === undefined &&
     apiHeader === undefined &&
-    ownHeaders.every((name) => request.header(name) === undefined)
+    (!request.head.own || ownHeaders.every((name) => request.header(name) === undefined))
   )
     return NONE;
   const lists = [apiHeader, ...ownHeaders.map((name) => request.header(name)), bySuffix].flat();

@@ -73,7 +73,7 @@ export function encodingTarget(job: TranslationJob): RequestTarget {
   };
 }
 
-export const isStream = (body: RequestBody): boolean => body.has('stream') && body.value('stream') === true;
+export const isStream = (body: RequestBody): boolean => body.value('stream') === true;
 
 export function placeOf(
   {
@@ -113,16 +113,18 @@ export const withCode = (error: unknown): unknown =>
     ? new GatewayError(error.code, error.message, { param: error.param, cause: error })
     : error;
 
+export interface ClientSetup {
+  readonly operation: Operation;
+  readonly resolved: ResolvedTarget;
+  readonly clock: Clock;
+  readonly holdBytes?: number | undefined;
+}
+
 /** The client's options for its reply, read as its API defines them. */
 export function clientContext(
   exchange: Exchange,
   { body, target }: Attempt,
-  {
-    operation,
-    resolved,
-    clock,
-    holdBytes,
-  }: { operation: Operation; resolved: ResolvedTarget; clock: Clock; holdBytes?: number | undefined },
+  { operation, resolved, clock, holdBytes }: ClientSetup,
 ): ClientContext {
   const fromRequest = { id: exchange.replyId, strict: exchange.strict ?? target.strict ?? true };
   return {

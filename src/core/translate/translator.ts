@@ -25,6 +25,7 @@ import {
   takesLabelHeader,
   wholeBody,
   withCode,
+  type ClientSetup,
   type TranslationJob,
   placeOf,
 } from './translation-job.ts';
@@ -52,9 +53,10 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
     prepare(exchange, attempt, resolved) {
       const { operation } = exchange;
       // The caller's bytes need no steps, and generators would cost more than the rest.
-      const support = operation && !hasParams(attempt) && ownPassThrough({ attempt, operation, resolved });
-      if (support) {
-        const job = jobOf(exchange, attempt, { operation, resolved, ...setup });
+      const support = operation && ownPassThrough({ attempt, operation, resolved });
+      const foreign = support && foreignParams(attempt.body);
+      if (support && !foreign) {
+        const job = jobOf(exchange, attempt, { operation, resolved, foreign, ...setup });
         try {
           return completed(job, keepRequest(job, support));
         } catch (error) {
@@ -70,7 +72,8 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
       const refused: Loss[] = [];
       for (;;) {
         try {
-          const job = jobOf(exchange, seen, { operation, resolved, ...setup });
+          const foreign = foreignParams(seen.body);
+          const job = jobOf(exchange, seen, { operation, resolved, foreign, ...setup });
           const written = yield* prepare(job);
           const losses = joinLosses(written.losses, refused);
           return completed(job, losses.length > 0 ? { ...written, losses } : written);
@@ -86,13 +89,14 @@ export function createTranslator(clock: Clock, holdBytes?: number): Translator {
   return translator;
 }
 
-/** Parameters of the config with the names of other APIs. */
-const hasParams = ({ body }: Attempt): boolean => body.edits.some(({ of }) => of !== undefined);
+interface JobSetup extends ClientSetup {
+  /** Parameters of the config with the names of other APIs. */
+  readonly foreign: ReturnType<typeof foreignParams>;
+}
 
-function jobOf(exchange: Exchange, given: Attempt, of: Parameters<typeof clientContext>[2]): TranslationJob {
-  const { operation, resolved } = of;
+function jobOf(exchange: Exchange, given: Attempt, of: JobSetup): TranslationJob {
+  const { operation, resolved, foreign } = of;
   checkMessagesRoute(operation, given.target, resolved);
-  const foreign = foreignParams(given.body);
   for (const params of foreign?.byApi.values() ?? []) refusePromises(params, resolved.format, resolved);
   const attempt = foreign ? derived(given, foreign.body) : given;
   refuseFields(operation, attempt.body, resolved);

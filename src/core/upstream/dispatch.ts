@@ -68,10 +68,6 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     return this.#over;
   }
 
-  protected start(): void {
-    this.pool.enter(this);
-  }
-
   /** Ends the request immediately, without further callbacks. A connection in use is destroyed. */
   protected stop(): void {
     this.#decoder?.destroy();
@@ -124,7 +120,12 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     controller.rawHeaders = null;
     const received = flatten(headers);
     if (received['content-encoding'] !== undefined) this.#decode(received);
-    this.#guarded(() => this.onHeaders(status, received));
+    parsing = true;
+    try {
+      this.onHeaders(status, received);
+    } finally {
+      parsing = false;
+    }
   }
 
   /** The gateway asks for no coding, and some servers and front ends use one nevertheless. */
@@ -171,10 +172,18 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
       this.delivered = this.#connection.hasWrittenAll;
     }
     this.pool.leave(this);
-    if (!this.#decoder) return this.#guarded(() => this.onComplete());
-    // The connection serves another request from now on, so it must not be paused or aborted.
-    this.#controller = undefined;
-    this.#decoder.end();
+    if (this.#decoder) {
+      // The connection serves another request from now on, so it must not be paused or aborted.
+      this.#controller = undefined;
+      this.#decoder.end();
+      return;
+    }
+    parsing = true;
+    try {
+      this.onComplete();
+    } finally {
+      parsing = false;
+    }
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -201,15 +210,6 @@ export abstract class Dispatch implements Dispatcher.DispatchHandler, Listed<Dis
     queueMicrotask(() => {
       if (!this.#over) this.pool.reenter(this);
     });
-  }
-
-  #guarded(task: () => void): void {
-    parsing = true;
-    try {
-      task();
-    } finally {
-      parsing = false;
-    }
   }
 }
 

@@ -27,7 +27,7 @@ abstract class Exchange<T> extends Dispatch {
   begin(after: (ms: number, task: () => void) => () => void, cancellation?: Cancellation): void {
     this.#stopTimer = after(this.#timeoutMs, () => this.onFault(this.timeoutError(formatDuration(this.#timeoutMs))));
     this.#stopListening = cancellation?.onCancel((reason) => this.onFault(reason));
-    if (!this.over) this.start();
+    if (!this.over) this.pool.enter(this);
   }
 
   protected abstract timeoutError(within: string): UpstreamError;

@@ -2,17 +2,14 @@
 export class WaitingLine<T> {
   /** The waiting requests by caller, in the order of the callers' turns. */
   readonly #lanes = new Map<string, Set<T>>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  /** The number of waiting requests; the line alone sets it. */
+  size = 0;
 
   enter(caller: string, one: T): void {
     const lane = this.#lanes.get(caller);
     if (lane) lane.add(one);
     else this.#lanes.set(caller, new Set([one]));
-    this.#size += 1;
+    this.size += 1;
   }
 
   /** @returns true if it was in the line */
@@ -20,7 +17,7 @@ export class WaitingLine<T> {
     const lane = this.#lanes.get(caller);
     if (!lane?.delete(one)) return false;
     if (lane.size === 0) this.#lanes.delete(caller);
-    this.#size -= 1;
+    this.size -= 1;
     return true;
   }
 
@@ -31,7 +28,7 @@ export class WaitingLine<T> {
       for (const one of lane) {
         lane.delete(one);
         if (lane.size > 0) this.#lanes.set(caller, lane);
-        this.#size -= 1;
+        this.size -= 1;
         return one;
       }
     }

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { UNCODED } from '../kernel/body/content-decoder.ts';
 import { FormBody } from '../kernel/forms/form-body.ts';
 import type { Clock } from '../../plugin/index.ts';
@@ -11,10 +10,8 @@ import type { OutboundRequest, TryTimings } from './types.ts';
 /** The most bytes of a form that wait here for the connection. */
 const UPLOAD_BUFFER_BYTES = 64 * 1024;
 
-const toSend = (body: OutboundRequest['body']): NonNullable<Dispatcher.DispatchOptions['body']> | null =>
-  body instanceof FormBody
-    ? Readable.from(body, { objectMode: false, highWaterMark: UPLOAD_BUFFER_BYTES })
-    : (body ?? null);
+const streamOf = (form: FormBody): Readable =>
+  Readable.from(form, { objectMode: false, highWaterMark: UPLOAD_BUFFER_BYTES });
 
 /** A request as far as its limits know it: its phase, its progress, its pauses, and the timer of the limit that is due first. */
 export abstract class TimedDispatch extends Dispatch implements Progress {
@@ -36,7 +33,8 @@ export abstract class TimedDispatch extends Dispatch implements Progress {
 
   constructor(pool: OriginPool, request: OutboundRequest, { clock, timings }: { clock: Clock; timings: TryTimings }) {
     const { path, method, headers, body } = request;
-    super(pool, { path, method, headers: { ...headers, ...UNCODED }, body: toSend(body) }, request.caller);
+    const sent = body instanceof FormBody ? streamOf(body) : (body ?? null);
+    super(pool, { path, method, headers: { ...headers, ...UNCODED }, body: sent }, request.caller);
     this.request = request;
     this.clock = clock;
     this.timings = timings;

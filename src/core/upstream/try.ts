@@ -56,7 +56,7 @@ export class Try extends TimedDispatch implements Tap, HeldReply, CancelListener
     // A token fetch, a retry delay or a plugin may have used up the time.
     if (this.startedAt >= this.request.deadline) return this.#failWith(outOfTime(this.request, this.pool.host));
     this.enterPhase('connecting');
-    this.start();
+    this.pool.enter(this);
   }
 
   get signals(): Signals {

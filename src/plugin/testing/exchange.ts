@@ -9,6 +9,7 @@ import type { PathParams } from '../../core/kernel/operation.ts';
 import { cancelReply, heldReply } from '../../core/kernel/reply.ts';
 import type { Reply, ReplyEnd } from '../reply.ts';
 import { RequestBody } from '../../core/kernel/body/request-body.ts';
+import { readHead } from '../../core/kernel/request-head.ts';
 import type { Target } from '../../core/kernel/settings.ts';
 import { createCaller, createTarget } from './settings.ts';
 
@@ -47,6 +48,7 @@ export function createExchange(parts: ExchangeParts = {}): TestExchange {
       path: '/v1/chat/completions',
       params,
       headers,
+      head: readHead(headers, ['x-gateway-']),
       remoteAddress,
       body: RequestBody.read(bytes, MAX_DEPTH),
       bodyBytes: bytes.length,

@@ -69,7 +69,8 @@ class TargetAttempt extends ReplyHolder implements Attempt, CancelListener {
   }
 
   get deadline(): number {
-    return Math.min(this.startedAt + this.timeouts.total, this.#exchange.deadline);
+    const total = this.target.timeouts.total ?? this.resolved?.timeouts.total ?? this.#defaults.total;
+    return Math.min(this.startedAt + total, this.#exchange.deadline);
   }
 
   /** The most specific settings win: the target's, then the catalog entry's, then the server's. */
@@ -133,20 +134,24 @@ function runAttempt(
   const attempt = new TargetAttempt(exchange, body, { ...chosen, now: clock.now(), timeouts });
   exchange.attempts.push(attempt);
   cancellation.listen(attempt);
-  exchange.onEnd(() => {
-    cancellation.unlisten(attempt);
-    attempt.onCancelled(OVER);
-  });
+  exchange.onEnd(() => attempt.onCancelled(OVER));
   const scope = new RunningAttempt(ctx, attempt);
   const lost = (thrown: unknown): never => {
     loseAttempt(attempt, thrown);
-    cancellation.unlisten(attempt);
     throw thrown;
   };
   const answered = (): void => {
     const reply = attempt.reply ?? scope.answerByStatus();
-    if (reply) winAttempt(exchange, attempt, { reply, captured: scope.captured });
-    else lost(noReply(attempt));
+    if (!reply) return lost(noReply(attempt));
+    const { captured } = scope;
+    if (captured)
+      for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
+    exchange.reply = reply;
+    // The exchange owns the reply now: setting another reply on the attempt would cancel this one.
+    attempt.seal();
+    exchange.request.body = undefined;
+    exchange.request.form = undefined;
+    attempt.release();
   };
   const { chain: own } = chosen.target;
   return started(own ? own.run : chain, scope).then(answered, lost);
@@ -170,28 +175,12 @@ function loseAttempt(attempt: TargetAttempt, thrown: unknown): void {
   attempt.cancellation.cancel(error);
 }
 
-interface Won {
-  readonly reply: Reply;
-  /** The headers that external plugins set on the attempt's response; undefined when none ran. */
-  readonly captured: ResponseCapture | undefined;
-}
-
-function winAttempt(exchange: Exchange, attempt: TargetAttempt, { reply, captured }: Won): void {
-  if (captured)
-    for (const name of captured.getHeaderNames()) reply.headers[name] = [captured.getHeader(name)].flat().join(', ');
-  exchange.reply = reply;
-  // The exchange owns the reply now: setting another reply on the attempt would cancel this one.
-  attempt.seal();
-  exchange.request.body = undefined;
-  exchange.request.form = undefined;
-  attempt.release();
-}
-
 class RunningAttempt extends Scope {
   readonly exchange: Exchange;
   readonly attempt: TargetAttempt;
   readonly #ctx: ChainContext;
   #koa: GatewayContext | undefined;
+  /** The headers that external plugins set on the attempt's response; undefined when none ran. */
   captured: ResponseCapture | undefined;
 
   constructor(ctx: ChainContext, attempt: TargetAttempt) {

@@ -26,6 +26,7 @@ import type { InFlightEntry } from './admission/in-flight.ts';
 import type { HeaderNames } from './header-names.ts';
 import { googleKeys } from '../../kernel/client-keys.ts';
 import { traceId, uuidv7, withoutDashes } from '../../kernel/ids.ts';
+import { readHead, type RequestHead } from '../../kernel/request-head.ts';
 import { shortList } from '../../kernel/short-list.ts';
 import type { ExchangeSettings } from './path-settings.ts';
 import { GuardedCancellation, guardedListener, type ListenerFaults } from './plugin-listener.ts';
@@ -92,7 +93,8 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
   constructor(req: IncomingMessage, setup: ExchangeSetup) {
     const { operation, clientFormat, params, snapshot, clock, id } = setup;
     super();
-    const requested = req.headers['x-request-id'];
+    const head = readHead(req.headers, snapshot.headerNames.prefixes);
+    const { requestId: requested } = head;
     const isUsable =
       typeof requested === 'string' && REQUEST_ID.test(requested) && !isKey(requested, req.headers, snapshot);
     this.id = id ?? (isUsable ? requested : uuidv7(clock.wall()));
@@ -105,8 +107,9 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.settingsHash = snapshot.hash;
     this.operation = operation;
     this.clientFormat = clientFormat;
-    this.request = new HttpRequest(req, params, { snapshot, exchange: this });
-    this.trace = { traceId: readTraceparent(req.headers)?.traceId ?? this.#traceIdHeader(snapshot) ?? traceId() };
+    this.request = new HttpRequest(req, params, { snapshot, exchange: this, head });
+    const parent = head.traceparent ? readTraceparent(req.headers) : undefined;
+    this.trace = { traceId: parent?.traceId ?? this.#traceIdHeader(snapshot) ?? traceId() };
   }
 
   /** A trace that the caller names without taking part in it, in W3C's form or as a UUID. */
@@ -192,8 +195,7 @@ function isKey(
  * Drops the headers that `connection` names (RFC 9110, section 7.6.1), before anything reads them: conditions, the
  * cache and forwarding see only end-to-end headers. The framing headers stay: node:http has read them.
  */
-function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
-  const { connection } = headers;
+function endToEnd(headers: IncomingMessage['headers'], { connection }: RequestHead): IncomingMessage['headers'] {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return headers;
   const names = connection.split(',').map((name) => name.trim().toLowerCase());
   const named = new Set(names.filter((name) => !CONNECTION_HEADERS.has(name)));
@@ -204,6 +206,7 @@ function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers
 interface RequestOf {
   readonly snapshot: Pick<ExchangeSettings, 'headerNames' | 'isTrustedProxy'>;
   readonly exchange: Exchange;
+  readonly head: RequestHead;
 }
 
 class HttpRequest implements InboundRequest {
@@ -211,28 +214,28 @@ class HttpRequest implements InboundRequest {
   readonly path: string;
   readonly params: PathParams;
   readonly headers: IncomingMessage['headers'];
+  readonly head: RequestHead;
   readonly remoteAddress: string;
   bodyBytes = 0;
   bodyValidated = false;
   #body: RequestBody | undefined;
   readonly #names: HeaderNames;
-  readonly #hasOwnHeaders: boolean;
   readonly #exchange: Exchange;
   readonly #socket: Socket;
 
-  constructor(req: IncomingMessage, params: PathParams, { snapshot, exchange }: RequestOf) {
+  constructor(req: IncomingMessage, params: PathParams, { snapshot, exchange, head }: RequestOf) {
     const { headerNames, isTrustedProxy } = snapshot;
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     this.method = req.method ?? 'GET';
     this.path = query < 0 ? url : url.slice(0, query);
     this.params = params;
-    this.headers = endToEnd(req.headers);
+    this.head = head;
+    this.headers = endToEnd(req.headers, head);
     const peer = req.socket.remoteAddress ?? '';
     // Reads the raw headers: a client could hide X-Forwarded-For by naming it in `Connection`.
     this.remoteAddress = isTrustedProxy ? clientAddress(peer, req.headers, isTrustedProxy) : peer;
     this.#names = headerNames;
-    this.#hasOwnHeaders = headerNames.areIn(this.headers);
     this.#exchange = exchange;
     this.#socket = req.socket;
   }
@@ -250,7 +253,7 @@ class HttpRequest implements InboundRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#hasOwnHeaders ? this.#names.read(this.headers, name) : undefined;
+    return this.head.own ? this.#names.read(this.headers, name) : undefined;
   }
 
   headerName(name: string): string {

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** The gateway's own header names under the configured prefixes, computed once. */
 export class HeaderNames {
-  readonly #prefixes: readonly string[];
+  readonly prefixes: readonly string[];
   readonly #names = new Map<string, readonly string[]>();
   readonly #response: readonly ResponseHeaderNames[];
 
   constructor(prefixes: readonly string[]) {
-    this.#prefixes = prefixes;
+    this.prefixes = prefixes;
     this.#response = prefixes.map(responseNames);
   }
 
@@ -16,14 +16,8 @@ export class HeaderNames {
     const first = this.#response[0]!;
     if (this.#response.length === 1) return first;
     const sent = Object.keys(headers);
-    const used = this.#prefixes.findIndex((prefix) => sent.some((name) => name.startsWith(prefix)));
+    const used = this.prefixes.findIndex((prefix) => sent.some((name) => name.startsWith(prefix)));
     return this.#response[used] ?? first;
-  }
-
-  /** Whether the request has any of the gateway's headers. Most have none, and need no look-up by name. */
-  areIn(headers: IncomingHttpHeaders): boolean {
-    for (const name in headers) for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true;
-    return false;
   }
 
   /** The value of `<prefix><name>`, under the first prefix with which the request has it. */
@@ -49,7 +43,7 @@ export class HeaderNames {
 
   /** Apart from `#all`: a function that has a closure makes the closure's variables at each call. */
   #make(name: string): readonly string[] {
-    const names = this.#prefixes.map((prefix) => prefix + name);
+    const names = this.prefixes.map((prefix) => prefix + name);
     this.#names.set(name, names);
     return names;
   }

@@ -82,7 +82,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
       lease.release();
     };
     const { res } = incoming;
-    if (!hinted) hinted = warnOfHeaders(exchange, { log, onHint });
+    if (!hinted && exchange.request.head.portkey) hinted = warnOfHeaders(exchange, { log, onHint });
     exchange.error = inFlight.enter({ exchange, res, refused: refusal !== undefined, settle }) ?? refusal;
     const scope = new RequestScope(incoming, exchange);
     let writer: LeavingReply | undefined;

@@ -18,7 +18,9 @@ export function isMostlyLong(length: number, longTexts: readonly number[]): bool
 }
 
 export function abridge(bytes: Buffer, longTexts: readonly number[]): string {
-  const size = abridgedSize(bytes.length, longTexts);
+  let size = bytes.length;
+  for (let at = 0; at < longTexts.length; at += 2) size += SHOWN.length - (longTexts[at + 1]! - longTexts[at]!);
+  // A buffer of the body's size takes as long as the rest of a request of 100 KB (130 of 290 µs).
   const room = size <= scratch.length ? scratch : Buffer.allocUnsafe(size);
   let from = 0;
   let to = 0;
@@ -29,13 +31,6 @@ export function abridge(bytes: Buffer, longTexts: readonly number[]): string {
   }
   to += bytes.copy(room, to, from);
   return room.toString('utf8', 0, to);
-}
-
-/** A buffer of the body's size takes as long as the rest of a request of 100 KB (130 of 290 µs). */
-function abridgedSize(length: number, longTexts: readonly number[]): number {
-  let size = length;
-  for (let at = 0; at < longTexts.length; at += 2) size += SHOWN.length - (longTexts[at + 1]! - longTexts[at]!);
-  return size;
 }
 
 /** Takes the remaining bytes of most bodies: one after another is abridged. */

@@ -211,17 +211,13 @@ class Scanner {
       if (this.#bytes[this.#at] === PLUS || this.#bytes[this.#at] === MINUS) this.#at += 1;
       if (!this.#digits()) return false;
     }
-    return this.#scalarEnds();
+    return this.#at >= this.#bytes.length || ENDS_SCALAR[this.#bytes[this.#at]!] === 1;
   }
 
   #digits(): boolean {
     const from = this.#at;
     for (let byte = this.#bytes[from]!; byte >= ZERO && byte <= NINE; byte = this.#bytes[this.#at]!) this.#at += 1;
     return this.#at > from;
-  }
-
-  #scalarEnds(): boolean {
-    return this.#at >= this.#bytes.length || ENDS_SCALAR[this.#bytes[this.#at]!] === 1;
   }
 
   /** Reads a string with its quotes: the first bytes one by one, the rest of a longer one by `PlainText`, in a tenth of the time. */

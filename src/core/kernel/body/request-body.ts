@@ -74,7 +74,8 @@ export class RequestBody implements PublicRequestBody, SearchableBody {
 
   /** A top-level value as it will be sent. Parses only that value unless the body is already parsed. */
   value(key: string): unknown {
-    return shared(this.#valueOf(key));
+    const value = this.#valueOf(key);
+    return typeof value === 'object' ? shared(value) : value;
   }
 
   #valueOf(key: string): unknown {

@@ -1,8 +1,8 @@
 import { currentWork } from './plugin-work.ts';
 
 /** Freezes a shared value for an external plugin: a write would change the requests to some targets alone. */
-export function shared<T>(value: T): T {
-  if (typeof value === 'object' && currentWork()) freeze(value);
+export function shared<T extends object | null>(value: T): T {
+  if (currentWork()) freeze(value);
   return value;
 }
 

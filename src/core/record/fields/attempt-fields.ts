@@ -96,7 +96,7 @@ export const ATTEMPT_FIELDS: readonly RecordField<RecordedAttempt>[] = [
   { span: SPAN.cacheReadTokens, as: 'plain', value: ({ usage }) => usage?.cacheRead },
   { span: SPAN.cacheWriteTokens, as: 'plain', value: ({ usage }) => usage?.cacheWrite },
   { span: SPAN.reasoningTokens, as: 'plain', value: ({ usage }) => usage?.reasoning },
-  { record: 'token_count', as: 'text', value: tokenCountOf },
+  { record: 'token_count', as: 'text', value: ({ estimated }) => (estimated ? 'estimate' : undefined) },
   { record: 'cost_usd', span: SPAN.cost, as: 'plain', value: ({ cost }) => usdOfNano(cost?.nano) },
   { record: 'cost_source', span: SPAN.costSource, as: 'text', value: ({ cost }) => cost?.source },
   { record: 'cost_unknown', as: 'text', value: ({ cost }) => cost?.unknown },
@@ -156,11 +156,6 @@ const claimsOf = (claims: Usage): object =>
   Object.fromEntries(
     Object.entries(claims).flatMap(([name, value]) => (typeof value === 'number' ? [[name, String(value)]] : [])),
   );
-
-/** Undefined where the upstream counted. */
-export function tokenCountOf({ estimated }: RecordedAttempt): string | undefined {
-  return estimated ? 'estimate' : undefined;
-}
 
 export function filesOf({ files }: RecordedAttempt): readonly object[] | undefined {
   return files.length > 0 ? files : undefined;

@@ -12,10 +12,13 @@ export class LineParts {
     return this.#length;
   }
 
-  add(text: string): void {
-    this.#texts[this.#count] = text;
-    this.#count += 1;
+  /** @param value follows the text, which is the name of a member */
+  add(text: string, value?: string): void {
+    this.#texts[this.#count++] = text;
     this.#length += text.length;
+    if (value === undefined) return;
+    this.#texts[this.#count++] = value;
+    this.#length += value.length;
   }
 
   clear(): void {

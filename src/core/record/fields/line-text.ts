@@ -52,9 +52,7 @@ export function membersWriter<T>(fields: readonly RecordField<T>[], before: ',' 
       else if (step.how === 'once') {
         const { value: valueOf } = step;
         const value = typeof valueOf === 'function' ? valueOf(of) : of[valueOf];
-        if (value === undefined) continue;
-        into.add(step.name);
-        into.add(step.textOf(value));
+        if (value !== undefined) into.add(step.name, step.textOf(value));
       } else {
         let isSame = true;
         for (const member of step.members) {

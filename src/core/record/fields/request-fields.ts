@@ -11,17 +11,16 @@ import {
   SKIP_FIELDS,
   textsOf,
   TOKEN_FIELDS,
-  tokenCountOf,
   usdOfNano,
 } from './attempt-fields.ts';
 import type { RecordField } from './record-field.ts';
 import { group, rows } from './rows.ts';
 
-/** A value of a request that has ended. */
+/** A status, which a request has once it has ended. */
 const whenOver =
-  <V>(valueOf: (record: BoundedRecord) => V) =>
-  (record: BoundedRecord): V | undefined =>
-    record.state === 'running' ? undefined : valueOf(record);
+  (status: 'status' | 'outcomeStatus') =>
+  (record: BoundedRecord): number | undefined =>
+    record.state === 'running' ? undefined : record[status];
 
 /** A value of the attempt that answered, or of the last one that failed. */
 const ofLast =
@@ -53,7 +52,11 @@ const PROMPT_FIELDS: readonly RecordField<NonNullable<BoundedRecord['prompt']>>[
 export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'request_id', record: 'request_id', as: 'unique', value: 'id' },
   { record: 'time', as: 'time', value: 'receivedAt' },
-  { record: 'ended', as: 'time', value: whenOver(({ receivedAt, durationMs }) => receivedAt + durationMs) },
+  {
+    record: 'ended',
+    as: 'time',
+    value: ({ state, receivedAt, durationMs }) => (state === 'running' ? undefined : receivedAt + durationMs),
+  },
   { record: 'state', as: 'text', value: 'state' },
   { line: 'trace_id', record: 'trace_id', as: 'unique', value: 'traceId' },
   { line: 'span_id', as: 'unique', value: 'spanId' },
@@ -62,9 +65,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'route', record: 'route', as: 'text', orNull: true, value: 'route' },
   { line: 'path', record: 'path', as: 'text', value: 'path' },
   { record: 'operation', as: 'text', value: 'operation' },
-  { line: 'status', record: 'status', span: SPAN.httpStatus, as: 'plain', value: whenOver(({ status }) => status) },
+  { line: 'status', record: 'status', span: SPAN.httpStatus, as: 'plain', value: whenOver('status') },
   { record: 'outcome', as: 'text', value: 'outcome' },
-  { record: 'outcome_status', as: 'plain', value: whenOver(({ outcomeStatus }) => outcomeStatus) },
+  { record: 'outcome_status', as: 'plain', value: whenOver('outcomeStatus') },
   { line: 'duration_ms', record: 'duration_ms', as: 'ms', value: 'durationMs' },
   { line: 'overhead_ms', record: 'overhead_ms', as: 'ms', value: 'overheadMs' },
   { line: 'ttfc_ms', record: 'first_content_ms', as: 'ms', value: 'firstContentMs' },
@@ -74,9 +77,9 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'stream', record: 'stream', as: 'plain', value: 'stream' },
   { line: 'cache', record: 'cache', span: SPAN.cacheStatus, as: 'text', value: 'cache' },
   { line: 'config_hash', record: 'settings_hash', as: 'text', value: 'settingsHash' },
-  { line: 'config_id', span: SPAN.configId, as: 'text', value: ({ configId }) => configId || undefined },
-  { line: 'gateway_config_hash', as: 'text', value: ({ configId, configHash }) => (configId ? configHash : undefined) },
-  group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId ? record : undefined)),
+  { line: 'config_id', span: SPAN.configId, as: 'text', value: 'configId' },
+  { line: 'gateway_config_hash', as: 'text', value: 'configHash' },
+  group({ record: 'config' }, CONFIG_FIELDS, (record) => (record.configId === undefined ? undefined : record)),
   { line: 'alias', record: 'alias', span: SPAN.alias, as: 'text', value: 'alias' },
   { line: 'prompt', as: 'text', value: ({ prompt }) => prompt && `${prompt.id}@${prompt.version}` },
   group({ record: 'prompt' }, PROMPT_FIELDS, ({ prompt }) => prompt),
@@ -107,7 +110,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { line: 'retries', as: 'plain', value: ({ attempts, retries }) => (attempts.length > 0 ? retries : undefined) },
   { record: 'retries', as: 'plain', value: 'retries' },
   { line: 'semantic', as: 'json', value: ofLast(({ semantic }) => semantic && semanticOf(semantic)) },
-  { line: 'token_count', as: 'text', value: ofLast(tokenCountOf) },
+  { line: 'token_count', as: 'text', value: ({ attempts }) => (attempts.at(-1)?.estimated ? 'estimate' : undefined) },
   {
     line: 'losses',
     as: 'texts',

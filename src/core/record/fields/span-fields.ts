@@ -52,7 +52,7 @@ export const INFERENCE_FIELDS: readonly RecordField<RequestRecord>[] = [
   { span: SPAN.operationName, as: 'text', value: 'semconvName' },
   { span: SPAN.promptName, as: 'text', value: ({ prompt }) => prompt?.id },
   { span: SPAN.promptVersion, as: 'text', value: ({ prompt }) => prompt && String(prompt.version) },
-  { span: SPAN.configId, as: 'text', value: ({ configId }) => configId || undefined },
+  { span: SPAN.configId, as: 'text', value: 'configId' },
 ];
 
 export const PLACE_FIELDS: readonly RecordField<RecordedPlace>[] = [

@@ -264,8 +264,8 @@ const LINE_FEED = Buffer.from('\n');
 const linesOf = ({ buffer, bytes }: Batch): Buffer => buffer.subarray(0, bytes);
 
 const nodeSystem: LineWriterSystem = {
-  write: (fd, data, written) => write(fd, data, written),
-  writeSync: (fd, data) => writeSync(fd, data),
+  write,
+  writeSync,
   after: (ms, task) => void setTimeout(task, ms).unref(),
   now: () => performance.now(),
   pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),

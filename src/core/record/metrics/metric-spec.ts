@@ -26,9 +26,10 @@ interface MetricFacts<L extends string> {
   /** The counts of every attempt at a target that was found, then its value. */
   readonly countAttempt?: CountAttempt<L>;
   readonly ofAttempt?: MeasureOrCount<AttemptSeries, RecordedAttempt, L>;
-  readonly ofUsage?: readonly Measure<AttemptSeries, Usage, L>[];
-  /** Of the same, unless the model counts seconds or pictures, and no tokens. */
-  readonly ofTokens?: readonly Measure<AttemptSeries, Usage, L>[];
+  /** What an attempt that answered has used; 0 is not counted. */
+  readonly ofUsage?: readonly UsageMeasure<L>[];
+  /** Tokens of the same, 0 too, unless the model counts seconds or pictures, and no tokens. */
+  readonly ofTokens?: readonly UsageMeasure<L>[];
   readonly ofTry?: Measure<TrySeries, RecordedTry, L>;
 }
 
@@ -64,7 +65,11 @@ export interface Measure<By, T, L extends string = string> {
   readonly value: NumberOf<T> | ((of: T) => number | undefined);
 }
 
-/** The same, or 1 for each object with a value in this property. */
+export type UsageMeasure<L extends string = string> = Pick<Measure<AttemptSeries, Usage, L>, 'labels'> & {
+  readonly value: NumberOf<Usage>;
+};
+
+/** The same as `Measure`, or 1 for each object with a value in this property. */
 export type MeasureOrCount<By, T, L extends string = string> =
   | (Measure<By, T, L> & { readonly counts?: undefined })
   | (Pick<Measure<By, T, L>, 'labels'> & { readonly counts: keyof T });
@@ -79,13 +84,11 @@ export type RequestSeries = Pick<
 /** The fields of an attempt that decide its series. `attemptKey` has the same. */
 export type AttemptSeries = AttemptLabels &
   Pick<RecordedAttempt, 'outcome' | 'errorType' | 'substitution'> & {
+    /** The cause of a failed attempt. That it happened inside a stream is a second kind. */
     readonly failureKind: FailureKind | undefined;
     readonly costSource: RecordedCost['source'] | undefined;
     readonly costUnknown: RecordedCost['unknown'];
   };
-
-/** The cause of a failed attempt. That it happened inside a stream is a second kind. */
-export const failureKindOf = ({ failure }: RecordedAttempt): FailureKind | undefined => failure?.kinds[0];
 
 /** The fields of a try that decide its series, with the outcome of the try. */
 export type TrySeries = AttemptLabels & Pick<RecordedTry, 'outcome'>;

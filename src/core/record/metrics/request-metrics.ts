@@ -3,7 +3,6 @@ import type { RecordedAttempt, RecordedPlace, RecordedTry, RequestRecord } from 
 import { CounterFamily, type AnyFamily } from './families.ts';
 import { KnownSeries, type KeyPart, type SeriesOfKey } from './known-series.ts';
 import {
-  failureKindOf,
   NO_CALLER,
   OTHER,
   type AttemptSeries,
@@ -14,6 +13,7 @@ import {
   type Note,
   type RequestSeries,
   type TrySeries,
+  type UsageMeasure,
 } from './metric-spec.ts';
 import { openFamilies, type Families } from './metrics.ts';
 import type { Exemplar, Series } from './series.ts';
@@ -51,8 +51,8 @@ type RequestStep =
 type AttemptStep =
   | NoteStep<NonNullable<MetricSpec['countAttempt']>>
   | MeasureStep<'attempt', MeasureOrCount<AttemptSeries, RecordedAttempt>>
-  | MeasureStep<'usage', Measure<AttemptSeries, Usage>>
-  | MeasureStep<'tokens', Measure<AttemptSeries, Usage>>
+  | MeasureStep<'usage', UsageMeasure>
+  | MeasureStep<'tokens', UsageMeasure>
   | TryStep;
 type TryStep = MeasureStep<'try', Measure<TrySeries, RecordedTry>>;
 
@@ -107,7 +107,7 @@ export class RequestMetrics {
 
   count(record: RequestRecord): void {
     this.#caller = this.#sources.callers.labelsOf(record);
-    this.#exemplar = exemplarOf(record);
+    this.#exemplar = record.isSampled ? exemplarOf(record) : undefined;
     const { series } = this.#requests.of(requestKey(record, this.#caller, this.#requestKey));
     for (let at = 0; at < this.#ofRequest.length; at += 1) {
       const step = this.#ofRequest[at]!;
@@ -142,9 +142,8 @@ export class RequestMetrics {
         if (measure.counts) value = attempt[measure.counts] ? 1 : undefined;
         else value = typeof measure.value === 'function' ? measure.value(attempt) : attempt[measure.value];
       } else {
-        const { value: valueOf } = step.measure;
-        const used = step.kind === 'tokens' ? tokens : usage;
-        value = used && (typeof valueOf === 'function' ? valueOf(used) : used[valueOf]);
+        const used = step.measure.value;
+        value = step.kind === 'tokens' ? tokens?.[used] : usage?.[used] || undefined;
       }
       if (value === undefined || step.kind === 'count') continue;
       const known = series[at];
@@ -174,7 +173,7 @@ export class RequestMetrics {
       operation: semconvName ?? '',
       outcome: attempt.outcome,
       errorType: attempt.errorType,
-      failureKind: failureKindOf(attempt),
+      failureKind: attempt.failure?.kinds[0],
       substitution: attempt.substitution,
       costSource: attempt.cost?.source,
       costUnknown: attempt.cost?.unknown,
@@ -191,8 +190,8 @@ export class RequestMetrics {
 /** False for a model that counts seconds or pictures, and no tokens. */
 const isInTokens = ({ seconds, images, total }: Usage): boolean => seconds === undefined && (!images || total > 0);
 
-function exemplarOf({ traceId, spanId, isSampled, receivedAt, durationMs }: RequestRecord): Exemplar | undefined {
-  if (!isSampled || spanId === undefined) return undefined;
+function exemplarOf({ traceId, spanId, receivedAt, durationMs }: RequestRecord): Exemplar | undefined {
+  if (spanId === undefined) return undefined;
   return { traceId, spanId, at: (receivedAt + durationMs) / 1000 };
 }
 

@@ -4,16 +4,7 @@ import type { CacheStatus } from '../../../plugin/index.ts';
 import { RECORD_DROP_REASONS } from '../files/record-files.ts';
 import { DROP_REASONS } from '../log/line-writer.ts';
 import type { RecordedAttempt, RecordedTry } from '../record.ts';
-import {
-  DURATION_BUCKETS,
-  each,
-  failureKindOf,
-  MODEL_LABELS,
-  modelOf,
-  OTHER,
-  PER_TOKEN_BUCKETS,
-  metric,
-} from './metric-spec.ts';
+import { DURATION_BUCKETS, each, MODEL_LABELS, modelOf, OTHER, PER_TOKEN_BUCKETS, metric } from './metric-spec.ts';
 import { USAGE_METRICS } from './usage-metrics.ts';
 
 const REPLY_PARAMS: ReadonlySet<string> = new Set(REPLY_LOSSES);
@@ -66,7 +57,7 @@ export const UPSTREAM_METRICS = {
     labels: ['provider', 'kind'],
     ofAttempt: {
       labels: ({ provider, failureKind }) => ({ provider, kind: failureKind ?? '' }),
-      value: (attempt) => (failureKindOf(attempt) === undefined ? undefined : 1),
+      value: ({ failure }) => (failure?.kinds[0] === undefined ? undefined : 1),
     },
   }),
   upstreamDuration: metric({

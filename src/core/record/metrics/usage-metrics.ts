@@ -1,19 +1,7 @@
-import type { Usage } from '../../../formats/events.ts';
 import type { RecordedSemantic } from '../record.ts';
-import {
-  metric,
-  MODEL_LABELS,
-  modelOf,
-  TOKEN_BUCKETS,
-  type AttemptLabels,
-  type AttemptSeries,
-  type Measure,
-} from './metric-spec.ts';
+import { metric, MODEL_LABELS, modelOf, TOKEN_BUCKETS, type AttemptLabels, type UsageMeasure } from './metric-spec.ts';
 
-const usedOf = (
-  type: string,
-  value: Measure<AttemptSeries, Usage>['value'],
-): Measure<AttemptSeries, Usage, keyof AttemptLabels | 'type'> => ({
+const usedOf = (type: string, value: UsageMeasure['value']): UsageMeasure<keyof AttemptLabels | 'type'> => ({
   labels: (attempt) => ({ ...modelOf(attempt), type }),
   value,
 });
@@ -59,7 +47,7 @@ export const USAGE_METRICS = {
     help: 'Seconds of sound of the attempts that answered, where the upstream reports seconds and no tokens (transcriptions).',
     labels: MODEL_LABELS,
     byCaller: true,
-    ofUsage: [{ labels: modelOf, value: 'seconds' }],
+    ofAttempt: { labels: modelOf, value: ({ answered, usage }) => (answered ? usage?.seconds : undefined) },
   }),
   units: metric({
     name: 'gatehouse_usage_units_total',
@@ -67,11 +55,11 @@ export const USAGE_METRICS = {
     labels: [...MODEL_LABELS, 'type'],
     byCaller: true,
     ofUsage: [
-      usedOf('image', ({ images }) => images || undefined),
-      usedOf('search', ({ searches }) => searches || undefined),
-      usedOf('file_search', ({ fileSearches }) => fileSearches || undefined),
-      usedOf('map_search', ({ mapSearches }) => mapSearches || undefined),
-      usedOf('container', ({ containers }) => containers || undefined),
+      usedOf('image', 'images'),
+      usedOf('search', 'searches'),
+      usedOf('file_search', 'fileSearches'),
+      usedOf('map_search', 'mapSearches'),
+      usedOf('container', 'containers'),
     ],
   }),
   cost: metric({

@@ -30,7 +30,7 @@ export interface InFlightEntry extends Arrival, Listed<InFlightEntry> {
   writer: LeavingReply | undefined;
 }
 
-/** An exchange, which refers to its entry here: no table is searched for it. */
+/** An exchange, which refers to its entry here while it is in flight: no table is searched for it. */
 type Entrant = Exchange & { inFlight?: InFlightEntry | undefined };
 
 export interface LoadLimits extends InFlightLimits {
@@ -50,7 +50,8 @@ export class InFlight {
   readonly #running = new LiveList<InFlightEntry>();
   readonly #room: Room;
   #pipelined = Infinity;
-  #draining = false;
+  /** The gateway is draining: each connection closes after its current reply. Set by `drain`. */
+  draining = false;
   #cutBy: GatewayError | undefined;
   #onEmpty: (() => void) | undefined;
 
@@ -77,11 +78,6 @@ export class InFlight {
 
   get pipelined(): number {
     return this.#pipelined;
-  }
-
-  /** The gateway is draining: each connection closes after its current reply. */
-  get draining(): boolean {
-    return this.#draining;
   }
 
   /** True if some reply is written completely and its client has not read all of it. */
@@ -117,8 +113,8 @@ export class InFlight {
   }
 
   /** Checks the share of the caller, which is known now. A refused request gives its place back. */
-  admit(exchange: Exchange): GatewayError | undefined {
-    const request = this.#entryOf(exchange);
+  admit(exchange: Entrant): GatewayError | undefined {
+    const request = exchange.inFlight;
     return request && this.#room.admit(request.place);
   }
 
@@ -126,19 +122,19 @@ export class InFlight {
    * Reserves bytes for a request's body, or returns the refusal and reserves none.
    * @param options.kept the request is not dropped for others although its body arrives slowly
    */
-  reserve(exchange: Exchange, bytes: number, options?: { readonly kept: boolean }): GatewayError | undefined {
-    const request = this.#entryOf(exchange);
+  reserve(exchange: Entrant, bytes: number, options?: { readonly kept: boolean }): GatewayError | undefined {
+    const request = exchange.inFlight;
     // A request that has ended could not release them.
     return request ? this.#room.reserve(request.place, bytes, options) : GONE;
   }
 
   /** Counts held bytes of the reply, even beyond the limit; negative: releases. False: the limit is exceeded. */
-  hold(exchange: Exchange, bytes: number): boolean {
-    return this.#room.hold(this.#entryOf(exchange)?.place, bytes);
+  hold(exchange: Entrant, bytes: number): boolean {
+    return this.#room.hold(exchange.inFlight?.place, bytes);
   }
 
-  replies(exchange: Exchange, writer: LeavingReply): void {
-    const request = this.#entryOf(exchange);
+  replies(exchange: Entrant, writer: LeavingReply): void {
+    const request = exchange.inFlight;
     if (!request) return;
     request.writer = writer;
     // A request refused before its caller was known gives its place back: clients without a key that do not read their
@@ -148,11 +144,12 @@ export class InFlight {
   }
 
   /** Removes the request. False: it was removed before. */
-  leave(exchange: Exchange): boolean {
-    const request = this.#entryOf(exchange);
+  leave(exchange: Entrant): boolean {
+    const request = exchange.inFlight;
     if (!request) return false;
     this.#room.release(request.place);
     this.#running.delete(request);
+    exchange.inFlight = undefined;
     if (this.#running.size === 0) this.#onEmpty?.();
     return true;
   }
@@ -169,12 +166,8 @@ export class InFlight {
     return true;
   }
 
-  #entryOf({ inFlight }: Entrant): InFlightEntry | undefined {
-    return inFlight?.list ? inFlight : undefined;
-  }
-
   drain(): void {
-    this.#draining = true;
+    this.draining = true;
   }
 
   empty(): Promise<void> {

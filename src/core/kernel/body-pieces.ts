@@ -1,13 +1,13 @@
-import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../../plugin/clock.ts';
-import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './content-decoder.ts';
-import { GatewayError } from '../../../plugin/errors.ts';
-import type { GatewayContext } from '../../../plugin/exchange.ts';
+import type { Clock } from '../../plugin/clock.ts';
+import { CODINGS, codingOf, DecodeFault, decoderOf, type ContentDecoder } from './body/content-decoder.ts';
+import { GatewayError } from '../../plugin/errors.ts';
+import type { GatewayContext } from './exchange.ts';
+import type { InboundRequest } from './inbound-request.ts';
 
 /** The decoder of a request's body; undefined for one without a coding. Throws GatewayError for a coding that is not decoded. */
-export function requestDecoder({ headers }: IncomingMessage): ContentDecoder | undefined {
-  const coding = codingOf(headers['content-encoding']);
-  if (coding === undefined) return undefined;
+export function requestDecoder({ head }: Pick<InboundRequest, 'head'>): ContentDecoder | undefined {
+  const coding = head.contentEncoding && codingOf(head.contentEncoding);
+  if (!coding) return undefined;
   const decoder = decoderOf(coding);
   if (decoder) return decoder;
   throw new GatewayError(
@@ -17,9 +17,9 @@ export function requestDecoder({ headers }: IncomingMessage): ContentDecoder | u
 }
 
 /** The size of a request's body in bytes, where the client has announced it: `content-length` is that of the coded body. */
-export function announcedBytes({ headers }: IncomingMessage): number | undefined {
-  const length = headers['content-length'];
-  return length === undefined || codingOf(headers['content-encoding']) !== undefined ? undefined : Number(length);
+export function announcedBytes({ head }: Pick<InboundRequest, 'head'>): number | undefined {
+  const { contentLength: length, contentEncoding } = head;
+  return length === undefined || codingOf(contentEncoding) !== undefined ? undefined : Number(length);
 }
 
 /** The error of a body that breaks while it is read: the client has left, or its coding is at fault. */
@@ -48,10 +48,9 @@ export function bodyPieces(
   { req, res, exchange }: GatewayContext,
   { clock, idleMs, setting, what }: PiecesSetup,
 ): () => Promise<Buffer | undefined> {
-  // RFC 9110, section 10.1.1: a client with a large body may wait for a 100 reply before it sends.
-  if (req.headers.expect !== undefined) res.writeContinue();
+  if (exchange.request.head.expect !== undefined) res.writeContinue();
   // The error reply needs the connection, so the reader must not destroy the request.
-  const decoder = requestDecoder(req);
+  const decoder = requestDecoder(exchange.request);
   const pieces = (decoder ? req.pipe(decoder) : req).iterator({ destroyOnReturn: false });
   // A promise for each piece: one for the whole body would hold all of them in its reactions.
   return () => {
