@@ -6,7 +6,6 @@ import {
   foldCase,
   namesOf,
   RequestBody,
-  spellingsOf,
   type Exchange,
   type InboundForm,
   type InboundFormReading,
@@ -23,25 +22,16 @@ import { GatewayError, type Clock } from '../../src/plugin/index.ts';
 import { readBody } from './read.ts';
 
 /** Worked out at the first request of an operation. */
-function ofOperation<Known>(make: (operation: Operation) => Known): (operation: Operation) => Known {
-  const known = new Map<Operation, Known>();
-  return (operation) => {
-    let value = known.get(operation);
-    if (value === undefined) known.set(operation, (value = make(operation)));
-    return value;
+function namesByOperation(): (operation: Operation) => FieldNames {
+  const known = new Map<Operation['fields'], FieldNames>();
+  return ({ fields }) => {
+    let names = known.get(fields);
+    if (names === undefined) {
+      const paths = [...(fields?.read ?? []), ...(fields?.inner ?? [])].map((path) => path.split('.'));
+      known.set(fields, (names = namesOf(paths, fields)));
+    }
+    return names;
   };
-}
-
-function fieldNames({ fields }: Operation): FieldNames {
-  const paths = (fields?.read ?? []).map((path) => path.split('.'));
-  return namesOf(paths, fields);
-}
-
-/** Objects in which no key may be repeated. */
-function unrepeated({ fields }: Operation): readonly string[] {
-  const spellings = spellingsOf(fields);
-  const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
-  return [...(fields?.lifted ?? []), ...settings];
 }
 
 export default definePlugin({
@@ -60,12 +50,12 @@ export default definePlugin({
   },
   create({ host }) {
     const { limits, turns, clock } = host;
-    const [namesFor, unrepeatedFor] = [ofOperation(fieldNames), ofOperation(unrepeated)];
-    const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
-      const whole = RequestBody.read(bytes, limits.json);
-      namesFor(operation).check(whole);
-      for (const object of unrepeatedFor(operation)) whole.refuseRepeatsIn(object);
-      return withPath(exchange, operation, whole);
+    const namesFor = namesByOperation();
+    const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody =>
+      withPath(exchange, operation, RequestBody.read(bytes, limits.json));
+    const check = (operation: Operation, body: RequestBody): void => {
+      namesFor(operation).checkParsed(body.abridged());
+      validate(operation, body);
     };
     /** Parsing cannot be interrupted, so it has a turn of its own. */
     const inTurns = async (exchange: Exchange, operation: Operation, bytes: Buffer): Promise<void> => {
@@ -158,9 +148,9 @@ const refused = (param: string, message: string): GatewayError =>
   new GatewayError('invalid_request', message, { param });
 
 /** A plugin may make the body of the operation from the received one, which then has a schema of its own. */
-function check({ validate, validateReceived, hasReferences }: Operation, body: RequestBody): void {
+function validate({ validate: inner, validateReceived, hasReferences }: Operation, body: RequestBody): void {
   const parsed = body.abridged();
-  const fault = (validateReceived ?? validate)(parsed);
+  const fault = (validateReceived ?? inner)(parsed);
   if (fault) {
     const code = fault.missing ? 'missing_required_parameter' : 'invalid_request';
     throw new GatewayError(code, fault.message, { param: fault.param });
