@@ -4,20 +4,24 @@ import type { ReplyContext } from '../format.ts';
 import type { BlockNumbers } from './decode-blocks.ts';
 import { callSignature } from './decode-messages.ts';
 import { unwrapInput } from '../custom-tools.ts';
-import { GrowingJson } from '../json/growing.ts';
+import { GrowingJson, JsonEnd } from '../json/growing.ts';
 import { isObject, numberOf, stringOf } from '../json/object.ts';
 import { readMaker } from '../maker.ts';
 
 interface StreamedCall {
   call: number;
   id: string | undefined;
+  /** Empty until it comes. */
+  name: string;
   custom: boolean;
   legacy: boolean;
   signature: string | undefined;
   maker: string | undefined;
   started: boolean;
-  /** Argument text that arrived before the name. */
+  /** Argument text that arrived before the call was started. */
   early: string;
+  /** Where the arguments end. */
+  readonly json: JsonEnd;
   /** Arguments so far of a free-text tool that was sent as a function. They are one text when they are complete. */
   wrapped: GrowingJson | undefined;
   ended: boolean;
@@ -27,14 +31,17 @@ interface StreamedCall {
 const LEGACY = -1;
 
 /**
- * Reads the tool calls of one choice. OpenAI numbers them and sends id and name first. Other servers omit the index or
- * the id, or use index 0 for every call; the reader accepts all of these.
+ * Reads the tool calls of one choice. OpenAI numbers them and sends id and name first. Other servers omit the index or the id, use index 0
+ * for every call, send a name in pieces, or make an id for every chunk; the reader accepts all of these. OpenAI's SDKs join the chunks of
+ * an index whatever their ids are: `accumulate_delta` in Python, which joins names too, and `ChatCompletionStream` in Node.
  */
 export class ToolCallReader {
   readonly #choice: number;
   readonly #reply: ReplyContext;
   readonly #blocks: BlockNumbers;
   readonly #calls: StreamedCall[] = [];
+  /** A call that may get more of its name, until its arguments or other content come. */
+  #unstarted: StreamedCall | undefined;
   /** The number of calls that came in whole messages. A message ends only its own calls. */
   #whole = 0;
   /** The call that a fragment with the index continues. Without an index, it continues the last call. */
@@ -51,7 +58,7 @@ export class ToolCallReader {
   }
 
   get unnamed(): boolean {
-    return this.#calls.some((call) => !call.started);
+    return this.#calls.some((call) => call.name === '');
   }
 
   /** @param whole `delta` is a message, whose calls are whole */
@@ -59,6 +66,7 @@ export class ToolCallReader {
     if (Array.isArray(delta.tool_calls)) {
       for (const item of delta.tool_calls) if (isObject(item)) this.#readItem(item, out);
     }
+    if (whole) this.startNamed(out);
     if (whole) for (; this.#whole < this.#calls.length; this.#whole += 1) this.#end(this.#calls[this.#whole]!, out);
     if (isObject(delta.function_call)) this.#readItem({ index: LEGACY, function: delta.function_call }, out);
   }
@@ -71,21 +79,35 @@ export class ToolCallReader {
     const index = numberOf(item.index);
     const before = this.#byIndex.get(index);
     const call = this.#callFor(index, id, name);
+    if (this.#unstarted !== call) this.startNamed(out);
     if (before && before !== this.#byIndex.get(index)) this.#end(before, out);
     call.id ??= id;
     call.custom ||= custom;
     call.signature ??= callSignature(item, body);
     call.maker ??= stringOf(body.maker);
     const text = argumentText(custom ? body.input : body.arguments);
-    if (!call.started && name === undefined) {
-      call.early += text;
-      return;
-    }
-    if (!call.started) this.#start(call, name ?? '', out);
-    const all = call.early + text;
+    call.json.scan(text);
+    if (call.started) return this.#add(call, text, out);
+    call.early += text;
+    // A server that repeats the name repeats what it has of it.
+    if (name !== undefined) call.name = name.startsWith(call.name) ? name : call.name + name;
+    this.#unstarted = call.name === '' ? undefined : call;
+    if (text !== '') this.startNamed(out);
+  }
+
+  /** The name is whole. */
+  startNamed(out: GenerationEvent[]): void {
+    const call = this.#unstarted;
+    if (!call) return;
+    this.#unstarted = undefined;
+    this.#start(call, out);
+    this.#add(call, call.early, out);
     call.early = '';
-    if (call.wrapped) this.#unwrap(call, call.wrapped, all, out);
-    else this.#arguments(call, all, out);
+  }
+
+  #add(call: StreamedCall, text: string, out: GenerationEvent[]): void {
+    if (call.wrapped) this.#unwrap(call, call.wrapped, text, out);
+    else this.#arguments(call, text, out);
   }
 
   /** White space may follow a whole value. Other text after it is passed on, and the client's encoder decides about it. */
@@ -112,7 +134,8 @@ export class ToolCallReader {
     if (text !== '') out.push({ type: 'tool_arguments', choice: this.#choice, call, text });
   }
 
-  #start(call: StreamedCall, name: string, out: GenerationEvent[]): void {
+  #start(call: StreamedCall, out: GenerationEvent[]): void {
+    const { name } = call;
     call.started = true;
     call.id ??= this.#reply.newCallId();
     if (!call.custom && this.#reply.customTools?.has(name)) {
@@ -137,24 +160,24 @@ export class ToolCallReader {
   #callFor(index: number | undefined, id: string | undefined, name: string | undefined): StreamedCall {
     if (index === undefined) {
       const last = this.#calls.at(-1);
-      return name === undefined && last ? last : this.#add(undefined);
+      return last && (name === undefined || (id !== undefined && id === last.id)) ? last : this.#begin(undefined);
     }
     const known = this.#byIndex.get(index);
-    // A new name with a new id is a new call, even under a known index.
-    const other = known?.started && name !== undefined && id !== undefined && id !== known.id;
-    return known && !other ? known : this.#add(index);
+    return known && !isOther(known, id, name) ? known : this.#begin(index);
   }
 
-  #add(index: number | undefined): StreamedCall {
+  #begin(index: number | undefined): StreamedCall {
     const call: StreamedCall = {
       call: this.#calls.length,
       id: undefined,
+      name: '',
       custom: false,
       legacy: index === LEGACY,
       signature: undefined,
       maker: undefined,
       started: false,
       early: '',
+      json: new JsonEnd(),
       wrapped: undefined,
       ended: false,
     };
@@ -163,6 +186,13 @@ export class ToolCallReader {
     return call;
   }
 }
+
+/**
+ * A new name with a new id is a new call, even under a known index. So is the same name when the arguments of the known call are whole:
+ * servers that have index 0 for every call send each whole. Before that, the chunk belongs to the call of its index, as for SDKs.
+ */
+const isOther = ({ id: known, name: knownName, json }: StreamedCall, id?: string, name?: string): boolean =>
+  knownName !== '' && name !== undefined && id !== undefined && id !== known && (name !== knownName || json.closed);
 
 /** JSON text; some servers send the parsed object. */
 function argumentText(value: unknown): string {

@@ -118,6 +118,63 @@ describe('deltas', () => {
       [started('a', 'f', 0), args('{}'), started('b', 'g', 1), args('{}', 1), calls],
     ],
     [
+      'a name in pieces',
+      [
+        call({ index: 0, id: 'a', function: { name: 'get_', arguments: '' } }),
+        call({ index: 0, function: { name: 'weather' } }),
+        call({ index: 0, function: { arguments: '{}' } }),
+      ],
+      [started('a', 'get_weather', 0), args('{}'), calls],
+    ],
+    [
+      'a name in pieces, with arguments before it and none after it',
+      [
+        call({ index: 0, id: 'a', function: { arguments: '{}' } }),
+        call({ index: 0, id: 'a', function: { name: 'get_' } }),
+        call({ index: 0, id: 'a', function: { name: 'weather' } }),
+      ],
+      [started('a', 'get_weather', 0), args('{}'), calls],
+    ],
+    [
+      'a name in pieces without an index',
+      [
+        call({ id: 'a', function: { name: 'get_' } }),
+        call({ id: 'a', function: { name: 'weather', arguments: '{}' } }),
+      ],
+      [started('a', 'get_weather', 0), args('{}'), calls],
+    ],
+    [
+      'a name that every chunk repeats',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }),
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '}' } }),
+      ],
+      [started('a', 'f', 0), args('{'), args('}'), calls],
+    ],
+    [
+      'a name before other content',
+      [call({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }), { content: 'x' }],
+      [started('a', 'f', 0), { type: 'text', choice: 0, block: 1, text: 'x' }, calls],
+    ],
+    [
+      'an id for every chunk of one index',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }),
+        call({ index: 0, id: 'b', function: { arguments: '"}"' } }),
+        call({ index: 0, id: 'c', function: { name: 'f', arguments: '}' } }),
+      ],
+      [started('a', 'f', 0), args('{"x":'), args('"}"'), args('}'), calls],
+    ],
+    [
+      'calls of one function that all have index 0',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+        call({ index: 0, id: 'b', function: { name: 'f', arguments: '{}' } }),
+      ],
+      [started('a', 'f', 0), args('{}'), started('b', 'f', 1), args('{}', 1), calls],
+    ],
+    [
       'arguments as an object',
       [call({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })],
       [started('a', 'f', 0), args('{"x":1}'), calls],
