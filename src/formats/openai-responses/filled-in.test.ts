@@ -187,8 +187,7 @@ describe('a part of a streamed response', () => {
   /** The stream with another value in the last field of this name. */
   const changed = (kind: string, type: string, change: (event: Event) => Event) =>
     streamOf([KINDS[kind]!], () => true).map((event) => (event.type.endsWith(type) ? change(event) : event));
-  const other = ({ item, ...event }: Event): Event =>
-    ({ ...event, item: { ...(item as JsonObject), ...OTHER } }) as Event;
+  const other = ({ item, ...event }: Event): Event => ({ ...event, item: { ...(item as JsonObject), ...OTHER } });
   const OTHER = {
     content: [{ type: 'output_text', text: 'No', annotations: [] }],
     arguments: '{"c":"Y"}',
@@ -216,30 +215,28 @@ describe('a part of a streamed response', () => {
       'another name',
       'the arguments of a function',
       'output_item.done',
-      ({ item, ...event }) => ({ ...event, item: { ...(item as JsonObject), name: 'rm' } }) as Event,
+      ({ item, ...event }) => ({ ...event, item: { ...(item as JsonObject), name: 'rm' } }),
     ],
     [
       'another response',
       'a text',
       'response.completed',
-      ({ response, ...event }) =>
-        ({
-          ...event,
-          response: { ...(response as JsonObject), output: [{ id: 'item_0', ...KINDS['a text']!.item, ...OTHER }] },
-        }) as Event,
+      ({ response, ...event }) => ({
+        ...event,
+        response: { ...(response as JsonObject), output: [{ id: 'item_0', ...KINDS['a text']!.item, ...OTHER }] },
+      }),
     ],
     [
       'a response with other arguments',
       'the arguments of a function',
       'response.completed',
-      ({ response, ...event }) =>
-        ({
-          ...event,
-          response: {
-            ...(response as JsonObject),
-            output: [{ id: 'item_0', ...KINDS['the arguments of a function']!.item, ...OTHER }],
-          },
-        }) as Event,
+      ({ response, ...event }) => ({
+        ...event,
+        response: {
+          ...(response as JsonObject),
+          output: [{ id: 'item_0', ...KINDS['the arguments of a function']!.item, ...OTHER }],
+        },
+      }),
     ],
   ])('is a failure at the end of the stream if it ends with %s', (_, kind, type, change) => {
     const events = changed(kind, type, change).map((event): Event =>
