@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { TestGateway } from '../support/gateway.ts';
 import { systemClock } from '../../src/core/kernel/system-clock.ts';
@@ -259,9 +260,12 @@ describe('vectors that do not come', () => {
         return () => void waiting.delete(task);
       },
     };
-    const passed: Script = () => {
+    const passed: Script = async () => {
       ahead += 59_000;
-      for (const task of ordered([...waiting])) if (waiting.has(task)) task();
+      for (const task of ordered([...waiting])) {
+        if (waiting.has(task)) task();
+        await setImmediate();
+      }
     };
     const { ask, upstream, gateway } = await start(counting(passed), config, {}, { clock });
     await ask('how are you');
