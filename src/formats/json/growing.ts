@@ -12,6 +12,11 @@ export class JsonEnd {
   /** The outermost value has closed: only white space may follow. */
   closed = false;
 
+  /** It has begun and not ended. */
+  get open(): boolean {
+    return this.#depth > 0 || this.#inString;
+  }
+
   scan(text: string): void {
     for (let at = 0; at < text.length && !this.closed; at += 1) {
       const code = text.charCodeAt(at);

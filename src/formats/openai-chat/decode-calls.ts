@@ -40,8 +40,9 @@ export class ToolCallReader {
   readonly #reply: ReplyContext;
   readonly #blocks: BlockNumbers;
   readonly #calls: StreamedCall[] = [];
-  /** A call that may get more of its name, until its arguments or other content come. */
-  #unstarted: StreamedCall | undefined;
+  /** The calls from here on may get more of their names, until their arguments or other content come. */
+  #next = 0;
+  #renamed = false;
   /** The number of calls that came in whole messages. A message ends only its own calls. */
   #whole = 0;
   /** The call that a fragment with the index continues. Without an index, it continues the last call. */
@@ -57,8 +58,10 @@ export class ToolCallReader {
     return this.#calls.length;
   }
 
-  get unnamed(): boolean {
-    return this.#calls.some((call) => call.name === '');
+  /** A call that cannot be passed on, or was passed on under a part of its name. */
+  get fault(): string | undefined {
+    if (this.#renamed) return 'The upstream changed the name of a tool call after its arguments had begun.';
+    return this.#calls.some((call) => call.name === '') ? 'The upstream sent a tool call without a name.' : undefined;
   }
 
   /** @param whole `delta` is a message, whose calls are whole */
@@ -79,30 +82,36 @@ export class ToolCallReader {
     const index = numberOf(item.index);
     const before = this.#byIndex.get(index);
     const call = this.#callFor(index, id, name);
-    if (this.#unstarted !== call) this.startNamed(out);
-    if (before && before !== this.#byIndex.get(index)) this.#end(before, out);
+    const isNext = before !== undefined && before !== this.#byIndex.get(index);
+    if (isNext || index === undefined) this.startNamed(out, call.call - 1);
+    if (isNext) this.#end(before, out);
     call.id ??= id;
     call.custom ||= custom;
     call.signature ??= callSignature(item, body);
     call.maker ??= stringOf(body.maker);
     const text = argumentText(custom ? body.input : body.arguments);
     call.json.scan(text);
-    if (call.started) return this.#add(call, text, out);
+    if (call.started) {
+      this.#renamed ||= name !== undefined && name !== call.name;
+      return this.#add(call, text, out);
+    }
     call.early += text;
     // A server that repeats the name repeats what it has of it.
     if (name !== undefined) call.name = name.startsWith(call.name) ? name : call.name + name;
-    this.#unstarted = call.name === '' ? undefined : call;
-    if (text !== '') this.startNamed(out);
+    if (call.name !== '') this.#startWith(call, text, out);
   }
 
-  /** The name is whole. */
-  startNamed(out: GenerationEvent[]): void {
-    const call = this.#unstarted;
-    if (!call) return;
-    this.#unstarted = undefined;
-    this.#start(call, out);
-    this.#add(call, call.early, out);
-    call.early = '';
+  #startWith(call: StreamedCall, text: string, out: GenerationEvent[]): void {
+    if (call.call < this.#next) this.#start(call, out);
+    else if (text !== '') this.startNamed(out, call.call);
+  }
+
+  /** The names of the calls up to this one are whole. */
+  startNamed(out: GenerationEvent[], last = this.#calls.length - 1): void {
+    for (; this.#next <= last; this.#next += 1) {
+      const call = this.#calls[this.#next]!;
+      if (call.name !== '') this.#start(call, out);
+    }
   }
 
   #add(call: StreamedCall, text: string, out: GenerationEvent[]): void {
@@ -155,12 +164,14 @@ export class ToolCallReader {
       ...(legacy && { legacy }),
       ...(signature && { signature, ...readMaker(maker) }),
     });
+    this.#add(call, call.early, out);
+    call.early = '';
   }
 
   #callFor(index: number | undefined, id: string | undefined, name: string | undefined): StreamedCall {
     if (index === undefined) {
       const last = this.#calls.at(-1);
-      return last && (name === undefined || (id !== undefined && id === last.id)) ? last : this.#begin(undefined);
+      return last && (name === undefined || continues(last, id, name)) ? last : this.#begin(undefined);
     }
     const known = this.#byIndex.get(index);
     return known && !isOther(known, id, name) ? known : this.#begin(index);
@@ -188,11 +199,17 @@ export class ToolCallReader {
 }
 
 /**
- * A new name with a new id is a new call, even under a known index. So is the same name when the arguments of the known call are whole:
- * servers that have index 0 for every call send each whole. Before that, the chunk belongs to the call of its index, as for SDKs.
+ * A new name with a new id is a new call, even under a known index. So is a name when the arguments of the known call are whole: servers that
+ * have index 0 for every call send each whole. Before that, the chunk belongs to the call of its index, as for SDKs.
  */
-const isOther = ({ id: known, name: knownName, json }: StreamedCall, id?: string, name?: string): boolean =>
-  knownName !== '' && name !== undefined && id !== undefined && id !== known && (name !== knownName || json.closed);
+const isOther = (known: StreamedCall, id: string | undefined, name: string | undefined): boolean => {
+  if (known.name === '' || name === undefined || id === known.id) return false;
+  return name === known.name ? id !== undefined && known.json.closed : id !== undefined || known.json.closed;
+};
+
+/** A chunk without an index that names its call. */
+const continues = (last: StreamedCall, id: string | undefined, name: string): boolean =>
+  id !== undefined && id === last.id ? true : name === last.name && last.json.open;
 
 /** JSON text; some servers send the parsed object. */
 function argumentText(value: unknown): string {

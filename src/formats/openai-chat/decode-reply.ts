@@ -176,7 +176,7 @@ export class ChoiceReader {
 
   /** Describes the fault of the choice, if it has one: a call that never got a name cannot be passed on. */
   fault(): string | undefined {
-    return this.#calls.unnamed ? 'The upstream sent a tool call without a name.' : undefined;
+    return this.#calls.fault;
   }
 
   close(out: GenerationEvent[]): void {

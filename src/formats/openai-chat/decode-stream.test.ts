@@ -136,6 +136,32 @@ describe('deltas', () => {
       [started('a', 'get_weather', 0), args('{}'), calls],
     ],
     [
+      'names in pieces of calls that take turns',
+      [
+        { tool_calls: [0, 1].map((index) => ({ index, id: 'ab'[index], function: { name: 'get_' } })) },
+        { tool_calls: [0, 1].map((index) => ({ index, function: { name: 'xy'[index] } })) },
+        call({ index: 1, function: { arguments: '{}' } }),
+        call({ index: 0, function: { arguments: '{}' } }),
+      ],
+      [started('a', 'get_x', 0), started('b', 'get_y', 1), args('{}', 1), args('{}'), calls],
+    ],
+    [
+      'an id and the name in every chunk, without an index',
+      [
+        call({ id: 'a', function: { name: 'f', arguments: '{' } }),
+        call({ id: 'b', function: { name: 'f', arguments: '}' } }),
+      ],
+      [started('a', 'f', 0), args('{'), args('}'), calls],
+    ],
+    [
+      'calls without ids that all have index 0',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+        call({ index: 0, function: { name: 'g', arguments: '{}' } }),
+      ],
+      [started('a', 'f', 0), args('{}'), started(`call_${'0'.padStart(24, 'x')}`, 'g', 1), args('{}', 1), calls],
+    ],
+    [
       'a name in pieces without an index',
       [
         call({ id: 'a', function: { name: 'get_' } }),
@@ -379,6 +405,16 @@ describe('the stream', () => {
         { type: 'error', failure: { status: 502, kind: 'unreadable_reply' } },
       ],
     );
+  });
+
+  it('with more of the name of a call after its arguments is unreadable', () => {
+    const piece = (name: string, args: string) =>
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name, arguments: args } }] });
+    const end = finish('tool_calls') + DONE;
+    expect(decode(piece('get_', '{') + piece('x', '}') + end).at(-1)).toMatchObject({
+      failure: { status: 502, kind: 'unreadable_reply' },
+    });
+    expect(decode(piece('get_', '{') + piece('get_', '}') + end).at(-1)).toEqual({ type: 'end' });
   });
 
   it('with a call that has no name is unreadable', () => {

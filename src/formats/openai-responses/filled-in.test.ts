@@ -264,6 +264,44 @@ describe('a part of a streamed response', () => {
     expect(failureOf(changed(kind, type, change))).toBeUndefined();
   });
 
+  const delta = (name: string, text: string): Event => ({
+    type: `response.${name}.delta`,
+    output_index: 0,
+    content_index: 0,
+    delta: text,
+  });
+  it.each<[string, string, (events: readonly Event[]) => readonly Event[]]>([
+    ['more text behind its item', 'a text', (events) => events.toSpliced(-1, 0, delta('output_text', ' or not'))],
+    [
+      'more arguments behind its item',
+      'the arguments of a function',
+      (events) => events.toSpliced(-1, 0, delta('function_call_arguments', '{}')),
+    ],
+    [
+      'an item of another type',
+      'a text',
+      (events) =>
+        events.map((event) =>
+          event.type.endsWith('item.done') ? { ...event, item: KINDS['the arguments of a function']!.item } : event,
+        ),
+    ],
+    [
+      'a call whose name is empty',
+      'the arguments of a function',
+      (events) =>
+        events.map((event) =>
+          event['item'] ? { ...event, item: { ...(event['item'] as JsonObject), name: '' } } : event,
+        ),
+    ],
+  ])('is a failure with %s', (_, kind, change) => {
+    expect(failureOf(change(streamOf([KINDS[kind]!], () => true)))).toMatchObject({ kind: 'unreadable_reply' });
+  });
+
+  it('is one item where it is announced twice', () => {
+    const events = streamOf([KINDS['the arguments of a function']!], () => true);
+    expect(read(events.toSpliced(1, 0, events[1]!)).choices[0]?.parts).toHaveLength(1);
+  });
+
   it('is no failure of a server that numbers no events', () => {
     const items = ['a text', 'two texts', 'a refusal', 'the arguments of a function', 'the arguments of a function'];
     const all = streamOf(

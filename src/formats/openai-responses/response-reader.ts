@@ -56,13 +56,15 @@ export class ResponseReader {
 
   open(item: JsonObject, at: number): void {
     this.begun = true;
+    const known = this.#items.get(at)?.id;
+    if (known !== undefined && known === item.id) return;
     const type = stringOf(item.type) ?? '';
     const isCall = type === 'function_call' || type === 'custom_tool_call';
     const name = stringOf(item.name);
     const told = compact({ id: stringOf(item.id), name, phase: stringOf(item.phase) });
     const state = this.#begin(at, new ItemState(type, isCall ? this.#calls++ : -1, told));
     if (!isCall) return;
-    if (name === undefined) throw new ReplyFault('a call has no name');
+    if (!name) throw new ReplyFault('a call has no name');
     this.#events.push(
       compact({
         type: 'tool_call' as const,
@@ -87,6 +89,7 @@ export class ResponseReader {
   item(item: JsonObject, at: number): void {
     if (!this.#items.has(at)) this.open(item, at);
     const state = this.#items.get(at)!;
+    if (this.isPlaced && state.type !== (item.type ?? '')) this.#contradicted ??= `type of output[${at}]`;
     if (state.closed) return;
     this.#readItem(state, item, at);
     state.closed = true;
@@ -149,6 +152,10 @@ export class ResponseReader {
   /** A fragment of a part. */
   add(at: number, kind: PartKind, index: number, text: string): void {
     if (text === '') return;
+    if (this.isPlaced && this.#items.get(at)?.closed === true && kind !== 'summary' && kind !== 'content') {
+      this.#contradicted ??= `${kind} of output[${at}]`;
+      return;
+    }
     this.#push(at, kind, index, text);
     this.#items.get(at)?.note(`${kind}${index}`, text, this.isPlaced);
   }
