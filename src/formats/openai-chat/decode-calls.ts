@@ -43,6 +43,8 @@ export class ToolCallReader {
   /** The calls from here on may get more of their names, until their arguments or other content come. */
   #next = 0;
   #renamed = false;
+  /** The current item is of a whole message, so its call is whole. */
+  #isWhole = false;
   /** The number of calls that came in whole messages. A message ends only its own calls. */
   #whole = 0;
   /** The call that a fragment with the index continues. Without an index, it continues the last call. */
@@ -66,6 +68,7 @@ export class ToolCallReader {
 
   /** @param whole `delta` is a message, whose calls are whole */
   read(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
+    this.#isWhole = whole;
     if (Array.isArray(delta.tool_calls)) {
       for (const item of delta.tool_calls) if (isObject(item)) this.#readItem(item, out);
     }
@@ -90,7 +93,7 @@ export class ToolCallReader {
     call.signature ??= callSignature(item, body);
     call.maker ??= stringOf(body.maker);
     const text = argumentText(custom ? body.input : body.arguments);
-    call.json.scan(text);
+    if (!custom) call.json.scan(text);
     if (call.started) {
       this.#renamed ||= name !== undefined && name !== call.name;
       return this.#add(call, text, out);
@@ -169,6 +172,7 @@ export class ToolCallReader {
   }
 
   #callFor(index: number | undefined, id: string | undefined, name: string | undefined): StreamedCall {
+    if (this.#isWhole && name !== undefined) return this.#begin(index);
     if (index === undefined) {
       const last = this.#calls.at(-1);
       return last && (name === undefined || continues(last, id, name)) ? last : this.#begin(undefined);
@@ -200,11 +204,12 @@ export class ToolCallReader {
 
 /**
  * A new name with a new id is a new call, even under a known index. So is a name when the arguments of the known call are whole: servers that
- * have index 0 for every call send each whole. Before that, the chunk belongs to the call of its index, as for SDKs.
+ * have index 0 for every call send each whole. Free text has no end of its own. Before that, the chunk belongs to the call of its index, as for SDKs.
  */
 const isOther = (known: StreamedCall, id: string | undefined, name: string | undefined): boolean => {
   if (known.name === '' || name === undefined || id === known.id) return false;
-  return name === known.name ? id !== undefined && known.json.closed : id !== undefined || known.json.closed;
+  if (name !== known.name) return id !== undefined || known.json.closed;
+  return id !== undefined && (known.json.closed || known.custom);
 };
 
 /** A chunk without an index that names its call. */

@@ -494,6 +494,17 @@ describe('a plain reply', () => {
   });
   const read = (body: unknown) => openaiChat.decodeReply(deepFreeze(body), replyContext());
 
+  it('has a call for each item, whatever its arguments are', () => {
+    const calls = [
+      { id: 'a', type: 'custom', custom: { name: 'c', input: '\\"}' } },
+      { id: 'b', type: 'custom', custom: { name: 'c', input: 'x' } },
+      { index: 0, function: { name: 'f', arguments: '{"a' } },
+      { index: 0, function: { name: 'f', arguments: '{}' } },
+    ];
+    const parts = fold(read(reply({ tool_calls: calls }))).choices[0]!.parts;
+    expect(parts).toMatchObject(['\\"}', 'x', '{"a', '{}'].map((text) => ({ type: 'tool_call', arguments: text })));
+  });
+
   it('decodes like a stream of one chunk', () => {
     const logprobs = {
       content: [
