@@ -27,6 +27,11 @@ interface StreamedCall {
   ended: boolean;
 }
 
+interface LeftAt {
+  readonly index: number | undefined;
+  readonly out: GenerationEvent[];
+}
+
 /** Key of the deprecated `function_call`, which has no index. */
 const LEGACY = -1;
 
@@ -85,9 +90,7 @@ export class ToolCallReader {
     const index = numberOf(item.index);
     const before = this.#byIndex.get(index);
     const call = this.#callFor(index, id, name);
-    const isNext = before !== undefined && before !== this.#byIndex.get(index);
-    if (isNext || index === undefined) this.startNamed(out, call.call - 1);
-    if (isNext) this.#end(before, out);
+    this.#leave(before, call, { index, out });
     call.id ??= id;
     call.custom ||= custom;
     call.signature ??= callSignature(item, body);
@@ -102,6 +105,13 @@ export class ToolCallReader {
     // A server that repeats the name repeats what it has of it.
     if (name !== undefined) call.name = name.startsWith(call.name) ? name : call.name + name;
     if (call.name !== '') this.#startWith(call, text, out);
+  }
+
+  /** No more comes of the call that had the index before, or of any other without an index. */
+  #leave(before: StreamedCall | undefined, call: StreamedCall, { index, out }: LeftAt): void {
+    const isLeft = before !== undefined && before !== call;
+    if (isLeft || index === undefined) this.startNamed(out, call.call - 1);
+    if (isLeft) this.#end(before, out);
   }
 
   #startWith(call: StreamedCall, text: string, out: GenerationEvent[]): void {
