@@ -6,7 +6,6 @@ import {
   foldCase,
   namesOf,
   RequestBody,
-  spellingsOf,
   type Exchange,
   type InboundForm,
   type InboundFormReading,
@@ -22,26 +21,16 @@ import {
 import { GatewayError, type Clock } from '../../src/plugin/index.ts';
 import { readBody } from './read.ts';
 
-interface BodyRules {
-  readonly names: FieldNames;
-  /** Objects in which no key may be repeated. */
-  readonly unrepeated: readonly string[];
-}
-
-function bodyRules({ fields }: Operation): BodyRules {
-  const paths = (fields?.read ?? []).map((path) => path.split('.'));
-  const spellings = spellingsOf(fields);
-  const settings = (fields?.unrepeated ?? []).flatMap((name) => spellings.ofKey(name));
-  return { names: namesOf(paths, fields), unrepeated: [...(fields?.lifted ?? []), ...settings] };
-}
-
-/** Works out the rules of an operation at its first request. */
-function knownRules(): (operation: Operation) => BodyRules {
-  const known = new Map<Operation, BodyRules>();
-  return (operation) => {
-    let rules = known.get(operation);
-    if (!rules) known.set(operation, (rules = bodyRules(operation)));
-    return rules;
+/** Worked out at the first request of an operation. */
+function namesByOperation(): (operation: Operation) => FieldNames {
+  const known = new Map<Operation['fields'], FieldNames>();
+  return ({ fields }) => {
+    let names = known.get(fields);
+    if (names === undefined) {
+      const paths = [...(fields?.read ?? []), ...(fields?.inner ?? [])].map((path) => path.split('.'));
+      known.set(fields, (names = namesOf(paths, fields)));
+    }
+    return names;
   };
 }
 
@@ -61,13 +50,15 @@ export default definePlugin({
   },
   create({ host }) {
     const { limits, turns, clock } = host;
-    const rulesFor = knownRules();
-    const scan = (exchange: Exchange, operation: Operation, bytes: Buffer): RequestBody => {
-      const whole = RequestBody.read(bytes, limits.json);
-      const { names, unrepeated } = rulesFor(operation);
-      names.check(whole);
-      for (const object of unrepeated) whole.refuseRepeatsIn(object);
-      return operation.fieldsInPath ? whole.edit(pathEdits(exchange, operation.fieldsInPath, whole)) : whole;
+    const namesFor = namesByOperation();
+    const scan = (exchange: Exchange, { fieldsInPath }: Operation, bytes: Buffer): RequestBody => {
+      const body = RequestBody.read(bytes, limits.json);
+      return fieldsInPath ? body.edit(pathEdits(exchange, fieldsInPath, body)) : body;
+    };
+    const check = (operation: Operation, body: RequestBody): void => {
+      const parsed = body.abridged();
+      namesFor(operation).checkParsed(parsed);
+      validate(operation, body, parsed);
     };
     /** Parsing cannot be interrupted, so it has a turn of its own. */
     const inTurns = async (exchange: Exchange, operation: Operation, bytes: Buffer): Promise<void> => {
@@ -85,7 +76,7 @@ export default definePlugin({
         const kind = operation && bodyKind(operation);
         if (operation?.task && kind === 'multipart') {
           const checkLater: InboundFormReading['checkLater'] = (part) =>
-            checkLatePart(part, exchange, rulesFor(operation).names);
+            checkLatePart(part, exchange, namesFor(operation));
           return readFormBody(ctx, { limits, clock, checkLater }).then((form) => {
             request.form = form;
             for (const name of form.files) checkFile(name, operation);
@@ -161,9 +152,12 @@ const refused = (param: string, message: string): GatewayError =>
   new GatewayError('invalid_request', message, { param });
 
 /** A plugin may make the body of the operation from the received one, which then has a schema of its own. */
-function check({ validate, validateReceived, hasReferences }: Operation, body: RequestBody): void {
-  const parsed = body.abridged();
-  const fault = (validateReceived ?? validate)(parsed);
+function validate(
+  { validate: inner, validateReceived, hasReferences }: Operation,
+  body: RequestBody,
+  parsed: Readonly<Record<string, unknown>>,
+): void {
+  const fault = (validateReceived ?? inner)(parsed);
   if (fault) {
     const code = fault.missing ? 'missing_required_parameter' : 'invalid_request';
     throw new GatewayError(code, fault.message, { param: fault.param });

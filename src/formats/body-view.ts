@@ -20,8 +20,6 @@ export interface SearchableBody extends BodyView {
    * @param keys a text that matches has one of them: most bodies have none, and finding that out allocates nothing
    */
   mayMatch(pattern: RegExp, keys?: readonly string[]): boolean;
-  /** Throws when an object inside a top-level value has a repeated key, whose first value JSON.parse does not show. */
-  refuseRepeatsIn(key: string): void;
 }
 
 /** Edits that a body needs before it is passed through, and the losses they cause. */

@@ -8,17 +8,18 @@ const answer = { role: 'assistant', content: 'Yes' };
 
 /** Replies of each format with these counts, as they come from the upstream. */
 const REPLIES: Readonly<Record<FormatName, (counts: Counts) => object>> = {
-  'openai-chat': ({ input, output, cached, reasoning }) => ({
+  'openai-chat': ({ input, output, cached, reasoning, total }) => ({
     model: 'm',
     choices: [{ index: 0, message: answer, finish_reason: 'stop' }],
     usage: {
       prompt_tokens: input,
       completion_tokens: output,
+      total_tokens: total,
       prompt_tokens_details: { cached_tokens: cached },
       completion_tokens_details: { reasoning_tokens: reasoning },
     },
   }),
-  'openai-responses': ({ input, output, cached, reasoning }) => ({
+  'openai-responses': ({ input, output, cached, reasoning, total }) => ({
     model: 'm',
     object: 'response',
     status: 'completed',
@@ -26,6 +27,7 @@ const REPLIES: Readonly<Record<FormatName, (counts: Counts) => object>> = {
     usage: {
       input_tokens: input,
       output_tokens: output,
+      total_tokens: total,
       input_tokens_details: { cached_tokens: cached },
       output_tokens_details: { reasoning_tokens: reasoning },
     },
@@ -44,7 +46,7 @@ const REPLIES: Readonly<Record<FormatName, (counts: Counts) => object>> = {
       output_tokens_details: { thinking_tokens: reasoning },
     },
   }),
-  gemini: ({ input, output, cached, reasoning }) => ({
+  gemini: ({ input, output, cached, reasoning, total }) => ({
     modelVersion: 'm',
     candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'Yes' }] }, finishReason: 'STOP' }],
     usageMetadata: {
@@ -52,6 +54,7 @@ const REPLIES: Readonly<Record<FormatName, (counts: Counts) => object>> = {
       candidatesTokenCount: output,
       cachedContentTokenCount: cached,
       thoughtsTokenCount: reasoning,
+      totalTokenCount: total,
     },
   }),
 };
@@ -61,6 +64,7 @@ interface Counts {
   readonly output?: unknown;
   readonly cached?: unknown;
   readonly reasoning?: unknown;
+  readonly total?: unknown;
 }
 
 const FORMATS = Object.keys(REPLIES) as readonly FormatName[];
@@ -72,6 +76,9 @@ const readBy = (name: FormatName, counts: Counts): readonly (Usage | undefined)[
 
 const LIES: readonly (readonly [string, Counts])[] = [
   ['below 0', { input: 10, output: -1 }],
+  ['below 0 beside a total', { input: 10, output: -1, total: 50 }],
+  ['below 0 beside reasoning and a total', { input: 10, output: -5, reasoning: 10, total: 20 }],
+  ['of the prompt and below 0 beside a total', { input: -10, output: 5, total: 50 }],
   ['far below 0', { input: -1e300, output: 5 }],
   ['beyond all numbers', { input: 1e300, output: 5 }],
   ['larger than any reply', { input: 10, output: 2e12 }],

@@ -23,9 +23,15 @@ export function countOf(value: unknown): number | undefined {
   return claim !== undefined && isCount(claim) ? claim : undefined;
 }
 
-/** The output of a reply: some providers leave reasoning out of it and have it in the total alone (docs/protocols/replies.md#usage). */
+/** The sum of two claims. One that cannot be true makes a sum that cannot: a larger one must not hide it. */
+export const sumOfClaims = (one = 0, other = 0): number => (isCount(one) && isCount(other) ? one + other : NaN);
+
+/**
+ * The output of a reply: some providers leave reasoning out of it and have it in the total alone (docs/protocols/replies.md#usage). A
+ * total says nothing beside a claim that cannot be true.
+ */
 export const outputWithin = (total: number | undefined, input: number | undefined, output = 0): number =>
-  total !== undefined && input !== undefined && total > input + output ? total - input : output;
+  total !== undefined && input !== undefined && total > sumOfClaims(input, output) ? total - input : output;
 
 export type Count = { [K in keyof Usage]-?: Usage[K] extends number | undefined ? K : never }[keyof Usage];
 

@@ -84,7 +84,6 @@ const searchable = (body: JsonObject): SearchableBody => ({
   value: (key) => body[key],
   contains: (text) => JSON.stringify(body).includes(text),
   mayMatch: (pattern) => pattern.test(JSON.stringify(body)),
-  refuseRepeatsIn: () => undefined,
 });
 
 interface Sent {

@@ -29,7 +29,6 @@ function cleaned(body: JsonObject, target: Partial<RequestTarget>) {
     value: (key) => body[key],
     contains: (part) => text.includes(part),
     mayMatch: (pattern) => pattern.test(text),
-    refuseRepeatsIn: () => undefined,
   };
   const cleaning = formats['openai-chat'].passThrough?.clean(view, requestTarget(target));
   return (

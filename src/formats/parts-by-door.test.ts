@@ -197,7 +197,6 @@ describe('a number that vendors refuse, in a body of the chat API', () => {
       value: (key: string) => body[key],
       contains: () => false,
       mayMatch: () => false,
-      refuseRepeatsIn: () => undefined,
     };
     return () => formats['openai-chat'].passThrough?.clean(view, requestTarget({ extensions }));
   };

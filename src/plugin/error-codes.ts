@@ -68,7 +68,7 @@ export const ERRORS = {
   unsupported_parameter: invalid(400, 'The target cannot express this field; `param` names it.'),
   duplicate_parameter: invalid(
     400,
-    'A key that the gateway reads occurs twice in one object in the body. The gateway sends only what it has checked.',
+    'A key occurs twice in one object of the body; `param` names the key of the body, or the object inside it. The gateway sends only what it has checked.',
   ),
   field_not_allowed: invalid(
     400,

@@ -41,6 +41,8 @@ async function post(url: string, body: unknown, { path = '/v1/chat/completions',
   return { status: response.status, error };
 }
 
+const GEMINI = '/v1beta/models/@openai/gpt-5-mini:generateContent';
+
 describe('keys that differ in case from a field the gateway reads', () => {
   it.each<[string, string, Record<string, unknown>, string]>([
     ['the model', '/v1/chat/completions', { MODEL: 'gpt-5' }, 'MODEL'],
@@ -55,14 +57,57 @@ describe('keys that differ in case from a field the gateway reads', () => {
       { stream: true, stream_options: { Include_Usage: false } },
       'stream_options.Include_Usage',
     ],
+    [
+      'a field of a message',
+      '/v1/chat/completions',
+      { messages: [{ ...messages[0], Content: 'x' }] },
+      'messages[0].Content',
+    ],
+    [
+      'a field of a part',
+      '/v1/chat/completions',
+      { messages: [...messages, { role: 'user', content: [{ type: 'text', text: 'x', TEXT: 'y' }] }] },
+      'messages[1].content[0].TEXT',
+    ],
     ['a field of Messages', '/v1/messages', { System: 'x', max_tokens: 5 }, 'System'],
+    [
+      'a field of thinking',
+      '/v1/messages',
+      { max_tokens: 5, thinking: { type: 'disabled', Budget_Tokens: 9 } },
+      'thinking.Budget_Tokens',
+    ],
+    [
+      'a field of reasoning',
+      '/v1/responses',
+      { input: 'x', reasoning: { effort: 'low', Effort: 'high' } },
+      'reasoning.Effort',
+    ],
+    [
+      'a field of an item',
+      '/v1/responses',
+      { input: [{ role: 'user', content: 'x', ROLE: 'system' }] },
+      'input[0].ROLE',
+    ],
+    [
+      'a field of the settings of Gemini',
+      GEMINI,
+      { contents: [], generationConfig: { maxOutputTokens: 1, MaxOutputTokens: 9 } },
+      'generationConfig.MaxOutputTokens',
+    ],
+    [
+      'a field in the other case',
+      GEMINI,
+      { contents: [], generation_config: { max_output_tokens: 1, MAX_output_tokens: 9 } },
+      'generation_config.MAX_output_tokens',
+    ],
+    ['a field of a content', GEMINI, { contents: { parts: [{ text: 'x', Text: 'y' }] } }, 'contents.parts[0].Text'],
     ['a field of token counts', '/v1/messages/count_tokens', { TOOLS: [] }, 'TOOLS'],
     ['a field of embeddings', '/v1/embeddings', { input: 'x', Dimensions: 3 }, 'Dimensions'],
     ['a field of images', '/v1/images/generations', { prompt: 'x', SIZE: '1x1' }, 'SIZE'],
     [
       "a field of Gemini's own API",
       '/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:countTokens',
-      { contents: [], generationconfig: {} },
+      { model: undefined, contents: [], generationconfig: {} },
       'generationconfig',
     ],
   ])('are refused: %s', async (_, path, fields, param) => {
@@ -174,8 +219,44 @@ describe('`extra_body`, which LiteLLM lays over the body', () => {
   });
 });
 
-describe('a key that stands twice in `extra_body`', () => {
-  it('is refused, whichever of the two an upstream would read', async () => {
+describe('a key that stands twice', () => {
+  it.each([
+    [
+      '/v1/chat/completions',
+      '{"model":"M","messages":[],"stream":true,"stream_options":{"include_usage":true,"include_usage":false}}',
+      'stream_options',
+    ],
+    ['/v1/chat/completions', '{"model":"M","messages":[{"role":"user","content":"x","content":"y"}]}', 'messages[0]'],
+    [
+      '/v1/messages',
+      '{"model":"M","max_tokens":9,"messages":[],"thinking":{"type":"disabled","type":"enabled"}}',
+      'thinking',
+    ],
+    [
+      '/v1/responses',
+      '{"model":"M","input":"x","stream":true,"text":{"format":{"type":"text","type":"json_object"}}}',
+      'text.format',
+    ],
+    [
+      GEMINI,
+      '{"contents":[],"generationConfig":{"thinkingConfig":{"thinkingBudget":1,"thinkingBudget":9}}}',
+      'generationConfig.thinkingConfig',
+    ],
+    [
+      GEMINI.replace(':gen', ':streamGen') + '?alt=sse',
+      '{"contents":[{"parts":[{"text":"x","text":"y"}]}]}',
+      'contents[0].parts[0]',
+    ],
+  ])('in an object of %s is refused', async (path, body, place) => {
+    const { upstream, gateway } = await answers();
+    const { status, error } = await post(gateway.url, body.replace('"M"', '"@openai/gpt-5-mini"'), { path });
+    expect(status).toBe(400);
+    expect(error?.['message']).toContain(`\`${place}\` has the key `);
+    expect(JSON.stringify(error)).toContain('duplicate_parameter');
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('in `extra_body` is refused, whichever of the two an upstream would read', async () => {
     const { upstream, gateway } = await answers();
     const body = `{"model":"gpt-5-mini","messages":[],"extra_body":{"max_tokens":1000000,"max_tokens":null}}`;
     const { status, error } = await post(gateway.url, body, { headers: { 'x-gateway-config': 'capped' } });
@@ -255,7 +336,7 @@ describe('further models that a body names', () => {
     const { upstream, gateway } = await answers();
     const body = `{"model":"@openai/gpt-5-mini","messages":[],"fallbacks":[{"model":"o3-pro","model":"gpt-5-mini"}]}`;
     const { status, error } = await post(gateway.url, body, NARROW);
-    expect([status, error?.['code'], error?.['param']]).toEqual([400, 'duplicate_parameter', 'fallbacks']);
+    expect([status, error?.['code'], error?.['param']]).toEqual([400, 'duplicate_parameter', 'fallbacks[0]']);
     expect(upstream.seen).toEqual([]);
   });
 

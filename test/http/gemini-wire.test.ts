@@ -174,8 +174,12 @@ describe('a key that an object has twice', () => {
   it.each([
     ['generationConfig', 'generateContent', `{"contents":[],"generationConfig":${twice}}`],
     ['generation_config', 'generateContent', `{"contents":[],"generation_config":${twice}}`],
-    ['safetySettings', 'generateContent', '{"contents":[],"safetySettings":[{"category":"a","category":"b"}]}'],
-    ['generateContentRequest', 'countTokens', `{"generateContentRequest":{"contents":[],"generationConfig":${twice}}}`],
+    ['safetySettings[0]', 'generateContent', '{"contents":[],"safetySettings":[{"category":"a","category":"b"}]}'],
+    [
+      'generateContentRequest.generationConfig',
+      'countTokens',
+      `{"generateContentRequest":{"contents":[],"generationConfig":${twice}}}`,
+    ],
   ])('is refused in %s', async (param, method, body) => {
     const { status, text } = await postText(method, body);
     expect(status).toBe(400);

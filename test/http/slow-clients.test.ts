@@ -135,7 +135,7 @@ describe('a client that does not read its reply', () => {
         format: openaiChat,
         error: undefined,
       };
-      const writer = writeReply(res, reply, { ...setup, onEnd: (end) => void ends.push(end) });
+      const writer = writeReply(res, reply, { ...setup, onEnd: (end) => void ends.push(end), onFault: () => {} });
       res.on('close', () => writer.closed());
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

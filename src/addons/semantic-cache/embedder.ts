@@ -65,8 +65,10 @@ export async function embed(request: EmbedRequest, setup: EmbedderSetup): Promis
     const vectors = readVectors(reply, request.texts.length);
     return { vectors, call: done('success') };
   } catch (thrown) {
-    const late = cancellation.reason === LATE;
-    return { vectors: undefined, call: done(late ? 'late' : 'failed'), error: late ? undefined : codeOf(thrown) };
+    // The call has timers of its own for the same moment: under load one of them may come first.
+    const code = codeOf(thrown);
+    const late = cancellation.reason === LATE || code.startsWith('timeout_');
+    return { vectors: undefined, call: done(late ? 'late' : 'failed'), error: late ? undefined : code };
   } finally {
     stopTimer();
     stopListening();

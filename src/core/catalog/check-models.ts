@@ -54,16 +54,15 @@ export interface FurtherModel {
   readonly isTool: boolean;
 }
 
-type ReadBody = Pick<RequestBody, 'has' | 'value' | 'bytesOf' | 'refuseRepeatsIn'>;
+type ReadBody = Pick<RequestBody, 'has' | 'value' | 'bytesOf'>;
 
-/** The further models of a body. Throws GatewayError `duplicate_parameter` where an upstream may read another model than the gateway. */
+/** The further models of a body. */
 export function furtherModelsIn(body: ReadBody, fields: FieldTable | undefined): readonly FurtherModel[] {
   if (!fields) return [];
   const { models, lifted, toolLists = [] } = fields;
   const named = [...models, ...lifted].filter((field) => body.has(field));
   const lists = toolLists.filter((path) => mayNameModel(body, fieldOf(path)));
   if (named.length + lists.length === 0) return [];
-  for (const field of new Set([...named, ...lists.map(fieldOf)])) body.refuseRepeatsIn(field);
   return furtherModelsOf({ has: (field) => body.has(field), value: (field) => body.value(field) }, fields, lists);
 }
 

@@ -15,7 +15,6 @@ function searchable(json: JsonObject, indent?: string): SearchableBody {
     value: (key) => json[key],
     contains: (part) => text.includes(part),
     mayMatch: (pattern) => pattern.test(text),
-    refuseRepeatsIn: () => undefined,
   };
 }
 

@@ -38,10 +38,7 @@ export function clean(body: SearchableBody, target: LabelledTarget): Cleaning | 
 
 function withoutForeign(body: SearchableBody): Cleaning | undefined {
   const lostThinking = 'the thinking that began this tool loop is another provider’s';
-  const cleaning = editMessages(body, { judge, lostThinking });
-  // An edit writes the parsed values anew. Without one, the bytes can hide a signature under a repeated key.
-  if (!cleaning) body.refuseRepeatsIn('messages');
-  return cleaning;
+  return editMessages(body, { judge, lostThinking });
 }
 
 function judge(block: JsonObject, next: unknown, place: string, losses: LossReport): JsonObject | string {

@@ -358,6 +358,13 @@ describe('decodeStream', () => {
     expect(decode(sse([start, more(''), ...text, { type: 'message_stop' }])).at(-1)).toEqual({ type: 'end' });
   });
 
+  it.each(['', undefined])('ends with an error at a call whose name is %j', (name) => {
+    const block = { type: 'tool_use', id: 'a', name, input: {} };
+    const events = [start, { type: 'content_block_start', index: 0, content_block: block }, { type: 'message_stop' }];
+    expect(decode(sse(events)).at(-1)).toMatchObject({ type: 'error', failure: { kind: 'unreadable_reply' } });
+    expect(() => format.decodeReply({ content: [block] }, replyContext())).toThrow('a call without a name');
+  });
+
   it('ends with an error when a named event is not JSON, a second message begins, or no event came', () => {
     const garbage = `${sse([start])}event: content_block_delta\ndata: {"type":\n\n`;
     for (const wire of [garbage, sse([start, ...text, start]), '']) {

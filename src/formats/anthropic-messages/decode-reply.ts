@@ -82,6 +82,7 @@ export class MessageReader {
 
   open(index: number, block: JsonObject): void {
     this.begun = true;
+    if (isNameless(block)) return this.fail(unreadable('a call without a name'));
     this.#stopSeen = false;
     this.close(index);
     this.#nextBlock = Math.max(this.#nextBlock, index + 1);
@@ -94,6 +95,8 @@ export class MessageReader {
   /** Reads a block of a plain message. */
   whole(index: number, block: JsonObject): void {
     this.#nextBlock = index + 1;
+    if (isNameless(block))
+      throw new ReplyFault(`The upstream’s reply has a call without a name at \`content[${index}]\`.`);
     openBlock(block, index, this.#state).close();
   }
 
@@ -195,6 +198,8 @@ export class MessageReader {
       if (source[key] !== null && source[key] !== undefined) (this.#fields ??= {})[key] = source[key];
   }
 }
+
+const isNameless = ({ type, name }: JsonObject): boolean => type === 'tool_use' && !stringOf(name);
 
 /** A plain 2xx reply: the steps of its stream, with whole blocks. */
 export function decodeReply(received: unknown, reply: ReplyContext): readonly GenerationEvent[] {

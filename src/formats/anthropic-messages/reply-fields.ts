@@ -1,5 +1,5 @@
 import type { JsonObject } from '../conversation.ts';
-import { claimOf, sound } from '../counts.ts';
+import { claimOf, sound, sumOfClaims } from '../counts.ts';
 import { pricedTier, type Usage, type FinishReason } from '../events.ts';
 import { isObject, objectOf, setField, listOf, stringOf } from '../json/object.ts';
 
@@ -121,7 +121,7 @@ function addCounts(a: Counts, b: Counts): Counts {
 }
 
 const add = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined ? b : b === undefined ? a : a + b;
+  a === undefined ? b : b === undefined ? a : sumOfClaims(a, b);
 
 /** The cache tokens that were written: the total, or the sum of its parts where only those are given. */
 function countRun(run: JsonObject, parts: number | undefined): Counts {
@@ -137,7 +137,7 @@ function countRun(run: JsonObject, parts: number | undefined): Counts {
 /** By time to live: `ephemeral_5m_input_tokens`. */
 function cacheParts(run: JsonObject): number | undefined {
   const parts = Object.values(objectOf(run.cache_creation) ?? {}).filter((value) => typeof value === 'number');
-  return parts.length > 0 ? parts.reduce((whole, part) => whole + part, 0) : undefined;
+  return parts.length > 0 ? parts.reduce((whole, part) => sumOfClaims(whole, part), 0) : undefined;
 }
 
 /** Every key of the usage, null where unknown: typed SDKs read them. `own`: the provider's own object. */

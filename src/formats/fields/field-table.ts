@@ -7,6 +7,8 @@ export interface FieldTable {
    * `model`: a key that folds to one of these is refused.
    */
   readonly read: readonly string[];
+  /** Known fields inside of those, for the same rule; `[]` stands for every item of a list. Default: those of `read` */
+  readonly inner?: readonly string[];
   /** Parameters that other APIs have too, by all of their names. */
   readonly shared?: ReadonlyMap<string, SharedName>;
   /** Parameters that only other APIs have, for bodies of a conversation. */
@@ -25,11 +27,6 @@ export interface FieldTable {
   readonly freeMaps: readonly string[];
   /** Places of further bodies, or parts of one, inside the body. Default: none */
   readonly nested?: readonly NestedFields[];
-  /**
-   * Top-level fields in which a repeated key is refused: JSON.parse keeps the last value, and an upstream may read the first. For objects
-   * that are small, because they are read once more. Default: none
-   */
-  readonly unrepeated?: readonly string[];
   /** Items of the body that declare more of a top-level field. Default: none */
   readonly inItems?: readonly FieldInItems[];
   /** Fields of other operations of the API: a config's parameters for them do not change bodies of this one. */

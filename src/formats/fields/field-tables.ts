@@ -6,6 +6,7 @@ import {
   geminiFields,
   geminiPredictFields,
 } from './gemini-fields.ts';
+import { CHAT_INNER, MESSAGES_INNER, RESPONSES_INNER } from './inner-names.ts';
 import { CHAT_PARAMETERS, MESSAGES_PARAMETERS, MODEL_LISTS, RESPONSES_PARAMETERS } from './parameter-names.ts';
 import { sharedNames } from './shared-parameters.ts';
 import { otherApis } from './written-for.ts';
@@ -24,6 +25,7 @@ export const chatFields: FieldTable = {
   shared: sharedNames('chat'),
   otherApis: otherApis('chat'),
   read: CHAT_PARAMETERS,
+  inner: CHAT_INNER,
   synonyms: [
     // `max_tokens` is the deprecated name; servers read either, and some prefer the older one.
     ['max_tokens', 'max_completion_tokens'],
@@ -209,6 +211,7 @@ export const messagesFields: FieldTable = {
   shared: sharedNames('messages'),
   otherApis: otherApis('messages'),
   read: MESSAGES_PARAMETERS,
+  inner: MESSAGES_INNER,
   // `output_format` is the deprecated spelling (docs/protocols/anthropic-messages.md#output-config). `thinking` and
   // `output_config.effort` are no synonyms: a request may set both.
   synonyms: [['output_config.format', 'output_format']],
@@ -232,6 +235,7 @@ export const responsesFields: FieldTable = {
   shared: sharedNames('responses'),
   otherApis: otherApis('responses'),
   read: RESPONSES_PARAMETERS,
+  inner: RESPONSES_INNER,
   // OpenAI replaces `user` by `safety_identifier`.
   synonyms: [['user', 'safety_identifier']],
   bothCases: false,

@@ -1,4 +1,5 @@
 import type { FieldTable } from './field-table.ts';
+import { GEMINI_INNER } from './inner-names.ts';
 import { GEMINI_PARAMETERS, MODEL_LISTS } from './parameter-names.ts';
 import { sharedNames } from './shared-parameters.ts';
 import { otherApis } from './written-for.ts';
@@ -8,9 +9,9 @@ export const geminiFields: FieldTable = {
   shared: sharedNames('gemini'),
   otherApis: otherApis('gemini'),
   read: GEMINI_PARAMETERS,
+  inner: GEMINI_INNER,
   synonyms: [['generationConfig.responseSchema', 'generationConfig.responseJsonSchema']],
   bothCases: true,
-  unrepeated: ['generationConfig', 'toolConfig', 'safetySettings', 'labels'],
   lifted: [],
   // Of configs, which may write parameters of every API.
   models: MODEL_LISTS,
@@ -35,7 +36,7 @@ const GENERATION = geminiFields.read.filter((name) => name !== 'model' && name !
 export const geminiCountFields: FieldTable = {
   ...geminiFields,
   read: [...geminiFields.read, 'generateContentRequest'],
-  unrepeated: [...geminiFields.unrepeated!, 'generateContentRequest'],
+  inner: [...geminiFields.read, ...GEMINI_INNER].flatMap((path) => [path, `generateContentRequest.${path}`]),
   nested: [{ at: 'generateContentRequest', fields: GENERATION, only: false }],
 };
 
@@ -51,7 +52,6 @@ export const geminiEmbedFields: FieldTable = {
   freeMaps: [],
   nested: [{ at: 'embedContentConfig', fields: EMBEDDING_SETTINGS, only: false }],
   foreign: GENERATION,
-  unrepeated: ['embedContentConfig', 'parameters'],
 };
 
 /** batchEmbedContents. Each request repeats the model. */

@@ -116,7 +116,6 @@ it('a call that carries a thought of another maker goes to Gemini with the escap
     value: () => body.contents,
     contains: (text: string) => JSON.stringify(body).includes(text),
     mayMatch: () => true,
-    refuseRepeatsIn: () => {},
   };
   const { edits = [], losses } = clean(view, requestTarget({ model: 'gemini-3-flash-preview' })) ?? {};
   const [edit] = edits as readonly { readonly value: readonly [{ readonly parts: Parts }] }[];

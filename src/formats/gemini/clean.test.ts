@@ -10,7 +10,6 @@ function cleaned(body: JsonObject, target: Partial<RequestTarget>) {
     value: (key: string) => body[key],
     contains: (text: string) => JSON.stringify(body).includes(text),
     mayMatch: () => true,
-    refuseRepeatsIn: () => {},
   };
   const { edits, losses } = clean(view, { ...requestTarget({ host: 'vertex' }), ...target }) ?? {
     edits: [],

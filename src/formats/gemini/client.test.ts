@@ -18,7 +18,6 @@ const bodyOf = (body: JsonObject): SearchableBody => ({
   value: (key) => body[key],
   contains: (text) => JSON.stringify(body).includes(text),
   mayMatch: () => true,
-  refuseRepeatsIn: () => undefined,
 });
 /** Paths of an edit have one key or two. */
 function applied(body: JsonObject, { path: [key = '', inner], value }: BodyEdit): JsonObject {

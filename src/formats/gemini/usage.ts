@@ -1,7 +1,7 @@
 import type { JsonObject } from '../conversation.ts';
 import type { EventOf, Usage } from '../events.ts';
 import { countEdits, countRequest } from './count-request.ts';
-import { claimOf, countOf, outputWithin, sound } from '../counts.ts';
+import { claimOf, countOf, outputWithin, sound, sumOfClaims } from '../counts.ts';
 import { bothSpellings, objectsOf, optional } from './wire.ts';
 import { setField, isObject, compact } from '../json/object.ts';
 import { ReplyFault } from '../faults.ts';
@@ -72,14 +72,14 @@ function decodeCounts(raw: JsonObject): Usage {
   const reasoning = claimOf(raw['thoughtsTokenCount']);
   const thoughts = reasoning ?? 0;
   const toolUse = claimOf(raw['toolUsePromptTokenCount']);
-  const input = (prompt ?? 0) + (toolUse ?? 0);
+  const input = sumOfClaims(prompt, toolUse);
   const tier = TIERS.get(raw['trafficType']);
   const cacheRead = claimOf(raw['cachedContentTokenCount']);
   const reported = claimOf(raw['totalTokenCount']);
   // Some replies already include the thoughts in the candidates. The total shows it
   // (docs/protocols/gemini.md#inclusive-thoughts).
   const inclusive = thoughts > 0 && candidates >= thoughts && reported === input + candidates;
-  const output = outputWithin(reported, prompt && input, inclusive ? candidates : candidates + thoughts);
+  const output = outputWithin(reported, prompt && input, inclusive ? candidates : sumOfClaims(candidates, thoughts));
   return {
     input,
     output,
@@ -94,7 +94,7 @@ function decodeCounts(raw: JsonObject): Usage {
 function tokensIn(modality: string, ...lists: unknown[]): number | undefined {
   const entries = lists.flatMap(objectsOf).filter((entry) => entry['modality'] === modality);
   if (entries.length === 0) return undefined;
-  return entries.reduce((sum, entry) => sum + (claimOf(entry['tokenCount']) ?? 0), 0);
+  return entries.reduce((sum, entry) => sumOfClaims(sum, claimOf(entry['tokenCount'])), 0);
 }
 
 export function encodeUsage(usage: Usage): JsonObject {

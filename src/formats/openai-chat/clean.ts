@@ -69,7 +69,6 @@ function withTools(body: SearchableBody, edits: readonly BodyEdit[]): Searchable
     value: (key) => (key === 'tools' ? tools.value : body.value(key)),
     contains: (text) => body.contains(text),
     mayMatch: (pattern, keys) => body.mayMatch(pattern, keys),
-    refuseRepeatsIn: (key) => body.refuseRepeatsIn(key),
   };
 }
 

@@ -97,6 +97,7 @@ export class ChoiceReader {
 
   #readDelta(delta: JsonObject, out: GenerationEvent[], whole: boolean): void {
     const { index: choice } = this;
+    if (!delta.tool_calls && !delta.function_call) this.#startCall(out);
     if (!delta.content_blocks) this.#readThoughts(delta, out);
     const after = out.length;
     const content = textOf(delta.content);
@@ -112,6 +113,13 @@ export class ChoiceReader {
     if (delta.tool_calls || delta.function_call) this.#flushThoughts(out);
     this.#calls.read(delta, out, whole);
     if (out.length > after) this.#signer?.sign(out, after);
+  }
+
+  /** A call waits for the rest of its name. */
+  #startCall(out: GenerationEvent[]): void {
+    const at = out.length;
+    this.#calls.startNamed(out);
+    if (out.length > at) this.#signer?.sign(out, at);
   }
 
   /** DeepSeek and vLLM send `reasoning_content`; OpenRouter and newer vLLM send `reasoning`. */
@@ -168,13 +176,14 @@ export class ChoiceReader {
 
   /** Describes the fault of the choice, if it has one: a call that never got a name cannot be passed on. */
   fault(): string | undefined {
-    return this.#calls.unnamed ? 'The upstream sent a tool call without a name.' : undefined;
+    return this.#calls.fault;
   }
 
   close(out: GenerationEvent[]): void {
     const choice = this.index;
     this.#flushThoughts(out);
     this.#audio.close(out);
+    this.#startCall(out);
     this.#calls.close(out);
     this.#signer?.close(out);
     const notes = Object.fromEntries(this.#notes);

@@ -118,6 +118,89 @@ describe('deltas', () => {
       [started('a', 'f', 0), args('{}'), started('b', 'g', 1), args('{}', 1), calls],
     ],
     [
+      'a name in pieces',
+      [
+        call({ index: 0, id: 'a', function: { name: 'get_', arguments: '' } }),
+        call({ index: 0, function: { name: 'weather' } }),
+        call({ index: 0, function: { arguments: '{}' } }),
+      ],
+      [started('a', 'get_weather', 0), args('{}'), calls],
+    ],
+    [
+      'a name in pieces, with arguments before it and none after it',
+      [
+        call({ index: 0, id: 'a', function: { arguments: '{}' } }),
+        call({ index: 0, id: 'a', function: { name: 'get_' } }),
+        call({ index: 0, id: 'a', function: { name: 'weather' } }),
+      ],
+      [started('a', 'get_weather', 0), args('{}'), calls],
+    ],
+    [
+      'names in pieces of calls that take turns',
+      [
+        { tool_calls: [0, 1].map((index) => ({ index, id: 'ab'[index], function: { name: 'get_' } })) },
+        { tool_calls: [0, 1].map((index) => ({ index, function: { name: 'xy'[index] } })) },
+        call({ index: 1, function: { arguments: '{}' } }),
+        call({ index: 0, function: { arguments: '{}' } }),
+      ],
+      [started('a', 'get_x', 0), started('b', 'get_y', 1), args('{}', 1), args('{}'), calls],
+    ],
+    [
+      'an id and the name in every chunk, without an index',
+      [
+        call({ id: 'a', function: { name: 'f', arguments: '{' } }),
+        call({ id: 'b', function: { name: 'f', arguments: '}' } }),
+      ],
+      [started('a', 'f', 0), args('{'), args('}'), calls],
+    ],
+    [
+      'calls without ids that all have index 0',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+        call({ index: 0, function: { name: 'g', arguments: '{}' } }),
+      ],
+      [started('a', 'f', 0), args('{}'), started(`call_${'0'.padStart(24, 'x')}`, 'g', 1), args('{}', 1), calls],
+    ],
+    [
+      'a name in pieces without an index',
+      [
+        call({ id: 'a', function: { name: 'get_' } }),
+        call({ id: 'a', function: { name: 'weather', arguments: '{}' } }),
+      ],
+      [started('a', 'get_weather', 0), args('{}'), calls],
+    ],
+    [
+      'a name that every chunk repeats',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }),
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '}' } }),
+      ],
+      [started('a', 'f', 0), args('{'), args('}'), calls],
+    ],
+    [
+      'a name before other content',
+      [call({ index: 0, id: 'a', function: { name: 'f', arguments: '' } }), { content: 'x' }],
+      [started('a', 'f', 0), { type: 'text', choice: 0, block: 1, text: 'x' }, calls],
+    ],
+    [
+      'an id for every chunk of one index',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }),
+        call({ index: 0, id: 'b', function: { arguments: '"}"' } }),
+        call({ index: 0, id: 'c', function: { name: 'f', arguments: '}' } }),
+      ],
+      [started('a', 'f', 0), args('{"x":'), args('"}"'), args('}'), calls],
+    ],
+    [
+      'calls of one function that all have index 0',
+      [
+        call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }),
+        call({ index: 0, id: 'b', function: { name: 'f', arguments: '{}' } }),
+      ],
+      [started('a', 'f', 0), args('{}'), started('b', 'f', 1), args('{}', 1), calls],
+    ],
+    [
       'arguments as an object',
       [call({ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } })],
       [started('a', 'f', 0), args('{"x":1}'), calls],
@@ -330,6 +413,16 @@ describe('the stream', () => {
     );
   });
 
+  it('with more of the name of a call after its arguments is unreadable', () => {
+    const piece = (name: string, args: string) =>
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name, arguments: args } }] });
+    const end = finish('tool_calls') + DONE;
+    expect(decode(piece('get_', '{') + piece('x', '}') + end).at(-1)).toMatchObject({
+      failure: { status: 502, kind: 'unreadable_reply' },
+    });
+    expect(decode(piece('get_', '{') + piece('get_', '}') + end).at(-1)).toEqual({ type: 'end' });
+  });
+
   it('with a call that has no name is unreadable', () => {
     const nameless = chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] });
     expect(decode(nameless + finish() + DONE).at(-1)).toMatchObject({
@@ -406,6 +499,17 @@ describe('a plain reply', () => {
     choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop', ...rest }],
   });
   const read = (body: unknown) => openaiChat.decodeReply(deepFreeze(body), replyContext());
+
+  it('has a call for each item, whatever its arguments are', () => {
+    const calls = [
+      { id: 'a', type: 'custom', custom: { name: 'c', input: '\\"}' } },
+      { id: 'b', type: 'custom', custom: { name: 'c', input: 'x' } },
+      { index: 0, function: { name: 'f', arguments: '{"a' } },
+      { index: 0, function: { name: 'f', arguments: '{}' } },
+    ];
+    const parts = fold(read(reply({ tool_calls: calls }))).choices[0]!.parts;
+    expect(parts).toMatchObject(['\\"}', 'x', '{"a', '{}'].map((text) => ({ type: 'tool_call', arguments: text })));
+  });
 
   it('decodes like a stream of one chunk', () => {
     const logprobs = {

@@ -10,7 +10,6 @@ const view = (body: Record<string, unknown>) => ({
   value: (key: string) => body[key],
   contains: (text: string) => JSON.stringify(body).includes(text),
   mayMatch: (pattern: RegExp) => pattern.test(JSON.stringify(body)),
-  refuseRepeatsIn() {},
 });
 
 const cleaned = (message: object, target: Partial<RequestTarget> = {}) =>

@@ -9,6 +9,8 @@ interface CallForm {
   readonly type: string;
   /** The member of the arguments in the item as it is announced. */
   readonly begun: string;
+  /** Arguments of a call without any. OpenAI's stream has them as a piece too. Default: an empty text */
+  readonly none?: string;
   /** The same member of the item that is whole. */
   readonly whole: (args: string) => string;
   /** The events of a piece of the arguments, and of all of them. Undefined: they come with the whole item. */
@@ -21,7 +23,8 @@ const CALLS: Readonly<Record<EchoedTool['kind'], CallForm>> = {
   function: {
     type: 'function_call',
     begun: '"arguments":""',
-    whole: (args) => `"arguments":${jsonBytes(args === '' ? '{}' : args)}`,
+    none: '{}',
+    whole: (args) => `"arguments":${jsonBytes(args)}`,
     delta: 'function_call_arguments.delta',
     done: 'function_call_arguments.done',
   },
@@ -70,6 +73,7 @@ export class CallItem {
   readonly #stream: ResponseEvents | undefined;
   readonly #head: CallHead;
   readonly #text = new WrittenText();
+  #isEmpty = true;
 
   constructor(place: ItemPlace, stream: ResponseEvents | undefined, head: CallHead) {
     this.place = place;
@@ -78,6 +82,7 @@ export class CallItem {
   }
 
   add(text: string): void {
+    this.#isEmpty = false;
     this.#text.add(text);
     const { delta } = this.#head.form;
     if (delta !== undefined) this.#stream?.delta(delta, this.place.head, literalOf(text));
@@ -85,6 +90,7 @@ export class CallItem {
 
   whole(status: string): string {
     const { form, name } = this.#head;
+    if (this.#isEmpty && form.none !== undefined) this.add(form.none);
     const args = form.whole(this.#text.take());
     if (form.done !== undefined) this.#stream?.event(form.done, `${this.place.head},${args}${name}`);
     return this.#head.item(status, args);

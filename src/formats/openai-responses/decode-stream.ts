@@ -5,7 +5,7 @@ import type { ReplyContext, StreamDecoder } from '../format.ts';
 import { isObject, objectOf, numberOf, parseJson, stringOf } from '../json/object.ts';
 import { readSse, SseCutter, type SseEvent } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
-import { ResponseReader, type PartKind } from './decode-reply.ts';
+import { ResponseReader, type PartKind } from './response-reader.ts';
 import { failureIn, interrupted, unreadable } from './errors.ts';
 
 export const decodeStream = (reply: ReplyContext): StreamDecoder => new ResponseStreamDecoder(reply);
@@ -76,6 +76,7 @@ export function feed(reader: ResponseReader, { event, data }: SseEvent, closing:
 }
 
 function read(reader: ResponseReader, name: string, event: JsonObject): void {
+  reader.isPlaced = numberOf(event.output_index) !== undefined;
   const kind = KINDS.get(name.slice(0, name.lastIndexOf('.')));
   if (kind) return readPart(reader, kind, name, event);
   const response = objectOf(event.response) ?? {};
@@ -109,7 +110,9 @@ function read(reader: ResponseReader, name: string, event: JsonObject): void {
   }
 }
 
-const partOf = (event: JsonObject): number => numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0;
+const numberedPart = (event: JsonObject): number | undefined =>
+  numberOf(event.content_index) ?? numberOf(event.summary_index);
+const partOf = (event: JsonObject): number => numberedPart(event) ?? 0;
 
 /** Events of parts, `….delta` and `….done`. `reasoning` is that of Open Responses. */
 const KINDS: ReadonlyMap<string, PartKind> = new Map([
@@ -125,6 +128,7 @@ const KINDS: ReadonlyMap<string, PartKind> = new Map([
 /** A `done` has the whole part, under a name of its own. */
 function readPart(reader: ResponseReader, kind: PartKind, name: string, event: JsonObject): void {
   const at = numberOf(event.output_index) ?? 0;
+  if (kind !== 'arguments') reader.isPlaced &&= numberedPart(event) !== undefined;
   if (name.endsWith('.delta')) {
     reader.add(at, kind, partOf(event), stringOf(event.delta) ?? '');
     if (kind === 'text') reader.logprobs(event.logprobs);

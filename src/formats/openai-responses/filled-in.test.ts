@@ -184,6 +184,139 @@ describe('a part of a streamed response', () => {
     );
   });
 
+  /** The stream with another value in the last field of this name. */
+  const changed = (kind: string, type: string, change: (event: Event) => Event) =>
+    streamOf([KINDS[kind]!], () => true).map((event) => (event.type.endsWith(type) ? change(event) : event));
+  const other = ({ item, ...event }: Event): Event => ({ ...event, item: { ...(item as JsonObject), ...OTHER } });
+  const OTHER = {
+    content: [{ type: 'output_text', text: 'No', annotations: [] }],
+    arguments: '{"c":"Y"}',
+    input: '*** End',
+  };
+  const whole = (value: string) => (event: Event) => ({
+    ...event,
+    text: value,
+    arguments: value,
+    refusal: value,
+    input: value,
+  });
+  const failureOf = (events: readonly Event[]) => read(events).failure;
+
+  it.each<[string, string, string, (event: Event) => Event]>([
+    ['another text', 'a text', 'output_text.done', whole('Answer')],
+    ['a shorter text', 'a text', 'output_text.done', whole('ans')],
+    ['another text behind the same beginning', 'a text', 'output_text.done', whole('anbwer and more')],
+    ['another refusal', 'a refusal', 'refusal.done', whole('I will')],
+    ['other arguments', 'the arguments of a function', 'arguments.done', whole('{"c":"Y"}')],
+    ['another input', 'the input of a custom tool', 'input.done', whole('*** End')],
+    ['another item', 'a text', 'output_item.done', other],
+    ['an item with other arguments', 'the arguments of a function', 'output_item.done', other],
+    [
+      'another name',
+      'the arguments of a function',
+      'output_item.done',
+      ({ item, ...event }) => ({ ...event, item: { ...(item as JsonObject), name: 'rm' } }),
+    ],
+    [
+      'another response',
+      'a text',
+      'response.completed',
+      ({ response, ...event }) => ({
+        ...event,
+        response: { ...(response as JsonObject), output: [{ id: 'item_0', ...KINDS['a text']!.item, ...OTHER }] },
+      }),
+    ],
+    [
+      'a response with other arguments',
+      'the arguments of a function',
+      'response.completed',
+      ({ response, ...event }) => ({
+        ...event,
+        response: {
+          ...(response as JsonObject),
+          output: [{ id: 'item_0', ...KINDS['the arguments of a function']!.item, ...OTHER }],
+        },
+      }),
+    ],
+  ])('is a failure at the end of the stream if it ends with %s', (_, kind, type, change) => {
+    const events = changed(kind, type, change).map((event): Event =>
+      event.type === 'response.completed'
+        ? { ...event, response: { ...(event['response'] as JsonObject), usage: { input_tokens: 3, output_tokens: 4 } } }
+        : event,
+    );
+    const { failure, usage } = read(events);
+    expect(failure).toMatchObject({ kind: 'unreadable_reply', status: 502 });
+    expect(failure?.message).toContain('contradicts itself');
+    expect(usage).toMatchObject({ input: 3, output: 4 });
+  });
+
+  it.each<[string, string, string, (event: Event) => Event]>([
+    [
+      'without the white space around it',
+      'a text',
+      'text.delta',
+      ({ delta, ...event }) => ({ ...event, delta: ` ${String(delta)}\n` }),
+    ],
+    ['written anew', 'the arguments of a function', 'arguments.done', whole('{ "c": "X" }')],
+    ['empty', 'a text', 'output_text.done', whole('')],
+    ['another summary of the thoughts', 'a summary of two parts', 'text.done', whole('other')],
+  ])('is no failure if it ends %s', (_, kind, type, change) => {
+    expect(failureOf(changed(kind, type, change))).toBeUndefined();
+  });
+
+  const delta = (name: string, text: string): Event => ({
+    type: `response.${name}.delta`,
+    output_index: 0,
+    content_index: 0,
+    delta: text,
+  });
+  it.each<[string, string, (events: readonly Event[]) => readonly Event[]]>([
+    ['more text behind its item', 'a text', (events) => events.toSpliced(-1, 0, delta('output_text', ' or not'))],
+    [
+      'more arguments behind its item',
+      'the arguments of a function',
+      (events) => events.toSpliced(-1, 0, delta('function_call_arguments', '{}')),
+    ],
+    [
+      'an item of another type',
+      'a text',
+      (events) =>
+        events.map((event) =>
+          event.type.endsWith('item.done') ? { ...event, item: KINDS['the arguments of a function']!.item } : event,
+        ),
+    ],
+    [
+      'a call whose name is empty',
+      'the arguments of a function',
+      (events) =>
+        events.map((event) =>
+          event['item'] ? { ...event, item: { ...(event['item'] as JsonObject), name: '' } } : event,
+        ),
+    ],
+  ])('is a failure with %s', (_, kind, change) => {
+    expect(failureOf(change(streamOf([KINDS[kind]!], () => true)))).toMatchObject({ kind: 'unreadable_reply' });
+  });
+
+  it('is one item where it is announced twice', () => {
+    const events = streamOf([KINDS['the arguments of a function']!], () => true);
+    expect(read(events.toSpliced(1, 0, events[1]!)).choices[0]?.parts).toHaveLength(1);
+  });
+
+  it('is no failure of a server that numbers no events', () => {
+    const items = ['a text', 'two texts', 'a refusal', 'the arguments of a function', 'the arguments of a function'];
+    const all = streamOf(
+      items.map((kind) => KINDS[kind]!),
+      () => true,
+    );
+    for (const names of [['output_index'], ['content_index', 'output_index'], ['content_index']]) {
+      const events = all.map((event) =>
+        Object.fromEntries(Object.entries(event).filter(([key]) => !names.includes(key))),
+      );
+      expect(failureOf(events as Event[])).toBeUndefined();
+      expect(failureOf((events as Event[]).filter(({ type }) => !type.endsWith('.added')))).toBeUndefined();
+    }
+  });
+
   it('is not doubled by a server that numbers no events', () => {
     const items = ['a chain of thought', 'a text', 'the arguments of a function'].map((kind) => KINDS[kind]!);
     const events = streamOf(items, ends('.delta', '.added')).map(({ output_index: _, ...event }) => event as Event);

@@ -7,7 +7,8 @@ import { eventEnds, readSse, SseCutter } from '../sse/event-stream.ts';
 import { EventTooLarge } from '../sse/held-bytes.ts';
 import { PlainPassThrough } from '../streams/plain-pass-through.ts';
 import { observe } from '../streams/signals.ts';
-import { decodeReply, ResponseReader } from './decode-reply.ts';
+import { decodeReply } from './decode-reply.ts';
+import { ResponseReader } from './response-reader.ts';
 import { feed } from './decode-stream.ts';
 import { interrupted } from './errors.ts';
 

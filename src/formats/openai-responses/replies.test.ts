@@ -88,6 +88,17 @@ describe('a response', () => {
   });
 });
 
+it('a call without arguments has them as a piece, as in the stream of OpenAI', () => {
+  const call = { type: 'tool_call', choice: 0, block: 0, call: 0, id: 'c1', name: 'draw' } as const;
+  const end = [{ type: 'finish', choice: 0, reason: 'tool_calls' }, { type: 'end' }] as const;
+  const events = eventsOf(streamOf([{ type: 'start', model: 'm' }, call, ...end]));
+  const ofArguments = events.filter(({ type }) => String(type).includes('arguments'));
+  expect(ofArguments.map(({ type, delta, arguments: whole }) => [type, delta ?? whole])).toEqual([
+    ['response.function_call_arguments.delta', '{}'],
+    ['response.function_call_arguments.done', '{}'],
+  ]);
+});
+
 describe('a cut stream', () => {
   it.each(['', 'event: response.created\ndata: {"type":"response.created","response":{}}\n\n', ': ping\n\n'])(
     'is an error: %j',

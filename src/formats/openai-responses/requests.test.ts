@@ -250,7 +250,6 @@ describe('signatures', () => {
         value: () => input,
         contains: (part) => text.includes(part),
         mayMatch: () => true,
-        refuseRepeatsIn: () => undefined,
       },
       requestTarget(),
     );

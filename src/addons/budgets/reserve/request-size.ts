@@ -105,20 +105,14 @@ export function answerLimitOf({ operation }: Exchange, { defaulted }: Attempt) {
 
 type ReadField = (name: string) => unknown;
 
-/**
- * The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. Throws
- * GatewayError `duplicate_parameter` for a bound that occurs twice: the upstream may read another one than the reserve.
- */
+/** The objects whose fields bound the answers. Some upstreams read the second and later ones as if they stood in the first. */
 function objectsOf(body: Attempt['body'], format: FormatName, lifted: readonly string[]): readonly ReadField[] {
   if (format === 'gemini') return generationConfigs(body);
   return [(name) => body.value(name), ...lifted.flatMap((name) => within(body, name))];
 }
 
 const generationConfigs = (body: Attempt['body']): readonly ReadField[] =>
-  GENERATION_CONFIG.filter((name) => body.has(name)).flatMap((name) => {
-    body.refuseRepeatsIn(name);
-    return within(body, name);
-  });
+  GENERATION_CONFIG.flatMap((name) => within(body, name));
 
 function within(body: Attempt['body'], name: string): readonly ReadField[] {
   const object = objectOf(body.value(name));

@@ -52,12 +52,12 @@ export function count(cell: Cell, record: RequestRecord): void {
   cell.tokensIn += usage?.input ?? 0;
   cell.tokensOut += usage?.output ?? 0;
   cell.nano += sumOfCosts(attempts, 'nano') ?? 0;
-  add(cell.ms, bucketOf(durationMs), 1);
-  if (firstContentMs !== undefined) add(cell.first, bucketOf(firstContentMs), 1);
+  const bucket = bucketOf(durationMs);
+  cell.ms[bucket] = (cell.ms[bucket] ?? 0) + 1;
+  if (firstContentMs === undefined) return;
+  const first = bucketOf(firstContentMs);
+  cell.first[first] = (cell.first[first] ?? 0) + 1;
 }
-
-const add = (buckets: Record<number, number>, bucket: number, more: number): void =>
-  void (buckets[bucket] = (buckets[bucket] ?? 0) + more);
 
 export function addCell(sum: Cell, more: Cell): void {
   sum.requests += more.requests;
@@ -65,8 +65,11 @@ export function addCell(sum: Cell, more: Cell): void {
   sum.tokensIn += more.tokensIn;
   sum.tokensOut += more.tokensOut;
   sum.nano += more.nano;
-  for (const [bucket, own] of Object.entries(more.ms)) add(sum.ms, Number(bucket), own);
-  for (const [bucket, own] of Object.entries(more.first)) add(sum.first, Number(bucket), own);
+  for (const [from, to] of [
+    [more.ms, sum.ms],
+    [more.first, sum.first],
+  ] as const)
+    for (const bucket in from) to[bucket] = (to[bucket] ?? 0) + from[bucket]!;
 }
 
 /** In milliseconds; null: there is nothing. */

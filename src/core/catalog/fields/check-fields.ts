@@ -62,8 +62,6 @@ function checkBody(exchange: Exchange, body: RequestBody, rules: FieldRules): vo
 /** An item of the input that stands for one at the vendor: what the gateway keeps for the key is in its place. */
 function namedItem({ operation }: Exchange, body: RequestBody): FieldViolation | undefined {
   if (!operation?.hasReferences) return undefined;
-  // An upstream may read the first `type` of an item, and the gateway reads the last.
-  body.refuseRepeatsIn('input');
   const asked = body.abridged();
   for (const lifted of [undefined, ...(operation.fields?.lifted ?? [])]) {
     const input = lifted === undefined ? asked['input'] : objectOf(asked[lifted])?.['input'];

@@ -15,13 +15,15 @@ afterEach(() => {
 async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_000, more: Reply['headers'] = {}) {
   const clock = createFakeClock();
   const ends: ReplyEnd[] = [];
+  const faults: unknown[] = [];
   let res: ServerResponse | undefined;
   const server: Server = createServer((_, response) => {
     res = response;
     const headers = { 'content-type': reply.stream ? 'text/event-stream' : 'application/json', ...more };
     const setup = { clock, exchange: { id: 'r', replyId: 'r' }, deadline, format: openaiChat, error: undefined };
     const whole = { ...reply, headers, status: 200 };
-    const writer = writeReply(response, whole, { ...setup, onEnd: (end) => void ends.push(end) });
+    const onFault = (fault: unknown): void => void faults.push(fault);
+    const writer = writeReply(response, whole, { ...setup, onEnd: (end) => void ends.push(end), onFault });
     response.on('close', () => writer.closed());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -39,18 +41,30 @@ async function start(reply: Omit<Reply, 'headers' | 'status'>, deadline = 3_600_
   socket.pause();
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   await expect.poll(() => res !== undefined).toBe(true);
-  return { clock, ends, socket, got, written: () => res!.socket?.bytesWritten ?? Infinity };
+  return { clock, ends, faults, socket, got, written: () => res!.socket?.bytesWritten ?? Infinity };
 }
 
 describe('a reply whose head cannot be written', () => {
-  it.each([true, false])('ends with its connection, and lets go of its source: a stream %s', async (stream) => {
+  it.each([
+    ['a stream', true, { 'x a': 'b' }],
+    ['a body that is not whole yet', false, { 'x-a': 'b\r\nset-cookie: c' }],
+  ])('is an error of the API, and lets go of its source: %s', async (_, stream, headers) => {
     const cancelled: string[] = [];
     const body = { open() {}, pause() {}, resume() {}, cancel: ({ code }: GatewayError) => void cancelled.push(code) };
-    const { ends, socket } = await start({ body, stream }, undefined, { 'x a': 'b' });
+    const { ends, faults, socket, got } = await start({ body, stream }, undefined, headers);
     socket.resume();
-    await expect.poll(() => socket.destroyed).toBe(true);
-    expect(ends).toMatchObject([{ state: 'failed', error: { code: 'internal_error' } }]);
-    expect(cancelled).toEqual(['internal_error']);
+    await expect.poll(() => ends).toMatchObject([{ state: 'failed', status: 500, error: { code: 'internal_error' } }]);
+    await expect.poll(() => got.text).toMatch(/^HTTP\/1.1 500 [^]*x-request-id: r\r\n[^]*"code":"internal_error"/);
+    expect(got.text).not.toContain('set-cookie');
+    expect([cancelled, faults.length]).toEqual([['internal_error'], 1]);
+  });
+
+  it('is an error where the body is whole', async () => {
+    const body = Buffer.from('{}');
+    const { ends, socket, got } = await start({ body, stream: false }, undefined, { 'x-a': '\u4e00' });
+    socket.resume();
+    await expect.poll(() => ends).toMatchObject([{ state: 'failed', status: 500 }]);
+    await expect.poll(() => got.text).toContain('"code":"internal_error"');
   });
 });
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { namedIfHeld } from '../chain/wrapped-body.ts';
 import type { Format } from '../../../formats/format.ts';
-import { cancelReply } from '../../kernel/reply.ts';
+import { cancelReply, errorReply } from '../../kernel/reply.ts';
 import { GatewayError, type Clock, type Reply, type ReplyEnd, type Sink, type Source } from '../../../plugin/index.ts';
 import { toClientError, type Exchange } from '../../kernel/index.ts';
 import type { LeavingReply } from './admission/in-flight.ts';
@@ -33,6 +33,8 @@ interface WriteSetup {
   readonly format: Format;
   /** Called once, when the reply has ended. `error` is the error that the client received. */
   readonly onEnd: (end: ReplyEnd) => void;
+  /** Called once for a head that cannot be written, such as one with a line break in a value. */
+  readonly onFault: (fault: unknown, requestId: string) => void;
   readonly error: GatewayError | undefined;
 }
 
@@ -46,7 +48,7 @@ export function writeReply(res: ServerResponse, reply: Reply, setup: WriteSetup)
 
 class ReplyWriter implements Sink, LeavingReply {
   readonly #res: ServerResponse;
-  readonly #reply: Reply;
+  #reply: Reply;
   readonly #setup: WriteSetup;
   #source: Source | undefined;
   #bytes = 0;
@@ -73,15 +75,28 @@ class ReplyWriter implements Sink, LeavingReply {
     return this.#closing;
   }
 
-  /** node:http throws for a head that it cannot write. Unhandled, the request would never end. */
+  /** node:http throws for a head that it cannot write. The client gets an error in its place. */
   begin(): void {
     try {
       this.#start();
     } catch (cause) {
-      this.#abortedBy = new GatewayError('internal_error', 'The reply cannot be written.', { cause });
-      this.#res.destroy();
-      this.clientLeft();
+      const { exchange, format, onFault } = this.#setup;
+      const error = new GatewayError('internal_error', 'The reply cannot be written.', { cause });
+      onFault(cause, exchange.id);
+      if (this.#res.headersSent) return this.#giveUp(error);
+      cancelReply(this.#reply, error);
+      this.#error = error;
+      this.#source = undefined;
+      this.#reply = errorReply(error, format, exchange.id);
+      this.#reply.headers[format.requestIdHeader] = exchange.id;
+      this.#start();
     }
+  }
+
+  #giveUp(error: GatewayError): void {
+    this.#abortedBy = error;
+    this.#res.destroy();
+    this.clientLeft();
   }
 
   #start(): void {
@@ -92,12 +107,12 @@ class ReplyWriter implements Sink, LeavingReply {
     delete this.#reply.headers['content-length'];
     this.#res.removeHeader('content-length');
     if (Buffer.isBuffer(body)) {
-      this.#closing = true;
-      this.#bytes = body.length;
       // A 204 has no `content-length` (RFC 9110, section 8.6). `setHeader` is avoided: with it, `writeHead` adds all
       // the headers one by one.
       if (this.#reply.status !== 204) this.#reply.headers['content-length'] = String(body.length);
       this.#res.writeHead(this.#reply.status, this.#reply.headers);
+      this.#closing = true;
+      this.#bytes = body.length;
       this.#rest = body;
       if (body.length > SLICE) this.#res.on('drain', () => this.#writeRest());
       this.#writeRest();

@@ -61,6 +61,8 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
     else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
   };
+  const onFault = (err: unknown, id: string): void =>
+    log.error({ err, request_id: id }, 'the head of the reply cannot be written');
   let hinted = false;
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();
@@ -117,7 +119,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     if (inFlight.draining) reply.headers['connection'] = 'close';
     if (!incoming.req.complete) endUnread(incoming, reply, exchange, clock);
     const { deadline, error } = exchange;
-    writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle });
+    writer = writeReply(res, reply, { clock, exchange, deadline, format, error, onEnd: settle, onFault });
     inFlight.replies(exchange, writer);
   };
 }

@@ -3,18 +3,25 @@ import { GatewayError } from '../../../plugin/errors.ts';
 import { FieldNames } from './field-names.ts';
 import { RequestBody } from './request-body.ts';
 
-const check = (body: unknown): void =>
-  new FieldNames([['model'], ['extra_body', 'model'], ['messages', '0', 'role']]).check(
-    RequestBody.read(Buffer.from(JSON.stringify(body)), 64),
-  );
+const names = new FieldNames([
+  ['model'],
+  ['extra_body', 'model'],
+  ['messages', '0', 'role'],
+  ['parts', '[]', 'text'],
+  ['parts', '[]', 'in', '[]', 'text'],
+]);
+const check = (body: unknown): void => names.check(RequestBody.read(Buffer.from(JSON.stringify(body)), 64));
 
 describe('names of fields that the gateway reads', () => {
   it.each([
     ['a key that folds to one', { MODEL: 'm' }, 'MODEL'],
     ['a key inside of an object', { extra_body: { Model: 'm' } }, 'extra_body.Model'],
     ['a key inside of a list', { messages: [{ Role: 'user' }] }, 'messages[0].Role'],
+    ['a key inside of any item', { parts: [{ text: 'a' }, 1, [], { in: [{ Text: 'a' }] }] }, 'parts[3].in[0].Text'],
   ])('refuse %s', (_, body, param) => {
-    expect(() => check(body)).toThrow(expect.objectContaining({ code: 'ambiguous_parameter', param }) as GatewayError);
+    const refused = expect.objectContaining({ code: 'ambiguous_parameter', param }) as GatewayError;
+    expect(() => check(body)).toThrow(refused);
+    expect(() => names.checkParsed(body)).toThrow(refused);
   });
 
   it('show the beginning of a long path', () => {

@@ -16,13 +16,15 @@ interface Node {
 }
 
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
+/** In place of a key: every item of a list, or one that stands alone (docs/protocols/gemini.md#protobuf-json). */
+const EVERY = '[]';
 
 /** Fields that the gateway checks or sets: a JSON reader that ignores case would take other keys for them. */
 export class FieldNames {
   readonly #root = newNode();
 
   /**
-   * @param paths each a list of keys; a number in place of a key stands for an item of a list
+   * @param paths each a list of keys; a number in place of a key stands for an item of a list, `[]` for all items
    * @param spellingsOfKey every spelling of one key, its own among them
    */
   constructor(paths: Iterable<readonly string[]>, spellingsOfKey: (key: string) => readonly string[] = (key) => [key]) {
@@ -37,14 +39,21 @@ export class FieldNames {
     return this.#root.fields.size === 0;
   }
 
-  /** Throws GatewayError `ambiguous_parameter` for a key that equals one of the names only after folding. */
+  /** Throws GatewayError `ambiguous_parameter` for a key that equals one of the names only after folding. Parses objects with names alone. */
   check(body: RequestBody): void {
-    const keys = body.keys();
-    checkKeys(keys, this.#root, '');
-    for (const key of keys) {
-      const node = this.#root.nested.get(key);
-      if (node) checkValue(body.value(key), node, key);
+    for (const key of body.keys()) {
+      const inner = this.#root.nested.get(key);
+      const found = inner && ambiguousIn(body.value(key), inner);
+      if (found) refuse(inside(key, found));
+      const own = ambiguousKey(key, this.#root);
+      if (own) refuse(own);
     }
+  }
+
+  /** `check` for a body that is parsed. */
+  checkParsed(body: Readonly<Record<string, unknown>>): void {
+    const found = ambiguousIn(body, this.#root);
+    if (found) refuse(found);
   }
 }
 
@@ -78,35 +87,64 @@ function findNested(node: Node, seen: Set<Node>): void {
 
 const newNode = (): Node => ({ fields: new Map(), folded: new Map(), nested: new Map(), longest: 0 });
 
-/** A key of a megabyte takes 100 ms to fold (measured). */
-function checkKeys(keys: Iterable<string>, { fields, folded, longest }: Node, path: string): void {
-  for (const key of keys) {
-    if (key.length > longest || fields.has(key)) continue;
-    const meant = folded.get(foldCase(key));
-    if (meant !== undefined) throw ambiguous(path, key, meant);
-  }
+/** A key that folds to a name. The place is made on the way out: no other body needs one. */
+interface Ambiguous {
+  /** The object that has the key. */
+  readonly place: string;
+  readonly key: string;
+  readonly meant: string;
 }
 
-function checkValue(value: unknown, node: Node, path: string): void {
-  if (Array.isArray(value)) {
-    for (const [index, inner] of node.nested) {
-      if (INDEX.test(index)) checkValue(value[Number(index)], inner, `${path}[${index}]`);
-    }
-  } else if (isObject(value)) {
-    checkKeys(Object.keys(value), node, path);
-    for (const [key, inner] of node.nested) {
-      if (Object.hasOwn(value, key)) checkValue(value[key], inner, `${path}.${key}`);
+function ambiguousIn(value: unknown, node: Node): Ambiguous | undefined {
+  if (Array.isArray(value)) return ambiguousItem(value, node);
+  if (!isObject(value)) return undefined;
+  const alone = node.nested.get(EVERY);
+  const inItem = alone && ambiguousIn(value, alone);
+  if (inItem) return inItem;
+  // A list of keys for each object of a conversation would be most of what this costs.
+  for (const key in value) {
+    const inner = node.nested.get(key);
+    const found = inner && ambiguousIn(value[key], inner);
+    if (found) return inside(key, found);
+    const own = inner || node.fields.has(key) ? undefined : ambiguousKey(key, node);
+    if (own) return own;
+  }
+  return undefined;
+}
+
+function ambiguousItem(list: readonly unknown[], { nested }: Node): Ambiguous | undefined {
+  for (const [index, inner] of nested) {
+    if (!INDEX.test(index) && index !== EVERY) continue;
+    const from = index === EVERY ? 0 : Number(index);
+    const to = index === EVERY ? list.length : from + 1;
+    for (let at = from; at < to; at += 1) {
+      const found = ambiguousIn(list[at], inner);
+      if (found) return inside(`[${at}]`, found);
     }
   }
+  return undefined;
 }
+
+/** A key of a megabyte takes 100 ms to fold (measured). */
+function ambiguousKey(key: string, { fields, folded, longest }: Node): Ambiguous | undefined {
+  if (key.length > longest || fields.has(key)) return undefined;
+  const meant = folded.get(foldCase(key));
+  return meant === undefined ? undefined : { place: '', key, meant };
+}
+
+const inside = (step: string, found: Ambiguous): Ambiguous => ({ ...found, place: joined(step, found.place) });
+
+const joined = (step: string, rest: string): string =>
+  rest === '' || rest.startsWith('[') ? step + rest : `${step}.${rest}`;
 
 /** Characters of a name that an error shows. */
 const SHOWN_KEY = 200;
 
-function ambiguous(path: string, key: string, meant: string): GatewayError {
-  const at = (name: string): string => shownText(path === '' ? name : `${path}.${name}`, SHOWN_KEY);
-  const message = `The key ${JSON.stringify(at(key))} differs from \`${at(meant)}\` only in case; some upstreams would read it as \`${at(meant)}\`. Write \`${at(meant)}\`.`;
-  return new GatewayError('ambiguous_parameter', message, { param: at(key) });
+function refuse(found: Ambiguous): never {
+  const at = (name: string): string => shownText(found.place === '' ? name : `${found.place}.${name}`, SHOWN_KEY);
+  const [key, meant] = [at(found.key), at(found.meant)];
+  const message = `The key ${JSON.stringify(key)} differs from \`${meant}\` only in case; some upstreams would read it as \`${meant}\`. Write \`${meant}\`.`;
+  throw new GatewayError('ambiguous_parameter', message, { param: key });
 }
 
 const ASCII = /^[\0-\x7f]*$/;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '../../../plugin/errors.ts';
-import { scanTopLevel } from './json-scan.ts';
+import { scanObject, scanTopLevel } from './json-scan.ts';
 import { runs } from '../../../../test/support/effort.ts';
 
+const LIMITS = { depth: 64, keys: 200, items: 50 };
 const scan = (text: string, depth = 64) => scanTopLevel(Buffer.from(text), { depth, keys: 50, items: 50 });
 const codeOf = (text: string, depth?: number): unknown => {
   try {
@@ -76,6 +77,47 @@ describe('scanning the outline of a body', () => {
     ['{"model":"a","\\u006dodel":"b"}', 'duplicate_parameter'],
   ])('refuses %j as %s', (text, code) => {
     expect(codeOf(text)).toBe(code);
+  });
+
+  describe('refuses a key that an object inside the body has twice', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":{"a":[{"b":0}]}`).join();
+    it.each<[string, string, string | undefined]>([
+      ['in an object', '{"a":{"b":1,"b":2}}', 'a'],
+      ['in a list', '{"a":[{"b":1},{"b":1,"c":{},"b":2}]}', 'a[1]'],
+      ['behind a deeper object', '{"a":{"b":{"b":1,"c":[{"b":1}]} , "c":2, "b":3}}', 'a'],
+      ['with an escape in the first', '{"a":{"\\u0062":{"b":1},"c":1,"b":2}}', 'a'],
+      ['with an escape in the second', '{"a":{"b":{"b":1},"c":1,"\\u0062":2}}', 'a'],
+      ['with half of a surrogate pair', '{"a":{"\\ud800":1,"\\ud800":2}}', 'a'],
+      ['that is empty', '{"a":{"":1,"":2}}', 'a'],
+      ['beside many others', `{"a":{${many(60)},"k3":1}}`, 'a'],
+      ['beside many others, the last of them', `{"a":{${many(60)},"k59":1}}`, 'a'],
+      ['in an object of an object with many', `{"a":{${many(40)},"b":{"c":1,"c":2}}}`, 'a.b'],
+      [
+        'but not one of two objects',
+        `{"a":{"b":{"b":1}},"b":[{"b":1},{"b":1}],"c":{${many(60)}},"d":{${many(60)}}}`,
+        undefined,
+      ],
+      ['but not one that looks alike', '{"a":{"axbxc":1,"aybxc":1,"axbyc":1,"AXBXC":1,"ax":1,"a":1,"":1}}', undefined],
+      ['but not a text', '{"a":{"b":"c","c":["b","b"],"d":"\\"b\\":"}}', undefined],
+    ])('%s', (_, text, param) => {
+      const read = () => scanObject(Buffer.from(text), LIMITS);
+      if (param === undefined) expect(read).not.toThrow();
+      else expect(read).toThrow(expect.objectContaining({ code: 'duplicate_parameter', param }) as GatewayError);
+    });
+
+    it('whatever the keys are', () => {
+      const name = fc.stringMatching(/^[ab"\\é]{0,5}$/);
+      fc.assert(
+        fc.property(fc.array(name, { maxLength: 50 }), fc.nat(50), (names, around) => {
+          const object = `{${names.map((key, at) => `${JSON.stringify(key)}:{"x":${at % 7 === 0 ? '{}' : at}}`).join()}}`;
+          const text = `{"a":{${Array.from({ length: around }, (_, at) => `"${at}":${at}`).join()}${around ? ',' : ''}"in":${object}}}`;
+          const isRepeated = new Set(names).size < names.length;
+          const read = () => scanObject(Buffer.from(text), LIMITS);
+          if (isRepeated) expect(read).toThrow('twice');
+          else expect(read).not.toThrow();
+        }),
+      );
+    });
   });
 
   it('refuses nesting beyond the limit and allows it up to there', () => {

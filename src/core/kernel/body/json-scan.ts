@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../plugin/errors.ts';
 import { placeAt } from './json-place.ts';
+import { OpenKeys } from './open-keys.ts';
 import {
   QUOTE,
   BACKSLASH,
@@ -60,9 +61,9 @@ export function scanTopLevel(bytes: Buffer, limits: JsonLimits): TopLevel {
   return scanObject(bytes, limits).topLevel;
 }
 
-/** `scanTopLevel`, with the places of the object's long strings at any depth. */
+/** `scanTopLevel` that refuses a repeated key at any depth, with the places of the object's long strings. */
 export function scanObject(bytes: Buffer, limits: JsonLimits): ScannedObject {
-  const scanner = new Scanner(bytes, limits);
+  const scanner = new Scanner(bytes, limits, new OpenKeys(bytes));
   return { topLevel: scanner.object(), longTexts: scanner.longTexts };
 }
 
@@ -71,11 +72,16 @@ class Scanner {
   readonly #bytes: Buffer;
   readonly #limits: JsonLimits;
   readonly #text: PlainText;
+  readonly #keys: OpenKeys | undefined;
   #at = 0;
+  /** A string had an escape. */
+  #escaped = false;
 
-  constructor(bytes: Buffer, limits: JsonLimits) {
+  /** @param keys finds repeated keys inside the top-level values */
+  constructor(bytes: Buffer, limits: JsonLimits, keys?: OpenKeys) {
     this.#bytes = bytes;
     this.#limits = limits;
+    this.#keys = keys;
     this.#text = new PlainText(bytes);
   }
 
@@ -107,26 +113,42 @@ class Scanner {
       this.#at += 1;
       return;
     }
+    const keys = spans ? undefined : this.#keys;
+    keys?.open();
     for (let count = 1; ; count += 1) {
       if (count > this.#limits.keys) this.#tooMany('keys', open);
       const key = this.#at;
       if (this.#bytes[key] !== QUOTE) this.#fail('a key in quotes is expected');
+      this.#escaped = false;
       this.#string();
       const name = spans && this.#newKey(key, spans);
+      if (keys?.add(key, this.#at - 1, this.#escaped) === false) this.#twice(this.#name(key), open);
       this.#separator(COLON, COLON, 'a colon');
       const from = this.#at;
       const kind = this.#value(depth + 1);
       if (name !== undefined) spans!.set(name, { key, from, to: this.#at, kind });
-      if (this.#separator(COMMA, CLOSE_OBJECT, COMMA_OR_END) === CLOSE_OBJECT) return;
+      if (this.#separator(COMMA, CLOSE_OBJECT, COMMA_OR_END) === CLOSE_OBJECT) break;
     }
+    keys?.close();
   }
 
   #newKey(from: number, spans: ReadonlyMap<string, FieldSpan>): string {
     const key = unquoted(this.#bytes.toString('utf8', from, this.#at));
-    if (!spans.has(key)) return key;
+    return spans.has(key) ? this.#twice(key) : key;
+  }
+
+  /** The key that begins at `from` and has just been read. */
+  #name(from: number): string {
+    return unquoted(this.#bytes.toString('utf8', from, this.#at));
+  }
+
+  /** @param open where the object opens that has the key. Default: the body */
+  #twice(key: string, open?: number): never {
     const shown = shownText(key, SHOWN_KEY);
-    const message = `The body has the key ${JSON.stringify(shown)} twice.`;
-    throw new GatewayError('duplicate_parameter', message, { param: shown });
+    const place = open === undefined ? undefined : placeAt(this.#bytes, open);
+    const subject = place === undefined ? 'The body' : `\`${place}\``;
+    const message = `${subject} has the key ${JSON.stringify(shown)} twice.`;
+    throw new GatewayError('duplicate_parameter', message, { param: place ?? shown });
   }
 
   #items(depth: number): void {
@@ -233,6 +255,7 @@ class Scanner {
       }
       const byte = bytes[at];
       if (byte === BACKSLASH) {
+        this.#escaped = true;
         at = ESCAPED[bytes[at + 1]!] === 1 ? at + 2 : this.#unicode(at + 1);
         near = Math.max(near, at + AFTER_ESCAPE);
       } else if (byte === QUOTE) {

@@ -212,7 +212,6 @@ describe('the fingerprint of a body', () => {
     ['numbers inside a value that are the same double', '{"a":[1e400]}', '{"a":[1e401]}'],
     ['lone surrogates in a key', '{"\\ud800":1}', '{"\\ud801":1}'],
     ['lone surrogates in a value', '{"a":"\\ud800"}', '{"a":"\\ud801"}'],
-    ['a nested key that stands twice', '{"a":{"b":1,"b":2}}', '{"a":{"b":2}}'],
     ['the order of nested keys', '{"a":{"b":1,"c":2}}', '{"a":{"c":2,"b":1}}'],
     ['a value that looks like the next key', '{"a":"1","b":"2"}', '{"a":"1\\"\\"b\\"3:\\"2"}'],
   ])('tells apart: %s', (_, one, other) => {

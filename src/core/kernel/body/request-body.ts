@@ -1,7 +1,6 @@
 import type { SearchableBody } from '../../../formats/body-view.ts';
 import type { RequestBody as PublicRequestBody, Edit } from '../../../plugin/request.ts';
 import { isUtf8 } from 'node:buffer';
-import { repeatedKey } from '../../../formats/json/scan.ts';
 import { applyEdits } from '../../../plugin/edits.ts';
 import { spliceTexts, type Texts } from './edits.ts';
 import { LONG_TEXT, scanObject, type JsonLimits, type FieldSpan, type TopLevel } from './json-scan.ts';
@@ -24,8 +23,7 @@ export class RequestBody implements PublicRequestBody, SearchableBody {
   }
 
   /**
-   * Checks that the bytes are one JSON object within the limits and without a repeated top-level key. Throws
-   * GatewayError.
+   * Checks that the bytes are one JSON object within the limits and without a repeated key. Throws GatewayError.
    * @param limits a number limits only the depth
    */
   static read(bytes: Buffer, limits: JsonLimits | number): RequestBody {
@@ -90,16 +88,6 @@ export class RequestBody implements PublicRequestBody, SearchableBody {
   has(key: string): boolean {
     if (this.#edits.length === 0 || !this.#isEdited(key)) return this.#shared.topLevel.has(key);
     return onlyScalar(this.#edits) !== undefined || Object.hasOwn(this.#member(key), key);
-  }
-
-  /** Throws GatewayError `duplicate_parameter` for a repeated key inside: an upstream may read the first. */
-  refuseRepeatsIn(param: string): void {
-    const { bytes, topLevel } = this.#shared;
-    const span = topLevel.get(param);
-    const key = span && repeatedKey(bytes.toString('utf8', span.from, span.to));
-    if (key === undefined) return;
-    const message = `\`${param}\` has an object with the key ${JSON.stringify(key.slice(0, SHOWN_KEY))} twice.`;
-    throw new GatewayError('duplicate_parameter', message, { param });
   }
 
   /**
@@ -335,6 +323,3 @@ function parse(text: string): Record<string, unknown> {
     throw new GatewayError('invalid_json', `The body is not valid JSON: ${String(error)}.`);
   }
 }
-
-/** Maximum length of a key quoted in an error. */
-const SHOWN_KEY = 100;
