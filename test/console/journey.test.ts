@@ -84,7 +84,7 @@ describe.skipIf(executable === undefined)('the journey of an ops team', () => {
   it('begins at the first steps, and sends the first request from the page', async () => {
     await now.page.waitForSelector('text=First steps');
     await now.page.click('button:has-text("Send it from here")');
-    await now.page.click('a:has-text("See it arrive")');
+    await now.page.click('a:has-text("See it in the list")');
     await now.page.waitForSelector('.table-body .table-row:has-text("demo")');
     await expectClean(now);
   });
@@ -104,11 +104,10 @@ describe.skipIf(executable === undefined)('the journey of an ops team', () => {
   it('adds a provider: the test names the key that is refused, then passes, and the patch takes effect', async () => {
     await now.page.click('.nav a:has-text("Providers")');
     await now.page.click('button:has-text("Add a provider")');
-    await now.page.click('.kinds button:has-text("OpenAI") >> nth=0');
+    await now.page.click('.kinds button:has-text("OpenAI-compatible")');
     const field = (name: string) => now.page.locator(`label.field:has(code:text-is("${name}")) input`);
     await now.page.locator('label.field:has-text("@name in configs") input').fill('local');
     await field('base_url').fill(`${upstream.url}/v1`);
-    await now.page.click('summary:has-text("More fields")');
     await now.page.locator('label:has(code:text-is("allow_insecure")) input').check();
     await now.page.locator('label:has-text("small call") input').check();
     await now.page.locator('label.field:has-text("Model of the call") input').fill('m');

@@ -94,7 +94,7 @@ describe.skipIf(executable === undefined)('the page', () => {
       'a body that is not kept',
       WHY,
       { 'GET /explain/exp1': 404, 'GET /session': { ...session, features: { ...session.features, explain: 'none' } } },
-      'text=explain: all',
+      '.turn-on:has(pre:has-text("explain: all")) summary',
     ],
     ['settings that have changed', WHY, { 'GET /settings/file': 404 }, 'text=The settings have changed since'],
     ['a lost stream', '#/requests', { 'GET /stream': 503 }, 'text=Live updates stopped'],

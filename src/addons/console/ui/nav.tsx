@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import { api } from './api/client.ts';
 import { keepHalf, session, signInNeeded } from './api/session.ts';
 import { address } from './address.ts';
@@ -35,6 +36,10 @@ export function placeOf(path: string): string {
 
 export function Nav() {
   const current = placeOf(address.value.path);
+  useEffect(() => {
+    // A narrow page has the places in a bar that scrolls.
+    document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
   return (
     <nav class="nav" aria-label="Console">
       <a class="brand" href="#/" aria-label="Gatehouse">

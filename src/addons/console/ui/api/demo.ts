@@ -1,5 +1,5 @@
 import { refusalOf, stream } from './client.ts';
-import { DEMO_BODY } from './demo-curl.ts';
+import { DEMO_BODY } from './curl.ts';
 
 /** Sends the demo request through the playground, as the key of the sample. */
 export async function sendDemo(): Promise<void> {

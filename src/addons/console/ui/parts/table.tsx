@@ -22,6 +22,9 @@ interface TableProps<Row> {
   readonly onOpen: (id: string) => void;
   readonly onEnd?: () => void;
   readonly onTop?: (isTop: boolean) => void;
+  readonly foot?: ComponentChildren;
+  /** A row that has just come. */
+  readonly isNew?: (row: Row) => boolean;
 }
 
 /** Rows of one height, of which only those in sight are elements. */
@@ -56,7 +59,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 role="row"
                 aria-rowindex={index + 2}
                 aria-current={id === selected ? 'true' : undefined}
-                class="table-row"
+                class={`table-row${props.isNew?.(row) ? ' new' : ''}`}
                 style={{ transform: `translateY(${start}px)` }}
                 onClick={() => props.onOpen(id)}
               >
@@ -70,6 +73,7 @@ export function Table<Row>(props: TableProps<Row>) {
           })}
         </div>
       </div>
+      {props.foot}
     </div>
   );
 }

@@ -1,10 +1,14 @@
 import { settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
-import { moment } from '../../parts/format.ts';
+import { moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
+import { FEATURES } from '../../parts/features.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Empty, Loads } from '../../parts/states.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
@@ -27,17 +31,7 @@ export function Keys() {
             Create a key
           </button>
         </div>
-        <div class="row">
-          <div class="filter">
-            <input
-              aria-label="Find a key, a team or an organization"
-              placeholder="Find a key, a team or an organization"
-              maxLength={256}
-              value={query.get('q') ?? ''}
-              onInput={(event) => setQuery({ q: event.currentTarget.value })}
-            />
-          </div>
-        </div>
+        <SearchField label="Find a key, a team or an organization" />
       </header>
       <div class={`split${key !== null || node !== null ? ' open' : ''}`}>
         <div class="body grow list">
@@ -50,6 +44,11 @@ export function Keys() {
               />
             )}
           </Loads>
+          {session.value?.features.store === false && (
+            <TurnOn lines={FEATURES.store}>
+              No store: budgets are not counted, and each change is a patch. Keep a store
+            </TurnOn>
+          )}
         </div>
         {key !== null && <KeyDetail key={key} id={key} budgets={data?.budgets ?? []} onChange={load.reload} />}
         {key === null && node !== null && data && <NodeDetail node={node} objects={data} onChange={load.reload} />}
@@ -75,9 +74,15 @@ function Tree({
     return total === 0 ? (
       <Empty title="No key yet">
         <p>An application calls with a key. Its team and its organization may have budgets and limits.</p>
+        <p>
+          <a class="button" href="#/keys?add=1">
+            Create a key
+          </a>
+        </p>
       </Empty>
     ) : (
       <Empty title="Nothing matches">
+        <p>The words hide {plural(total, 'key')}.</p>
         <p>
           <button type="button" onClick={() => setQuery({ q: undefined })}>
             Clear the search

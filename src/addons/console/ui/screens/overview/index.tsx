@@ -1,10 +1,15 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { settingsTurn } from '../../api/live.ts';
+import { onLines, settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
 import type { ApiSchemas, PlotSeries } from '../../api/shapes.ts';
 import { address, go, setQuery } from '../../address.ts';
-import { count, ms, short, usd } from '../../parts/format.ts';
-import { Loads } from '../../parts/states.tsx';
+import { zone } from '../../parts/prefs.ts';
+import { count, moment, ms, short, usd } from '../../parts/format.ts';
+import { Figures } from '../../parts/facts.tsx';
+import { FEATURES } from '../../parts/features.ts';
+import { Loads, Problem } from '../../parts/states.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,
@@ -15,7 +20,7 @@ import {
   wholeOf,
   wrongOf,
   type RangeName,
-  type Top,
+  type PlottedStats,
 } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { loadOverview, loadState, type OverviewState, type OverviewStats } from './load.ts';
@@ -32,6 +37,9 @@ export function Overview() {
     const timer = setInterval(() => document.visibilityState === 'visible' && stats.reload(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
+  const isEmpty = stats.state.value.data?.whole.series.length === 0;
+  // The first request is seen at once.
+  useEffect(() => (isEmpty ? onLines(() => stats.reload()) : undefined), [isEmpty]);
   return (
     <>
       <header class="head">
@@ -55,11 +63,7 @@ export function Overview() {
         <Loads state={stats.state.value} retry={stats.reload}>
           {(found) => <Watched stats={found} state={state.state.value.data} />}
         </Loads>
-        {state.state.value.error && (
-          <Loads state={state.state.value} retry={state.reload}>
-            {() => null}
-          </Loads>
-        )}
+        {state.state.value.error && <Problem error={state.state.value.error} retry={state.reload} />}
       </div>
     </>
   );
@@ -73,46 +77,35 @@ function Watched({ stats, state }: { readonly stats: OverviewStats; readonly sta
     <div class="stack overview">
       {steps.some(({ done }) => !done) && <FirstSteps steps={steps} />}
       {state && <WrongNow state={state} />}
-      {whole && requests > 0 && <Figures whole={whole} />}
+      {whole && requests > 0 && <Figures of={figuresOf(whole)} layout="six" />}
       {whole && requests > 0 && <Plots stats={stats.whole} whole={whole} />}
+      {requests > 0 && <Since stats={stats.whole} />}
       {requests > 0 && (
         <div class="cards three">
-          <TopList
-            title="Keys by spend"
-            filter="key"
-            tops={topOf(stats.keys, 'usd')}
-            value={({ usd: spent }) => usd(spent)}
-            size={(top) => top.usd}
-            none="No request had a price."
-          />
+          <TopList title="Keys by spend" filter="key" by="usd" stats={stats.keys} none="No request had a price." />
           <TopList
             title="Models by requests"
             filter="model"
-            tops={topOf(stats.models, 'requests')}
-            value={({ requests: of }) => short(of)}
-            size={(top) => top.requests}
+            by="requests"
+            stats={stats.models}
             none="No model was called."
           />
-          <TopList
-            title="Keys by failures"
-            filter="key"
-            state="failed"
-            tops={topOf(stats.keys, 'errors')}
-            value={({ errors }) => short(errors)}
-            size={(top) => top.errors}
-            none="No request failed."
-          />
-          <TopList
-            title="Errors"
-            filter="error"
-            tops={topOf(stats.errors, 'errors')}
-            value={({ errors }) => short(errors)}
-            size={(top) => top.errors}
-            none="No request failed."
-          />
+          <TopList title="Keys by failures" filter="key" by="errors" stats={stats.keys} none="No request failed." />
+          <TopList title="Errors" filter="error" by="errors" stats={stats.errors} none="No request failed." />
         </div>
       )}
     </div>
+  );
+}
+
+/** Counts of this process begin later than the range that was asked for. */
+function Since({ stats: { since, complete_since: complete } }: { readonly stats: ApiSchemas['stats'] }) {
+  if (complete === null || Date.parse(complete) <= Date.parse(since) || session.value?.features.store !== false)
+    return null;
+  return (
+    <TurnOn lines={FEATURES.store}>
+      Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store
+    </TurnOn>
   );
 }
 
@@ -132,10 +125,10 @@ function WrongNow({ state }: { readonly state: OverviewState }) {
   );
 }
 
-function Figures({ whole }: { readonly whole: PlotSeries }) {
+function figuresOf(whole: PlotSeries): Parameters<typeof Figures>[0]['of'] {
   const requests = total(whole, 'requests');
   const errors = total(whole, 'errors');
-  const figures: readonly (readonly [string, string])[] = [
+  return [
     ['requests', count(requests)],
     ['failed', `${count(errors)} (${requests === 0 ? 0 : Math.round((errors / requests) * 1000) / 10} %)`],
     ['rescued', count(total(whole, 'rescued'))],
@@ -144,18 +137,6 @@ function Figures({ whole }: { readonly whole: PlotSeries }) {
     // A model without a price adds nothing: no spend is not known to be none.
     ['spend', usd(total(whole, 'nano') / 1e9 || undefined)],
   ];
-  return (
-    <dl class="figures six">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class="cut" title={value}>
-            {value}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
 /** The requests of one step. */
@@ -222,17 +203,16 @@ function Plots({ stats, whole }: { readonly stats: ApiSchemas['stats']; readonly
 interface TopProps {
   readonly title: string;
   readonly filter: string;
-  readonly state?: string;
-  readonly tops: readonly Top[];
-  readonly value: (top: Top) => string;
-  readonly size: (top: Top) => number;
+  readonly by: 'usd' | 'requests' | 'errors';
+  readonly stats: PlottedStats;
   readonly none: string;
 }
 
-function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
-  const most = Math.max(...tops.map(size), 0);
+function TopList({ title, filter, by, stats, none }: TopProps) {
+  const tops = topOf(stats, by);
+  const most = Math.max(...tops.map((top) => top[by]), 0);
   const href = (name: string): string =>
-    `#/requests?${new URLSearchParams({ ...(state !== undefined && { state }), [filter]: name })}`;
+    `#/requests?${new URLSearchParams({ ...(by === 'errors' && { state: 'failed' }), [filter]: name })}`;
   return (
     <section class="card stack tight">
       <h2 class="small">{title}</h2>
@@ -243,10 +223,10 @@ function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
             {top.name === '' ? 'none' : top.name}
           </a>
           <i
-            style={{ width: `${most === 0 ? 0 : (size(top) / most) * 100}%` }}
-            class={state === 'failed' || filter === 'error' ? 'failed' : undefined}
+            style={{ width: `${most === 0 ? 0 : (top[by] / most) * 100}%` }}
+            class={by === 'errors' ? 'failed' : undefined}
           />
-          <span class="num">{value(top)}</span>
+          <span class="num">{by === 'usd' ? usd(top.usd) : short(top[by])}</span>
         </p>
       ))}
     </section>

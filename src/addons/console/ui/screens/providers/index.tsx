@@ -8,7 +8,9 @@ import type { ShownEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { duration } from '../../parts/format.ts';
+import { Facts } from '../../parts/facts.tsx';
+import { duration, plural } from '../../parts/format.ts';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Action, Empty, Loads } from '../../parts/states.tsx';
 import { AddProvider } from './add.tsx';
 import { createTestRun } from './test-run.ts';
@@ -33,7 +35,7 @@ export function Providers() {
         <div class="row">
           <h1 class="grow">{adding ? 'Add a provider' : 'Providers'}</h1>
           {adding ? (
-            <button type="button" onClick={() => setQuery({ add: undefined })}>
+            <button type="button" onClick={() => setQuery({ add: undefined, kind: undefined })}>
               Back to the list
             </button>
           ) : (
@@ -42,6 +44,7 @@ export function Providers() {
             </button>
           )}
         </div>
+        {!adding && <SearchField label="Find an entry, a kind or a model" />}
       </header>
       <div class={`split${entry && !adding ? ' open' : ''}`}>
         <div class="body grow list">
@@ -52,7 +55,7 @@ export function Providers() {
                   {(found) => <AddProvider kinds={found} entries={entries} />}
                 </Loads>
               ) : (
-                <Entries entries={entries} chosen={chosen} />
+                <Entries entries={entries} words={query.get('q') ?? ''} chosen={chosen} />
               )
             }
           </Loads>
@@ -82,15 +85,38 @@ function credentialText({ credential: { kind, ref, email, last4 } }: ShownEntry)
   return `${names[kind] ?? kind}${more === undefined ? '' : ` ${more}`}`;
 }
 
-function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[]; readonly chosen: string | null }) {
-  if (entries.length === 0)
+interface EntriesProps {
+  readonly entries: readonly ShownEntry[];
+  readonly words: string;
+  readonly chosen: string | null;
+}
+
+/** The worst health comes first. */
+const WORST = ['open', 'half_open', 'closed', 'not called'];
+const byHealth = (one: ShownEntry, other: ShownEntry): number =>
+  WORST.indexOf(healthOf(one)) - WORST.indexOf(healthOf(other));
+
+function Entries({ entries, words, chosen }: EntriesProps) {
+  const shown = entries
+    .filter(({ slug, provider, models }) => [slug, provider, ...models].join(' ').includes(words))
+    .toSorted(byHealth);
+  if (shown.length === 0)
     return (
-      <Empty title="No provider yet">
-        <p>Requests go to entries of the catalog.</p>
+      <Empty title={entries.length === 0 ? 'No provider yet' : 'Nothing matches'}>
+        <p>
+          {entries.length === 0
+            ? 'Requests go to entries of the catalog.'
+            : `The words hide ${plural(entries.length, 'provider')}.`}
+        </p>
+        <p>
+          <a class="button" href={entries.length === 0 ? '#/providers?add=1' : '#/providers'}>
+            {entries.length === 0 ? 'Add a provider' : 'Clear the search'}
+          </a>
+        </p>
       </Empty>
     );
   return (
-    <table class="rows">
+    <table class="rows entries">
       <thead>
         <tr>
           <th>Name</th>
@@ -101,14 +127,16 @@ function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[];
         </tr>
       </thead>
       <tbody>
-        {entries.map((entry) => (
+        {shown.map((entry) => (
           <tr
             key={entry.slug}
             aria-current={entry.slug === chosen ? 'true' : undefined}
             onClick={() => setQuery({ entry: entry.slug })}
           >
             <td>
-              <a href={`#/providers?entry=${encodeURIComponent(entry.slug)}`}>@{entry.slug}</a>
+              <a class="cut" title={entry.slug} href={`#/providers?entry=${encodeURIComponent(entry.slug)}`}>
+                @{entry.slug}
+              </a>
             </td>
             <td>{entry.provider}</td>
             <td class="second">{credentialText(entry)}</td>
@@ -126,29 +154,18 @@ function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[];
 function EntryDetail({ entry }: { readonly entry: ShownEntry }) {
   const run = useMemo(createTestRun, [entry.slug]);
   useEffect(() => run.stop, [run]);
+  const { project } = entry.credential;
   return (
-    <Drawer label={`Entry ${entry.slug}`}>
-      <div class="row top">
-        <h2 class="grow">@{entry.slug}</h2>
-        <button type="button" aria-label="Close" onClick={() => setQuery({ entry: undefined })}>
-          ✕
-        </button>
-      </div>
-      <dl class="facts">
-        <dt>Kind</dt>
-        <dd>{entry.provider}</dd>
-        <dt>Address</dt>
-        <dd class="mono">{entry.base_url ?? "the vendor's own"}</dd>
-        <dt>Credential</dt>
-        <dd>
-          {credentialText(entry)}{' '}
-          {entry.credential.project !== undefined && <span class="second">project {entry.credential.project}</span>}
-        </dd>
-        <dt>Models</dt>
-        <dd class="mono">{entry.models.length === 0 ? 'any' : entry.models.join(' ')}</dd>
-        <dt>Where it is</dt>
-        <dd class="mono">{entry.owner}</dd>
-      </dl>
+    <Drawer label={`Entry ${entry.slug}`} name="entry" head={<h2>@{entry.slug}</h2>}>
+      <Facts
+        of={[
+          ['Kind', entry.provider],
+          ['Address', <span class="mono">{entry.base_url ?? "the vendor's own"}</span>],
+          ['Credential', `${credentialText(entry)}${project === undefined ? '' : `, project ${project}`}`],
+          ['Models', <span class="mono">{entry.models.join(' ') || 'any'}</span>],
+          ['Where it is', <span class="mono">{entry.owner}</span>],
+        ]}
+      />
       <Targets entry={entry} />
       <p class="row">
         <Action

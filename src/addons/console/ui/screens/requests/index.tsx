@@ -6,10 +6,12 @@ import type { ListedRequest } from '../../api/shapes.ts';
 import { address, go, setQuery, writeAddress } from '../../address.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { FILTERS, isFilter } from '../../parts/filter-text.ts';
-import { clock, count, plural } from '../../parts/format.ts';
+import { clock, count, moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { useKeys } from '../../parts/shortcuts.ts';
-import { Empty, Problem, Skeleton } from '../../parts/states.tsx';
+import { FEATURES } from '../../parts/features.ts';
+import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
 import { COLUMNS, NARROW } from './columns.tsx';
 import { RequestDetail } from './detail.tsx';
@@ -19,6 +21,9 @@ import { filterOf, RequestStore } from './store.ts';
 import { Strip } from './strip.tsx';
 
 const idOf = ({ request_id: id }: ListedRequest): string => id;
+
+const NEW_MS = 1000;
+const isNew = ({ time }: ListedRequest): boolean => Date.now() - Date.parse(time) < NEW_MS;
 
 /** The rows that the address asks for, and whether new ones may move them. */
 function useRows() {
@@ -76,7 +81,7 @@ export function Requests() {
 const move = (shown: readonly ListedRequest[], by: 1 | -1): void =>
   setQuery({ row: step(shown, address.value.query.get('row'), by) });
 
-function List({ rows: { store, shown, row, state, query, away } }: { readonly rows: ShownRows }) {
+function List({ rows: { store, shown, row, state, away } }: { readonly rows: ShownRows }) {
   const showHeld = (): void => {
     store.release();
     document.querySelector('.table-body')?.scrollTo(0, 0);
@@ -85,18 +90,20 @@ function List({ rows: { store, shown, row, state, query, away } }: { readonly ro
     <div class={`split${row === null ? '' : ' open'}`}>
       {shown.length > 0 ? (
         <Table
+          foot={<Foot store={store} />}
           label="Requests"
           layout={row === null ? 'requests' : 'requests narrow'}
           columns={row === null ? COLUMNS : NARROW}
           rows={shown}
           idOf={idOf}
+          isNew={isNew}
           selected={row}
           onOpen={(id) => setQuery({ row: id }, row !== null)}
           onEnd={() => void store.load(state ?? '')}
           onTop={(isTop) => void (away.value = !isTop)}
         />
       ) : (
-        <NoRows store={store} state={state} query={query} />
+        <NoRows store={store} state={state} />
       )}
       {store.held.value > 0 && (
         <button type="button" class="main fresh" onClick={showHeld}>
@@ -165,11 +172,7 @@ function Notices({ store }: { readonly store: RequestStore }) {
   const now = live.value;
   return (
     <>
-      {now.is === 'lost' && (
-        <p class="strap" role="status">
-          Live updates stopped at {clock(now.since, zone.value)}. The next try is at {clock(now.retryAt, zone.value)}.
-        </p>
-      )}
+      {now.is === 'lost' && <Lost {...now} />}
       {missed.value > 0 && (
         <p class="strap" role="status">
           {plural(missed.value, 'request')} not shown: more arrived than the stream sends.{' '}
@@ -190,15 +193,35 @@ function Notices({ store }: { readonly store: RequestStore }) {
   );
 }
 
-function NoRows({
-  store,
-  state,
-  query,
-}: {
-  readonly store: RequestStore;
-  readonly state: string | null;
-  readonly query: URLSearchParams;
-}) {
+function Lost({ since, retryAt }: { readonly since: number; readonly retryAt: number }) {
+  const seconds = (of: number): string => `${Math.max(0, Math.round(of / 1000))} s`;
+  const now = useNow(1000);
+  return (
+    <p class="strap">
+      Live updates stopped {seconds(now - since)} ago. Trying again in {seconds(retryAt - now)}.
+    </p>
+  );
+}
+
+/** Where the records begin, once the list is there. */
+function Foot({ store }: { readonly store: RequestStore }) {
+  const now = session.value;
+  if (!now || !store.isWhole) return null;
+  const since = store.oldest ?? now.started_at;
+  return (
+    <div class="table-foot third">
+      {now.features.records ? (
+        `Records begin at ${moment(since, zone.value)}.`
+      ) : (
+        <TurnOn lines={FEATURES.records}>
+          Records before {clock(since, zone.value)} are not kept. Keep them on disk
+        </TurnOn>
+      )}
+    </div>
+  );
+}
+
+function NoRows({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
   if (store.loading.value)
     return (
       <div class="grow body">
@@ -213,15 +236,13 @@ function NoRows({
         {state !== null && hidden > 0
           ? `The filter hides ${plural(hidden, 'request')}.`
           : 'The filter hides all requests that are kept.'}
-        {query.has('since') || session.value === undefined
-          ? ''
-          : ` Records begin at ${clock(store.oldest ?? session.value.started_at, zone.value)}.`}
       </p>
       <p>
         <button type="button" onClick={clearFilter}>
           Clear the filter
         </button>
       </p>
+      <Foot store={store} />
     </Empty>
   );
 }
