@@ -62,6 +62,7 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'tokens.delete': { path: '/tokens/ID' },
   'requests.list': { path: '/requests?state=complete&label.app=search' },
   'requests.get': { path: '/requests/served' },
+  'requests.costs': { path: '/requests/served/costs' },
   'requests.explain': { path: '/explain', body: { key: 'test', body: { model: '@sim/m', messages: [] } } },
   'requests.explained': { path: '/explain/EXPLAIN_ID' },
   'session.get': { path: '/session' },

@@ -21,7 +21,7 @@ export type OperationId =
   | `tokens.${'list' | 'get' | 'create' | 'delete'}`
   | 'whoami.get'
   | 'openapi.get'
-  | `requests.${'list' | 'get' | 'explain' | 'explained'}`
+  | `requests.${'list' | 'get' | 'costs' | 'explain' | 'explained'}`
   | ConsoleOperation;
 
 const WRITE = ['dry_run'] as const;
@@ -224,6 +224,13 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     path: '/requests/{id}',
     summary: 'Show what became of a request: its attempts, their tries and failures',
     answer: 'request',
+  }),
+  'requests.costs': read({
+    path: '/requests/{id}/costs',
+    summary: 'Show what the tokens of a request would have cost at each target and at each model of the catalog',
+    description:
+      'By the prices of the day of the request, in the standard tier. The counts are those of the attempt that answered: other models count the same text a little differently, and have other caches.',
+    answer: 'request_costs',
   }),
   'requests.explain': {
     method: 'POST',

@@ -4,6 +4,7 @@ import { byOperation, type ObjectKind, type OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, BUDGETS } from './budgets.ts';
 import { CONSOLE_HANDLERS } from './console.ts';
+import { getCosts } from './costs.ts';
 import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
@@ -54,6 +55,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'whoami.get': whoAmI,
   'requests.list': listRequests,
   'requests.get': getRequest,
+  'requests.costs': getCosts,
   'requests.explain': explainRequest,
   'requests.explained': explainedRequest,
   'openapi.get': () => ({ body: openApiDocument() }),

@@ -1474,6 +1474,27 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/requests/{id}/costs": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RequestCosts
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/explain": {
   post: {
   parameters: {
@@ -2032,6 +2053,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   provider: Provider
   provider_kind: ProviderKind
   request: Request
+  request_costs: RequestCosts
   request_line: RequestLine
   revoke: Revoke
   rotate: Rotate
@@ -2599,6 +2621,29 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }[]
   [k: string]: unknown
+  }
+  export interface RequestCosts {
+  request_id: string
+  tokens: ({
+  [k: string]: unknown
+  } | null)
+  cost_usd: (number | null)
+  targets: {
+  target: string
+  target_name?: string
+  provider?: string
+  model?: string
+  cost_usd: (number | null)
+  unknown?: string
+  answered?: boolean
+  }[]
+  models: {
+  provider: string
+  model: string
+  cost_usd: (number | null)
+  unknown?: string
+  }[]
+  left_out: number
   }
   export interface Explain {
   method?: string
