@@ -1,6 +1,6 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
-import { budgets, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
+import { budgets, costs, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
 
 /** An answer for each call of the page: a gateway with 280 requests. */
@@ -46,6 +46,14 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
   'GET /teams': { items: teams },
   'GET /organizations': { items: [] },
   'GET /budgets': { items: budgets },
+  'GET /find': {
+    items: [
+      { kind: 'keys', id: 'search' },
+      { kind: 'teams', id: 'search' },
+      { kind: 'prompts', id: 'search' },
+    ],
+  },
+  [`GET /requests/${idOf(0)}/costs`]: costs,
   'GET /explain/exp1': explanation,
   'POST /explain': explanation,
   'GET /settings/places': places,

@@ -13,7 +13,8 @@ interface CurlCall {
 export const curlOf = ({ url, path = '/v1/chat/completions', headers = {}, key, body }: CurlCall): string =>
   [
     `curl ${body['stream'] === true ? '-N ' : ''}${quoted(url + path)}`,
-    `  -H ${key === undefined ? '"x-gateway-api-key: $GATEWAY_KEY"' : quoted(`x-gateway-api-key: ${key}`)} -H 'content-type: application/json'`,
+    `  -H ${key === undefined ? '"x-gateway-api-key: $GATEWAY_KEY"' : quoted(`x-gateway-api-key: ${key}`)}`,
+    `  -H 'content-type: application/json'`,
     ...Object.entries(headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`),
     `  -d ${quoted(JSON.stringify(body))}`,
   ].join(' \\\n');

@@ -1,18 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { Demo } from '../../parts/demo.tsx';
-import type { FirstStep } from './figures.ts';
+import type { firstSteps } from './figures.ts';
 
 /** The needs of a new gateway, with a tick for each that is met. */
-export function FirstSteps({ steps }: { readonly steps: readonly FirstStep[] }) {
-  const done = (name: FirstStep['name']): boolean => steps.find((step) => step.name === name)?.done === true;
+export function FirstSteps({ done }: { readonly done: ReturnType<typeof firstSteps> }) {
   return (
     <section class="card stack" aria-label="First steps">
       <h2>First steps</h2>
       <ol class="stack first">
-        <StepItem done={done('send')} title="Send a request" see="#/requests">
+        <StepItem done={done.send} title="Send a request" see="#/requests">
           <Demo />
         </StepItem>
-        <StepItem done={done('connect')} title="Connect a provider">
+        <StepItem done={done.connect} title="Connect a provider">
           <p class="second">
             Vertex AI, Anthropic, OpenAI, or any server with an API like theirs. Each step of the test says what to do.
           </p>
@@ -22,7 +21,7 @@ export function FirstSteps({ steps }: { readonly steps: readonly FirstStep[] }) 
             </a>
           </p>
         </StepItem>
-        <StepItem done={done('key')} title="Give an application a key">
+        <StepItem done={done.key} title="Give an application a key">
           <p>
             <a class="button" href="#/keys?add=1">
               Create a key
@@ -50,7 +49,8 @@ const StepItem = ({
       <span class={done ? 'ok-text' : 'third'} aria-hidden="true">
         {done ? '✓' : '○'}
       </span>{' '}
-      {title} {done && <span class="ok-text">(done)</span>} {see !== undefined && <a href={see}>See it in the list</a>}
+      {title} {done && <span class="ok-text">(done)</span>}{' '}
+      {done && see !== undefined && <a href={see}>See it in the list</a>}
     </p>
     {!done && <div class="stack tight">{children}</div>}
   </li>

@@ -8,7 +8,9 @@ import { zone } from '../../parts/prefs.ts';
 import { count, moment, ms, short, usd } from '../../parts/format.ts';
 import { Figures } from '../../parts/facts.tsx';
 import { FEATURES } from '../../parts/features.ts';
+import { Segments } from '../../parts/segments.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
+import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
@@ -20,10 +22,11 @@ import {
   wholeOf,
   wrongOf,
   type RangeName,
+  type OverviewState,
   type PlottedStats,
 } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { loadOverview, loadState, type OverviewState, type OverviewStats } from './load.ts';
+import { loadOverview, loadState, type OverviewStats } from './load.ts';
 import { PlotCard } from './plot-card.tsx';
 
 const REFRESH_MS = 15_000;
@@ -45,18 +48,12 @@ export function Overview() {
       <header class="head">
         <div class="row">
           <h1 class="grow">Overview</h1>
-          <div class="segments" role="group" aria-label="Time">
-            {Object.keys(RANGES).map((name) => (
-              <button
-                key={name}
-                type="button"
-                aria-pressed={name === range}
-                onClick={() => setQuery({ range: name === '1h' ? undefined : name })}
-              >
-                {name}
-              </button>
-            ))}
-          </div>
+          <Segments
+            label="Time"
+            of={(Object.keys(RANGES) as RangeName[]).map((name) => [name, name])}
+            chosen={range}
+            onChoose={(name) => setQuery({ range: name === '1h' ? undefined : name })}
+          />
         </div>
       </header>
       <div class="body stack">
@@ -72,10 +69,10 @@ export function Overview() {
 function Watched({ stats, state }: { readonly stats: OverviewStats; readonly state: OverviewState | undefined }) {
   const whole = wholeOf(stats.whole);
   const requests = whole ? total(whole, 'requests') : 0;
-  const steps = state ? firstSteps(requests, state.providers, state.keys) : [];
+  const steps = state && firstSteps(requests, state);
   return (
     <div class="stack overview">
-      {steps.some(({ done }) => !done) && <FirstSteps steps={steps} />}
+      {steps && Object.values(steps).includes(false) && <FirstSteps done={steps} />}
       {state && <WrongNow state={state} />}
       {whole && requests > 0 && <Figures of={figuresOf(whole)} layout="six" />}
       {whole && requests > 0 && <Plots stats={stats.whole} whole={whole} />}
@@ -148,54 +145,64 @@ function openStep(at: number, step: number): void {
   go(`#/requests?${query}`);
 }
 
+interface PlotSpec extends Pick<PlotProps, 'unit'> {
+  readonly title: string;
+  readonly add: boolean;
+  readonly lines: readonly (Omit<PlotLine, 'values'> & { readonly of: Exclude<keyof PlotSeries, 'name'> })[];
+}
+
+const PLOTS: readonly PlotSpec[] = [
+  {
+    title: 'Requests',
+    add: true,
+    unit: short,
+    lines: [
+      { label: 'requests', tone: 'accent', of: 'requests', filled: true },
+      { label: 'failed', tone: 'failed', of: 'errors' },
+    ],
+  },
+  {
+    title: 'Duration',
+    add: false,
+    unit: ms,
+    lines: [
+      { label: 'p95', tone: 'accent', of: 'p95_ms' },
+      { label: 'p50', tone: 'ok', of: 'p50_ms' },
+    ],
+  },
+  { title: 'First content', add: false, unit: ms, lines: [{ label: 'p95', tone: 'accent', of: 'first_p95_ms' }] },
+  {
+    title: 'Rescued and cached',
+    add: true,
+    unit: short,
+    lines: [
+      { label: 'rescued', tone: 'warning', of: 'rescued' },
+      { label: 'cached', tone: 'ok', of: 'cached' },
+    ],
+  },
+  {
+    title: 'Spend',
+    add: true,
+    unit: (nano) => usd(nano / 1e9),
+    lines: [{ label: 'spend', tone: 'accent', of: 'nano', filled: true }],
+  },
+];
+
 function Plots({ stats, whole }: { readonly stats: ApiSchemas['stats']; readonly whole: PlotSeries }) {
-  const times = useMemo(() => timesOf(stats), [stats]);
-  const spend = useMemo(() => whole.nano.map((nano) => nano / 1e9), [whole]);
-  const shared = { times, onPick: (at: number) => openStep(at, stats.step_s) };
+  const plots = useMemo(
+    () =>
+      PLOTS.map(({ lines, ...plot }) => ({
+        ...plot,
+        times: timesOf(stats),
+        lines: lines.map(({ of, ...line }) => ({ ...line, values: whole[of] })),
+      })),
+    [stats, whole],
+  );
   return (
     <div class="cards">
-      <PlotCard
-        {...shared}
-        title="Requests"
-        add
-        unit={short}
-        lines={[
-          { label: 'requests', tone: 'accent', values: whole.requests, filled: true },
-          { label: 'failed', tone: 'failed', values: whole.errors },
-        ]}
-      />
-      <PlotCard
-        {...shared}
-        title="Duration"
-        unit={ms}
-        lines={[
-          { label: 'p95', tone: 'accent', values: whole.p95_ms },
-          { label: 'p50', tone: 'ok', values: whole.p50_ms },
-        ]}
-      />
-      <PlotCard
-        {...shared}
-        title="First content"
-        unit={ms}
-        lines={[{ label: 'p95', tone: 'accent', values: whole.first_p95_ms }]}
-      />
-      <PlotCard
-        {...shared}
-        title="Rescued and cached"
-        add
-        unit={short}
-        lines={[
-          { label: 'rescued', tone: 'warning', values: whole.rescued },
-          { label: 'cached', tone: 'ok', values: whole.cached },
-        ]}
-      />
-      <PlotCard
-        {...shared}
-        title="Spend"
-        add
-        unit={usd}
-        lines={[{ label: 'spend', tone: 'accent', values: spend, filled: true }]}
-      />
+      {plots.map((plot) => (
+        <PlotCard key={plot.title} {...plot} onPick={(at) => openStep(at, stats.step_s)} />
+      ))}
     </div>
   );
 }

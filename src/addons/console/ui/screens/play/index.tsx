@@ -9,6 +9,7 @@ import { address } from '../../address.ts';
 import { Choice, memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { ms, NONE } from '../../parts/format.ts';
 import { Markdown } from '../../parts/markdown.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { Action, Command, Problem } from '../../parts/states.tsx';
 import { codeOf } from './code.ts';
 import { createColumn, type Column } from './column.ts';
@@ -161,6 +162,11 @@ function AskFields({ asking }: { readonly asking: Signal<PlayAsk> }) {
   );
 }
 
+const BEFORE: Readonly<Record<string, string>> = {
+  idle: 'The reply appears here.',
+  running: 'Waiting for the first content…',
+};
+
 function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly onRemove: (() => void) | undefined }) {
   const { model, reply, state, error } = column;
   const asText = useSignal(false);
@@ -192,13 +198,7 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
       )}
       <div class="reply" aria-live="polite" aria-busy={state.value === 'running'}>
         {text === '' ? (
-          <p class="third">
-            {state.value === 'idle'
-              ? 'The reply appears here.'
-              : state.value === 'running'
-                ? 'Waiting for the first content…'
-                : ''}
-          </p>
+          <p class="third">{BEFORE[state.value]}</p>
         ) : asText.value ? (
           <p class="pre">{text}</p>
         ) : (
@@ -250,18 +250,12 @@ function CodeOf({ ask: asked, model }: { readonly ask: PlayAsk; readonly model: 
   return (
     <section class="stack tight" aria-label="The same in code">
       <h2>The same in code</h2>
-      <div class="segments" role="group" aria-label="Client">
-        {code.map(({ name }) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={name === found?.name}
-            onClick={() => void (chosen.value = name)}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
+      <Segments
+        label="Client"
+        of={code.map(({ name }) => [name, name])}
+        chosen={found?.name ?? ''}
+        onChoose={(name) => void (chosen.value = name)}
+      />
       {found && <Command text={found.text} label={found.name} />}
     </section>
   );

@@ -14,7 +14,8 @@ it('A record becomes a command without its key, with the body where it is kept',
   expect(curlOfRecord('http://gateway', REQUEST, undefined)).toBe(
     [
       "curl 'http://gateway/v1/messages'",
-      `  -H "x-gateway-api-key: $GATEWAY_KEY" -H 'content-type: application/json'`,
+      `  -H "x-gateway-api-key: $GATEWAY_KEY"`,
+      `  -H 'content-type: application/json'`,
       "  -H 'x-gateway-config: production'",
       String.raw`  -H 'x-gateway-metadata: {"app":"it'\''s"}'`,
       `  -d '{"messages":[{"role":"user","content":"TEXT"}],"model":"fast"}'`,

@@ -7,14 +7,13 @@ import type { ListedRequest, ShownExplanation, ShownRequest } from '../../api/sh
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts, Figures } from '../../parts/facts.tsx';
-import { count, moment, ms, NONE, usd } from '../../parts/format.ts';
+import { count, moment, ms, NONE, unpriced, usd } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { Copy, Loads } from '../../parts/states.tsx';
 import { Tests } from '../../parts/tests.tsx';
 import { curlOfRecord } from './curl.ts';
-import { isRescued } from './rescued.ts';
 import { Texts } from './texts.tsx';
-import { failureOf, timelineOf } from './timeline.ts';
+import { failureOf, timelineOf, isRescued } from './timeline.ts';
 
 /** The record of one request. */
 export function RequestDetail({ id, line }: { readonly id: string; readonly line: ListedRequest | undefined }) {
@@ -214,7 +213,7 @@ function factsOf(request: ShownRequest): Parameters<typeof Facts>[0]['of'] {
       `${request.client_ip ?? 'unknown'}, ${request.path}${request.origin === 'playground' ? ' (playground)' : ''}`,
     ],
     ['Gateway time', `${ms(request.overhead_ms)} of ${ms(request.duration_ms)}`],
-    ['Cost', unknown && `unknown: ${unknown.replaceAll('_', ' ')}`],
+    ['Cost', unknown && `unknown: ${unpriced(unknown)}`],
     ['Conditions', tests.length > 0 ? <Tests tests={tests} /> : undefined],
     ['Metadata', words.length > 0 ? <span class="mono">{words.join(' ')}</span> : undefined],
     ['Not sent on', losses.length > 0 ? <span class="mono">{losses.join(', ')}</span> : undefined],

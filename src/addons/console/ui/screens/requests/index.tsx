@@ -5,11 +5,12 @@ import { session } from '../../api/session.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { address, go, setQuery, writeAddress } from '../../address.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { FILTERS, isFilter } from '../../parts/filter-text.ts';
+import { isFilter } from '../../parts/filter-text.ts';
 import { clock, count, moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { FEATURES } from '../../parts/features.ts';
+import { Segments } from '../../parts/segments.tsx';
 import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
 import { TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -67,7 +68,7 @@ export function Requests() {
         </div>
         <div class="row">
           <FilterBar query={query} known={() => valuesOf(store.rows.all)} onChange={changeFilter} />
-          <Segments store={store} state={state} />
+          <Results store={store} state={state} />
         </div>
         {store.rows.all.length > 0 && <Strip rows={store.covered()} query={query} />}
       </header>
@@ -122,12 +123,7 @@ function changeFilter(next: URLSearchParams): void {
     go(writeAddress(address.value.path, query), { replace: true });
 }
 
-const clearFilter = (): void =>
-  setQuery(
-    Object.fromEntries(
-      [...address.value.query.keys(), ...FILTERS].filter((name) => name !== 'row').map((name) => [name, undefined]),
-    ),
-  );
+const clearFilter = (): void => go(writeAddress(address.value.path, new URLSearchParams()), { replace: true });
 
 function LiveButton({ paused, onToggle }: { readonly paused: boolean; readonly onToggle: () => void }) {
   const { is } = live.value;
@@ -148,23 +144,23 @@ function LiveButton({ paused, onToggle }: { readonly paused: boolean; readonly o
 
 const WORDS = { complete: 'Complete', rescued: 'Rescued', failed: 'Failed', running: 'Running' } as const;
 
-function Segments({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
+function Results({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
   const covered = useMemo(() => store.covered(), [store, store.turn.value]);
-  const segment = (name: string | null, word: string, size: number) => (
-    <button
-      key={word}
-      type="button"
-      aria-pressed={state === name}
-      onClick={() => setQuery({ state: name ?? undefined })}
-    >
+  const shown = (word: string, size: number) => (
+    <>
       {word} <span class="num">{count(size)}</span>
-    </button>
+    </>
   );
   return (
-    <div class="segments" role="group" aria-label="Result">
-      {segment(null, 'All', covered.length)}
-      {STATES.map((name) => segment(name, WORDS[name], covered.filter((line) => isIn(name, line)).length))}
-    </div>
+    <Segments
+      label="Result"
+      of={[
+        ['', shown('All', covered.length)],
+        ...STATES.map((name) => [name, shown(WORDS[name], covered.filter((line) => isIn(name, line)).length)] as const),
+      ]}
+      chosen={state ?? ''}
+      onChoose={(name) => setQuery({ state: name })}
+    />
   );
 }
 

@@ -4,6 +4,7 @@ import { address, setQuery } from '../../address.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Code } from '../../parts/code.tsx';
 import { Loads } from '../../parts/states.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { Tests } from '../../parts/tests.tsx';
 import { FEATURES } from '../../parts/features.ts';
@@ -71,18 +72,12 @@ function Explained({ data }: { readonly data: WhyData }) {
         {!data.explanation && <NotKept data={data} />}
       </div>
       <div class="stack">
-        <div class="segments" role="group" aria-label="What to show">
-          {TABS.map(({ name, title }) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={name === tab}
-              onClick={() => setQuery({ tab: name === 'path' ? undefined : name })}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="What to show"
+          of={TABS}
+          chosen={tab}
+          onChoose={(name) => setQuery({ tab: name === 'path' ? undefined : name })}
+        />
         {tab === 'path' ? (
           <File steps={steps} chosen={chosen} hash={data.settingsHash} />
         ) : (
