@@ -15,6 +15,7 @@ import { zone } from '../../parts/prefs.ts';
 import { Action, Loads } from '../../parts/states.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Budget } from './budget.tsx';
+import { NewBudget } from './node.tsx';
 import { NewSecret } from './create.tsx';
 import { isInFile, limitText } from './tree.ts';
 
@@ -116,6 +117,7 @@ function Effective({
           </div>
         );
       })}
+      <NewBudget node={`key:${found.id}`} onChange={onChange} />
     </section>
   );
 }

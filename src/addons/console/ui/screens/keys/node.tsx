@@ -60,7 +60,7 @@ export function NodeDetail({
 const PERIODS = ['month', 'week', 'day', 'hour', 'total'] as const;
 
 /** In the store where it has budgets; else the lines for the file. */
-function NewBudget({ node, onChange }: { readonly node: string; readonly onChange: () => void }) {
+export function NewBudget({ node, onChange }: { readonly node: string; readonly onChange: () => void }) {
   const cap = useSignal('');
   const period = useSignal('month');
   const create = useAction(async () => {

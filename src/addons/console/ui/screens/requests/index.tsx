@@ -73,7 +73,7 @@ export function Requests() {
         {store.rows.all.length > 0 && <Strip rows={store.covered()} query={query} />}
       </header>
       <Notices store={store} />
-      {isFirst ? <FirstRequest /> : <List rows={rows} />}
+      {isFirst && row === null ? <FirstRequest /> : <List rows={rows} />}
     </>
   );
 }

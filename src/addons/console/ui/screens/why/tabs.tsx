@@ -91,7 +91,7 @@ function Outbound({ target, folder }: { readonly target: ShownTarget; readonly f
       <p class="mono">
         {outbound.method} {outbound.url}
       </p>
-      <Grid label={`What ${target.name ?? target.target} would get`} head={['Field', 'Value', 'Source']} rows={rows} />
+      <Grid label={`What target ${target.number} gets`} head={['Field', 'Value', 'Source']} rows={rows} />
       <p class="third">All other fields of the body are the client's.</p>
     </>
   );
