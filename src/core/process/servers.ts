@@ -14,11 +14,12 @@ import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
 import { askPart, portOf, type ProcessParts } from './process-part.ts';
+import { ObjectTrials } from './object-trials.ts';
 import type { InForce, Reloader } from './reload.ts';
 import type { Gateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
-import type { ProcessState } from './process-state.ts';
+import { compileWith, type ProcessState } from './process-state.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 
 /** A process that has its first settings and does not serve yet. */
@@ -48,6 +49,7 @@ export interface ServerSources {
   readonly targets: () => readonly string[];
   /** Called while the listeners serve. */
   readonly settled: () => Settled;
+  readonly reload: Reloader['reload'];
 }
 
 interface Listening {
@@ -56,13 +58,25 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(parts: ServeParts, { live, workers, targets, settled }: ServerSources): Listening {
+export function createServers(
+  parts: ServeParts,
+  { live, workers, targets, settled, reload }: ServerSources,
+): Listening {
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
   const upgrades = portOf(processState.parts, 'upgrades');
   const explain = portOf(processState.parts, 'explain');
   const { tls } = inForce.settings;
+  const trials =
+    store &&
+    new ObjectTrials({
+      ...parts,
+      objects: store.objects,
+      inForce: () => settled().inForce,
+      reload,
+      compile: (loaded, files) => compileWith(processState, loaded, parts.configs, files),
+    });
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
@@ -96,6 +110,7 @@ export function createServers(parts: ServeParts, { live, workers, targets, settl
       console: portOf(processState.parts, 'console'),
       log,
       state: store,
+      trials,
       clock,
       inForce: () => settled().inForce,
       lastReload: () => settled().last,
