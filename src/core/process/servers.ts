@@ -68,15 +68,6 @@ export function createServers(
   const upgrades = portOf(processState.parts, 'upgrades');
   const explain = portOf(processState.parts, 'explain');
   const { tls } = inForce.settings;
-  const trials =
-    store &&
-    new ObjectTrials({
-      ...parts,
-      objects: store.objects,
-      inForce: () => settled().inForce,
-      reload,
-      compile: (loaded, files) => compileWith(processState, loaded, parts.configs, files),
-    });
   const onHandshakeFailed = (reason: HandshakeFailure) => metrics.families.tlsHandshakesFailed.add({ reason });
   const { server: data, pipelines } = createDataServer(
     createRequestPath({ live, inFlight, clock, log, pluginFault: processState.shared.pluginFault, onHint }),
@@ -110,7 +101,7 @@ export function createServers(
       console: portOf(processState.parts, 'console'),
       log,
       state: store,
-      trials,
+      trials: trialsOf(parts, settled, reload),
       clock,
       inForce: () => settled().inForce,
       lastReload: () => settled().last,
@@ -123,6 +114,21 @@ export function createServers(
   const steps = new DrainSteps(pipelines, clock);
   return { servers, drained: { server: data, pipelines, steps, inFlight, upgrades, clock }, certificates };
 }
+
+/** The store's entries of the catalog take effect with the settings. */
+const trialsOf = (
+  { store, processState, ...parts }: ServeParts,
+  settled: ServerSources['settled'],
+  reload: ServerSources['reload'],
+): ObjectTrials | undefined =>
+  store &&
+  new ObjectTrials({
+    ...parts,
+    objects: store.objects,
+    inForce: () => settled().inForce,
+    reload,
+    compile: (loaded, files) => compileWith(processState, loaded, parts.configs, files),
+  });
 
 /** Opens the listeners of the role: a worker has one, the primary has the others. */
 export async function openListeners(

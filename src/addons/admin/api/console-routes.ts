@@ -37,6 +37,7 @@ export const REQUEST_FILTERS = [
   'provider',
   'model',
   'target',
+  'origin',
   'min_ms',
   'label.NAME',
   'q',

@@ -2,7 +2,7 @@ import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 import type { Entities, Entity } from '../../../core/ports/entities.ts';
 import type { StoredObject, StoredProvider } from '../../../core/settings/source/stored-objects.ts';
 
-/** What an entry of the catalog has sealed, by field; a text: why it does not open. */
+/** The sealed fields of an entry of the catalog; a text: why they do not open. */
 export type ProviderSecrets = StoredProvider['value']['secrets'] | string;
 
 /** The secrets of the entries of the catalog among these objects, by their ids. Messages of the store quote no value. */

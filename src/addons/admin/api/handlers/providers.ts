@@ -59,13 +59,12 @@ const entryIn = (slug: string, { settings }: Call): CatalogEntry | undefined =>
 
 /** An entry as the loader would read it. */
 const asEntry = (slug: string, spec: EntityDoc): CatalogEntry =>
-  // A document of the store is an entry without what is sealed.
   Object.fromEntries([
     ...Object.entries(spec).map(([name, value]) =>
       typeof value === 'string' && hiddenOf('providers').includes(name) ? [name, new Secret(value)] : [name, value],
     ),
     ['slug', slug],
-  ]) as unknown as CatalogEntry;
+  ]);
 
 /** Those in force, and those of the store that are not valid. */
 function entriesOf(call: Call): readonly CatalogEntry[] {

@@ -138,8 +138,7 @@ function entryParts(entry: object): Pick<PutChange, 'doc' | 'secrets'> {
   const isSealed = ([name]: [string, unknown]): boolean => SEALED_OF_PROVIDERS.some((field) => field === name);
   const fields = Object.entries(entry);
   const sealed = fields.filter(isSealed).map(([name, value]) => [name, JSON.stringify(value, revealed)]);
-  // The schema of the file has been checked: it is JSON.
-  const doc = Object.fromEntries(fields.filter((field) => !isSealed(field))) as EntityDoc;
+  const doc = Object.fromEntries(fields.filter((field) => !isSealed(field)));
   return { doc, secrets: Object.fromEntries(sealed) as Record<string, string> };
 }
 

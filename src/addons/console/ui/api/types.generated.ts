@@ -1550,6 +1550,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   target?: string[]
+  origin?: "playground"
   min_ms?: number
   /**
    * @maxItems 20
@@ -1871,6 +1872,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   target?: string[]
+  origin?: "playground"
   min_ms?: number
   /**
    * @maxItems 20
