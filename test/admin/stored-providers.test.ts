@@ -160,6 +160,9 @@ describe('an entry of the catalog that the store has', () => {
   it('is written by admins only, tested by operators, and named in the what-if of explain', async () => {
     for (const role of ['viewer', 'operator'] as const) {
       const own = await admin.token(role);
+      // With a store, an entry that is not saved is for admins to test.
+      const tested = await admin.ask('POST', '/providers:test', { token: own, body: { entry: spec() } });
+      expect([tested.status, tested.json.code]).toEqual([403, 'forbidden']);
       expect((await admin.ask('POST', '/providers', { token: own, body: { id: 'x', spec: spec() } })).status).toBe(403);
     }
     await create();
