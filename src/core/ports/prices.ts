@@ -9,7 +9,7 @@ export interface PricePort {
   withRule(extras: Extras, rule: object): Extras;
   /** Names of models at a provider that have a shipped price. */
   models(extras: Extras, provider: string): readonly string[];
-  /** What the same counts cost at each of these places. */
+  /** The cost of the same counts at each of these places. */
   quote(extras: Extras, question: PriceQuestion): readonly PriceQuote[];
 }
 

@@ -22,7 +22,7 @@ interface AskedTarget {
   readonly answered?: true;
 }
 
-/** What the tokens of a request would have cost at the targets of its config, and at each model of the catalog. */
+/** The cost of the tokens of a request at the targets of its config, and at each model of the catalog. */
 export const getCosts: Handler = async (call) => {
   const record = await recordOf(call);
   const prices = partOf('prices');
@@ -95,7 +95,7 @@ function targetsOf(record: RecordJson, { settings }: Call): readonly AskedTarget
   const asked = attempts.find(({ target }) => inConfig.some((one) => one.target === target && one.model === undefined));
   const seen = new Map<string, AskedTarget>();
   for (const one of inConfig) seen.set(one.target, { ...withModel(asked?.request_model), ...one });
-  // What the record has is what was done, also where the config has changed since.
+  // The record has what was done, also where the config has changed since.
   for (const one of [...(skipped as readonly AskedTarget[]), ...attempts]) {
     if (one.target === undefined) continue;
     const { target, target_name: name, provider } = one;

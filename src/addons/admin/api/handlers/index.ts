@@ -8,6 +8,7 @@ import { getCosts } from './costs.ts';
 import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
+import { PROVIDERS } from './providers.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
 import { createTokenObject, deleteToken, getToken, listTokens } from './tokens.ts';
 import { listLedger, listUsage } from './usage.ts';
@@ -40,6 +41,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('limits'),
   ...ofObjects('prices'),
   ...ofObjects('alerts'),
+  ...PROVIDERS,
   ...BUDGETS,
   'keys.rotate': rotateKey,
   'keys.revoke': revokeKey,
