@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer, request as send, type Server } from 'node:http';
 import { join } from 'node:path';
@@ -71,7 +72,12 @@ async function startProxy(prefix: string, port: number): Promise<{ readonly port
 /** The gateway as a process of its own, as people start it. */
 export async function startPlace({ prefix, workers, store, files, upstream }: PlaceSetup): Promise<Place> {
   const port = await freePort();
-  const state = { store: { type: 'sqlite', dir: 'state' }, owns: ['keys', 'budgets'], records: { days: 1 } };
+  const state = {
+    store: { type: 'sqlite', dir: 'state' },
+    owns: ['keys', 'budgets', 'providers'],
+    encryption_keys: `k1:${randomBytes(32).toString('base64')}`,
+    records: { days: 1 },
+  };
   const fleet = new Fleet({
     upstream,
     workers,

@@ -13,15 +13,9 @@ export type BudgetObject = ApiSchemas['budget'];
 export type ProposedPatch = ApiSchemas['draft'];
 export type ShownPlace = { readonly file: string; readonly line: number; readonly column?: number };
 
-interface CodeAndType {
-  readonly code?: string;
-  readonly type?: string;
-}
+type CodeAndType = { readonly code?: string; readonly type?: string };
 
-interface TokenCounts {
-  readonly input?: number;
-  readonly output?: number;
-}
+type TokenCounts = { readonly input?: number; readonly output?: number };
 
 /** A request in a list. */
 export type ListedRequest = Omit<ApiSchemas['request_line'], 'error' | 'tokens' | 'metadata'> & {

@@ -1,8 +1,15 @@
 import { useAction } from '../api/action.ts';
-import { dataUrl, demoCurl } from '../api/curl.ts';
-import { sendDemo } from '../api/demo.ts';
+import { refusalOf, stream } from '../api/client.ts';
+import { dataUrl, DEMO_BODY, demoCurl } from '../api/curl.ts';
 import { needs, session } from '../api/session.ts';
 import { Action, Command, Problem } from './states.tsx';
+
+/** Sends the demo request through the playground, as the key of the sample. */
+async function sendDemo(): Promise<void> {
+  const response = await stream('/playground', { body: { as: 'demo', path: '/v1/chat/completions', body: DEMO_BODY } });
+  if (!response.ok) throw refusalOf(await response.json().catch(() => undefined), response.status);
+  await response.text();
+}
 
 /** The demo request, as a command and as a button. */
 export function Demo() {

@@ -54,7 +54,7 @@ interface Refused {
 /** A refusal in its place: the rest of the page works. */
 export const Problem = ({ error, retry }: { readonly error: Refused; readonly retry?: (() => void) | undefined }) => (
   <div class="notice failed stack tight" role="alert">
-    <p>
+    <p class="pre">
       <strong>{error.code}</strong>: {error.message}
     </p>
     {error.errors.map(({ pointer, message }) => (

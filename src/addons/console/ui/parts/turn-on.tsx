@@ -1,6 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { Command } from './states.tsx';
-import type { FEATURES } from './features.ts';
+
+/** Lines of server.yaml that turn a feature on. */
+export const FEATURES = {
+  store: 'state:\n  store: { type: sqlite, dir: state }',
+  records: 'state:\n  store: { type: sqlite, dir: state }\n  records: { days: 7 }',
+  explain: 'admin:\n  explain: all',
+  content: 'admin:\n  content: true',
+} as const;
 
 /** A feature that is off: the lines of server.yaml that turn it on, to copy. */
 export const TurnOn = ({

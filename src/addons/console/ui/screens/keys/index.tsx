@@ -3,16 +3,15 @@ import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
-import { moment, plural } from '../../parts/format.ts';
+import { moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
-import { FEATURES } from '../../parts/features.ts';
-import { SearchField } from '../../parts/search-field.tsx';
-import { Empty, Loads } from '../../parts/states.tsx';
-import { TurnOn } from '../../parts/turn-on.tsx';
+import { Nothing, SearchField } from '../../parts/search-field.tsx';
+import { Loads } from '../../parts/states.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
-import { BudgetBar } from './budget-bar.tsx';
+import { BudgetBar } from './budget.tsx';
 import { loadObjects } from './load.ts';
 import { filterTree, treeOf, type KeyNode } from './tree.ts';
 
@@ -71,24 +70,10 @@ function Tree({
   readonly chosen: string | null;
 }) {
   if (nodes.length === 0)
-    return total === 0 ? (
-      <Empty title="No key yet">
-        <p>An application calls with a key. Its team and its organization may have budgets and limits.</p>
-        <p>
-          <a class="button" href="#/keys?add=1">
-            Create a key
-          </a>
-        </p>
-      </Empty>
-    ) : (
-      <Empty title="Nothing matches">
-        <p>The words hide {plural(total, 'key')}.</p>
-        <p>
-          <button type="button" onClick={() => setQuery({ q: undefined })}>
-            Clear the search
-          </button>
-        </p>
-      </Empty>
+    return (
+      <Nothing total={total} noun="key" add={['Create a key', '#/keys?add=1']}>
+        An application calls with a key. Its team and its organization may have budgets and limits.
+      </Nothing>
     );
   return (
     <table class="rows tree">

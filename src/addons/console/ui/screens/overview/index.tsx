@@ -7,11 +7,10 @@ import { address, go, setQuery } from '../../address.ts';
 import { zone } from '../../parts/prefs.ts';
 import { count, moment, ms, short, usd } from '../../parts/format.ts';
 import { Figures } from '../../parts/facts.tsx';
-import { FEATURES } from '../../parts/features.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
 import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
-import { TurnOn } from '../../parts/turn-on.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,

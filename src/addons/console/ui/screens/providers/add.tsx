@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
 import { curlOf, dataUrl } from '../../api/curl.ts';
 import { useAction } from '../../api/action.ts';
-import { needs, session } from '../../api/session.ts';
+import { needs, owns, session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import type { ShownEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
 import { TextField } from '../../parts/fields.tsx';
@@ -144,25 +144,37 @@ interface ResultProps {
   readonly problem: string | undefined;
 }
 
-/** A patch, in which a secret is named and not written. */
+/** Saved and sealed where the store owns entries; else a patch, in which a secret is named and not written. */
 function Result({ id, spec, fields, problem }: ResultProps) {
-  const draft = useSignal<ProposedPatch | undefined>(undefined);
-  const propose = useAction(async () => {
-    const body = { id, spec: withoutSecrets(id, spec, fields) };
-    draft.value = await ask(api.POST('/providers:draft', { params: {}, body }));
+  const done = useSignal<ProposedPatch | 'saved' | undefined>(undefined);
+  const inStore = owns('providers');
+  const { busy, error, run } = useAction(async () => {
+    if (inStore) {
+      await ask(api.POST('/providers', { params: {}, body: { id, spec } }));
+      done.value = 'saved';
+    } else {
+      const body = { id, spec: withoutSecrets(id, spec, fields) };
+      done.value = await ask(api.POST('/providers:draft', { params: {}, body }));
+    }
   });
+  const lack = problem ?? needs(inStore ? 'admin' : 'operator');
   return (
     <fieldset class="stack">
       <legend>4. The result</legend>
       <p class="row">
-        <Action kind="main" needs={problem ?? needs('operator')} busy={propose.busy.value} onClick={propose.run}>
-          Propose a patch
+        <Action kind="main" needs={done.value === 'saved' ? 'It is saved.' : lack} busy={busy.value} onClick={run}>
+          {inStore ? 'Save the entry' : 'Propose a patch'}
         </Action>
-        <span class="third">The entries are in catalog.yaml: you apply the patch, and the gateway reloads.</span>
+        <span class="third">
+          {inStore
+            ? 'The store keeps it, with its secrets sealed.'
+            : 'The entries are in catalog.yaml: you apply the patch, and the gateway reloads.'}
+        </span>
       </p>
-      {propose.error.value && <Problem error={propose.error.value} />}
-      {draft.value && <Patch draft={draft.value} />}
-      {draft.value && <Next id={id} />}
+      {error.value && <Problem error={error.value} />}
+      {done.value === 'saved' && <p class="notice ok">All processes serve with the entry.</p>}
+      {typeof done.value === 'object' && <Patch draft={done.value} />}
+      {done.value && <Next id={id} />}
     </fieldset>
   );
 }

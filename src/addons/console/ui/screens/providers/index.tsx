@@ -1,4 +1,6 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { settingsTurn } from '../../api/live.ts';
@@ -7,11 +9,12 @@ import { needs } from '../../api/session.ts';
 import type { ShownEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { duration, plural } from '../../parts/format.ts';
-import { SearchField } from '../../parts/search-field.tsx';
-import { Action, Empty, Loads } from '../../parts/states.tsx';
+import { Nothing, SearchField } from '../../parts/search-field.tsx';
+import { Action, Loads } from '../../parts/states.tsx';
 import { AddProvider } from './add.tsx';
 import { createTestRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
@@ -60,7 +63,7 @@ export function Providers() {
             }
           </Loads>
         </div>
-        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} />}
+        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} onChange={list.reload} />}
       </div>
     </>
   );
@@ -102,18 +105,9 @@ function Entries({ entries, words, chosen }: EntriesProps) {
     .toSorted(byHealth);
   if (shown.length === 0)
     return (
-      <Empty title={entries.length === 0 ? 'No provider yet' : 'Nothing matches'}>
-        <p>
-          {entries.length === 0
-            ? 'Requests go to entries of the catalog.'
-            : `The words hide ${plural(entries.length, 'provider')}.`}
-        </p>
-        <p>
-          <a class="button" href={entries.length === 0 ? '#/providers?add=1' : '#/providers'}>
-            {entries.length === 0 ? 'Add a provider' : 'Clear the search'}
-          </a>
-        </p>
-      </Empty>
+      <Nothing total={entries.length} noun="provider" add={['Add a provider', '#/providers?add=1']}>
+        Requests go to entries of the catalog.
+      </Nothing>
     );
   return (
     <table class="rows entries">
@@ -151,7 +145,12 @@ function Entries({ entries, words, chosen }: EntriesProps) {
   );
 }
 
-function EntryDetail({ entry }: { readonly entry: ShownEntry }) {
+interface EntryProps {
+  readonly entry: ShownEntry;
+  readonly onChange: () => void;
+}
+
+function EntryDetail({ entry, onChange }: EntryProps) {
   const run = useMemo(createTestRun, [entry.slug]);
   useEffect(() => run.stop, [run]);
   const { project } = entry.credential;
@@ -187,8 +186,34 @@ function EntryDetail({ entry }: { readonly entry: ShownEntry }) {
         </a>
       </p>
       <TestSteps run={run} />
-      <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
+      {entry.owner === 'store' ? (
+        <Remove entry={entry} onChange={onChange} />
+      ) : (
+        <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
+      )}
     </Drawer>
+  );
+}
+
+function Remove({ entry: { id, etag, targets }, onChange }: EntryProps) {
+  const open = useSignal(false);
+  const close = (): void => void (open.value = false);
+  const remove = useAction(async () => {
+    await ask(api.DELETE('/providers/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
+    setQuery({ entry: undefined });
+    onChange();
+  });
+  return (
+    <p>
+      <Action kind="danger" needs={needs('admin')} onClick={() => void (open.value = true)}>
+        Delete the entry
+      </Action>
+      {open.value && (
+        <Confirm id={id} verb="Delete the entry" doing={remove} onClose={close}>
+          <p>Requests that name it get 400. {plural(targets.length, 'target')} of configs name it.</p>
+        </Confirm>
+      )}
+    </p>
   );
 }
 

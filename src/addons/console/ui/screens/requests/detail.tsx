@@ -13,7 +13,7 @@ import { Copy, Loads } from '../../parts/states.tsx';
 import { Tests } from '../../parts/tests.tsx';
 import { curlOfRecord } from './curl.ts';
 import { Texts } from './texts.tsx';
-import { failureOf, timelineOf, isRescued } from './timeline.ts';
+import { failureOf, isRescued, timelineOf, type TimelineRow } from './timeline.ts';
 
 /** The record of one request. */
 export function RequestDetail({ id, line }: { readonly id: string; readonly line: ListedRequest | undefined }) {
@@ -136,15 +136,8 @@ function Timeline({ request }: { readonly request: ShownRequest }) {
         <p class="second">No target was tried.</p>
       ) : (
         <div class="timeline">
-          {rows.map(({ provider, model, target, segments, status }, index) => (
-            <TimelineLane
-              key={index}
-              name={provider}
-              model={model}
-              target={target}
-              segments={segments}
-              status={status}
-            />
+          {rows.map((row, index) => (
+            <TimelineLane key={index} {...row} />
           ))}
           <p class="axis">
             <span>0</span>
@@ -162,14 +155,10 @@ function Timeline({ request }: { readonly request: ShownRequest }) {
   );
 }
 
-type Lane = Pick<ReturnType<typeof timelineOf>[number], 'model' | 'target' | 'segments' | 'status'> & {
-  readonly name: string;
-};
-
-const TimelineLane = ({ name, model, target, segments, status }: Lane) => (
+const TimelineLane = ({ provider, model, target, segments, status }: TimelineRow) => (
   <>
-    <span class="cut" title={`${target}: @${name}/${model}`}>
-      {name} <span class="third">{model}</span>
+    <span class="cut" title={`${target}: @${provider}/${model}`}>
+      {provider} <span class="third">{model}</span>
     </span>
     <span class="lane" role="img" aria-label={segments.map(({ title }) => title).join(', ') || 'nothing was sent'}>
       {segments.map(({ kind, from, size, title }, index) => (

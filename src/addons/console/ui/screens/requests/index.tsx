@@ -9,14 +9,13 @@ import { isFilter } from '../../parts/filter-text.ts';
 import { clock, count, moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { useKeys } from '../../parts/shortcuts.ts';
-import { FEATURES } from '../../parts/features.ts';
+import { Demo } from '../../parts/demo.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
-import { TurnOn } from '../../parts/turn-on.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
 import { COLUMNS, NARROW } from './columns.tsx';
 import { RequestDetail } from './detail.tsx';
-import { FirstRequest } from './first.tsx';
 import { isIn, STATES, step, valuesOf } from './rows.ts';
 import { filterOf, RequestStore } from './store.ts';
 import { Strip } from './strip.tsx';
@@ -73,7 +72,14 @@ export function Requests() {
         {store.rows.all.length > 0 && <Strip rows={store.covered()} query={query} />}
       </header>
       <Notices store={store} />
-      {isFirst && row === null ? <FirstRequest /> : <List rows={rows} />}
+      {isFirst && row === null ? (
+        <Empty title="Waiting for the first request">
+          <p>Send one from a terminal. It appears here while it runs.</p>
+          <Demo />
+        </Empty>
+      ) : (
+        <List rows={rows} />
+      )}
     </>
   );
 }

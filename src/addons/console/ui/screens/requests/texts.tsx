@@ -3,9 +3,8 @@ import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { session } from '../../api/session.ts';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
-import { FEATURES } from '../../parts/features.ts';
 import { Action, Problem } from '../../parts/states.tsx';
-import { TurnOn } from '../../parts/turn-on.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 
 /** The texts of a request take a right of their own, and each reading is in the audit. */
 export function Texts({ request }: { readonly request: ShownRequest }) {
