@@ -22,7 +22,6 @@ const FIXED: readonly Goal[] = [
     .map(({ name, path }): Goal => ({ kind: 'screen', name, to: path })),
   { kind: 'do', name: 'Add a provider', to: '/providers?add=1' },
   { kind: 'do', name: 'Create a key', to: '/keys?add=1' },
-  { kind: 'do', name: 'Show the failed requests', to: '/requests?state=failed' },
 ];
 
 /** Where an object is shown; others are found where requests name them. */

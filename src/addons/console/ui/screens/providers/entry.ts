@@ -202,7 +202,8 @@ export function readServiceAccount(text: string): ServiceAccount {
 
 export interface ShownStep {
   readonly name: string;
-  readonly ok: boolean;
+  /** Null: there was nothing to check. */
+  readonly ok: boolean | null;
   readonly ms?: number;
   readonly code?: string;
   readonly message?: string;
@@ -213,7 +214,7 @@ export const STEP_WORDS: Readonly<Record<string, string>> = {
   settings: 'The settings are valid',
   address: 'The address is allowed',
   dns: 'The name is found',
-  tls: 'The connection is private',
+  connect: 'The server is reached',
   clock: 'The clocks agree',
   token: 'A token is given',
   permission: 'The permission is there',
