@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request as send, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { appears } from '../admin/kit.ts';
 import { Fleet } from '../cli/workers.testkit.ts';
@@ -72,8 +73,9 @@ async function startProxy(prefix: string, port: number): Promise<{ readonly port
 /** The gateway as a process of its own, as people start it. */
 export async function startPlace({ prefix, workers, store, files, upstream }: PlaceSetup): Promise<Place> {
   const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-journey-'));
   const state = {
-    store: { type: 'sqlite', dir: 'state' },
+    store: { type: 'sqlite', dir: folder },
     owns: ['keys', 'budgets', 'providers'],
     encryption_keys: `k1:${randomBytes(32).toString('base64')}`,
     records: { days: 1 },
@@ -92,12 +94,12 @@ export async function startPlace({ prefix, workers, store, files, upstream }: Pl
     page: proxy ? `http://127.0.0.1:${proxy.port}${prefix}/ui/` : `${admin}/ui/`,
     url,
     configs: fleet.dir,
-    token: store ? await adminToken(admin, join(fleet.dir, 'state')) : undefined,
+    token: store ? await adminToken(admin, folder) : undefined,
     said: () => fleet.said,
     async close() {
       await proxy?.close();
       await fleet.end();
-      rmSync(fleet.dir, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

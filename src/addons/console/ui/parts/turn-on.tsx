@@ -3,8 +3,8 @@ import { Command } from './states.tsx';
 
 /** Lines of server.yaml that turn a feature on. */
 export const FEATURES = {
-  store: 'state:\n  store: { type: sqlite, dir: state }',
-  records: 'state:\n  store: { type: sqlite, dir: state }\n  records: { days: 7 }',
+  store: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }',
+  records: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }\n  records: { days: 7 }',
   explain: 'admin:\n  explain: all',
   content: 'admin:\n  content: true',
 } as const;
