@@ -110,10 +110,9 @@ function Foot() {
           <p>
             {now.user} · {now.role}
           </p>
-          {now.session && (
-            <button type="button" class="plain" onClick={signOut}>
-              Sign out
-            </button>
+          {now.session && <Switch title="End the session" word="Sign out" onClick={signOut} />}
+          {!now.session && now.features.store && (
+            <Switch title="With an admin token" word="Sign in" onClick={() => (signInNeeded.value = true)} />
           )}
         </>
       )}

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useAction } from './api/action.ts';
 import { api, ask } from './api/client.ts';
-import { keepHalf, resume } from './api/session.ts';
+import { keepHalf, resume, session, signInNeeded } from './api/session.ts';
 import { TextField } from './parts/fields.tsx';
 import { Dialog } from './parts/dialog.tsx';
 import { Problem } from './parts/states.tsx';
@@ -16,7 +16,7 @@ export function SignIn() {
     resume(next);
   });
   return (
-    <Dialog title="Sign in" onClose={() => {}} fixed>
+    <Dialog title="Sign in" onClose={() => void (signInNeeded.value = false)} fixed={session.value === undefined}>
       <form
         class="stack"
         onSubmit={(event) => {
