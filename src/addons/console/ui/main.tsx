@@ -29,14 +29,16 @@ const close = (): void => void (over.value = undefined);
 
 function App() {
   // Who calls, and again when the settings have changed: rights and features may be others.
-  const load = useLoad(`session ${settingsTurn.value}`, async (signal) => {
+  // Again when the settings have changed: rights and features may be others.
+  const read = async (signal: AbortSignal): Promise<void> => {
     try {
       resume(await ask(api.GET('/session', { params: {}, signal })));
     } catch (error) {
       if (!(error instanceof ApiRefusal) || error.status !== 401) throw error;
       signInNeeded.value = true;
     }
-  });
+  };
+  const load = useLoad('session', read, settingsTurn.value);
   useEffect(() => {
     if (session.value) startLive();
   }, [session.value]);

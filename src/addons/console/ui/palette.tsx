@@ -62,8 +62,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     go(goal.to);
   };
   const press = (event: KeyboardEvent): void => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Enter') take(goals[at.value]);
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by === undefined) return;
     event.preventDefault();
     at.value = (at.value + by + goals.length) % Math.max(1, goals.length);

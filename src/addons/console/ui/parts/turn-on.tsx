@@ -6,7 +6,6 @@ export const FEATURES = {
   store: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }',
   records: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }\n  records: { days: 7 }',
   explain: 'admin:\n  explain: all',
-  content: 'admin:\n  content: true',
 } as const;
 
 /** A feature that is off: the lines of server.yaml that turn it on, to copy. */

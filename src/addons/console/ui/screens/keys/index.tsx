@@ -18,7 +18,7 @@ import { filterTree, treeOf, type KeyNode } from './tree.ts';
 /** Organizations, their teams and keys, and what is left of their budgets. */
 export function Keys() {
   const { query } = address.value;
-  const load = useLoad(`keys ${settingsTurn.value}`, loadObjects);
+  const load = useLoad('keys', loadObjects, settingsTurn.value);
   const [key, node] = [query.get('key'), query.get('node')];
   const { data } = load.state.value;
   return (

@@ -34,7 +34,7 @@ const REFRESH_MS = 15_000;
 export function Overview() {
   const range = (Object.keys(RANGES) as RangeName[]).find((name) => name === address.value.query.get('range')) ?? '1h';
   const stats = useLoad(range, (signal) => loadOverview(range, signal));
-  const state = useLoad(`state ${settingsTurn.value}`, loadState);
+  const state = useLoad('state', loadState, settingsTurn.value);
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && stats.reload(), REFRESH_MS);
     return () => clearInterval(timer);

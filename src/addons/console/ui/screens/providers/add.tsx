@@ -66,7 +66,7 @@ function freeSlug(kind: string, taken: readonly string[]): string {
 }
 
 function EntryForm({ kind, entries }: { readonly kind: OfferedKind; readonly entries: readonly ShownEntry[] }) {
-  const taken = entries.map(({ slug }) => slug);
+  const taken = useMemo(() => entries.map(({ slug }) => slug), []);
   const fields = useMemo(() => fieldsOf(kind), [kind]);
   const slug = useSignal(freeSlug(kind.kind, taken));
   const values = useSignal<FormValues>({});

@@ -24,9 +24,9 @@ export function Providers() {
   const { query } = address.value;
   const adding = query.has('add');
   const chosen = query.get('entry');
-  const list = useLoad(`providers ${settingsTurn.value}`, (signal) =>
-    allOf((page) => ask(api.GET('/providers', { params: { query: page }, signal }))),
-  );
+  const read = (signal: AbortSignal) =>
+    allOf((page) => ask(api.GET('/providers', { params: { query: page }, signal })));
+  const list = useLoad('providers', read, settingsTurn.value);
   const kinds = useLoad(
     adding ? 'kinds' : undefined,
     async (signal) => (await ask(api.GET('/providers/kinds', { params: {}, signal }))).items,
