@@ -28,7 +28,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** Files that people open from a page. Sources and tests are for those who have the repository. */
-const FILES = /^(?:configs|schemas|data|deploy)\/.*\.(?:yaml|json|service)$|^docs\/console\/.*\.png$|^(?:LICENSE|Dockerfile|compose\.yaml)$/;
+const FILES =
+  /^(?:configs|schemas|data|deploy)\/.*\.(?:yaml|json|service)$|^docs\/console\/.*\.png$|^(?:LICENSE|Dockerfile|compose\.yaml)$/;
 
 /** The place of a file in the site; undefined where it is no page of it. */
 export function sitePath(file: string): string | undefined {
