@@ -28,7 +28,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** Files that people open from a page. Sources and tests are for those who have the repository. */
-const FILES = /^(?:configs|schemas|data|deploy)\/.*\.(?:yaml|json|service)$|^(?:LICENSE|Dockerfile|compose\.yaml)$/;
+const FILES =
+  /^(?:configs|schemas|data|deploy)\/.*\.(?:yaml|json|service)$|^docs\/console\/.*\.png$|^(?:LICENSE|Dockerfile|compose\.yaml)$/;
 
 /** The place of a file in the site; undefined where it is no page of it. */
 export function sitePath(file: string): string | undefined {
@@ -108,10 +109,10 @@ function withLinks(text: string, targetOf: (link: string) => string | undefined)
       part.startsWith('```')
         ? part
         : part.replaceAll(
-            /(?<!!)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?![a-z]+:)([^)\s]+)\)/g,
-            (_, label: string, link: string) => {
+            /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?![a-z]+:)([^)\s]+)\)/g,
+            (_, image: string, label: string, link: string) => {
               const target = targetOf(link);
-              return target === undefined ? label : `[${label}](${target})`;
+              return target === undefined ? label : `${image}[${label}](${target})`;
             },
           ),
     )

@@ -62,6 +62,7 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'tokens.delete': { path: '/tokens/ID' },
   'requests.list': { path: '/requests?state=complete&label.app=search' },
   'requests.get': { path: '/requests/served' },
+  'requests.costs': { path: '/requests/served/costs' },
   'requests.explain': { path: '/explain', body: { key: 'test', body: { model: '@sim/m', messages: [] } } },
   'requests.explained': { path: '/explain/EXPLAIN_ID' },
   'session.get': { path: '/session' },
@@ -76,6 +77,9 @@ export const CALLS: Readonly<Record<OperationId, SampleCall>> = {
   'providers.list': { path: '/providers' },
   'providers.kinds': { path: '/providers/kinds' },
   'providers.get': { path: '/providers/sim' },
+  'providers.create': { path: '/providers', body: { id: 'NEW', spec: { provider: 'simulator' } } },
+  'providers.patch': { path: '/providers/ID', body: { spec: { models: ['m'] } } },
+  'providers.delete': { path: '/providers/ID' },
   'providers.test': { path: '/providers:test', body: { slug: 'sim' } },
   'providers.draft': {
     path: '/providers:draft',
@@ -94,8 +98,19 @@ export const sampleOf = (kind: string, id: string, node: string): object => {
   if (kind === 'tokens') return { id, role: 'viewer' };
   if (kind === 'prices') return { id, spec: { model: 'm', usd: { input: 1, output: 2 } } };
   if (kind === 'alerts') return { id, spec: WEBHOOK };
+  if (kind === 'providers') return { id, spec: { provider: 'simulator' } };
   if (kind === 'budgets') return { id, spec: { node, cap: '10 USD', period: 'day' } };
   return { id, spec: kind === 'limits' ? { node, concurrency: 5 } : {} };
 };
 
-export const CREATED_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits', 'prices', 'alerts', 'tokens'];
+export const CREATED_KINDS = [
+  'organizations',
+  'teams',
+  'keys',
+  'budgets',
+  'limits',
+  'prices',
+  'alerts',
+  'providers',
+  'tokens',
+];

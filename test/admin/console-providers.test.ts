@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
-import { startAdmin, type AdminGateway } from './kit.ts';
+import { FILE_KEY, startAdmin, type AdminGateway } from './kit.ts';
 import { openStream } from './live.testkit.ts';
 
 const GOOD = 'sk-good-0123456789-abcdefghij';
@@ -173,11 +173,24 @@ describe('the playground', () => {
   const body = { model: '@openai/gpt-4o', messages: [{ role: 'user', content: 'Hi' }] };
 
   it('sends a request as a key, which the records name', async () => {
-    const played = await ask('POST', '/playground', { as: 'test', body });
-    expect([played.status, played.headers['x-gatehouse-status']]).toEqual([200, '200']);
-    expect(played.text).toContain('hello from the model');
+    const reply = await ask('POST', '/playground', { as: 'test', body });
+    expect([reply.status, reply.headers['x-gatehouse-status']]).toEqual([200, '200']);
+    expect(reply.text).toContain('hello from the model');
     const { items } = (await ask('GET', '/requests?limit=1')).json;
     expect(items).toMatchObject([{ key_id: 'test', origin: 'playground', state: 'complete' }]);
+    const played = `/requests/${items[0].request_id}`;
+    expect((await ask('GET', played)).json).toMatchObject({ origin: 'playground' });
+    // Nobody else has it, whatever id a caller gives to a request.
+    const own = { authorization: `Bearer ${FILE_KEY}`, 'x-request-id': 'playground-of-a-caller' };
+    const sent = await fetch(`${admin.gateway.data.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...own },
+      body: JSON.stringify(body),
+    });
+    await sent.arrayBuffer();
+    const of = (await ask('GET', '/requests?origin=playground')).json.items;
+    expect(of.map(({ request_id: id }: { request_id: string }) => `/requests/${id}`)).toEqual([played]);
+    expect((await ask('GET', '/requests?origin=x')).status).toBe(400);
     const refused = await ask('POST', '/playground', { as: 'test', body: { model: '@none/m', messages: [] } });
     expect([refused.status, refused.headers['x-gatehouse-status']]).toEqual([200, '400']);
   });

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
+import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { Fleet } from '../cli/workers.testkit.ts';
 import { KEY } from '../support/gateway.ts';
 import { json, openaiReply, startUpstream } from '../support/upstream.ts';
@@ -32,11 +33,16 @@ it(
     ended.push(() => upstream.close());
     const folder = join(top, 'state');
     const port = await freePort();
-    const state = { store: { type: 'sqlite', dir: folder }, records: { days: 1 } };
+    const state = {
+      store: { type: 'sqlite', dir: folder },
+      records: { days: 1 },
+      owns: ['providers'],
+      encryption_keys: KEYS,
+    };
     const fleet = new Fleet({
       upstream: upstream.url,
       server: { admin: { port }, default_config: 'default', state },
-      gateway: { default: { provider: '@own' } },
+      gateway: { default: { provider: '@own' }, any: {} },
     });
     ended.push(() => fleet.end());
     const { url } = await fleet.listens();
@@ -81,5 +87,20 @@ it(
     );
     const { items } = (await send(admin, 'GET', '/admin/v1/providers', { token })).json;
     expect(items[0].targets[0].health.map(({ worker }: { worker: number }) => worker)).toEqual([1, 2]);
+    const entry = {
+      provider: 'openai',
+      base_url: `${upstream.url}/v1`,
+      allow_insecure: true,
+      api_key: 'sk-0123456789',
+    };
+    const saved = { token, body: { id: 'saved', spec: entry } };
+    expect((await send(admin, 'POST', '/admin/v1/providers', saved)).status).toBe(201);
+    // A config's provider and a model's have to agree.
+    const headers = { authorization: `Bearer ${KEY}`, connection: 'close', 'x-gateway-config': 'any' };
+    for (const _ of ids) {
+      const body = { ...chat, model: '@saved/m' };
+      const { status, text } = await send(url, 'POST', '/v1/chat/completions', { headers, body });
+      expect([status, text]).toEqual([200, expect.stringContaining('hello from')]);
+    }
   },
 );

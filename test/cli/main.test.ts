@@ -171,9 +171,26 @@ export default definePlugin({
     while (!err.includes('Try it')) await new Promise((resolve) => child.stderr.once('data', resolve));
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-    expect(err).toMatch(/^[^\n]*keys\.yaml:1:114: warning: the key `old` has expired\nGatehouse listens on /);
+    expect(err).toMatch(
+      /^[^\n]*keys\.yaml:1:114: warning: the key `old` has expired\n(?:Console: http\S+\/ui\/\n)?Gatehouse listens on /,
+    );
     const lines = out.split('\n').filter((line) => line !== '');
     expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'));
+  });
+
+  it('serve names the console first, whose page a checkout has built by the time that it opens', async () => {
+    dir = writeSettings({ server: { ...AT_ONCE, admin: { port: 0 } } });
+    const child = spawn(process.execPath, [MAIN, 'serve', '--configs', dir], { cwd: packageFile('') });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    let err = '';
+    child.stderr.on('data', (piece: Buffer) => (err += piece.toString()));
+    child.stdout.resume();
+    while (!err.includes('Try it')) await new Promise((resolve) => child.stderr.once('data', resolve));
+    const [, url] = /^Console: (http:\/\/127\.0\.0\.1:\d+\/ui\/)\n/.exec(err)!;
+    const page = await (await fetch(url!)).text();
+    expect(page).toMatch(/<script[^>]* src="\.?\/?main-[\w-]{8}\.js"/);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
   });
 
   it('serve lets a running stream end after SIGTERM and then stops', async () => {

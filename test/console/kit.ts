@@ -27,6 +27,10 @@ export interface Look {
   readonly width?: 1280 | 390;
 }
 
+export const LOOKS: readonly Required<Look>[] = (['light', 'dark'] as const).flatMap((theme) =>
+  ([1280, 390] as const).map((width) => ({ theme, width })),
+);
+
 /** Complaints that a test provokes by an answer that is no success. */
 const EXPECTED = /^error: Failed to load resource: the server responded with a status of [45]/;
 
@@ -43,15 +47,14 @@ export async function openPage(
   });
   const page = await context.newPage();
   const complaints: string[] = [];
-  const own = new URL(url).origin;
   page.on('console', (message) => {
     const text = `${message.type()}: ${message.text()}`;
     if (['error', 'warning'].includes(message.type()) && !EXPECTED.test(text)) complaints.push(text);
   });
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
   page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (protocol.startsWith('http') && origin !== own) complaints.push(`another host: ${request.url()}`);
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol.startsWith('http') && hostname !== '127.0.0.1') complaints.push(`another host: ${request.url()}`);
   });
   await context.addInitScript(
     "document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))",

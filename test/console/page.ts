@@ -22,7 +22,7 @@ export interface RecordedPage {
   readonly url: string;
   /** The calls that came, `GET /requests?limit=200`. */
   readonly calls: string[];
-  readonly answers: Record<string, Recorded>;
+  answers: Readonly<Record<string, Recorded>>;
   readonly bodies: string[];
   close(): Promise<void>;
 }
@@ -39,13 +39,13 @@ export async function serveRecorded(answers: Record<string, Recorded>, prefix = 
     request.setEncoding('utf8').on('data', (text: string) => texts.push(text));
     request.on('end', () => {
       if (texts.length > 0) bodies.push(texts.join(''));
-      answer(answers[`${request.method} ${path}`], { request, response, query: searchParams });
+      answer(page.answers[`${request.method} ${path}`], { request, response, query: searchParams });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  return {
+  const page: RecordedPage = {
     url: `http://127.0.0.1:${port}${prefix}/ui/`,
     calls,
     bodies,
@@ -56,6 +56,7 @@ export async function serveRecorded(answers: Record<string, Recorded>, prefix = 
         server.closeAllConnections();
       }),
   };
+  return page;
 }
 
 function answer(

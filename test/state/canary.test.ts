@@ -24,6 +24,8 @@ const CANARIES: Readonly<Record<string, string>> = {
   storeWebhook: `whsec_${Buffer.alloc(32, 5).toString('base64')}`,
   otherStoreWebhook: `whsec_${Buffer.alloc(32, 6).toString('base64')}`,
   storeWebhookPath: 'canary-path-of-the-store',
+  storedProvider: 'canary-key-of-an-entry-in-the-store-4b21d7',
+  storedHeader: 'canary-header-of-an-entry-in-the-store-9e03aa',
 };
 
 /** What a secret looks like in text, in a header of `Basic`, and in a column of bytes. */
@@ -80,18 +82,33 @@ const PLACES = [
   /^gatehouse state export$/,
 ];
 
-/** All answers of the admin API to reads, the exports among them. */
+/** Reads that take a parameter. */
+const ASKED: Readonly<Record<string, string>> = {
+  '/settings/file': '?path=catalog.yaml',
+  '/settings/places': '?config=default',
+  '/find': '?q=a',
+};
+
+/** All answers of the admin API to reads, the exports among them. Streams have no end. */
 async function answersOf(admin: AdminGateway, token: string): Promise<Place[]> {
   const document = (await admin.ask('GET', '/openapi.json', { token })).json;
   const lists = Object.entries<Record<string, unknown>>(document.paths)
     .filter(([, methods]) => 'get' in methods)
     .map(([path]) => path.replace(/^\/admin\/v1/, ''))
-    .filter((path) => !path.includes('{'));
+    .filter((path) => !path.includes('{') && path !== '/stream')
+    .map((path) => path + (ASKED[path] ?? ''));
   expect(lists.length).toBeGreaterThan(10);
   const exports = ['usage?by=key&', 'ledger?'].flatMap((path) =>
     ['csv', 'jsonl'].map((format) => `/${path}format=${format}`),
   );
-  const objects = ['/keys/stored', '/keys/test', '/alerts/stored', '/alerts/file', '/prices/stored'];
+  const objects = [
+    '/keys/stored',
+    '/keys/test',
+    '/alerts/stored',
+    '/alerts/file',
+    '/prices/stored',
+    '/providers/stored',
+  ];
   const explained = ['/usage?by=user&step=hour', '/ledger?limit=200', '/audit?limit=200'];
   const answers: Place[] = [];
   for (const path of [...lists, ...exports, ...objects, ...explained]) {
@@ -183,7 +200,14 @@ it('Secrets are in no spool, ledger, export, backup, snapshot, row of the audit 
     await call('POST', '/alerts', { id: 'stored', spec: { ...spec, secret: CANARIES['storeWebhook'] } });
     await call('PATCH', '/alerts/stored', { spec: { secret: CANARIES['otherStoreWebhook'] } });
     await call('POST', '/prices', { id: 'stored', spec: { model: 'priced', usd: { input: 1, output: 1 } } });
+    const entry = { provider: 'openai', ...local, secret_headers: { 'x-entrance': CANARIES['storedHeader'] } };
+    await call('POST', '/providers', { id: 'stored', spec: { ...entry, api_key: CANARIES['storedProvider'] } });
+    await call('PATCH', '/providers/stored', { spec: { models: ['priced'] } });
     // Wrong calls, which the audit has too.
+    const wrong = { ...entry, api_key: CANARIES['storedProvider'], colour: CANARIES['storedHeader'] };
+    const refused = await admin.ask('POST', '/providers', { token, body: { id: 'wrong', spec: wrong } });
+    expect(refused.status).toBe(422);
+    places.push({ name: 'a refused entry', text: refused.text });
     await admin.ask('DELETE', '/keys/stored', { token: `${token}x` });
     await admin.ask('POST', '/keys', { token, body: { id: 'wrong', spec: { key: CANARIES['vendorKey'] } } });
 
@@ -207,6 +231,7 @@ it('Secrets are in no spool, ledger, export, backup, snapshot, row of the audit 
       expect(await ask(one, '@own/gemini-2.5-flash', 'hi')).toBe(200);
       expect(await ask(one, '@openai/priced', 'hi')).toBe(200);
       expect(await ask(one, '@openai/priced', 'echo')).toBe(400);
+      expect(await ask(one, '@stored/priced', 'echo')).toBe(400);
       expect(await ask(one, '@claude/claude-haiku-4-5', 'late', { stream: true })).toBe(200);
       expect(await ask(one, '@openai/unpriced', 'hi')).toBe(200);
       look();

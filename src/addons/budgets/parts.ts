@@ -13,6 +13,7 @@ import { checkStored } from './settings/check-stored.ts';
 import { checkUnpriced, checkVendors } from './settings/check-models.ts';
 import { extrasWithRule, readPriceFiles } from './settings/price-files.ts';
 import { shippedPrice } from './prices/price-table.ts';
+import { pricedModels, quoteCosts } from './record/quote-costs.ts';
 import { periodsOf } from './limits/periods.ts';
 
 export const parts: AddOnParts = {
@@ -22,7 +23,7 @@ export const parts: AddOnParts = {
   metrics: BUDGET_METRICS,
   compileNode: compileNodeOf,
   periodAt: (budget, now) => periodsOf(budget, now).at(now),
-  prices: { of: shippedPrice, withRule: extrasWithRule },
+  prices: { of: shippedPrice, withRule: extrasWithRule, models: pricedModels, quote: quoteCosts },
   extraFiles: [readPriceFiles],
   storeSettings: ({ state }) => compileState(state),
   restartOnly: STATE_AT_START,

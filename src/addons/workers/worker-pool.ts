@@ -6,6 +6,8 @@ import type { Address } from '../../core/http/listener/listeners.ts';
 import type { AskParts } from '../../core/process/ask-parts.ts';
 import type { WorkerPool, WorkerPoolTools } from '../../core/process/running-gateway.ts';
 import type { InForce } from '../../core/process/reload.ts';
+import { messageOf } from '../../core/kernel/outside/thrown.ts';
+import { aboutFile, type Diagnostic } from '../../core/settings/source/diagnostic.ts';
 import { CannotFork, failureOf, forkWorker, pauseBefore, setUpFork, WorkersFailed } from './fork.ts';
 import { Connections } from './connections.ts';
 import { WORKER_METRICS } from './metrics.ts';
@@ -97,9 +99,9 @@ export class WorkerProcessPool implements WorkerPool {
     return address!;
   }
 
-  async spread(inForce: InForce): Promise<void> {
+  async spread(inForce: InForce): Promise<readonly Diagnostic[]> {
     this.#inForce = inForce;
-    await Promise.all(this.#serving().map((member) => this.#reload(member)));
+    return (await Promise.all(this.#serving().map((member) => this.#reload(member)))).flat();
   }
 
   async scrape(accept: string | undefined): Promise<{ readonly contentType: string; readonly text: string }> {
@@ -327,18 +329,24 @@ export class WorkerProcessPool implements WorkerPool {
     this.#replace(member, { code: 1, signal: '', held: NO_LOAD });
   }
 
-  async #reload(member: Member): Promise<void> {
+  /** The mistakes that the worker finds. */
+  async #reload(member: Member): Promise<readonly Diagnostic[]> {
     const { log, metrics } = this.#tools;
     const args = this.#sent(this.#inForce!);
     try {
       const { refused } = await member.channel.ask('reload', args, RELOAD_LIMIT_MS);
-      if (!refused) return;
+      if (!refused) return [];
       const diagnostics = refused.map(({ file, line, column, message }) => ({ file, line, column, message }));
       log.error({ worker: member.worker.id, diagnostics }, 'a worker refused the settings');
+      metrics.settingsRefused();
+      return refused;
     } catch (err) {
       log.error({ err, worker: member.worker.id }, 'a worker did not apply the settings');
+      metrics.settingsRefused();
+      return [
+        aboutFile(this.#options.configs, `worker ${member.worker.id} did not apply the settings: ${messageOf(err)}`),
+      ];
     }
-    metrics.settingsRefused();
   }
 
   #count(): void {

@@ -9,6 +9,7 @@ import { CannotListen } from '../http/listener/listeners.ts';
 import { formatDiagnostics, SettingsRefused } from '../settings/source/diagnostic.ts';
 import { HOST_VARIABLE } from '../settings/compile/server-settings.ts';
 import { partOf } from '../process/add-on-parts.ts';
+import { portOf } from '../process/process-part.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { welcome } from './welcome.ts';
 import { availableParallelism } from 'node:os';
@@ -42,6 +43,8 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   hangup.listen(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));
+  // A checkout builds the page meanwhile, so that nobody waits for it.
+  if (gateway.admin) void portOf(gateway.parts, 'console')?.page('');
   const signal = await options.stopped;
   writeCompiledCode();
   // The delay is for load balancers; with Ctrl-C there is none.

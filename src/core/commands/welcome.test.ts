@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.ts';
 import { Secret } from '../../plugin/index.ts';
+import type { ProcessPart } from '../process/process-part.ts';
 import { welcome } from './welcome.ts';
 
 const address = (host: string, port: number) => ({
@@ -19,6 +20,7 @@ interface Start {
   readonly statusHost?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly server?: ServerFile;
+  readonly parts?: ProcessPart[];
 }
 
 function text({
@@ -30,6 +32,7 @@ function text({
   statusHost = host,
   env = {},
   server = prefixes ? { header_prefixes: prefixes } : {},
+  parts = [],
 }: Start): string {
   const started = {
     data: address(host, 8787),
@@ -40,6 +43,7 @@ function text({
       catalog: { providers },
       keys: { keys: [{ id: 'a', key: new Secret(key, 'test') }] },
     },
+    parts,
   };
   return welcome(started, env);
 }
@@ -58,6 +62,19 @@ describe('the first line of the start', () => {
     [8788, `${both}; request records (/admin/v1/requests) on http://127.0.0.1:8788`],
   ])('has the addresses of all listeners (admin: %s)', (admin, line) => {
     expect(text({ admin }).split('\n')[0]).toBe(line);
+  });
+});
+
+describe('the address of the console', () => {
+  // Only its presence counts.
+  const parts = [{ console: {} } as ProcessPart];
+
+  it('is the first line, where the build has one and its listener is on', () => {
+    expect(text({ admin: 8788, parts }).split('\n').slice(0, 2)).toEqual([
+      'Console: http://127.0.0.1:8788/ui/',
+      expect.stringMatching(/^Gatehouse listens on /),
+    ]);
+    expect(text({ parts })).toMatch(/^Gatehouse listens on /);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { CatalogEntry, ServerFile } from '../../../schemas/types.generated.ts';
 import type { Address } from '../http/listener/listeners.ts';
+import { portOf, type ProcessPart } from '../process/process-part.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { Environment } from '../settings/values/references.ts';
 import { shellWord } from './terminal/output.ts';
@@ -14,18 +15,21 @@ interface Started {
   readonly status: Address;
   readonly admin: Address | undefined;
   readonly settings: Pick<Settings, 'server' | 'catalog' | 'keys'>;
+  /** One of them may have the console. */
+  readonly parts: readonly ProcessPart[];
 }
 
 /** The text for a new user: the addresses, who can reach them, and a curl line to paste. */
 export function welcome(started: Started, env: Environment = {}): string {
-  const { data, status, admin, settings } = started;
+  const { data, status, admin, settings, parts } = started;
   const { catalog, keys, server } = settings;
   // The demo key may use the simulator only.
   const entry = catalog.providers.find(isSimulator) ?? catalog.providers[0];
   const key = keys.keys.some((one) => one.key?.reveal() === DEMO_KEY) ? DEMO_KEY : 'YOUR_GATEWAY_KEY';
   const [prefix] = headerPrefixes(server);
   const reported = admin ? `; request records (/admin/v1/requests) on ${admin.url}` : '';
-  return `Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${reported}
+  const page = admin && portOf(parts, 'console') ? `Console: ${pageUrl(admin)}\n` : '';
+  return `${page}Gatehouse listens on ${data.url}; status (/metrics, /livez, /readyz) on ${status.url}${reported}
 ${reach(started, env)}
 Try it:
 
@@ -33,6 +37,9 @@ Try it:
 
 `;
 }
+
+const pageUrl = ({ url, host, port }: Address): string =>
+  `${new URL(url).protocol}//${reachableHost(host)}:${port}/ui/`;
 
 function body(entry: CatalogEntry | undefined): string {
   return JSON.stringify({

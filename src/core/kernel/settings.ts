@@ -227,4 +227,6 @@ export interface Caller extends PublicCaller {
   readonly files?: Partial<FileLimits> | undefined;
   /** A caller's other value for a key of `metadata` is refused instead of dropped. */
   readonly metadataStrict?: boolean | undefined;
+  /** A person sent the request through the console, in the name of the key. */
+  readonly origin?: 'playground';
 }

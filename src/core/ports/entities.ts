@@ -37,6 +37,7 @@ export const OWNED_KINDS = [
   'limits',
   'alerts',
   'prices',
+  'providers',
 ] as const;
 /** Kinds that only a store holds. */
 const STORE_KINDS = ['admins', 'tokens', 'roles'] as const;

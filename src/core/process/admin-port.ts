@@ -9,6 +9,7 @@ import type { TlsIdentity } from '../settings/read/tls-files.ts';
 import type { AskParts } from './ask-parts.ts';
 import type { Console } from './console-port.ts';
 import type { Explain, ExplainSource } from './explain-port.ts';
+import type { ObjectTrials } from './object-trials.ts';
 import type { InForce, LastReload } from './reload.ts';
 
 /** The listener for operators. An add-on has it. */
@@ -33,6 +34,8 @@ type ApiStore = Pick<OpenStore, 'store' | 'owns' | 'folder' | 'latest'>;
 export interface ApiSources {
   /** Undefined: server.yaml has no `state`. */
   readonly state: ApiStore | undefined;
+  /** Writes an object that settings are compiled from, once all processes serve with it. Undefined: there is no store. */
+  readonly trials: Pick<ObjectTrials, 'check' | 'run'> | undefined;
   /** The settings that serve, and the objects of their files. */
   readonly inForce: () => InForce;
   /** The last reload, or the start. */

@@ -1,4 +1,5 @@
 import type { GatewayOptions, OpenStoreTools } from './gateway-options.ts';
+import type { Report } from '../kernel/report.ts';
 import type { Settings } from '../settings/read/load.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { ModelLabels } from '../catalog/model-labels.ts';
@@ -7,7 +8,7 @@ import { systemClock } from '../kernel/system-clock.ts';
 import type { Clock } from '../../plugin/index.ts';
 import { diskFiles, withStoredObjects, type SettingsFiles } from '../settings/source/files.ts';
 import { loadSettled, type SettledLoad } from '../settings/read/load-settled.ts';
-import { NO_OBJECTS } from '../settings/source/stored-objects.ts';
+import { NO_OBJECTS, storeSettings } from '../settings/source/stored-objects.ts';
 import { compileServerSettings } from '../settings/compile/server-settings.ts';
 import { watchFolder } from '../settings/source/watch.ts';
 import { createLogger } from '../record/log/logger.ts';
@@ -133,9 +134,16 @@ async function withStore(
   const { settings: own } = first.loaded;
   const open = partOf('openStore');
   const without = { ...first, settings: own!, store: undefined, source: disk };
-  if (!open || !own || !first.loaded.ok || role.kind === 'worker') return without;
-  const store = await open(own, tools, first.loaded.reporter('server.yaml'));
-  if (!first.loaded.ok) throw new SettingsRefused(first.loaded.diagnostics);
+  if (!open || !own || role.kind === 'worker') return without;
+  // The files may name entries of the catalog that only the store has.
+  if (!first.loaded.ok && !storeSettings(own.server)?.owns.includes('providers')) return without;
+  let reported = false;
+  const report: Report = (problem) => {
+    reported = true;
+    first.loaded.reporter('server.yaml')(problem);
+  };
+  const store = await open(own, tools, report);
+  if (reported) throw new SettingsRefused(first.loaded.diagnostics);
   if (!store) return without;
   const source = withStoredObjects(disk, () => store.objects.now);
   const second = await loadSettled(configs, { env, clock: tools.clock, files: source, pauseMs: START_PAUSE_MS });

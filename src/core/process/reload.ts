@@ -25,6 +25,8 @@ export type ReloadResult =
       readonly warnings: readonly Diagnostic[];
       /** Changed, added and removed files. */
       readonly files: readonly string[];
+      /** The mistakes that workers found, which still serve the settings before. */
+      readonly workers?: readonly Diagnostic[];
     }
   | { readonly outcome: 'refused'; readonly hash: string; readonly diagnostics: readonly Diagnostic[] }
   /** The gateway is stopping. The current settings serve until it has stopped. */
@@ -67,8 +69,8 @@ export interface ReloadSetup {
   readonly readAgain: (files: RecordedFiles) => void;
   /** Called when the snapshot has become current, for state outside of it. @param changed files, at most 50 */
   readonly onSwap: (snapshot: Snapshot, changed: readonly string[]) => void;
-  /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. */
-  readonly onInForce?: ((inForce: InForce) => Promise<void>) | undefined;
+  /** Called after every reload that was not refused. The next reload begins when it has ended. Must not reject. @returns the mistakes that workers found */
+  readonly onInForce?: ((inForce: InForce) => Promise<readonly Diagnostic[]>) | undefined;
 }
 
 /** Lists in log lines are cut to this length. Their total is logged too. */
@@ -119,8 +121,9 @@ export class Reloader {
     if (this.#stopped) return { outcome: 'ignored', hash: this.#hash };
     try {
       const result = await this.#load();
-      if ('warnings' in result) await this.#setup.onInForce?.(this.#inForce);
-      return result;
+      if (!('warnings' in result)) return result;
+      const workers = (await this.#setup.onInForce?.(this.#inForce)) ?? [];
+      return workers.length === 0 ? result : { ...result, workers };
     } catch (err) {
       // Not an error in a file: something could not be opened, or the gateway has a fault.
       this.#setup.log.error({ err }, 'a reload of the settings failed');

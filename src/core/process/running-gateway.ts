@@ -84,8 +84,8 @@ export interface WorkerPoolTools {
 export interface WorkerPool {
   /** Starts all workers on the same port with the settings of these files. */
   start(inForce: InForce): Promise<Address>;
-  /** Sends the settings that the primary now uses to all workers. Never rejects. */
-  spread(inForce: InForce): Promise<void>;
+  /** Sends the settings that the primary now uses to all workers. Resolves with the mistakes of those that refuse them. Never rejects. */
+  spread(inForce: InForce): Promise<readonly Diagnostic[]>;
   scrape: Metrics['scrape'];
   readonly records: RecordSource;
   readonly explains: ExplainSource;

@@ -14,11 +14,12 @@ import { Certificates } from './certificates.ts';
 import { DrainSteps, type DrainSetup } from './drain.ts';
 import { outboundOf } from './outbound.ts';
 import { askPart, portOf, type ProcessParts } from './process-part.ts';
+import { ObjectTrials } from './object-trials.ts';
 import type { InForce, Reloader } from './reload.ts';
 import type { Gateway, WorkerPool, ProcessRole } from './running-gateway.ts';
 import type { SettingsFiles } from '../settings/source/files.ts';
 import type { WatchFolder } from '../settings/source/watch.ts';
-import type { ProcessState } from './process-state.ts';
+import { compileWith, type ProcessState } from './process-state.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 
 /** A process that has its first settings and does not serve yet. */
@@ -48,6 +49,7 @@ export interface ServerSources {
   readonly targets: () => readonly string[];
   /** Called while the listeners serve. */
   readonly settled: () => Settled;
+  readonly reload: Reloader['reload'];
 }
 
 interface Listening {
@@ -56,7 +58,10 @@ interface Listening {
   readonly certificates: Certificates | undefined;
 }
 
-export function createServers(parts: ServeParts, { live, workers, targets, settled }: ServerSources): Listening {
+export function createServers(
+  parts: ServeParts,
+  { live, workers, targets, settled, reload }: ServerSources,
+): Listening {
   const { clock, log, metrics, processState, inForce, store, onHint } = parts;
   const certificates = watchCertificates(parts);
   const { inFlight, turns } = processState.shared;
@@ -96,6 +101,7 @@ export function createServers(parts: ServeParts, { live, workers, targets, settl
       console: portOf(processState.parts, 'console'),
       log,
       state: store,
+      trials: trialsOf(parts, settled, reload),
       clock,
       inForce: () => settled().inForce,
       lastReload: () => settled().last,
@@ -108,6 +114,21 @@ export function createServers(parts: ServeParts, { live, workers, targets, settl
   const steps = new DrainSteps(pipelines, clock);
   return { servers, drained: { server: data, pipelines, steps, inFlight, upgrades, clock }, certificates };
 }
+
+/** The store's entries of the catalog take effect with the settings. */
+const trialsOf = (
+  { store, processState, ...parts }: ServeParts,
+  settled: ServerSources['settled'],
+  reload: ServerSources['reload'],
+): ObjectTrials | undefined =>
+  store &&
+  new ObjectTrials({
+    ...parts,
+    objects: store.objects,
+    inForce: () => settled().inForce,
+    reload,
+    compile: (loaded, files) => compileWith(processState, loaded, parts.configs, files),
+  });
 
 /** Opens the listeners of the role: a worker has one, the primary has the others. */
 export async function openListeners(

@@ -35,9 +35,9 @@ export async function serve(parts: ServeParts): Promise<Gateway & WorkerGateway>
   const shared = { responses, alerts, usage, told: tellerOf(processState) };
   const workers = role.kind === 'primary' ? role.workers({ ...parts, ...shared }) : undefined;
   const targets = () => healthLines(processState.shared.health.reports());
-  const sources = { live, workers, targets, settled: (): Settled => reloader };
+  const sources = { live, workers, targets, settled: (): Settled => reloader, reload: () => reloader.reload() };
   const { servers, drained, certificates } = createServers(parts, sources);
-  const reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
+  const reloader: Reloader = createReloader(parts, { live, workers }, (snapshot, changed) => {
     takeEffect(parts, { snapshot, changed });
     applyToNetwork({ upstream: parts.upstream, servers, certificates }, snapshot, reloader.inForce.settings);
   });

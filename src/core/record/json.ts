@@ -30,6 +30,7 @@ const IN_LISTS = [
   'cache',
   'cost_usd',
   'explain_id',
+  'origin',
   'error',
 ];
 
@@ -39,7 +40,6 @@ export function recordLine(record: RecordJson): object {
   const fields = {
     ...Object.fromEntries(IN_LISTS.map((name) => [name, record[name]])),
     rescued: isRescued(record) || undefined,
-    origin: String(record['request_id']).startsWith('playground-') ? 'playground' : undefined,
     config_id: config?.id,
     provider: last?.provider,
     request_model: last?.request_model,

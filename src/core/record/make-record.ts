@@ -77,6 +77,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     userAgent: TEXTS.userAgent.of(request.headers['user-agent']),
     keyId: exchange.caller?.keyId,
     team: exchange.caller?.team,
+    origin: exchange.caller?.origin,
     metadata,
     metadataDropped,
     metadataLeftOut,

@@ -13,6 +13,7 @@ export interface RecordJson {
   readonly duration_ms?: number;
   readonly key_id?: string;
   readonly team?: string;
+  readonly origin?: string;
   readonly alias?: string;
   readonly retries?: number;
   readonly config?: { readonly id: string };
@@ -56,6 +57,7 @@ const DIMENSIONS = {
   target: (record) => ofAttempts(record, ({ target, target_name: name }) => [target, name]),
   status: ({ status, outcome_status: outcome }) => [...statusWords(status), ...statusWords(outcome)],
   error: ({ error }) => [error?.code],
+  origin: ({ origin }) => [origin],
 } as const satisfies Readonly<Record<string, (record: RecordJson) => Values>>;
 
 type RecordDimension = keyof typeof DIMENSIONS;

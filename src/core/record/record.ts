@@ -171,6 +171,8 @@ export interface RequestRecord {
   readonly userAgent: string | undefined;
   readonly keyId: string | undefined;
   readonly team: string | undefined;
+  /** `playground`: a person sent it through the console. */
+  readonly origin: 'playground' | undefined;
   /** Metadata of the caller and of its key, which wins; undefined without any. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
   /** Number of the caller's values that the key's own replaced. */

@@ -201,6 +201,7 @@ export const anyRecord: fc.Arbitrary<BoundedRecord> = fc
     userAgent: maybe(text),
     keyId: maybe(fc.constantFrom('team-search', 'team-ads', 'greedy')),
     team: maybe(fc.constantFrom('search', 'ads')),
+    origin: maybe(fc.constant('playground')),
     metadata: maybe(fc.dictionary(fc.oneof(fc.constantFrom('team', 'password', 'cookie'), text), text, { maxKeys: 3 })),
     metadataDropped: fc.nat(1),
     metadataLeftOut: fc.nat(1),

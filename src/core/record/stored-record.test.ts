@@ -73,6 +73,7 @@ function plainHead(record: BoundedRecord): object {
     route: record.route,
     key_id: record.keyId,
     team: record.team,
+    origin: record.origin,
     metadata: record.metadata,
     stream: record.stream,
     error: errorCode && { code: errorCode, type: record.errorType, plugin: record.plugin },

@@ -1,6 +1,6 @@
 import explanation from './explanation.json' with { type: 'json' };
 import { streamOf, type Recorded } from '../page.ts';
-import { budgets, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
+import { budgets, costs, kinds, keyList, providers, settings, stats, teams } from './objects.ts';
 import { idOf, lines, places, PRODUCTION, request, session } from './requests.ts';
 
 /** An answer for each call of the page: a gateway with 280 requests. */
@@ -18,7 +18,8 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
     { event: 'step', data: { name: 'settings', ok: true, ms: 3 } },
     { event: 'step', data: { name: 'address', ok: true, ms: 1 } },
     { event: 'step', data: { name: 'dns', ok: true, ms: 12, message: '142.250.1.95' } },
-    { event: 'step', data: { name: 'tls', ok: true, ms: 48 } },
+    { event: 'step', data: { name: 'connect', ok: true, ms: 48 } },
+    { event: 'step', data: { name: 'clock', ok: null, ms: 0, message: 'no token endpoint has answered' } },
     { event: 'step', data: { name: 'token', ok: true, ms: 130 } },
     {
       event: 'step',
@@ -46,6 +47,14 @@ export const ANSWERS: Readonly<Record<string, Recorded>> = {
   'GET /teams': { items: teams },
   'GET /organizations': { items: [] },
   'GET /budgets': { items: budgets },
+  'GET /find': {
+    items: [
+      { kind: 'keys', id: 'search' },
+      { kind: 'teams', id: 'search' },
+      { kind: 'prompts', id: 'search' },
+    ],
+  },
+  [`GET /requests/${idOf(0)}/costs`]: costs,
   'GET /explain/exp1': explanation,
   'POST /explain': explanation,
   'GET /settings/places': places,

@@ -231,3 +231,34 @@ export const budgets = [
   budget('team:interns', 50, 12),
   budget('organization:acme', 2000, 640),
 ];
+
+export const costs = {
+  request_id: 'x',
+  tokens: { input: 6, output: 5 },
+  cost_usd: 0.000056,
+  targets: [
+    {
+      target: 'config.targets[0].targets[0]',
+      target_name: 'primary',
+      provider: 'simulator',
+      model: 'sim-error-503',
+      cost_usd: null,
+      unknown: 'model',
+    },
+    {
+      target: 'config.targets[0].targets[1]',
+      target_name: 'spare',
+      provider: 'simulator',
+      model: 'sim-steady',
+      cost_usd: 0.000056,
+      answered: true,
+    },
+  ],
+  models: [
+    { provider: 'vertex', model: 'gemini-2.5-flash', cost_usd: 0.0000143 },
+    { provider: 'vertex', model: 'gemini-2.5-pro', cost_usd: 0.0000575 },
+    { provider: 'anthropic', model: 'claude-sonnet-4-5', cost_usd: 0.000093 },
+    { provider: 'simulator', model: 'sim-steady', cost_usd: null, unknown: 'model' },
+  ],
+  left_out: 0,
+};

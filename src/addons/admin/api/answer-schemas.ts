@@ -7,7 +7,7 @@ import {
   LEDGER_SUMS,
 } from '../../../core/ports/ledger.ts';
 import { CONSOLE_ANSWERS } from './console-schemas.ts';
-import { REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
+import { REQUEST_COSTS_SCHEMA, REQUEST_LINE_SCHEMA, REQUEST_SCHEMA } from './request-schemas.ts';
 import { ROLES, SCOPES } from './roles.ts';
 import { ID, integer, list, moment, nullable, object, own, text } from './schema-words.ts';
 
@@ -230,6 +230,7 @@ export const ANSWER_SCHEMAS = {
   document: { description: 'An OpenAPI document.', type: 'object' },
   request_line: REQUEST_LINE_SCHEMA,
   request: REQUEST_SCHEMA,
+  request_costs: REQUEST_COSTS_SCHEMA,
   explanation: {
     description: 'What became or would become of a request: docs/operate/explain.md. Its fields may grow in number.',
     type: 'object',

@@ -37,6 +37,8 @@ export const BODY_SCHEMAS = {
   patch_price: patch('price'),
   create_alert: create('alert', true),
   patch_alert: patch('alert'),
+  create_provider: create('provider', true),
+  patch_provider: patch('provider'),
   rotate: object(
     {
       overlap: {

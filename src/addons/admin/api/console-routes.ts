@@ -7,7 +7,7 @@ export type ConsoleOperation =
   | 'find.list'
   | 'stream.get'
   | 'stats.get'
-  | `providers.${'list' | 'kinds' | 'get' | 'test' | 'draft'}`
+  | `providers.${'kinds' | 'test' | 'draft'}`
   | 'keys.draft'
   | 'playground.create';
 
@@ -37,6 +37,7 @@ export const REQUEST_FILTERS = [
   'provider',
   'model',
   'target',
+  'origin',
   'min_ms',
   'label.NAME',
   'q',
@@ -112,14 +113,6 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     answer: 'provider_kind',
     pages: true,
   }),
-  'providers.list': read({
-    path: '/providers',
-    summary: 'List the entries of the catalog, with the health of their targets',
-    query: ['limit', 'cursor'],
-    answer: 'provider',
-    pages: true,
-  }),
-  'providers.get': read({ path: '/providers/{id}', summary: 'Show an entry of the catalog', answer: 'provider' }),
   'providers.test': ask({
     path: '/providers:test',
     summary: 'Test an entry of the catalog, saved or not, with the sender of requests',

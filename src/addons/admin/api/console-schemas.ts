@@ -14,7 +14,7 @@ const PLACE = {
 } as const;
 
 /** An entry of catalog.yaml. The loader of the settings checks it, with the messages of `gatehouse validate`. */
-const ENTRY: Schema = {
+export const ENTRY: Schema = {
   description:
     'An entry of `providers` of catalog.yaml, `provider` among its fields. A secret is the secret itself, `${env:NAME}` or `${file:PATH}`.',
   type: 'object',
@@ -204,6 +204,7 @@ export const CONSOLE_ANSWERS = {
       place: object(PLACE, ['file', 'line', 'column']),
       etag: text('For `If-Match`.'),
       spec: { description: 'The entry, without its secrets.', type: 'object' },
+      problem: text('Why the entry, which the store holds, is not in force.'),
       base_url: text('Where it calls.'),
       credential: object(
         {

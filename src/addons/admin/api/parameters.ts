@@ -72,6 +72,10 @@ export const PARAMETERS = {
     schema: { type: 'string', enum: Object.keys(ERROR_LABELS) },
     many: true,
   },
+  origin: {
+    description: 'Only requests of the playground of the console.',
+    schema: { type: 'string', enum: ['playground'] },
+  },
   since: {
     description: 'Only requests that arrived since this time: 2026-11-01T00:00:00Z, or `15m` before now.',
     schema: { type: 'string', maxLength: 64 },

@@ -138,6 +138,11 @@ export const PROBLEMS = {
     title: 'Invalid body',
     help: 'A field is unknown, missing, or has a value that cannot be used; `errors` lists them.',
   },
+  settings_refused: {
+    status: 422,
+    title: 'The settings are refused',
+    help: 'The settings with this object have the mistakes in `errors`. Nothing was written, and the settings before serve.',
+  },
   idempotency_mismatch: {
     status: 422,
     title: 'Another call had this Idempotency-Key',

@@ -47,6 +47,38 @@ export const REQUEST_LINE_SCHEMA: Schema = object(
   ['request_id', 'time', 'state', 'duration_ms', 'stream', 'attempts', 'retries', 'skipped'],
 );
 
+const COST = {
+  provider: text('The catalog entry.'),
+  model: text('The model there.'),
+  cost_usd: { ...number('Null: unknown, which is not 0.'), type: ['number', 'null'] },
+  unknown: text('Why it is unknown: `model`, `date`, `tier` or `kind` has no price, or nothing was counted (`usage`).'),
+} as const;
+
+export const REQUEST_COSTS_SCHEMA: Schema = object({
+  request_id: COMMON.request_id,
+  tokens: {
+    ...open('Of the attempt that answered, as in the record. Null: none were counted.'),
+    type: ['object', 'null'],
+  },
+  cost_usd: { ...number('Of the request, as in the record.'), type: ['number', 'null'] },
+  targets: list(
+    object(
+      {
+        target: text('Its place, such as `config.targets[1]`.'),
+        target_name: text('Its name, if it has one.'),
+        ...COST,
+        answered: flag('It answered the request.'),
+      },
+      ['target', 'cost_usd'],
+    ),
+    { description: 'Those of the gateway config, and those that the record names; at most 64.' },
+  ),
+  models: list(object(COST, ['provider', 'model', 'cost_usd']), {
+    description: 'The cheapest first, those with an unknown cost last; at most 1,000.',
+  }),
+  left_out: integer('Models beyond these.'),
+});
+
 /** The record of a request: docs/operate/records.md has all its fields. */
 export const REQUEST_SCHEMA: Schema = {
   description: 'The record of a request: docs/operate/records.md. Its fields may grow in number.',

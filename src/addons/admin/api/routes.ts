@@ -4,7 +4,16 @@ import type { ParameterName } from './parameters.ts';
 import type { Role } from './roles.ts';
 
 /** Kinds of objects that files or the store hold. */
-export const OBJECT_KINDS = ['organizations', 'teams', 'keys', 'budgets', 'limits', 'prices', 'alerts'] as const;
+export const OBJECT_KINDS = [
+  'organizations',
+  'teams',
+  'keys',
+  'budgets',
+  'limits',
+  'prices',
+  'alerts',
+  'providers',
+] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 type ObjectAction = 'list' | 'get' | 'create' | 'patch' | 'delete';
@@ -21,7 +30,7 @@ export type OperationId =
   | `tokens.${'list' | 'get' | 'create' | 'delete'}`
   | 'whoami.get'
   | 'openapi.get'
-  | `requests.${'list' | 'get' | 'explain' | 'explained'}`
+  | `requests.${'list' | 'get' | 'costs' | 'explain' | 'explained'}`
   | ConsoleOperation;
 
 const WRITE = ['dry_run'] as const;
@@ -58,6 +67,7 @@ export const NOUNS = {
   limits: 'limit',
   prices: 'price',
   alerts: 'alert',
+  providers: 'provider',
 } as const satisfies Readonly<Record<ObjectKind, string>>;
 
 const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
@@ -66,12 +76,15 @@ const LISTED: Readonly<Partial<Record<ObjectKind, string>>> = {
   limits: 'List the limits that are objects of the store; others are in the `spec` of organizations, teams and keys',
   prices: 'List the price rules of the store, and those of prices.yaml that have an `id`',
   alerts: 'List the webhooks of server.yaml and of the store, without their addresses and secrets',
+  providers: 'List the entries of the catalog, of catalog.yaml and of the store, with the health of their targets',
 };
 
 const CREATED: Readonly<Partial<Record<ObjectKind, string>>> = {
   prices:
     'A rule of prices.yaml. Rules of the store follow those of the file, in the order of their ids; the first that fits is in force.',
   alerts: 'A webhook of server.yaml. Its `url` and `secret` are sealed with `state.encryption_keys`.',
+  providers:
+    'An entry of catalog.yaml. Its credentials are sealed with `state.encryption_keys`. It is written once all processes serve with it: 422 `settings_refused` has the mistakes, and nothing was changed.',
 };
 
 function rowsOf(kind: ObjectKind, filters: readonly ParameterName[]): Record<ObjectAction, AdminRoute> {
@@ -144,6 +157,7 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
   ...objectRoutes('budgets', 'node'),
   ...objectRoutes('prices'),
   ...objectRoutes('alerts'),
+  ...objectRoutes('providers'),
   'keys.rotate': act({
     path: '/keys/{id}:rotate',
     summary: 'Give a key a new secret; the one before stays valid for the overlap',
@@ -224,6 +238,13 @@ export const ROUTES: Readonly<Record<OperationId, AdminRoute>> = {
     path: '/requests/{id}',
     summary: 'Show what became of a request: its attempts, their tries and failures',
     answer: 'request',
+  }),
+  'requests.costs': read({
+    path: '/requests/{id}/costs',
+    summary: 'Show what the tokens of a request would have cost at each target and at each model of the catalog',
+    description:
+      'By the prices of the day of the request, in the standard tier. The counts are those of the attempt that answered: other models count the same text a little differently, and have other caches.',
+    answer: 'request_costs',
   }),
   'requests.explain': {
     method: 'POST',

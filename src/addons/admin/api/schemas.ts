@@ -3,11 +3,12 @@ import { isObject } from '../../../core/kernel/index.ts';
 import { toPointer, valueAt } from '../../../core/settings/schema/pointer.ts';
 import { readSchema, SchemaTree, type Schema } from '../../../core/settings/schema/schema-files.ts';
 import { createAjv } from '../../../core/settings/schema/schemas.ts';
-import { SEALED_OF_ALERTS } from '../../../core/settings/source/stored-objects.ts';
+import { SEALED_OF_ALERTS, SEALED_OF_PROVIDERS } from '../../../core/settings/source/stored-objects.ts';
 import { schemaProblems } from '../../../core/settings/problems/schema-problems.ts';
 import { ANSWER_SCHEMAS, PROBLEM_SCHEMA } from './answer-schemas.ts';
 import { BODY_SCHEMAS, type BodyName } from './body-schemas.ts';
 import { ApiProblem } from './problems.ts';
+import { ENTRY } from './console-schemas.ts';
 import type { NOUNS, ObjectKind } from './routes.ts';
 import { BASE, own, OWN } from './schema-words.ts';
 
@@ -16,11 +17,12 @@ const NOT_IN_SPEC: Readonly<Partial<Record<ObjectKind, readonly string[]>>> = {
   keys: ['id', 'key', 'digest', 'previous'],
   prices: ['id'],
   alerts: ['id'],
+  providers: ['slug'],
 };
 /** Fields of a spec that no answer has. */
 export const hiddenOf = (kind: ObjectKind): readonly string[] => [
   ...(NOT_IN_SPEC[kind] ?? []),
-  ...(kind === 'alerts' ? SEALED_OF_ALERTS : []),
+  ...(kind === 'alerts' ? SEALED_OF_ALERTS : kind === 'providers' ? SEALED_OF_PROVIDERS : []),
 ];
 
 /** A part of a settings file with other properties. */
@@ -81,6 +83,7 @@ const specs = (): Readonly<Record<`${(typeof NOUNS)[ObjectKind]}_spec`, Schema>>
     description: 'A webhook that gets alerts. `url` and `secret` are written and never shown.',
     properties: without('alerts', properties),
   })),
+  provider_spec: ENTRY,
 });
 
 /** The schemas of the admin API as one document, whose references are absolute: those that validate, and those of the OpenAPI document. */

@@ -10,6 +10,7 @@ const COLUMNS: Readonly<Partial<Record<AnswerName, readonly string[]>>> = {
   key: ['id', 'state', 'owner', 'spec.team', 'spec.expires_at', 'last_used.at', 'updated_by'],
   limit: ['id', 'spec.node', 'spec.requests', 'spec.tokens', 'spec.concurrency', 'updated_by'],
   budget: ['id', 'node', 'spec.cap', 'unit', 'spent', 'leased', 'unreconciled', 'period_end', 'owner'],
+  provider: ['slug', 'provider', 'owner', 'credential.kind', 'base_url', 'problem'],
   token: ['id', 'role', 'state', 'expires_at', 'last4', 'updated_by'],
   ledger_row: ['at', 'request_id', 'att', 'kind', 'key', 'team', 'model', 'status', 'input', 'output', 'cost_usd'],
   request_line: [

@@ -92,7 +92,7 @@ const priceCommands: Commands = {
 const stateCommands: Commands = {
   'state migrate': {
     usage: 'state migrate [--configs DIR] [--dry-run]',
-    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices and alerts of the files that `state.owns` lists. The gateway must not run',
+    help: 'Bring the tables of the state store to this release, and move to it the keys, teams,\norganizations, prices, alerts and providers of the files that `state.owns` lists. The gateway must not run',
     async run(args, world) {
       const options = { ...configs, 'dry-run': { type: 'boolean', default: false } } as const;
       const { configs: dir, 'dry-run': dryRun } = parse(args, options).values;
@@ -137,7 +137,7 @@ const stateCommands: Commands = {
   ),
   'state diff': storeCommand(
     'diff',
-    'List which keys, teams, organizations, prices and alerts the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
+    'List which keys, teams, organizations, prices, alerts and providers the files have, and which the state store.\nExit code 1: some are in both, which refuses the start',
     async () => (await import('./state/files-and-store.ts')).diffCommand,
   ),
   'state backup': copyCommand(

@@ -29,6 +29,11 @@ function checkOwners(stored: StoredObjects, files: CheckedSettings, reporter: Re
     checks.key(key, ['keys', index], reporter('keys.yaml'));
   for (const [index, { id }] of (priceFilesOf(files).rules?.prices ?? []).entries())
     if (id !== undefined) checks.named('prices', id, ['prices', index, 'id'], reporter('prices.yaml'));
+  const entries = files.catalog?.providers ?? [];
+  // Those of the store follow those of the file.
+  for (const [index, { slug }] of entries.entries())
+    if (entries.findLastIndex((one) => one.slug === slug) > index)
+      checks.named('providers', slug, ['providers', index, 'slug'], reporter('catalog.yaml'));
   for (const [index, { id }] of webhooksIn(files.server).entries())
     checks.named('alerts', id, ['alerts', 'webhooks', index, 'id'], reporter('server.yaml'));
   for (const [kind, ref] of [
@@ -51,6 +56,8 @@ interface FileNode {
   readonly budgets?: readonly Budget[];
   readonly limits?: object;
 }
+
+const NAMED = { prices: 'price', alerts: 'webhook', providers: 'the entry' } as const;
 
 class Checks {
   readonly #objects: StoredObjects['objects'];
@@ -75,11 +82,13 @@ class Checks {
     this.#limits = limits;
   }
 
-  named(kind: 'prices' | 'alerts', id: string, path: JsonPath, report: Report): void {
+  named(kind: keyof typeof NAMED, id: string, path: JsonPath, report: Report): void {
     const twin = this.#objects.get(nameOf({ kind, id }));
-    const what = kind === 'prices' ? 'price' : 'webhook';
     if (twin)
-      report({ path, message: `${what} "${id}" is also in the store ${writtenBy(twin)}: remove one of the two` });
+      report({
+        path,
+        message: `${NAMED[kind]} "${id}" is also in the store ${writtenBy(twin)}: remove one of the two`,
+      });
   }
 
   key(key: GatewayKey, path: JsonPath, report: Report): void {

@@ -43,6 +43,8 @@ export function readStored({
   const value = (problem === undefined ? doc : {}) as object;
   if (kind === 'keys') return { ...own, kind, value: { entry: { ...value, id }, digests } };
   if (kind === 'budgets' || kind === 'limits') return { ...own, kind, value: { node: nodeOf(doc), ...value } as never };
+  // `unsealed` adds the secrets.
+  if (kind === 'providers') return { ...own, kind, value: { doc: value, secrets: {} } };
   return { ...own, kind, value } as StoredObject;
 }
 
@@ -70,6 +72,9 @@ export function problemOf(kind: StoredKind, id: string, doc: StoredEntity['doc']
       return problemOfPrice(schemas, { ...doc, id });
     case 'alerts':
       return problemOfAlert(schemas, { ...doc, id });
+    case 'providers':
+      // The schema is for an entry with its secrets: the loader of the settings applies it.
+      return undefined;
     case 'budgets':
     case 'limits': {
       const { node, ...rest } = doc;

@@ -129,8 +129,10 @@ export const STATE_AT_START: readonly RestartOnly[] = KEYS.map(({ path, read, ..
 const MIN_BACKUP_MS = 60_000;
 const MIN_STATE_AGE_MS = 60_000;
 
-const NOT_SEALED =
-  'the store takes no webhook without `state.encryption_keys`, which seal its address and secret: `echo k1:$(openssl rand -base64 32)` makes one';
+const NOT_SEALED = {
+  alerts: 'no webhook without `state.encryption_keys`, which seal its address and secret',
+  providers: 'no entry of the catalog with a credential without `state.encryption_keys`, which seal it',
+} as const;
 
 export const checkState: Check = () => ({ server: checkStore });
 
@@ -171,8 +173,13 @@ function checkStore({ state }: ServerFile, report: Report): void {
 }
 
 function checkSealed({ owns = [], encryption_keys: keys }: NonNullable<ServerFile['state']>, report: Report): void {
-  const index = owns.indexOf('alerts');
-  if (index >= 0 && !keys) report({ path: [index], severity: 'warning', message: NOT_SEALED });
+  for (const [index, kind] of owns.entries())
+    if (!keys && (kind === 'alerts' || kind === 'providers'))
+      report({
+        path: [index],
+        severity: 'warning',
+        message: `the store takes ${NOT_SEALED[kind]}: \`echo k1:$(openssl rand -base64 32)\` makes one`,
+      });
 }
 
 function checkRing(ring: Secret | undefined, parse: (text: string) => unknown, report: Report): void {

@@ -20,6 +20,7 @@ import { StoreSnapshots } from './store-snapshots.ts';
 import { openStore, makeTemporaryFolder, type TemporaryFolder } from './open-store.ts';
 import { requireStore } from '../../../core/ports/store-handle.ts';
 import { nextTurn, readEntities } from '../settings/read-stored.ts';
+import { unsealProviders, withSecrets, type ProviderSecrets } from '../settings/unsealed.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
 
 /** Time between two looks at the store. A look opens a store again that does not answer. */
@@ -47,6 +48,8 @@ export class ReconnectingStore {
   readonly #temporary: TemporaryFolder | undefined;
   #store: StateStore | undefined;
   readonly #entities = new Map<string, Entity>();
+  /** Of the entries of the catalog, for the snapshot. */
+  readonly #secrets = new Map<string, ProviderSecrets>();
   #version: Version = 0;
   #written: Version = 0;
   /** When the store last answered, by its own content or by that of the snapshot; undefined: nothing is known of its objects. */
@@ -64,7 +67,7 @@ export class ReconnectingStore {
     if (folder === undefined || whenDown.keys === 'refuse') return;
     const ring = KeyEncryptionKeys.parse(encryptionKeys?.reveal());
     const files = snapshotsIn(join(folder, 'snapshots'), ring, setup.log);
-    this.#snapshots = files && new StoreSnapshots(files, setup);
+    this.#snapshots = files && new StoreSnapshots(files, ring, setup);
   }
 
   /** Opens the store, or begins with its snapshot. Undefined: a problem for the operator is reported at its place in server.yaml. */
@@ -164,9 +167,11 @@ export class ReconnectingStore {
   async #load(whole = false): Promise<void> {
     const { version, changed, gone } = await this.#store!.entities.load(this.#version);
     if (whole) this.#snapshots?.checkVersion(version);
-    const objects = await readEntities(changed);
+    const secrets = await unsealProviders(changed, this.#store!.entities);
+    const objects = (await readEntities(changed)).map((object) => withSecrets(object, secrets));
     for (const entity of changed) this.#entities.set(nameOfEntity(entity), entity);
     for (const ref of gone) this.#entities.delete(nameOfEntity(ref));
+    for (const [id, own] of secrets) this.#secrets.set(id, own);
     this.#version = version;
     this.#answeredAt = this.#setup.clock.wall();
     const now = new Map(objects.map((object) => [nameOf(object), object]));
@@ -174,7 +179,7 @@ export class ReconnectingStore {
       ? changesBetween(this.objects.now, { known: true, objects: now }).gone
       : gone.map(nameOfEntity).filter((name) => this.objects.now.objects.has(name));
     await this.#apply(objects, absent);
-    this.#snapshots?.write(version, this.#entities);
+    this.#snapshots?.write(version, this.#entities, this.#secrets);
   }
 
   #report(): void {
@@ -198,7 +203,12 @@ export class ReconnectingStore {
     const snapshot = this.#snapshots?.read();
     this.#answeredAt = snapshot?.at;
     this.#down = error.message;
-    if (snapshot) await this.#apply(await readEntities(snapshot.entities), []);
+    const objects = snapshot && (await readEntities(snapshot.entities));
+    if (objects)
+      await this.#apply(
+        objects.map((object) => withSecrets(object, snapshot.secrets)),
+        [],
+      );
     const from = snapshot ? { snapshot: new Date(snapshot.at).toISOString() } : {};
     log.error(
       { reason: error.message, ...from },

@@ -4,6 +4,9 @@ import type { StateSettings } from '../settings/state.ts';
 import { STORED_KINDS } from '../../../core/settings/source/stored-objects.ts';
 import type { Entity, Version } from '../../../core/ports/entities.ts';
 import { StateFailure } from '../../../core/ports/failures.ts';
+import { messageOf } from '../../../core/kernel/outside/thrown.ts';
+import type { ProviderSecrets } from '../settings/unsealed.ts';
+import type { KeyEncryptionKeys, SealedPlace } from '../store/rules/sealing.ts';
 import type { SnapshotFiles } from '../store/snapshot-files.ts';
 import { oneAtATime } from '../../../core/process/one-at-a-time.ts';
 import { nextTurn } from '../settings/read-stored.ts';
@@ -21,16 +24,20 @@ interface SnapshotSetup {
 /** Keeps the last contents of a store on disk, behind the store's answers: no caller waits for the disk. */
 export class StoreSnapshots {
   readonly #files: SnapshotFiles;
+  readonly #ring: KeyEncryptionKeys;
   readonly #setup: SnapshotSetup;
   /** The text of each object. Most objects do not change between two snapshots. */
   readonly #texts = new WeakMap<Entity, string>();
   #wanted: { readonly version: Version; readonly at: number; readonly entities: readonly Entity[] } | undefined;
+  #secrets: ReadonlyMap<string, ProviderSecrets> = new Map();
   #last = { version: -1, at: -Infinity };
   #writing: Promise<void> = Promise.resolve();
   readonly #run = oneAtATime(() => this.#write());
 
-  constructor(files: SnapshotFiles, setup: SnapshotSetup) {
+  /** @param ring seals the secrets of entries of the catalog */
+  constructor(files: SnapshotFiles, ring: KeyEncryptionKeys, setup: SnapshotSetup) {
     this.#files = files;
+    this.#ring = ring;
     this.#setup = setup;
   }
 
@@ -44,10 +51,11 @@ export class StoreSnapshots {
       );
   }
 
-  write(version: Version, entities: ReadonlyMap<string, Entity>): void {
+  write(version: Version, entities: ReadonlyMap<string, Entity>, secrets: ReadonlyMap<string, ProviderSecrets>): void {
     const at = this.#setup.clock.wall();
     if (version === this.#last.version && at - this.#last.at < REFRESH_MS) return;
     this.#last = { version, at };
+    this.#secrets = secrets;
     this.#wanted = { version, at, entities: [...entities.values()].filter(({ kind }) => KINDS.has(kind)) };
     this.#writing = this.#run();
   }
@@ -57,12 +65,21 @@ export class StoreSnapshots {
   }
 
   /** The newest that is not too old. */
-  read(): { readonly at: number; readonly entities: readonly Entity[] } | undefined {
+  read():
+    | {
+        readonly at: number;
+        readonly entities: readonly Entity[];
+        readonly secrets: ReadonlyMap<string, ProviderSecrets>;
+      }
+    | undefined {
     const { clock, settings } = this.#setup;
     const found = this.#files.read(clock.wall() - settings.whenDown.maxAgeMs);
     // Written by this class, and signed.
     const lines = found?.text.split('\n').filter((line) => line !== '') ?? [];
-    return found && { at: found.at, entities: lines.map((line) => JSON.parse(line) as Entity) };
+    if (!found) return undefined;
+    const read = lines.map((line) => JSON.parse(line) as KeptEntity);
+    const secrets = new Map(read.flatMap((one) => (one.secrets === undefined ? [] : [[one.id, this.#open(one)]])));
+    return { at: found.at, entities: read.map(({ secrets: _, ...entity }) => entity), secrets };
   }
 
   async #write(): Promise<void> {
@@ -89,10 +106,30 @@ export class StoreSnapshots {
 
   #textOf(entity: Entity): string {
     let text = this.#texts.get(entity);
-    if (text === undefined) this.#texts.set(entity, (text = JSON.stringify(entity)));
+    if (text === undefined) this.#texts.set(entity, (text = JSON.stringify(this.#sealed(entity))));
     return text;
   }
+
+  /** A start without the store needs the credentials of its entries of the catalog. */
+  #sealed(entity: Entity): KeptEntity {
+    const secrets = entity.kind === 'providers' ? this.#secrets.get(entity.id) : undefined;
+    if (typeof secrets !== 'object' || Object.keys(secrets).length === 0) return entity;
+    return { ...entity, secrets: this.#ring.seal(JSON.stringify(secrets), placeOf(entity)) };
+  }
+
+  #open(entity: KeptEntity): ProviderSecrets {
+    try {
+      return JSON.parse(this.#ring.open(entity.secrets ?? '', placeOf(entity))) as ProviderSecrets;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
 }
+
+/** `secrets` is an envelope of those of an entry of the catalog. */
+type KeptEntity = Entity & { readonly secrets?: string };
+
+const placeOf = ({ id, version }: Entity): SealedPlace => ({ table: 'snapshot', id, field: 'secrets', version });
 
 /** Kinds of objects that requests need. */
 const KINDS: ReadonlySet<string> = new Set(STORED_KINDS);

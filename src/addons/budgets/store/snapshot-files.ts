@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Version } from '../../../core/ports/entities.ts';
 
-/** The part of a store that a start without it needs: documents and digests, no secrets. */
+/** The part of a store that a start without it needs: documents and digests, and the secrets of entries of the catalog in envelopes. */
 interface StoreSnapshot {
   readonly version: Version;
   /** When the store had this content, in milliseconds since 1970. */

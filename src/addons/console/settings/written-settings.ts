@@ -45,7 +45,9 @@ async function read(folder: string, { files, settings }: InForce): Promise<Writt
     places: (config) => placesOf(config, loaded, settings.gateway.get(config)),
     entry(slug) {
       const index = settings.catalog.providers.findIndex((one) => one.slug === slug);
-      return index < 0 ? undefined : placeOf('catalog.yaml', ['providers', index]);
+      return index < 0 || stored?.objects.has(`providers/${slug}`)
+        ? undefined
+        : placeOf('catalog.yaml', ['providers', index]);
     },
   };
 }

@@ -8,6 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'open the row'],
   ['Esc', 'close'],
   ['.', 'pause the new rows'],
+  ['Ctrl K', 'a screen, an action or an object by its name'],
   ['?', 'this list'],
 ];
 
@@ -18,8 +19,15 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl class="facts">
-        {[...KEYS, ...places].map(([key, does]) => (
-          <HelpRow key={key} keys={key} does={does} />
+        {[...KEYS, ...places].map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
         ))}
       </dl>
       <p class="row">
@@ -33,14 +41,3 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
     </Dialog>
   );
 }
-
-const HelpRow = ({ keys, does }: { readonly keys: string; readonly does: string }) => (
-  <>
-    <dt>
-      {keys.split(' ').map((key) => (
-        <kbd key={key}>{key}</kbd>
-      ))}
-    </dt>
-    <dd>{does}</dd>
-  </>
-);

@@ -10,6 +10,7 @@ import { resume, session, signInNeeded } from './api/session.ts';
 import { Help } from './help.tsx';
 import { Nav, placeOf, PLACES } from './nav.tsx';
 import { lazily } from './parts/lazy.tsx';
+import { Palette } from './palette.tsx';
 import { applyPrefs } from './parts/prefs.ts';
 import { startPrefix, useKeys } from './parts/shortcuts.ts';
 import { Empty, Problem, Skeleton } from './parts/states.tsx';
@@ -22,24 +23,29 @@ const Providers = lazily(async () => (await import('./screens/providers/index.ts
 const Keys = lazily(async () => (await import('./screens/keys/index.tsx')).Keys);
 const Playground = lazily(async () => (await import('./screens/play/index.tsx')).Playground);
 
-const helping = signal(false);
+/** The dialog over the page: the list of keys, or the palette. */
+const over = signal<'help' | 'palette' | undefined>(undefined);
+const close = (): void => void (over.value = undefined);
 
 function App() {
   // Who calls, and again when the settings have changed: rights and features may be others.
-  const load = useLoad(`session ${settingsTurn.value}`, async (signal) => {
+  // Again when the settings have changed: rights and features may be others.
+  const read = async (signal: AbortSignal): Promise<void> => {
     try {
       resume(await ask(api.GET('/session', { params: {}, signal })));
     } catch (error) {
       if (!(error instanceof ApiRefusal) || error.status !== 401) throw error;
       signInNeeded.value = true;
     }
-  });
+  };
+  const load = useLoad('session', read, settingsTurn.value);
   useEffect(() => {
     if (session.value) startLive();
   }, [session.value]);
   useKeys({
     g: () => startPrefix('g'),
-    '?': () => (helping.value = true),
+    '?': () => (over.value = 'help'),
+    'Ctrl k': () => (over.value = 'palette'),
     ...Object.fromEntries(
       Object.values(PLACES)
         .flat()
@@ -63,7 +69,8 @@ function App() {
         )}
       </main>
       {signInNeeded.value && <SignIn />}
-      {helping.value && <Help onClose={() => (helping.value = false)} />}
+      {over.value === 'help' && <Help onClose={close} />}
+      {over.value === 'palette' && <Palette onClose={close} />}
     </div>
   );
 }

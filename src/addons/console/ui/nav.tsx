@@ -1,3 +1,5 @@
+import { Fragment } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { api } from './api/client.ts';
 import { keepHalf, session, signInNeeded } from './api/session.ts';
 import { address } from './address.ts';
@@ -35,6 +37,10 @@ export function placeOf(path: string): string {
 
 export function Nav() {
   const current = placeOf(address.value.path);
+  useEffect(() => {
+    // A narrow page has the places in a bar that scrolls.
+    document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
   return (
     <nav class="nav" aria-label="Console">
       <a class="brand" href="#/" aria-label="Gatehouse">
@@ -42,36 +48,24 @@ export function Nav() {
         <span>Gatehouse</span>
       </a>
       {Object.entries(PLACES).map(([title, places]) => (
-        <NavGroup key={title} title={title} places={places} current={current} />
+        <Fragment key={title}>
+          <h2>{title}</h2>
+          <ul>
+            {places.map(({ path, name, icon }) => (
+              <li key={path}>
+                <a href={`#${path}`} aria-current={path === current ? 'page' : undefined}>
+                  <Icon name={icon} />
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Fragment>
       ))}
       <Foot />
     </nav>
   );
 }
-
-const NavGroup = ({
-  title,
-  places,
-  current,
-}: {
-  readonly title: string;
-  readonly places: readonly Place[];
-  readonly current: string;
-}) => (
-  <>
-    <h2>{title}</h2>
-    <ul>
-      {places.map(({ path, name, icon }) => (
-        <li key={path}>
-          <a href={`#${path}`} aria-current={path === current ? 'page' : undefined}>
-            <Icon name={icon} />
-            {name}
-          </a>
-        </li>
-      ))}
-    </ul>
-  </>
-);
 
 const signOut = (): void => {
   void api.DELETE('/session', { params: {} }).then(() => {
@@ -82,35 +76,32 @@ const signOut = (): void => {
   });
 };
 
+const Switch = (props: { readonly title: string; readonly word: string; readonly onClick: () => void }) => (
+  <button type="button" class="plain" title={props.title} onClick={props.onClick}>
+    {props.word}
+  </button>
+);
+
 function Foot() {
   const now = session.value;
   return (
     <div class="foot">
       <div class="row">
-        <button
-          type="button"
-          class="plain"
+        <Switch
           title="Colours: system, light, dark"
+          word={{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}
           onClick={() => (theme.value = next(['system', 'light', 'dark'], theme.value))}
-        >
-          {{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}
-        </button>
-        <button
-          type="button"
-          class="plain"
+        />
+        <Switch
           title="Height of rows"
+          word={density.value === 'compact' ? 'Compact' : 'Roomy'}
           onClick={() => (density.value = next(['comfortable', 'compact'], density.value))}
-        >
-          {density.value === 'compact' ? 'Compact' : 'Roomy'}
-        </button>
-        <button
-          type="button"
-          class="plain"
+        />
+        <Switch
           title="Times in this machine's zone, or in UTC"
+          word={zone.value === 'local' ? `Local, ${offset(Date.now(), 'local')}` : 'UTC'}
           onClick={() => (zone.value = next(['local', 'UTC'], zone.value))}
-        >
-          {zone.value === 'local' ? `Local, ${offset(Date.now(), 'local')}` : 'UTC'}
-        </button>
+        />
       </div>
       {now && (
         <>
@@ -119,10 +110,9 @@ function Foot() {
           <p>
             {now.user} · {now.role}
           </p>
-          {now.session && (
-            <button type="button" class="plain" onClick={signOut}>
-              Sign out
-            </button>
+          {now.session && <Switch title="End the session" word="Sign out" onClick={signOut} />}
+          {!now.session && now.features.store && (
+            <Switch title="With an admin token" word="Sign in" onClick={() => (signInNeeded.value = true)} />
           )}
         </>
       )}

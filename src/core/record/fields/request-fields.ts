@@ -93,6 +93,7 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
   { span: SPAN.promptVersion, as: 'text', value: ({ prompt }) => prompt && String(prompt.version) },
   { line: 'key_id', record: 'key_id', span: SPAN.keyId, as: 'text', value: 'keyId' },
   { line: 'team', record: 'team', span: SPAN.team, as: 'text', value: 'team' },
+  { record: 'origin', as: 'text', value: 'origin' },
   { line: 'metadata', record: 'metadata', as: 'json', value: 'metadata' },
   {
     line: 'metadata_dropped',

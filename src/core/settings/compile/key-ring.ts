@@ -47,7 +47,8 @@ export class DigestRing implements KeyRing {
 
   find(key: string, remoteAddress: string): Caller | undefined {
     const keys = this.#known();
-    const digest = this.#digestOf(keys, key) ?? lentDigest(key);
+    const own = this.#digestOf(keys, key);
+    const digest = own ?? lentDigest(key);
     const now = this.#options.clock.wall();
     const record = digest && now >= digest.validFrom ? keys.key(digest.keyId) : undefined;
     if (!digest || !record) {
@@ -55,7 +56,8 @@ export class DigestRing implements KeyRing {
       if (!keys.known && holdsKeyShape(key)) throw unknownNow();
       return undefined;
     }
-    return this.#admit(digest, record, remoteAddress);
+    const caller = this.#admit(digest, record, remoteAddress);
+    return own ? caller : { ...caller, origin: 'playground' };
   }
 
   /** Throws GatewayError. */

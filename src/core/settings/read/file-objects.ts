@@ -5,7 +5,7 @@ import type { YamlFile } from '../source/yaml-file.ts';
 
 /** An object that a settings file holds and that a state store could hold instead. */
 export interface FileObject {
-  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts';
+  readonly kind: 'keys' | 'teams' | 'organizations' | 'prices' | 'alerts' | 'providers';
   readonly id: string;
   /** `keys.yaml:12` */
   readonly place: string;
@@ -14,10 +14,13 @@ export interface FileObject {
 }
 
 /** Lists of objects with ids in files, and where they are. */
-const LISTS: Readonly<Record<string, { readonly kind: FileObject['kind']; readonly path: JsonPath }>> = {
-  'keys.yaml': { kind: 'keys', path: ['keys'] },
-  'prices.yaml': { kind: 'prices', path: ['prices'] },
-  'server.yaml': { kind: 'alerts', path: ['alerts', 'webhooks'] },
+const LISTS: Readonly<
+  Record<string, { readonly kind: FileObject['kind']; readonly path: JsonPath; readonly idOf: 'id' | 'slug' }>
+> = {
+  'catalog.yaml': { kind: 'providers', path: ['providers'], idOf: 'slug' },
+  'keys.yaml': { kind: 'keys', path: ['keys'], idOf: 'id' },
+  'prices.yaml': { kind: 'prices', path: ['prices'], idOf: 'id' },
+  'server.yaml': { kind: 'alerts', path: ['alerts', 'webhooks'], idOf: 'id' },
 };
 export const FILES_WITH_OBJECTS: readonly string[] = [...Object.keys(LISTS), 'teams.yaml'];
 
@@ -34,14 +37,15 @@ function listed(
   name: string,
   yaml: YamlFile,
   file: Readonly<Record<string, unknown>>,
-  { kind, path }: (typeof LISTS)[string],
+  { kind, path, idOf }: (typeof LISTS)[string],
 ): FileObject[] {
   const items = valueAt(file, path);
   if (!Array.isArray(items)) return [];
   return items.flatMap((value: unknown, index) => {
-    if (!isObject(value) || typeof value['id'] !== 'string') return [];
+    const id = isObject(value) ? (value[idOf] ?? (idOf === 'slug' ? value['provider'] : undefined)) : undefined;
+    if (!isObject(value) || typeof id !== 'string') return [];
     const { line } = yaml.locate([...path, index]);
-    return { kind, id: value['id'], place: `${name}:${line}`, value };
+    return { kind, id, place: `${name}:${line}`, value };
   });
 }
 

@@ -24,16 +24,18 @@ import { withStored, type StoredObjects, storeSettings } from '../source/stored-
 import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
+import { readStoredEntries } from './stored-catalog.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 /** The content of the files: validated, references resolved, secrets wrapped. Defaults are not filled in, nothing is compiled. */
 export interface Settings {
   readonly server: ServerFile;
-  readonly catalog: CatalogFile;
   /** The keys of keys.yaml, then those of the state store. */
   readonly keys: KeysFile;
   /** The teams and organizations of teams.yaml and of the state store. */
   readonly teams: TeamsFile;
+  /** The entries of catalog.yaml, then those of the state store. */
+  readonly catalog: CatalogFile;
   /** The contents of the files alone, without the state store. */
   readonly written: { readonly keys: KeysFile; readonly teams: TeamsFile };
   /** The objects of the state store when the files were read. Undefined: there is no store, or this command opens none. */
@@ -46,7 +48,7 @@ export interface Settings {
   /** How the gateway reaches upstreams: `egress` of server.yaml, and what it takes from the environment. */
   readonly outbound: OutboundSettings;
   /**
-   * Identifies the files in logs and metrics; the state store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
+   * Identifies the files, and the entries of the catalog that the state store has, in logs and metrics; the store has a version of its own. It excludes secrets: a short secret could be guessed from its hash. So equal
    * hashes do not mean equal settings; a reload always reads everything.
    */
   readonly hash: string;
@@ -104,11 +106,22 @@ export class LoadResult {
   }
 
   /** The position of a setting, or of the nearest node around it. @param name `catalog.yaml`, `gateway/prod.yaml` */
-  placeOf(name: string, path: JsonPath, on?: 'key' | 'value', at?: Problem['at']): FilePlace {
+  placeOf(written: string, from: JsonPath, on?: 'key' | 'value', at?: Problem['at']): FilePlace {
+    const [name, path] = this.#ownerOf(written, from);
     const { yaml, value } = this.#files.get(name) ?? NO_FILE;
-    const written = asWritten(path, value);
-    const position = (at ? yaml?.locateText(written, at) : yaml?.locate(written, on)) ?? { line: 1, column: 1 };
+    const spelled = asWritten(path, value);
+    const position = (at ? yaml?.locateText(spelled, at) : yaml?.locate(spelled, on)) ?? { line: 1, column: 1 };
     return { file: yaml?.name ?? join(this.folder, name), ...position };
+  }
+
+  /** Entries of the state store follow those of catalog.yaml, and are no part of it. */
+  #ownerOf(name: string, path: JsonPath): readonly [string, JsonPath] {
+    const [list, index, ...rest] = path;
+    if (name !== 'catalog.yaml' || list !== 'providers' || typeof index !== 'number') return [name, path];
+    const entries = [...this.#files.values()].filter(isStoredEntry);
+    const first = (this.settings?.catalog.providers.length ?? Infinity) - entries.length;
+    const entry = entries[index - first];
+    return entry ? [entry.found.name, [list, 0, ...rest]] : [name, path];
   }
 
   /** The content of a file; undefined for one that could not be read. @param name `catalog.yaml`, `gateway/prod.yaml` */
@@ -141,8 +154,8 @@ export class LoadResult {
 
   /** The reporter for problems in a file. @param name `catalog.yaml`, `gateway/prod.yaml` */
   reporter(name: string): Report {
-    const { conceal } = this.#files.get(name) ?? NO_FILE;
     return ({ path, message, on, at, severity = 'error', suggestion }) => {
+      const { conceal } = this.#files.get(this.#ownerOf(name, path)[0]) ?? NO_FILE;
       const shown = suggestion !== undefined && conceal(suggestion) === suggestion ? { suggestion } : {};
       this.#diagnostics.push({ ...this.placeOf(name, path, on, at), severity, message: conceal(message), ...shown });
     };
@@ -166,23 +179,25 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
     (problem) =>
       void notes.push({ file, problem });
   const unread = filesWithoutReader(found, schemas);
-  const pieces = gather(read, env, noteIn);
+  const ofFiles = gather(read, env, noteIn);
+  const stored = ofFiles.server && storeSettings(ofFiles.server) && files.stored?.();
+  const entries = await readStoredEntries(folder, stored, schemas);
+  const pieces = withEntries(ofFiles, entries);
   const complete =
     isComplete(pieces) &&
     read.every((file) => file.value !== undefined) &&
     found.diagnostics.every(isWarning) &&
     unread.length === 0 &&
     extra.complete;
-  const stored = pieces.server && storeSettings(pieces.server) && files.stored?.();
   // Commands that send nothing run where the certificates are not.
   const sent = fakeMissing ? undefined : pieces.server;
   const { tls, paths: ofTls } = await readTls(sent, { folder, files, now }, noteIn('server.yaml'));
   const outbound = compileOutbound(sent?.egress, env, within(noteIn('server.yaml'), 'egress'));
   const paths = [...read.flatMap((file) => file.paths), ...extra.paths, ...ofTls];
   const { extras } = extra;
-  const hash = hashOf(read, extra.hashed, tls);
+  const hash = hashOf([...read, ...entries], extra.hashed, tls);
   const settings = complete ? joined(pieces, stored, { extras, tls, outbound, hash, files: paths }) : undefined;
-  const result = new LoadResult(settings, { ...found, folder, files: read });
+  const result = new LoadResult(settings, { ...found, folder, files: [...read, ...entries] });
   result.add([...extra.diagnostics, ...unread]);
   for (const { file, problem } of notes) result.reporter(file)(problem);
   const configIds = found.files.flatMap((file) => (file.kind === 'gateway' ? [file.id] : []));
@@ -235,6 +250,19 @@ function gather(read: readonly ReadFile[], env: Environment, noteIn: (file: stri
     ),
   };
 }
+
+/** Checks refuse a slug that a file and the store have. */
+function withEntries(pieces: Pieces, entries: readonly ReadFile[]): Pieces {
+  const { catalog } = pieces;
+  if (!catalog || entries.length === 0) return pieces;
+  // ajv has just validated each value against the schema of the file.
+  const stored = entries.filter(isStoredEntry).flatMap(({ value }) => (value as CatalogFile).providers);
+  return { ...pieces, catalog: { ...catalog, providers: [...catalog.providers, ...stored] } };
+}
+
+/** An entry of the state store that is valid. */
+const isStoredEntry = ({ found, value }: ReadFile): boolean =>
+  value !== undefined && found.kind === 'catalog' && found.name !== 'catalog.yaml';
 
 type CompletePieces = { readonly [Name in keyof Pieces]: NonNullable<Pieces[Name]> };
 

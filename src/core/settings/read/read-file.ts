@@ -6,7 +6,7 @@ import { aboutFile, type Diagnostic } from '../source/diagnostic.ts';
 import type { SettingsFiles } from '../source/files.ts';
 import type { FoundFile, FoundFiles } from '../source/find-files.ts';
 import { toPointer, type JsonPath } from '../schema/pointer.ts';
-import { PLAIN_TEXT, prepareReferences, type Environment } from '../values/references.ts';
+import { PLAIN_TEXT, prepareReferences, type Environment, type ReferenceLookup } from '../values/references.ts';
 import { schemaProblems } from '../problems/schema-problems.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { Fakes } from '../values/fakes.ts';
@@ -36,6 +36,8 @@ interface ReadSetup {
   readonly files: SettingsFiles;
   readonly schemas: Schemas;
   readonly fakeMissing?: boolean;
+  /** Default: that of the kind. */
+  readonly lookup?: ReferenceLookup;
 }
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
@@ -51,9 +53,10 @@ export async function readSettingsFile(found: FoundFile, setup: ReadSetup): Prom
 
   // A test file and a prompt are taken literally: their text is exactly what is sent and expected.
   const lookup =
-    found.kind === 'test' || found.kind === 'prompt'
+    setup.lookup ??
+    (found.kind === 'test' || found.kind === 'prompt'
       ? PLAIN_TEXT
-      : await prepareReferences(yaml, setup.env, setup.files);
+      : await prepareReferences(yaml, setup.env, setup.files));
   const { tree } = setup.schemas;
   const fakeMissing = setup.fakeMissing ? new Fakes() : undefined;
   const root = setup.schemas.root(found.kind);

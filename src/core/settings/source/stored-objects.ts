@@ -7,7 +7,16 @@ import { type ReadableMap, ShardedChanges, ShardedMap } from '../../tenants/shar
 // beside the files.
 
 /** The kinds of objects of which settings consist, in the order in which they refer to each other. */
-export const STORED_KINDS = ['organizations', 'teams', 'budgets', 'limits', 'keys', 'prices', 'alerts'] as const;
+export const STORED_KINDS = [
+  'organizations',
+  'teams',
+  'budgets',
+  'limits',
+  'keys',
+  'prices',
+  'alerts',
+  'providers',
+] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
 
 /** The value that a file has under a key of an add-on; in a build without the add-on, anything. */
@@ -41,6 +50,7 @@ export type StoredBudget = Stored<'budgets', OfNode & ItemOf<Under<File.Team, 'b
 export type StoredLimits = Stored<'limits', OfNode & Under<File.Team, 'limits'>>;
 export type StoredPrice = Stored<'prices', Omit<PriceRule, 'id'>>;
 export type StoredAlert = Stored<'alerts', StoredWebhook>;
+export type StoredProvider = Stored<'providers', StoredEntry>;
 export type StoredObject =
   | Stored<'organizations', File.Organization>
   | Stored<'teams', File.Team>
@@ -48,11 +58,28 @@ export type StoredObject =
   | StoredBudget
   | StoredLimits
   | StoredPrice
-  | StoredAlert;
+  | StoredAlert
+  | StoredProvider;
 
 /** A webhook of server.yaml without its address and its secret, which the store seals. */
 type StoredWebhook = Omit<AlertWebhook, (typeof SEALED_OF_ALERTS)[number] | 'id'>;
 export const SEALED_OF_ALERTS = ['url', 'secret'] as const;
+
+/** An entry of catalog.yaml. Every process needs its credentials, so it has them as they are; they are never shown. */
+interface StoredEntry {
+  /** Without what is sealed. */
+  readonly doc: object;
+  /** The JSON text of each sealed field. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+/** Each field of an entry that is a secret, or has one in it. */
+export const SEALED_OF_PROVIDERS = ['api_key', 'credentials_json', 'secret_headers', 'service_account'] as const;
+
+/** The entries of a store in the order of their slugs. */
+export const storedProviders = (stored: StoredObjects | undefined): readonly StoredProvider[] =>
+  [...(stored?.objects.values() ?? [])]
+    .filter((one): one is StoredProvider => one.kind === 'providers')
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
 /** Budgets and limits of a node that are objects of their own. */
 interface OfNode {

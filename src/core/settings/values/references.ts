@@ -73,9 +73,12 @@ export interface ReferenceLookup {
   readonly paths: readonly string[];
   /** `${…}` is plain text here. */
   readonly plain?: boolean;
+  /** A secret in clear text is where it belongs. */
+  readonly sealed?: boolean;
 }
 
 export const PLAIN_TEXT: ReferenceLookup = { plain: true, paths: [], find: () => ({ problem: 'not a reference' }) };
+export const SEALED_TEXT: ReferenceLookup = { ...PLAIN_TEXT, sealed: true };
 
 export function referencesIn({ document }: YamlFile): readonly Reference[] {
   const found: Reference[] = [];

@@ -130,7 +130,7 @@ class ValueReader {
   }
 
   #warnOfClearText(node: Scalar, { value, secret, path }: { value: string; secret: boolean; path: JsonPath }): void {
-    if (value === '' || !(secret || looksSecret(value))) return;
+    if (value === '' || this.#tools.lookup.sealed || !(secret || looksSecret(value))) return;
     const what = secret ? 'a secret in clear text' : 'this looks like a secret in clear text';
     // A variable in shell notation. Capitals only: any other text may be the secret itself, which must not be repeated.
     const given = /^\$([A-Z][A-Z0-9_]*)$/.exec(value)?.[1];

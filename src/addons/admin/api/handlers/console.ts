@@ -4,7 +4,7 @@ import { draftKey, draftProvider } from './drafts.ts';
 import { findAnything } from './find.ts';
 import { getStats, getStream } from './live.ts';
 import { sendAsKey, testProvider } from './play.ts';
-import { getProvider, listKinds, listProviders } from './providers.ts';
+import { listKinds } from './providers.ts';
 import { endSession, getSession } from './session.ts';
 import { getPlaces, getSettings, getSettingsFile } from './settings.ts';
 
@@ -19,9 +19,7 @@ export const CONSOLE_HANDLERS: Readonly<Record<ConsoleOperation, Handler>> = {
   'find.list': findAnything,
   'stream.get': getStream,
   'stats.get': getStats,
-  'providers.list': listProviders,
   'providers.kinds': listKinds,
-  'providers.get': getProvider,
   'providers.test': testProvider,
   'providers.draft': draftProvider,
   'keys.draft': draftKey,

@@ -4,9 +4,11 @@ import { byOperation, type ObjectKind, type OperationId } from '../routes.ts';
 import { listAudit, verifyAudit } from './audit.ts';
 import { adjustBudget, BUDGETS } from './budgets.ts';
 import { CONSOLE_HANDLERS } from './console.ts';
+import { getCosts } from './costs.ts';
 import { getKey } from './effective.ts';
 import { revokeKey, rotateKey } from './keys.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from './objects.ts';
+import { PROVIDERS } from './providers.ts';
 import { explainedRequest, explainRequest, getRequest, listRequests } from './requests.ts';
 import { createTokenObject, deleteToken, getToken, listTokens } from './tokens.ts';
 import { listLedger, listUsage } from './usage.ts';
@@ -39,6 +41,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   ...ofObjects('limits'),
   ...ofObjects('prices'),
   ...ofObjects('alerts'),
+  ...PROVIDERS,
   ...BUDGETS,
   'keys.rotate': rotateKey,
   'keys.revoke': revokeKey,
@@ -54,6 +57,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   'whoami.get': whoAmI,
   'requests.list': listRequests,
   'requests.get': getRequest,
+  'requests.costs': getCosts,
   'requests.explain': explainRequest,
   'requests.explained': explainedRequest,
   'openapi.get': () => ({ body: openApiDocument() }),

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../core/kernel/index.ts';
-import type { Entity, EntityDoc, KeyDigest, PutChange } from '../../../../core/ports/entities.ts';
+import type { Entity, EntityChange, EntityDoc, KeyDigest, PutChange } from '../../../../core/ports/entities.ts';
 import { actorOf, checkMatch, reasonOf, type Call, type Handler } from '../call.ts';
 import { IN_STORE, storedObject, type OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
@@ -12,6 +12,7 @@ import { storeSettings } from '../../../../core/settings/source/stored-objects.t
 import { checkSealed, splitSpec, withSealed } from './sealed-fields.ts';
 import { createSecret } from '../secrets.ts';
 import { answerWith, show } from './object-answers.ts';
+import { writeEntry } from './stored-entries.ts';
 
 interface CreateBody {
   readonly id: string;
@@ -32,7 +33,7 @@ const FILTERS: Readonly<Partial<Record<ObjectKind, ParameterName>>> = {
 };
 
 /** Requests and events look at each of them. */
-const MOST: Readonly<Partial<Record<ObjectKind, number>>> = { prices: 2_000, alerts: 50 };
+const MOST: Readonly<Partial<Record<ObjectKind, number>>> = { prices: 2_000, alerts: 50, providers: 500 };
 
 export const listObjects =
   (kind: ObjectKind): Handler =>
@@ -73,7 +74,7 @@ export const createObject =
       { slot: 0, digest: secret.digest, last4: secret.last4, validFrom: now, validTo: undefined },
     ];
     const change = putOf({ kind, id, spec: doc, secrets, digests, reason: reasonOf(call, reason), ifVersion: 0 });
-    const object = await write(change, call);
+    const object = await write(change, call, spec);
     const answered = await answer(object, call);
     if (!secret) return answered;
     const key = call.query.dryRun ? null : secret.text;
@@ -87,8 +88,9 @@ export const patchObject =
     const { spec: patch, reason } = call.body as PatchBody;
     const spec = mergePatch(object.spec, patch) as EntityDoc;
     checkAgainst(`${NOUNS[kind]}_spec`, spec, '/spec');
-    checkReferences(kind, object.id, await withSealed(kind, { entity: object.entity, spec, patch }, call), call);
-    const { doc, secrets } = splitSpec(kind, spec);
+    const whole = await withSealed(kind, { entity: object.entity, spec, patch }, call);
+    checkReferences(kind, object.id, whole, call);
+    const { doc, secrets } = splitSpec(kind, spec, patch);
     const digests = kind === 'keys' ? object.entity.digests : undefined;
     const parts = {
       kind,
@@ -99,7 +101,7 @@ export const patchObject =
       reason: reasonOf(call, reason),
       ifVersion: object.entity.version,
     };
-    return answer(await write(putOf(parts), call), call);
+    return answer(await write(putOf(parts), call, whole), call);
   };
 
 /** Applies a JSON merge patch (RFC 7396): null removes a field, an object is merged, anything else replaces. */
@@ -118,7 +120,7 @@ export const deleteObject =
     const { id, entity } = toChange(kind, call);
     checkUnused(kind, id, call);
     const change = { op: 'delete', kind, id, ifVersion: entity.version, reason: reasonOf(call) } as const;
-    if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
+    await commit(change, undefined, call);
     return {};
   };
 
@@ -149,7 +151,7 @@ interface PutParts {
   readonly kind: ObjectKind;
   readonly id: string;
   readonly spec: EntityDoc;
-  readonly secrets?: Readonly<Record<string, string>> | undefined;
+  readonly secrets?: PutChange['secrets'];
   readonly digests: readonly KeyDigest[] | undefined;
   readonly reason: string;
   readonly ifVersion: number;
@@ -171,11 +173,17 @@ export function putOf({ kind, spec, digests, ...rest }: PutParts): ObjectPut {
   };
 }
 
-/** Writes a change and returns the object; a dry run only returns what it would be. */
-export async function write(change: ObjectPut, call: Call): Promise<OwnedObject> {
+/** Settings are compiled from entries of the catalog: all processes have to accept them. @param spec with all secrets */
+async function commit(change: EntityChange, spec: EntityDoc | undefined, call: Call): Promise<void> {
+  if (change.kind === 'providers') return writeEntry(change, spec, call);
+  if (!call.query.dryRun) await call.objects.store.entities.write([change], actorOf(call));
+}
+
+/** Writes a change and returns the object; a dry run only returns what it would be. @param spec with all secrets */
+export async function write(change: ObjectPut, call: Call, spec = change.doc): Promise<OwnedObject> {
   const { kind, id } = change;
+  await commit(change, spec, call);
   if (call.query.dryRun) return storedObject(imagined(change, call), kind);
-  await call.objects.store.entities.write([change], actorOf(call));
   const object = (await call.readObjects()).find(kind, id);
   // Another call has deleted it at the same moment.
   if (!object) throw new ApiProblem('precondition_failed', 'The object was deleted meanwhile.');

@@ -6,9 +6,15 @@ import type { WrittenSettings } from '../../../../core/process/console-port.ts';
 import type { PartAnswer } from '../../../../core/process/ask-parts.ts';
 import { readSchema, type Schema } from '../../../../core/settings/schema/schema-files.ts';
 import { Secret } from '../../../../plugin/index.ts';
-import type { Call, Handler } from '../call.ts';
+import type { EntityDoc } from '../../../../core/ports/entities.ts';
+import { storedEntryName } from '../../../../core/settings/read/stored-catalog.ts';
+import type { Call, CallAnswer, Handler } from '../call.ts';
+import { IN_STORE, type OwnedObject } from '../objects.ts';
 import { pageOf } from '../pages.ts';
 import { ApiProblem } from '../problems.ts';
+import { byOperation } from '../routes.ts';
+import { hiddenOf } from '../schemas.ts';
+import { createObject, deleteObject, patchObject } from './objects.ts';
 import { writtenOf } from './settings.ts';
 
 /** The end of a shorter secret is too much of it. */
@@ -17,20 +23,63 @@ const MAX_TARGETS = 64;
 
 type Reported = TargetPlace & HealthReport;
 
-export const listProviders: Handler = async (call) => {
-  const page = pageOf(sorted(call), ({ slug }) => slug, call.query);
+const listProviders: Handler = async (call) => {
+  const page = pageOf(entriesOf(call), ({ slug }) => slug, call.query);
   const show = await shower(call);
   return { body: { ...page, items: page.items.map(show) } };
 };
 
-export const getProvider: Handler = async (call) => {
-  const entry = call.settings.catalog.providers.find(({ slug }) => slug === call.id);
+const getProvider: Handler = async (call) => {
+  const entry = entriesOf(call).find(({ slug }) => slug === call.id);
   if (!entry) throw new ApiProblem('not_found', 'There is no entry of the catalog with this slug.');
-  return { body: (await shower(call))(entry), headers: { etag: etagOf(entry) } };
+  return answerOf(entry, call);
 };
 
-const sorted = ({ settings }: Call): readonly CatalogEntry[] =>
-  settings.catalog.providers.toSorted((one, other) => (one.slug < other.slug ? -1 : 1));
+async function answerOf(entry: CatalogEntry, call: Call): Promise<CallAnswer> {
+  return { body: (await shower(call))(entry), headers: { etag: etagOf(entry, call) } };
+}
+
+/** The entry that a write has made; a dry run made none. */
+const answerWritten = async ({ id, spec }: OwnedObject, call: Call): Promise<CallAnswer> => {
+  const now = { ...call, objects: await call.readObjects(), settings: call.sources.inForce().settings };
+  const { spec: given = {} } = call.body as { readonly spec?: EntityDoc };
+  return answerOf((!call.query.dryRun && entryIn(id, now)) || asEntry(id, { ...spec, ...given }), now);
+};
+
+export const PROVIDERS = byOperation<'providers', Handler>('providers', {
+  list: listProviders,
+  get: getProvider,
+  create: createObject('providers', answerWritten),
+  patch: patchObject('providers', answerWritten),
+  delete: deleteObject('providers'),
+});
+
+const entryIn = (slug: string, { settings }: Call): CatalogEntry | undefined =>
+  settings.catalog.providers.find((one) => one.slug === slug);
+
+/** An entry as the loader would read it. */
+const asEntry = (slug: string, spec: EntityDoc): CatalogEntry =>
+  Object.fromEntries([
+    ...Object.entries(spec).map(([name, value]) =>
+      typeof value === 'string' && hiddenOf('providers').includes(name) ? [name, new Secret(value)] : [name, value],
+    ),
+    ['slug', slug],
+  ]);
+
+/** Those in force, and those of the store that are not valid. */
+function entriesOf(call: Call): readonly CatalogEntry[] {
+  const others = call.objects
+    .list('providers')
+    .flatMap(({ id, spec, owner }) => (owner === IN_STORE && !entryIn(id, call) ? [asEntry(id, spec)] : []));
+  return [...call.settings.catalog.providers, ...others].sort((one, other) => (one.slug < other.slug ? -1 : 1));
+}
+
+/** Why an entry of the store has no effect. */
+function problemOf(slug: string, call: Call): string | undefined {
+  if (entryIn(slug, call)) return undefined;
+  const own = `/${storedEntryName(slug)}`;
+  return call.sources.inForce().warnings.find(({ file }) => file.endsWith(own))?.message ?? 'the entry is not in force';
+}
 
 async function shower(call: Call): Promise<(entry: CatalogEntry) => object> {
   const written = await writtenOf(call);
@@ -42,13 +91,15 @@ async function shower(call: Call): Promise<(entry: CatalogEntry) => object> {
   return (entry) => {
     const place = written.entry(entry.slug);
     const { slug, provider, models = [] } = entry;
+    const problem = problemOf(slug, call);
     return {
       slug,
       id: slug,
       provider,
       owner: place ? `${place.file}:${place.line}` : 'store',
       ...(place && { place }),
-      etag: etagOf(entry),
+      ...(problem !== undefined && { problem }),
+      etag: etagOf(entry, call),
       spec: shownSpec(entry),
       ...('base_url' in entry && entry.base_url !== undefined && { base_url: entry.base_url }),
       credential: credentialOf(entry),
@@ -60,7 +111,8 @@ async function shower(call: Call): Promise<(entry: CatalogEntry) => object> {
   };
 }
 
-const etagOf = (entry: CatalogEntry): string =>
+const etagOf = (entry: CatalogEntry, { objects }: Call): string =>
+  objects.find('providers', entry.slug)?.etag ??
   `"file-${createHash('sha256').update(JSON.stringify(entry)).digest('hex').slice(0, 16)}"`;
 
 /** A secret is the name of its source, or nothing. */

@@ -3,6 +3,7 @@ import {
   LISTED_STATES,
   RECORD_DIMENSIONS,
   RecordsUnanswered,
+  type RecordJson,
   type RecordPlace,
   type RecordQuery,
 } from '../../../../core/record/record-query.ts';
@@ -23,14 +24,22 @@ export const listRequests: Handler = async ({ records, query, clock, console }) 
   return { body: { items, ...next, oldest, partial, live: String(marks.ended) } };
 };
 
-export const getRequest: Handler = async ({ records, id, console }) => {
-  const body = (await found(records.find(id))) ?? (await console?.kept?.find(id));
-  if (body) return { body };
+export const getRequest: Handler = async (call) => ({ body: await recordOf(call) });
+
+/** Throws `not_found`. */
+export async function recordOf({
+  records,
+  id,
+  console,
+}: Pick<Call, 'records' | 'id' | 'console'>): Promise<RecordJson> {
+  const record = (await found(records.find(id))) ?? (await console?.kept?.find(id));
+  // The JSON of a record of this gateway.
+  if (record) return record as RecordJson;
   throw new ApiProblem(
     'not_found',
     'There is no record of a request with this id: it never arrived, or `admin.records` later requests have replaced it.',
   );
-};
+}
 
 async function found(record: object | undefined | Promise<object | undefined>): Promise<object | undefined> {
   try {

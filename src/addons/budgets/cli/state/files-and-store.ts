@@ -1,9 +1,11 @@
+import { isObject } from '../../../../core/kernel/index.ts';
+import { Secret } from '../../../../plugin/index.ts';
 import { priceFilesOf } from '../../settings/price-files.ts';
 import type { GatewayKey } from '../../../../../schemas/types.generated.ts';
 import { digestsOf } from '../../../../core/settings/compile/api-keys.ts';
 import type { EntityDoc, PutChange } from '../../../../core/ports/entities.ts';
 import type { FileObject } from '../../../../core/settings/read/file-objects.ts';
-import { webhooksIn } from '../../../../core/settings/source/stored-objects.ts';
+import { SEALED_OF_PROVIDERS, webhooksIn } from '../../../../core/settings/source/stored-objects.ts';
 import { onStore, withReader, withStore, writeAll, type ExitCode, type FoundStore, type StateOptions } from './read.ts';
 import { systemClock } from '../../../../core/kernel/system-clock.ts';
 
@@ -17,7 +19,7 @@ interface ObjectOfFile {
 }
 
 export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' | 'settings'>): ObjectOfFile[] {
-  const { written, server } = settings;
+  const { written, server, catalog } = settings;
   const placeOf = (...where: Parameters<typeof loaded.placeOf>): string => {
     const { file, line, column } = loaded.placeOf(...where);
     return `${file}:${line}:${column}`;
@@ -61,7 +63,13 @@ export function objectsOfFiles({ loaded, settings }: Pick<FoundStore, 'loaded' |
       ifVersion: 0,
     }),
   }));
-  return [...nodes, ...keys, ...prices, ...alerts];
+  const providers = catalog.providers.map(({ slug, ...entry }, index): ObjectOfFile => ({
+    kind: 'providers',
+    id: slug,
+    place: placeOf('catalog.yaml', ['providers', index, 'slug']),
+    change: () => ({ op: 'put', kind: 'providers', id: slug, ...entryParts(entry), ifVersion: 0 }),
+  }));
+  return [...nodes, ...keys, ...prices, ...alerts, ...providers];
 }
 
 const WORDS = {
@@ -70,6 +78,7 @@ const WORDS = {
   organizations: 'organization',
   prices: 'price',
   alerts: 'alert',
+  providers: 'provider',
 } as const;
 
 /** `gatehouse state diff`: which objects the files have, which the store, and which both, which no gateway serves. Exit code 1: some are in both. */
@@ -123,6 +132,21 @@ export const migrateCommand = (options: StateOptions & { readonly dryRun: boolea
       return 0;
     });
   });
+
+/** A credential given by reference is stored as its value. */
+function entryParts(entry: object): Pick<PutChange, 'doc' | 'secrets'> {
+  const isSealed = ([name]: [string, unknown]): boolean => SEALED_OF_PROVIDERS.some((field) => field === name);
+  const fields = Object.entries(entry);
+  const sealed = fields.filter(isSealed).map(([name, value]) => [name, JSON.stringify(value, revealed)]);
+  const doc = Object.fromEntries(fields.filter((field) => !isSealed(field)));
+  return { doc, secrets: Object.fromEntries(sealed) as Record<string, string> };
+}
+
+/** `toJSON` of a secret names its source: the value itself is in its holder. */
+function revealed(this: unknown, name: string, value: unknown): unknown {
+  const held = isObject(this) ? this[name] : undefined;
+  return held instanceof Secret ? held.reveal() : value;
+}
 
 /** The change that writes an entry of keys.yaml to the store. A key given by reference is stored as its digest. */
 function changeOf(entry: GatewayKey, now: number): PutChange {

@@ -71,8 +71,6 @@ function take(message: Message): void {
       missed.value += message.missed;
       break;
     case 'settings':
-      settingsTurn.value += 1;
-      break;
     case 'boot':
       settingsTurn.value += 1;
       break;

@@ -14,8 +14,10 @@ export interface Loading<Data> {
   reload(): void;
 }
 
-/** Loads anew when `key` changes; what was loaded stays until then. Undefined: nothing to load yet. */
-export function useLoad<Data>(key: string | undefined, load: (signal: AbortSignal) => Promise<Data>): Loading<Data> {
+type Load<Data> = (signal: AbortSignal) => Promise<Data>;
+
+/** Loads when `key` changes; anew, with the old data until then, when `news` grows. Undefined: nothing to load yet. */
+export function useLoad<Data>(key: string | undefined, load: Load<Data>, news = 0): Loading<Data> {
   const state = useSignal<LoadState<Data>>({ data: undefined, error: undefined, loading: key !== undefined });
   const latest = useRef(load);
   latest.current = load;
@@ -37,7 +39,7 @@ export function useLoad<Data>(key: string | undefined, load: (signal: AbortSigna
       },
     );
     return () => aborting.abort();
-  }, [key, turn.value]);
+  }, [key, turn.value, news]);
   return { state: useComputed(() => state.value), reload: () => (turn.value += 1) };
 }
 

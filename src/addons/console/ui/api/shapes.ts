@@ -13,18 +13,9 @@ export type BudgetObject = ApiSchemas['budget'];
 export type ProposedPatch = ApiSchemas['draft'];
 export type ShownPlace = { readonly file: string; readonly line: number; readonly column?: number };
 
-interface CodeAndType {
-  readonly code?: string;
-  readonly type?: string;
-}
+type CodeAndType = { readonly code?: string; readonly type?: string };
 
-interface TokenCounts {
-  readonly input?: number;
-  readonly output?: number;
-  readonly cache_read?: number;
-  readonly cache_write?: number;
-  readonly reasoning?: number;
-}
+type TokenCounts = { readonly input?: number; readonly output?: number };
 
 /** A request in a list. */
 export type ListedRequest = Omit<ApiSchemas['request_line'], 'error' | 'tokens' | 'metadata'> & {
@@ -48,9 +39,7 @@ interface ShownFailure extends CodeAndType {
   readonly kinds?: readonly string[];
   readonly upstream_kind?: string;
   readonly upstream_message?: string;
-  readonly upstream_code?: string;
   readonly upstream_param?: string;
-  readonly retry_after_ms?: number;
 }
 
 export interface ShownAttempt {
@@ -58,7 +47,6 @@ export interface ShownAttempt {
   readonly target_name?: string;
   readonly provider?: string;
   readonly request_model?: string;
-  readonly response_model?: string;
   readonly why: string;
   readonly started_ms?: number;
   readonly duration_ms?: number;
@@ -71,7 +59,6 @@ export interface ShownAttempt {
   readonly cost_unknown?: string;
   readonly cache?: string;
   readonly losses?: readonly string[];
-  readonly defaulted?: readonly string[];
   readonly tries: readonly ShownTry[];
 }
 
@@ -108,7 +95,6 @@ export interface ShownRequest extends CodeAndType {
   readonly time: string;
   readonly state: 'complete' | 'failed' | 'aborted' | 'running';
   readonly status?: number;
-  readonly outcome_status?: number;
   readonly duration_ms: number;
   readonly overhead_ms?: number;
   readonly first_content_ms?: number;
@@ -124,9 +110,7 @@ export interface ShownRequest extends CodeAndType {
   readonly cache?: string;
   readonly cost_usd?: number;
   readonly cost_unknown?: string;
-  readonly saved_usd?: number;
   readonly error?: CodeAndType;
-  readonly rejected?: string;
   readonly limited_by?: string;
   readonly client_ip?: string;
   readonly client_left?: string;
@@ -143,7 +127,6 @@ export interface ShownSource {
   readonly path?: string;
   readonly name?: string;
   readonly at?: ShownPlace;
-  readonly setting?: string;
   readonly plugin?: string;
   readonly on?: ShownPlace;
   readonly what?: string;
@@ -155,7 +138,7 @@ export interface ShownTarget {
   readonly name?: string;
   readonly at?: ShownPlace;
   readonly why: string;
-  readonly health?: { readonly state: string; readonly enforced: boolean; readonly retryInMs?: number };
+  readonly health?: { readonly state: string; readonly enforced: boolean };
   readonly provider?: { readonly slug: string; readonly model: string; readonly at?: ShownPlace };
   readonly body?: unknown;
   readonly changes?: readonly {
@@ -172,7 +155,6 @@ export interface ShownTarget {
     readonly body?: unknown;
     readonly diff?: readonly {
       readonly path: string;
-      readonly received?: string;
       readonly sent?: string;
       readonly source?: ShownSource;
     }[];

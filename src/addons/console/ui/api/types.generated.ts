@@ -967,6 +967,139 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   }
+  "/providers": {
+  get: {
+  parameters: {
+  query?: {
+  limit?: number
+  cursor?: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": {
+  items: Provider[]
+  /**
+   * For `cursor`; absent: this is the last page.
+   */
+  next?: string
+  }
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  post: {
+  parameters: {
+  query?: {
+  dry_run?: boolean
+  }
+  header?: {
+  "Idempotency-Key"?: string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": CreateProvider
+  }
+  }
+  responses: {
+  201: {
+  content: {
+  "application/json": Provider
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/providers/{id}": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Provider
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  patch: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  requestBody: {
+  content: {
+  "application/json": PatchProvider
+  "application/merge-patch+json": PatchProvider
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": Provider
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  delete: {
+  parameters: {
+  path: {
+  id: string
+  }
+  query?: {
+  dry_run?: boolean
+  reason?: string
+  }
+  header: {
+  "If-Match": string
+  }
+  }
+  responses: {
+  204: {
+  content: {
+
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
   "/keys/{id}:rotate": {
   post: {
   parameters: {
@@ -1417,6 +1550,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   target?: string[]
+  origin?: "playground"
   min_ms?: number
   /**
    * @maxItems 20
@@ -1464,6 +1598,27 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   200: {
   content: {
   "application/json": Request
+  }
+  }
+  default: {
+  content: {
+  "application/problem+json": Problem
+  }
+  }
+  }
+  }
+  }
+  "/requests/{id}/costs": {
+  get: {
+  parameters: {
+  path: {
+  id: string
+  }
+  }
+  responses: {
+  200: {
+  content: {
+  "application/json": RequestCosts
   }
   }
   default: {
@@ -1717,6 +1872,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    * @maxItems 20
    */
   target?: string[]
+  origin?: "playground"
   min_ms?: number
   /**
    * @maxItems 20
@@ -1803,55 +1959,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
    */
   next?: string
   }
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers": {
-  get: {
-  parameters: {
-  query?: {
-  limit?: number
-  cursor?: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": {
-  items: Provider[]
-  /**
-   * For `cursor`; absent: this is the last page.
-   */
-  next?: string
-  }
-  }
-  }
-  default: {
-  content: {
-  "application/problem+json": Problem
-  }
-  }
-  }
-  }
-  }
-  "/providers/{id}": {
-  get: {
-  parameters: {
-  path: {
-  id: string
-  }
-  }
-  responses: {
-  200: {
-  content: {
-  "application/json": Provider
   }
   }
   default: {
@@ -1992,6 +2099,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   create_limit: CreateLimit
   create_organization: CreateOrganization
   create_price: CreatePrice
+  create_provider: CreateProvider
   create_session: CreateSession
   create_team: CreateTeam
   create_token: CreateToken
@@ -2022,6 +2130,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   patch_limit: PatchLimit
   patch_organization: PatchOrganization
   patch_price: PatchPrice
+  patch_provider: PatchProvider
   patch_team: PatchTeam
   places: Places
   playground: Playground
@@ -2031,7 +2140,9 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   problem: Problem
   provider: Provider
   provider_kind: ProviderKind
+  provider_spec: ProviderSpec
   request: Request
+  request_costs: RequestCosts
   request_line: RequestLine
   revoke: Revoke
   rotate: Rotate
@@ -2373,6 +2484,63 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   reason?: string
   }
+  export interface Provider {
+  slug: string
+  id: string
+  provider: string
+  owner: string
+  place?: {
+  file: string
+  line: number
+  column: number
+  }
+  etag: string
+  spec: {
+  [k: string]: unknown
+  }
+  problem?: string
+  base_url?: string
+  credential: {
+  kind: ("none" | "api_key" | "service_account" | "caller_token" | "default" | "other")
+  ref?: string
+  email?: string
+  project?: string
+  last4?: string
+  }
+  models: string[]
+  targets: {
+  config: string
+  target: string
+  at?: {
+  file: string
+  line: number
+  column: number
+  }
+  health: {
+  state: ("closed" | "open" | "half_open")
+  enforced?: boolean
+  failed?: number
+  of?: number
+  last_error?: string
+  retry_in_ms?: number
+  worker?: number
+  }[]
+  }[]
+  }
+  export interface CreateProvider {
+  id: string
+  spec: ProviderSpec
+  reason?: string
+  }
+  export interface ProviderSpec {
+  [k: string]: unknown
+  }
+  export interface PatchProvider {
+  spec: {
+  [k: string]: unknown
+  }
+  reason?: string
+  }
   export interface Rotate {
   overlap?: Duration1
   reason?: string
@@ -2600,6 +2768,29 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }[]
   [k: string]: unknown
   }
+  export interface RequestCosts {
+  request_id: string
+  tokens: ({
+  [k: string]: unknown
+  } | null)
+  cost_usd: (number | null)
+  targets: {
+  target: string
+  target_name?: string
+  provider?: string
+  model?: string
+  cost_usd: (number | null)
+  unknown?: string
+  answered?: boolean
+  }[]
+  models: {
+  provider: string
+  model: string
+  cost_usd: (number | null)
+  unknown?: string
+  }[]
+  left_out: number
+  }
   export interface Explain {
   method?: string
   path?: string
@@ -2761,48 +2952,6 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }
   secrets: string[]
-  }
-  export interface Provider {
-  slug: string
-  id: string
-  provider: string
-  owner: string
-  place?: {
-  file: string
-  line: number
-  column: number
-  }
-  etag: string
-  spec: {
-  [k: string]: unknown
-  }
-  base_url?: string
-  credential: {
-  kind: ("none" | "api_key" | "service_account" | "caller_token" | "default" | "other")
-  ref?: string
-  email?: string
-  project?: string
-  last4?: string
-  }
-  models: string[]
-  targets: {
-  config: string
-  target: string
-  at?: {
-  file: string
-  line: number
-  column: number
-  }
-  health: {
-  state: ("closed" | "open" | "half_open")
-  enforced?: boolean
-  failed?: number
-  of?: number
-  last_error?: string
-  retry_in_ms?: number
-  worker?: number
-  }[]
-  }[]
   }
   export interface TestProvider {
   slug?: string

@@ -1,48 +1,23 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { Decide, type DecideProps } from './decide.tsx';
 import { Dialog } from './dialog.tsx';
+import { TextField } from './fields.tsx';
+
+interface ConfirmProps extends Pick<DecideProps, 'verb' | 'doing' | 'onClose'> {
+  readonly id: string;
+  readonly children: ComponentChildren;
+}
 
 /** A change that cannot be undone is confirmed by its id. */
-export function Confirm({
-  id,
-  title,
-  verb,
-  busy,
-  onClose,
-  onConfirm,
-  children,
-}: {
-  readonly id: string;
-  readonly title: string;
-  readonly verb: string;
-  readonly busy: boolean;
-  readonly onClose: () => void;
-  readonly onConfirm: () => void;
-  readonly children: ComponentChildren;
-}) {
+export function Confirm({ id, verb, doing, onClose, children }: ConfirmProps) {
   const typed = useSignal('');
+  const needs = typed.value === id ? undefined : 'The id is typed first.';
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={verb} onClose={onClose}>
       {children}
-      <label class="field">
-        <span>
-          Type <code>{id}</code> to go on
-        </span>
-        <input
-          value={typed.value}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => void (typed.value = event.currentTarget.value)}
-        />
-      </label>
-      <p class="row">
-        <button type="button" class="danger" disabled={typed.value !== id || busy} onClick={onConfirm}>
-          {verb}
-        </button>
-        <button type="button" onClick={onClose}>
-          Leave it
-        </button>
-      </p>
+      <TextField title={`Type ${id} to go on`} of={typed} />
+      <Decide kind="danger" verb={verb} doing={doing} needs={needs} onClose={onClose} />
     </Dialog>
   );
 }

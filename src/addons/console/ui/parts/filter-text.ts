@@ -1,5 +1,5 @@
 /** Members of the address that filter requests, in the words of the API. `label.NAME` filters by metadata. */
-export const FILTERS = ['key', 'team', 'config', 'provider', 'model', 'target', 'status', 'error', 'min_ms'] as const;
+const FILTERS = ['key', 'team', 'config', 'provider', 'model', 'target', 'status', 'error', 'min_ms'] as const;
 
 export const isFilter = (name: string): boolean => FILTERS.some((one) => one === name) || name.startsWith('label.');
 

@@ -40,6 +40,10 @@ export const amount = (value: number | undefined | null, unit: 'nano_usd' | 'tok
   return unit === 'tokens' ? `${short(value)} tokens` : usd(value / 1e9);
 };
 
+/** Why a cost is not known. */
+export const unpriced = (reason = ''): string =>
+  ({ model: 'the model has no price', usage: 'no tokens were counted' })[reason] ?? reason.replaceAll('_', ' ');
+
 export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 export type Zone = 'local' | 'UTC';

@@ -1,9 +1,15 @@
 import type { ProposedPatch } from '../api/shapes.ts';
-import { Copy } from './states.tsx';
+import { Command, Copy } from './states.tsx';
 
 /** A change of a settings file: a person applies it, the page writes no file. */
 export function Patch({ draft }: { readonly draft: ProposedPatch }) {
   const lines = draft.patch.replace(/\n$/, '').split('\n');
+  const commands = [
+    ...draft.set,
+    ...(draft.set.length > 0 ? ['# The gateway sees a new variable after a restart.'] : []),
+    '# In the folder of the settings:',
+    ...draft.apply,
+  ].join('\n');
   return (
     <div class="stack tight">
       {draft.diagnostics.map(({ file, line, severity, message }) => (
@@ -21,11 +27,9 @@ export function Patch({ draft }: { readonly draft: ProposedPatch }) {
       </pre>
       <p class="row">
         <Copy text={draft.patch} label="Copy the patch" />
-        {draft.set.length > 0 && <Copy text={draft.set.join('\n')} label="Copy the variables" />}
+        <Copy text={`cat > gatehouse.patch <<'PATCH'\n${draft.patch}PATCH\n${commands}`} label="Copy all as commands" />
       </p>
-      <pre class="card scroll" tabIndex={0} role="region" aria-label="Commands">
-        {[...draft.set, ...draft.apply].join('\n')}
-      </pre>
+      <Command text={commands} label="Commands" />
     </div>
   );
 }

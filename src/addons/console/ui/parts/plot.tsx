@@ -11,7 +11,7 @@ export interface PlotLine {
   readonly filled?: boolean;
 }
 
-interface PlotProps {
+export interface PlotProps {
   readonly times: readonly number[];
   readonly lines: readonly PlotLine[];
   readonly unit: (value: number) => string;

@@ -3,23 +3,24 @@ import { shortcuts } from './prefs.ts';
 
 export type Keys = Readonly<Record<string, () => void>>;
 
-/** Keys are off in fields and dialogs, with a modifier, and where the person has turned them off. */
-function isFree(event: KeyboardEvent): boolean {
-  const { target } = event;
-  if (shortcuts.value === 'off' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
-    return false;
-  return !(target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]'));
+/** Keys are off in fields and dialogs, and where the person has turned them off. One with Ctrl is off in dialogs only. */
+function isFree({ target, altKey, defaultPrevented }: KeyboardEvent, withCtrl: boolean): boolean {
+  if (shortcuts.value === 'off' || altKey || defaultPrevented) return false;
+  const taken = withCtrl ? 'dialog' : 'input, textarea, select, dialog, [contenteditable]';
+  return !(target instanceof Element && target.closest(taken));
 }
 
 const PREFIX_MS = 1200;
 let prefix: { readonly key: string; readonly until: number } | undefined;
 
-/** Calls the action of a key, or of two keys one after the other: `g r`. */
+/** Calls the action of a key, of one with Ctrl (`Ctrl k`), or of two keys one after the other (`g r`). */
 export function useKeys(keys: Keys): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (!isFree(event)) return;
-      const known = prefix && prefix.until > Date.now() ? `${prefix.key} ${event.key}` : event.key;
+      const withCtrl = event.ctrlKey || event.metaKey;
+      if (!isFree(event, withCtrl)) return;
+      const before = withCtrl ? 'Ctrl' : prefix && prefix.until > Date.now() ? prefix.key : undefined;
+      const known = before === undefined ? event.key : `${before} ${event.key}`;
       const action = keys[known];
       if (!action) return;
       event.preventDefault();

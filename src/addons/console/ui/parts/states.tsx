@@ -4,16 +4,26 @@ import { useSignal } from '@preact/signals';
 
 /** The states of a screen: each says what is so, and the one thing to do. */
 
-export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const copied = useSignal(false);
-  const copy = (): void =>
-    void navigator.clipboard.writeText(text).then(() => {
-      copied.value = true;
-      setTimeout(() => (copied.value = false), 1500);
-    });
+interface CopyProps {
+  /** A text, or what reads it once it is asked for. */
+  readonly text: string | (() => Promise<string>);
+  readonly label?: string;
+}
+
+export function Copy({ text, label = 'Copy' }: CopyProps) {
+  const said = useSignal<string | undefined>(undefined);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+      said.value = 'Copied';
+    } catch {
+      said.value = 'Not copied';
+    }
+    setTimeout(() => (said.value = undefined), 1500);
+  };
   return (
-    <button type="button" onClick={copy} aria-live="polite">
-      {copied.value ? 'Copied' : label}
+    <button type="button" onClick={() => void copy()} aria-live="polite">
+      {said.value ?? label}
     </button>
   );
 }
@@ -44,7 +54,7 @@ interface Refused {
 /** A refusal in its place: the rest of the page works. */
 export const Problem = ({ error, retry }: { readonly error: Refused; readonly retry?: (() => void) | undefined }) => (
   <div class="notice failed stack tight" role="alert">
-    <p>
+    <p class="pre">
       <strong>{error.code}</strong>: {error.message}
     </p>
     {error.errors.map(({ pointer, message }) => (
@@ -84,6 +94,16 @@ export function useLate(is: boolean, afterMs: number): boolean {
   return late;
 }
 
+/** The time, again and again. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
 interface ShownState<Data> {
   readonly data: Data | undefined;
   readonly error: Refused | undefined;
@@ -113,33 +133,28 @@ export function Loads<Data>({
   );
 }
 
-/** A button that a role may lack: it stays visible, and says what it takes. */
-export const Action = ({
-  needs,
-  onClick,
-  kind,
-  children,
-  busy = false,
-  type = 'button',
-}: {
+interface ActionProps {
   readonly needs?: string | undefined;
-  readonly onClick?: () => void;
+  readonly onClick: () => void;
   readonly kind?: 'main' | 'danger';
   readonly children: ComponentChildren;
   readonly busy?: boolean;
-  readonly type?: 'button' | 'submit';
-}) => (
-  <button
-    type={type}
-    class={kind}
-    aria-disabled={needs !== undefined || busy}
-    title={needs}
-    onClick={(event) => {
-      if (needs !== undefined || busy) event.preventDefault();
-      else onClick?.();
-    }}
-  >
-    {children}
-    {needs !== undefined && <span class="hidden">{needs}</span>}
-  </button>
-);
+}
+
+/** A button that a role may lack: it stays visible, and says what it takes, beside it to those who press it. */
+export function Action({ needs, onClick, kind, children, busy = false }: ActionProps) {
+  const pressed = useSignal(false);
+  const press = (): void => {
+    pressed.value = needs !== undefined;
+    if (needs === undefined && !busy) onClick();
+  };
+  return (
+    <>
+      <button type="button" class={kind} aria-disabled={needs !== undefined || busy} title={needs} onClick={press}>
+        {children}
+        {needs !== undefined && <span class="hidden">{needs}</span>}
+      </button>
+      {pressed.value && needs !== undefined && <span class="warning-text">{needs}</span>}
+    </>
+  );
+}

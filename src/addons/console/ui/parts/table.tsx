@@ -22,6 +22,9 @@ interface TableProps<Row> {
   readonly onOpen: (id: string) => void;
   readonly onEnd?: () => void;
   readonly onTop?: (isTop: boolean) => void;
+  readonly foot?: ComponentChildren;
+  /** A row that has just come. */
+  readonly isNew?: (row: Row) => boolean;
 }
 
 /** Rows of one height, of which only those in sight are elements. */
@@ -34,42 +37,45 @@ export function Table<Row>(props: TableProps<Row>) {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [selected]);
   return (
-    <div class={`table ${props.layout}`} role="table" aria-label={props.label} aria-rowcount={rows.length + 1}>
-      <div role="rowgroup" class="table-head">
-        <div role="row" class="table-row" aria-rowindex={1}>
-          {columns.map(({ name, label, number }) => (
-            <span key={name} role="columnheader" class={`cut col-${name}${number ? ' right' : ''}`}>
-              {label}
-            </span>
-          ))}
+    <div class={`table ${props.layout}`}>
+      <div class="table-grid" role="table" aria-label={props.label} aria-rowcount={rows.length + 1}>
+        <div role="rowgroup" class="table-head">
+          <div role="row" class="table-row" aria-rowindex={1}>
+            {columns.map(({ name, label, number }) => (
+              <span key={name} role="columnheader" class={`cut col-${name}${number ? ' right' : ''}`}>
+                {label}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div ref={box} class="table-body" role="rowgroup" tabIndex={0} aria-label={props.label}>
+          <div role="presentation" class="table-space" style={{ height: `${virtual.getTotalSize()}px` }}>
+            {virtual.getVirtualItems().map(({ index, start }) => {
+              const row = rows[index];
+              if (row === undefined) return null;
+              const id = idOf(row);
+              return (
+                <div
+                  key={id}
+                  role="row"
+                  aria-rowindex={index + 2}
+                  aria-current={id === selected ? 'true' : undefined}
+                  class={`table-row${props.isNew?.(row) ? ' new' : ''}`}
+                  style={{ transform: `translateY(${start}px)` }}
+                  onClick={() => props.onOpen(id)}
+                >
+                  {columns.map(({ name, number, cell, title }) => (
+                    <span key={name} role="cell" class={`cut col-${name}${number ? ' num' : ''}`} title={title?.(row)}>
+                      {cell(row)}
+                    </span>
+                  ))}
+                </div>
+              );
+            })}
+          </div>
         </div>
       </div>
-      <div ref={box} class="table-body" role="rowgroup" tabIndex={0} aria-label={props.label}>
-        <div role="presentation" class="table-space" style={{ height: `${virtual.getTotalSize()}px` }}>
-          {virtual.getVirtualItems().map(({ index, start }) => {
-            const row = rows[index];
-            if (row === undefined) return null;
-            const id = idOf(row);
-            return (
-              <div
-                key={id}
-                role="row"
-                aria-rowindex={index + 2}
-                aria-current={id === selected ? 'true' : undefined}
-                class="table-row"
-                style={{ transform: `translateY(${start}px)` }}
-                onClick={() => props.onOpen(id)}
-              >
-                {columns.map(({ name, number, cell, title }) => (
-                  <span key={name} role="cell" class={`cut col-${name}${number ? ' num' : ''}`} title={title?.(row)}>
-                    {cell(row)}
-                  </span>
-                ))}
-              </div>
-            );
-          })}
-        </div>
-      </div>
+      {props.foot}
     </div>
   );
 }

@@ -3,12 +3,13 @@ import { api, ask } from '../../api/client.ts';
 import { useAction } from '../../api/action.ts';
 import { needs, session } from '../../api/session.ts';
 import type { BudgetObject } from '../../api/shapes.ts';
+import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { moment } from '../../parts/format.ts';
+import { amount, moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
-import { Action, Problem } from '../../parts/states.tsx';
-import { TextField } from '../../parts/text-field.tsx';
-import { BudgetBar } from './budget-bar.tsx';
+import { Action } from '../../parts/states.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { spentShare } from './tree.ts';
 
 /** A budget with what is left, and a change of what is spent. */
 export function Budget({ budget, onChange }: { readonly budget: BudgetObject; readonly onChange: () => void }) {
@@ -59,20 +60,31 @@ function Adjust({
       </p>
       <TextField title="Amount" of={by} placeholder={budget.unit === 'tokens' ? '-20000 tokens' : '-5 USD'} max={40} />
       <TextField title="Reason, for the audit" of={reason} max={500} />
-      {adjust.error.value && <Problem error={adjust.error.value} />}
-      <p class="row">
-        <Action
-          kind="main"
-          needs={by.value === '' || reason.value === '' ? 'It takes an amount and a reason.' : undefined}
-          busy={adjust.busy.value}
-          onClick={adjust.run}
-        >
-          Adjust
-        </Action>
-        <button type="button" onClick={onClose}>
-          Leave it
-        </button>
-      </p>
+      <Decide
+        verb="Adjust"
+        doing={adjust}
+        needs={by.value === '' || reason.value === '' ? 'It takes an amount and a reason.' : undefined}
+        onClose={onClose}
+      />
     </Dialog>
+  );
+}
+
+/** The spent part of a budget, and the rest. */
+export function BudgetBar({ budget }: { readonly budget: BudgetObject }) {
+  const share = spentShare(budget);
+  const { unit, cap, spent } = budget;
+  const tone = share === undefined || share < 0.8 ? '' : share < 1 ? 'warning' : 'failed';
+  return (
+    <span class="budget" title={`${budget.name}: ${amount(spent, unit)} of ${amount(cap, unit)}`}>
+      <span class="bar">
+        <i class={tone} style={{ width: `${Math.min(100, (share ?? 0) * 100)}%` }} />
+      </span>
+      <span class="mono second">
+        {share === undefined
+          ? `of ${amount(cap, unit)}`
+          : `${amount(Math.max(0, cap - (spent ?? 0)), unit)} left of ${amount(cap, unit)}`}
+      </span>
+    </span>
   );
 }

@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
+import { dataUrl } from '../../api/curl.ts';
 import { useAction } from '../../api/action.ts';
 import { needs, owns, session } from '../../api/session.ts';
 import type { ApiSchemas } from '../../api/shapes.ts';
 import { setQuery } from '../../address.ts';
+import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Patch } from '../../parts/patch.tsx';
-import { Action, Command, Copy, Problem } from '../../parts/states.tsx';
-import { TextField } from '../../parts/text-field.tsx';
+import { Command, Copy } from '../../parts/states.tsx';
+import { Choice, TextField } from '../../parts/fields.tsx';
 import { list, usesOf } from './tree.ts';
 
 type Draft = ApiSchemas['key_draft'];
@@ -41,31 +43,15 @@ export function CreateKey({ teams, onDone }: { readonly teams: readonly string[]
   return (
     <Dialog title="Create a key" onClose={close}>
       <TextField title="Id" of={id} placeholder="web-search" />
-      <label class="field">
-        <span>Team (optional)</span>
-        <select value={team.value} onChange={(event) => void (team.value = event.currentTarget.value)}>
-          <option value="">none</option>
-          {teams.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </label>
+      <Choice title="Team (optional)" of={team} options={teams} none="none" />
       <TextField title="Models (optional)" of={models} placeholder="any; or gemini-2.5-*, claude-*" />
       <TextField title="Default config (optional)" of={config} placeholder="production" />
-      {create.error.value && <Problem error={create.error.value} />}
-      <p class="row">
-        <Action
-          kind="main"
-          needs={id.value === '' ? 'It takes an id.' : needs(inStore ? 'admin' : 'operator')}
-          busy={create.busy.value}
-          onClick={create.run}
-        >
-          Create the key
-        </Action>
-        <button type="button" onClick={close}>
-          Leave it
-        </button>
-      </p>
+      <Decide
+        verb="Create the key"
+        doing={create}
+        needs={id.value === '' ? 'It takes an id.' : needs(inStore ? 'admin' : 'operator')}
+        onClose={close}
+      />
       {!inStore && <p class="third">Keys are in keys.yaml: you get the secret and a patch with its digest.</p>}
     </Dialog>
   );
@@ -80,7 +66,6 @@ interface SecretProps {
 
 /** The only time that a secret is on the page. It is in no address and no storage. */
 export function NewSecret({ id, secret, draft, onClose }: SecretProps) {
-  const url = session.value?.data_url ?? 'http://127.0.0.1:8787';
   return (
     <Dialog title={`The secret of ${id}`} onClose={onClose} fixed wide>
       <p class="notice warning">It is shown now and never again: the gateway keeps only its digest.</p>
@@ -95,7 +80,7 @@ export function NewSecret({ id, secret, draft, onClose }: SecretProps) {
         </>
       )}
       <h2 class="small">Use it</h2>
-      {usesOf(url, secret).map(({ name, text }) => (
+      {usesOf(dataUrl(session.value), secret).map(({ name, text }) => (
         <Command key={name} text={text} label={name} />
       ))}
       <p>

@@ -4,15 +4,18 @@ import { useAction } from '../../api/action.ts';
 import { useLoad } from '../../api/load.ts';
 import { needs } from '../../api/session.ts';
 import type { BudgetObject, KeyObject } from '../../api/shapes.ts';
-import { setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { Decide } from '../../parts/decide.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { count, moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
-import { Action, Loads, Problem } from '../../parts/states.tsx';
+import { Action, Loads } from '../../parts/states.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Budget } from './budget.tsx';
+import { NewBudget } from './node.tsx';
 import { NewSecret } from './create.tsx';
 import { isInFile, limitText } from './tree.ts';
 
@@ -40,13 +43,7 @@ export function KeyDetail({ id, budgets, onChange }: DetailProps) {
     onChange();
   };
   return (
-    <Drawer label={`Key ${id}`}>
-      <div class="row">
-        <h2 class="grow">{id}</h2>
-        <button type="button" aria-label="Close" onClick={() => setQuery({ key: undefined })}>
-          ✕
-        </button>
-      </div>
+    <Drawer label={`Key ${id}`} name="key" head={<h2>{id}</h2>}>
       <Loads state={load.state.value} retry={load.reload}>
         {(found) => (
           <div class="stack">
@@ -87,19 +84,10 @@ function KeyFacts({ found, hour }: { readonly found: KeyObject; readonly hour: n
           Its requests
         </a>
       </p>
-      <dl class="facts">
-        {facts.map(([name, value]) => value !== undefined && <Fact key={name} name={name} value={value} />)}
-      </dl>
+      <Facts of={facts} />
     </>
   );
 }
-
-const Fact = ({ name, value }: { readonly name: string; readonly value: string }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-  </>
-);
 
 /** Everything that holds for the key, its own first: a key without a budget may have one above it. */
 function Effective({
@@ -129,6 +117,7 @@ function Effective({
           </div>
         );
       })}
+      <NewBudget node={`key:${found.id}`} onChange={onChange} />
     </section>
   );
 }
@@ -191,24 +180,11 @@ function Rotate({ found, onClose, onChange }: ChangeProps) {
     <Dialog title={`Rotate the key ${found.id}`} onClose={onClose}>
       <p>
         The key gets a new secret. The one before stays valid for the overlap; then clients that still use it get 401.
+        {found.last_used &&
+          ` The last use was at ${moment(found.last_used.at, zone.value)} from ${found.last_used.address}.`}
       </p>
-      <label class="field">
-        <span>Overlap, at most 90 days</span>
-        <input
-          value={overlap.value}
-          maxLength={16}
-          onInput={(event) => void (overlap.value = event.currentTarget.value)}
-        />
-      </label>
-      {rotate.error.value && <Problem error={rotate.error.value} />}
-      <p class="row">
-        <Action kind="main" busy={rotate.busy.value} onClick={rotate.run}>
-          Rotate the key
-        </Action>
-        <button type="button" onClick={onClose}>
-          Leave it
-        </button>
-      </p>
+      <TextField title="Overlap, at most 90 days" of={overlap} max={16} />
+      <Decide verb="Rotate the key" doing={rotate} onClose={onClose} />
     </Dialog>
   );
 }
@@ -225,19 +201,11 @@ function Revoke({ found, hour, onClose, onChange }: ChangeProps & { readonly hou
     onChange();
   });
   return (
-    <Confirm
-      id={found.id}
-      title="Revoke the key"
-      verb="Revoke the key"
-      busy={revoke.busy.value}
-      onClose={onClose}
-      onConfirm={revoke.run}
-    >
+    <Confirm id={found.id} verb="Revoke the key" doing={revoke} onClose={onClose}>
       <p>
         All secrets of the key end for ever. In the last hour it had{' '}
         {hour === undefined ? 'an unknown number of requests' : `${count(hour)} requests`}.
       </p>
-      {revoke.error.value && <Problem error={revoke.error.value} />}
     </Confirm>
   );
 }

@@ -1,21 +1,24 @@
 import { settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
-import { Empty, Loads } from '../../parts/states.tsx';
+import { Nothing, SearchField } from '../../parts/search-field.tsx';
+import { Loads } from '../../parts/states.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
-import { BudgetBar } from './budget-bar.tsx';
+import { BudgetBar } from './budget.tsx';
 import { loadObjects } from './load.ts';
 import { filterTree, treeOf, type KeyNode } from './tree.ts';
 
 /** Organizations, their teams and keys, and what is left of their budgets. */
 export function Keys() {
   const { query } = address.value;
-  const load = useLoad(`keys ${settingsTurn.value}`, loadObjects);
+  const load = useLoad('keys', loadObjects, settingsTurn.value);
   const [key, node] = [query.get('key'), query.get('node')];
   const { data } = load.state.value;
   return (
@@ -27,17 +30,7 @@ export function Keys() {
             Create a key
           </button>
         </div>
-        <div class="row">
-          <div class="filter">
-            <input
-              aria-label="Find a key, a team or an organization"
-              placeholder="Find a key, a team or an organization"
-              maxLength={256}
-              value={query.get('q') ?? ''}
-              onInput={(event) => setQuery({ q: event.currentTarget.value })}
-            />
-          </div>
-        </div>
+        <SearchField label="Find a key, a team or an organization" />
       </header>
       <div class={`split${key !== null || node !== null ? ' open' : ''}`}>
         <div class="body grow list">
@@ -50,6 +43,11 @@ export function Keys() {
               />
             )}
           </Loads>
+          {session.value?.features.store === false && (
+            <TurnOn lines={FEATURES.store}>
+              No store: budgets are not counted, and each change is a patch. Keep a store
+            </TurnOn>
+          )}
         </div>
         {key !== null && <KeyDetail key={key} id={key} budgets={data?.budgets ?? []} onChange={load.reload} />}
         {key === null && node !== null && data && <NodeDetail node={node} objects={data} onChange={load.reload} />}
@@ -72,18 +70,10 @@ function Tree({
   readonly chosen: string | null;
 }) {
   if (nodes.length === 0)
-    return total === 0 ? (
-      <Empty title="No key yet">
-        <p>An application calls with a key. Its team and its organization may have budgets and limits.</p>
-      </Empty>
-    ) : (
-      <Empty title="Nothing matches">
-        <p>
-          <button type="button" onClick={() => setQuery({ q: undefined })}>
-            Clear the search
-          </button>
-        </p>
-      </Empty>
+    return (
+      <Nothing total={total} noun="key" add={['Create a key', '#/keys?add=1']}>
+        An application calls with a key. Its team and its organization may have budgets and limits.
+      </Nothing>
     );
   return (
     <table class="rows tree">

@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals';
 import { api, ask } from '../../api/client.ts';
 import { useAction } from '../../api/action.ts';
 import { needs, owns } from '../../api/session.ts';
-import { setQuery } from '../../address.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Action, Command, Problem } from '../../parts/states.tsx';
-import { TextField } from '../../parts/text-field.tsx';
+import { Choice, TextField } from '../../parts/fields.tsx';
 import { Budget } from './budget.tsx';
 import type { KeyObjects } from './load.ts';
 import { isInFile, limitText } from './tree.ts';
@@ -24,15 +23,15 @@ export function NodeDetail({
   const found = (kind === 'team' ? objects.teams : objects.organizations).find((one) => one.id === id);
   const budgets = objects.budgets.filter((budget) => budget.node === node);
   return (
-    <Drawer label={node}>
-      <div class="row">
-        <h2 class="grow">
+    <Drawer
+      label={node}
+      name="node"
+      head={
+        <h2>
           {id} <span class="third">{kind}</span>
         </h2>
-        <button type="button" aria-label="Close" onClick={() => setQuery({ node: undefined })}>
-          ✕
-        </button>
-      </div>
+      }
+    >
       {found ? (
         <p class="second">{isInFile(found.owner) ? `In ${found.owner}.` : 'In the store.'}</p>
       ) : (
@@ -61,12 +60,13 @@ export function NodeDetail({
 const PERIODS = ['month', 'week', 'day', 'hour', 'total'] as const;
 
 /** In the store where it has budgets; else the lines for the file. */
-function NewBudget({ node, onChange }: { readonly node: string; readonly onChange: () => void }) {
+export function NewBudget({ node, onChange }: { readonly node: string; readonly onChange: () => void }) {
   const cap = useSignal('');
-  const period = useSignal<(typeof PERIODS)[number]>('month');
+  const period = useSignal('month');
   const create = useAction(async () => {
     const id = `${node.replaceAll(/[^\w-]/g, '-')}-${period.value}`;
-    await ask(api.POST('/budgets', { params: {}, body: { id, spec: { node, cap: cap.value, period: period.value } } }));
+    const every = PERIODS.find((one) => one === period.value) ?? 'month';
+    await ask(api.POST('/budgets', { params: {}, body: { id, spec: { node, cap: cap.value, period: every } } }));
     cap.value = '';
     onChange();
   });
@@ -75,22 +75,8 @@ function NewBudget({ node, onChange }: { readonly node: string; readonly onChang
   return (
     <div class="stack tight">
       <div class="row">
-        <div class="grow">
-          <TextField title="Cap" of={cap} placeholder="500 USD, or 1000000 tokens" max={40} />
-        </div>
-        <label class="field">
-          <span>Period</span>
-          <select
-            value={period.value}
-            onChange={(event) =>
-              void (period.value = PERIODS.find((one) => one === event.currentTarget.value) ?? 'month')
-            }
-          >
-            {PERIODS.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <TextField title="Cap" of={cap} placeholder="500 USD, or 1000000 tokens" max={40} />
+        <Choice title="Period" of={period} options={PERIODS} />
         {owns('budgets') && (
           <Action
             needs={cap.value === '' ? 'It takes a cap.' : needs('admin')}

@@ -93,10 +93,7 @@ export function limitText(spec: unknown): string {
 
 /** Lines that use a new key, with the key itself where it is shown for the only time. */
 export const usesOf = (url: string, key: string): readonly { readonly name: string; readonly text: string }[] => [
-  {
-    name: 'curl',
-    text: `curl ${url}/v1/models \\\n  -H 'x-gateway-api-key: ${key}'`,
-  },
+  { name: 'curl', text: `curl ${url}/v1/models -H 'x-gateway-api-key: ${key}'` },
   {
     name: 'Python',
     text: `from openai import OpenAI\n\nclient = OpenAI(base_url="${url}/v1", api_key="${key}")`,

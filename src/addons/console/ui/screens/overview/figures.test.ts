@@ -118,6 +118,6 @@ describe('the overview', () => {
 
   it('ticks a first step once it is done', () =>
     expect(
-      firstSteps(1, [{ provider: 'simulator' } as ShownEntry], [{ id: 'demo' } as KeyObject]).map(({ done }) => done),
-    ).toEqual([true, false, false]));
+      firstSteps(1, { providers: [{ provider: 'simulator' } as ShownEntry], keys: [{ id: 'demo' } as KeyObject] }),
+    ).toEqual({ send: true, connect: false, key: false }));
 });

@@ -1,4 +1,4 @@
-import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas, PlotSeries } from '../../api/shapes.ts';
+import type { ApiSchemas, BudgetObject, KeyObject, PlotSeries, ShownEntry } from '../../api/shapes.ts';
 
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
@@ -37,11 +37,7 @@ export const highestOf = (values: readonly (number | null)[]): number | undefine
 };
 
 /** Seconds since 1970 of the start of each step. */
-export const timesOf = ({
-  since,
-  step_s: step,
-  points,
-}: Pick<PlottedStats, 'since' | 'step_s' | 'points'>): readonly number[] =>
+export const timesOf = ({ since, step_s: step, points }: Omit<PlottedStats, 'series'>): readonly number[] =>
   Array.from({ length: points }, (_, index) => Date.parse(since) / 1000 + index * step);
 
 export interface PlotRow {
@@ -76,7 +72,7 @@ export interface Wrong {
 
 const DAY_MS = 86_400_000;
 
-interface State {
+export interface OverviewState {
   readonly settings: ApiSchemas['settings'] | undefined;
   readonly providers: readonly ShownEntry[];
   readonly keys: readonly KeyObject[];
@@ -84,7 +80,7 @@ interface State {
 }
 
 /** Things that somebody should look at now, the worst first. */
-export function wrongOf({ settings, providers, keys, budgets }: State, now: number): readonly Wrong[] {
+export function wrongOf({ settings, providers, keys, budgets }: OverviewState, now: number): readonly Wrong[] {
   const reload = settings?.reload;
   const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
   return [
@@ -123,7 +119,9 @@ export function wrongOf({ settings, providers, keys, budgets }: State, now: numb
         {
           tone: share >= 100 ? 'failed' : 'warning',
           text: `The budget ${id} of ${node} is at ${share} %.`,
-          href: '#/keys',
+          href: node.startsWith('key:')
+            ? `#/keys?key=${encodeURIComponent(node.slice(4))}`
+            : `#/keys?node=${encodeURIComponent(node)}`,
         },
       ];
     }),
@@ -135,18 +133,9 @@ export function wrongOf({ settings, providers, keys, budgets }: State, now: numb
   ];
 }
 
-export interface FirstStep {
-  readonly name: 'send' | 'connect' | 'key';
-  readonly done: boolean;
-}
-
-/** Steps that a new gateway still needs: none is left once all are done. */
-export const firstSteps = (
-  requests: number,
-  providers: readonly ShownEntry[],
-  keys: readonly KeyObject[],
-): readonly FirstStep[] => [
-  { name: 'send', done: requests > 0 },
-  { name: 'connect', done: providers.some(({ provider }) => provider !== 'simulator') },
-  { name: 'key', done: keys.some(({ id }) => id !== 'demo') },
-];
+/** Steps that a new gateway needs, and whether each is done. */
+export const firstSteps = (requests: number, { providers, keys }: Pick<OverviewState, 'providers' | 'keys'>) => ({
+  send: requests > 0,
+  connect: providers.some(({ provider }) => provider !== 'simulator'),
+  key: keys.some(({ id }) => id !== 'demo'),
+});

@@ -1,24 +1,17 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { demoCurl } from '../../api/demo-curl.ts';
-import { sendDemo } from '../../api/demo.ts';
-import { asRefusal } from '../../api/load.ts';
-import { needs, session } from '../../api/session.ts';
-import type { ApiRefusal } from '../../api/client.ts';
-import { Action, Command, Problem } from '../../parts/states.tsx';
-import type { FirstStep } from './figures.ts';
+import { Demo } from '../../parts/demo.tsx';
+import type { firstSteps } from './figures.ts';
 
 /** The needs of a new gateway, with a tick for each that is met. */
-export function FirstSteps({ steps }: { readonly steps: readonly FirstStep[] }) {
-  const done = (name: FirstStep['name']): boolean => steps.find((step) => step.name === name)?.done === true;
+export function FirstSteps({ done }: { readonly done: ReturnType<typeof firstSteps> }) {
   return (
     <section class="card stack" aria-label="First steps">
       <h2>First steps</h2>
       <ol class="stack first">
-        <StepItem done={done('send')} title="Send a request">
+        <StepItem done={done.send} title="Send a request" see="#/requests">
           <Demo />
         </StepItem>
-        <StepItem done={done('connect')} title="Connect a provider">
+        <StepItem done={done.connect} title="Connect a provider">
           <p class="second">
             Vertex AI, Anthropic, OpenAI, or any server with an API like theirs. Each step of the test says what to do.
           </p>
@@ -28,7 +21,7 @@ export function FirstSteps({ steps }: { readonly steps: readonly FirstStep[] }) 
             </a>
           </p>
         </StepItem>
-        <StepItem done={done('key')} title="Give an application a key">
+        <StepItem done={done.key} title="Give an application a key">
           <p>
             <a class="button" href="#/keys?add=1">
               Create a key
@@ -43,10 +36,12 @@ export function FirstSteps({ steps }: { readonly steps: readonly FirstStep[] }) 
 const StepItem = ({
   done,
   title,
+  see,
   children,
 }: {
   readonly done: boolean;
   readonly title: string;
+  readonly see?: string;
   readonly children: ComponentChildren;
 }) => (
   <li class={done ? 'done' : undefined}>
@@ -54,25 +49,9 @@ const StepItem = ({
       <span class={done ? 'ok-text' : 'third'} aria-hidden="true">
         {done ? '✓' : '○'}
       </span>{' '}
-      {title} {done && <span class="ok-text">(done)</span>}
+      {title} {done && <span class="ok-text">(done)</span>}{' '}
+      {done && see !== undefined && <a href={see}>See it in the list</a>}
     </p>
     {!done && <div class="stack tight">{children}</div>}
   </li>
 );
-
-function Demo() {
-  const error = useSignal<ApiRefusal | undefined>(undefined);
-  const send = (): void => void sendDemo().catch((reason: unknown) => (error.value = asRefusal(reason)));
-  return (
-    <>
-      <Command text={demoCurl(session.value?.data_url ?? 'http://127.0.0.1:8787')} label="A request with curl" />
-      <p class="row">
-        <Action kind="main" needs={needs('operator')} onClick={send}>
-          Send it from here
-        </Action>
-        <a href="#/requests">See it arrive</a>
-      </p>
-      {error.value && <Problem error={error.value} />}
-    </>
-  );
-}

@@ -1,10 +1,16 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { settingsTurn } from '../../api/live.ts';
+import { onLines, settingsTurn } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
 import type { ApiSchemas, PlotSeries } from '../../api/shapes.ts';
 import { address, go, setQuery } from '../../address.ts';
-import { count, ms, short, usd } from '../../parts/format.ts';
-import { Loads } from '../../parts/states.tsx';
+import { zone } from '../../parts/prefs.ts';
+import { count, moment, ms, short, usd } from '../../parts/format.ts';
+import { Figures } from '../../parts/facts.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Loads, Problem } from '../../parts/states.tsx';
+import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,
@@ -15,10 +21,11 @@ import {
   wholeOf,
   wrongOf,
   type RangeName,
-  type Top,
+  type OverviewState,
+  type PlottedStats,
 } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { loadOverview, loadState, type OverviewState, type OverviewStats } from './load.ts';
+import { loadOverview, loadState, type OverviewStats } from './load.ts';
 import { PlotCard } from './plot-card.tsx';
 
 const REFRESH_MS = 15_000;
@@ -27,39 +34,32 @@ const REFRESH_MS = 15_000;
 export function Overview() {
   const range = (Object.keys(RANGES) as RangeName[]).find((name) => name === address.value.query.get('range')) ?? '1h';
   const stats = useLoad(range, (signal) => loadOverview(range, signal));
-  const state = useLoad(`state ${settingsTurn.value}`, loadState);
+  const state = useLoad('state', loadState, settingsTurn.value);
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && stats.reload(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
+  const isEmpty = stats.state.value.data?.whole.series.length === 0;
+  // The first request is seen at once.
+  useEffect(() => (isEmpty ? onLines(() => stats.reload()) : undefined), [isEmpty]);
   return (
     <>
       <header class="head">
         <div class="row">
           <h1 class="grow">Overview</h1>
-          <div class="segments" role="group" aria-label="Time">
-            {Object.keys(RANGES).map((name) => (
-              <button
-                key={name}
-                type="button"
-                aria-pressed={name === range}
-                onClick={() => setQuery({ range: name === '1h' ? undefined : name })}
-              >
-                {name}
-              </button>
-            ))}
-          </div>
+          <Segments
+            label="Time"
+            of={(Object.keys(RANGES) as RangeName[]).map((name) => [name, name])}
+            chosen={range}
+            onChoose={(name) => setQuery({ range: name === '1h' ? undefined : name })}
+          />
         </div>
       </header>
       <div class="body stack">
         <Loads state={stats.state.value} retry={stats.reload}>
           {(found) => <Watched stats={found} state={state.state.value.data} />}
         </Loads>
-        {state.state.value.error && (
-          <Loads state={state.state.value} retry={state.reload}>
-            {() => null}
-          </Loads>
-        )}
+        {state.state.value.error && <Problem error={state.state.value.error} retry={state.reload} />}
       </div>
     </>
   );
@@ -68,51 +68,40 @@ export function Overview() {
 function Watched({ stats, state }: { readonly stats: OverviewStats; readonly state: OverviewState | undefined }) {
   const whole = wholeOf(stats.whole);
   const requests = whole ? total(whole, 'requests') : 0;
-  const steps = state ? firstSteps(requests, state.providers, state.keys) : [];
+  const steps = state && firstSteps(requests, state);
   return (
     <div class="stack overview">
-      {steps.some(({ done }) => !done) && <FirstSteps steps={steps} />}
+      {steps && Object.values(steps).includes(false) && <FirstSteps done={steps} />}
       {state && <WrongNow state={state} />}
-      {whole && requests > 0 && <Figures whole={whole} />}
+      {whole && requests > 0 && <Figures of={figuresOf(whole)} layout="six" />}
       {whole && requests > 0 && <Plots stats={stats.whole} whole={whole} />}
+      {requests > 0 && <Since stats={stats.whole} />}
       {requests > 0 && (
         <div class="cards three">
-          <TopList
-            title="Keys by spend"
-            filter="key"
-            tops={topOf(stats.keys, 'usd')}
-            value={({ usd: spent }) => usd(spent)}
-            size={(top) => top.usd}
-            none="No request had a price."
-          />
+          <TopList title="Keys by spend" filter="key" by="usd" stats={stats.keys} none="No request had a price." />
           <TopList
             title="Models by requests"
             filter="model"
-            tops={topOf(stats.models, 'requests')}
-            value={({ requests: of }) => short(of)}
-            size={(top) => top.requests}
+            by="requests"
+            stats={stats.models}
             none="No model was called."
           />
-          <TopList
-            title="Keys by failures"
-            filter="key"
-            state="failed"
-            tops={topOf(stats.keys, 'errors')}
-            value={({ errors }) => short(errors)}
-            size={(top) => top.errors}
-            none="No request failed."
-          />
-          <TopList
-            title="Errors"
-            filter="error"
-            tops={topOf(stats.errors, 'errors')}
-            value={({ errors }) => short(errors)}
-            size={(top) => top.errors}
-            none="No request failed."
-          />
+          <TopList title="Keys by failures" filter="key" by="errors" stats={stats.keys} none="No request failed." />
+          <TopList title="Errors" filter="error" by="errors" stats={stats.errors} none="No request failed." />
         </div>
       )}
     </div>
+  );
+}
+
+/** Counts of this process begin later than the range that was asked for. */
+function Since({ stats: { since, complete_since: complete } }: { readonly stats: ApiSchemas['stats'] }) {
+  if (complete === null || Date.parse(complete) <= Date.parse(since) || session.value?.features.store !== false)
+    return null;
+  return (
+    <TurnOn lines={FEATURES.store}>
+      Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store
+    </TurnOn>
   );
 }
 
@@ -132,10 +121,10 @@ function WrongNow({ state }: { readonly state: OverviewState }) {
   );
 }
 
-function Figures({ whole }: { readonly whole: PlotSeries }) {
+function figuresOf(whole: PlotSeries): Parameters<typeof Figures>[0]['of'] {
   const requests = total(whole, 'requests');
   const errors = total(whole, 'errors');
-  const figures: readonly (readonly [string, string])[] = [
+  return [
     ['requests', count(requests)],
     ['failed', `${count(errors)} (${requests === 0 ? 0 : Math.round((errors / requests) * 1000) / 10} %)`],
     ['rescued', count(total(whole, 'rescued'))],
@@ -144,18 +133,6 @@ function Figures({ whole }: { readonly whole: PlotSeries }) {
     // A model without a price adds nothing: no spend is not known to be none.
     ['spend', usd(total(whole, 'nano') / 1e9 || undefined)],
   ];
-  return (
-    <dl class="figures six">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class="cut" title={value}>
-            {value}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
 /** The requests of one step. */
@@ -167,54 +144,64 @@ function openStep(at: number, step: number): void {
   go(`#/requests?${query}`);
 }
 
+interface PlotSpec extends Pick<PlotProps, 'unit'> {
+  readonly title: string;
+  readonly add: boolean;
+  readonly lines: readonly (Omit<PlotLine, 'values'> & { readonly of: Exclude<keyof PlotSeries, 'name'> })[];
+}
+
+const PLOTS: readonly PlotSpec[] = [
+  {
+    title: 'Requests',
+    add: true,
+    unit: short,
+    lines: [
+      { label: 'requests', tone: 'accent', of: 'requests', filled: true },
+      { label: 'failed', tone: 'failed', of: 'errors' },
+    ],
+  },
+  {
+    title: 'Duration',
+    add: false,
+    unit: ms,
+    lines: [
+      { label: 'p95', tone: 'accent', of: 'p95_ms' },
+      { label: 'p50', tone: 'ok', of: 'p50_ms' },
+    ],
+  },
+  { title: 'First content', add: false, unit: ms, lines: [{ label: 'p95', tone: 'accent', of: 'first_p95_ms' }] },
+  {
+    title: 'Rescued and cached',
+    add: true,
+    unit: short,
+    lines: [
+      { label: 'rescued', tone: 'warning', of: 'rescued' },
+      { label: 'cached', tone: 'ok', of: 'cached' },
+    ],
+  },
+  {
+    title: 'Spend',
+    add: true,
+    unit: (nano) => usd(nano / 1e9),
+    lines: [{ label: 'spend', tone: 'accent', of: 'nano', filled: true }],
+  },
+];
+
 function Plots({ stats, whole }: { readonly stats: ApiSchemas['stats']; readonly whole: PlotSeries }) {
-  const times = useMemo(() => timesOf(stats), [stats]);
-  const spend = useMemo(() => whole.nano.map((nano) => nano / 1e9), [whole]);
-  const shared = { times, onPick: (at: number) => openStep(at, stats.step_s) };
+  const plots = useMemo(
+    () =>
+      PLOTS.map(({ lines, ...plot }) => ({
+        ...plot,
+        times: timesOf(stats),
+        lines: lines.map(({ of, ...line }) => ({ ...line, values: whole[of] })),
+      })),
+    [stats, whole],
+  );
   return (
     <div class="cards">
-      <PlotCard
-        {...shared}
-        title="Requests"
-        add
-        unit={short}
-        lines={[
-          { label: 'requests', tone: 'accent', values: whole.requests, filled: true },
-          { label: 'failed', tone: 'failed', values: whole.errors },
-        ]}
-      />
-      <PlotCard
-        {...shared}
-        title="Duration"
-        unit={ms}
-        lines={[
-          { label: 'p95', tone: 'accent', values: whole.p95_ms },
-          { label: 'p50', tone: 'ok', values: whole.p50_ms },
-        ]}
-      />
-      <PlotCard
-        {...shared}
-        title="First content"
-        unit={ms}
-        lines={[{ label: 'p95', tone: 'accent', values: whole.first_p95_ms }]}
-      />
-      <PlotCard
-        {...shared}
-        title="Rescued and cached"
-        add
-        unit={short}
-        lines={[
-          { label: 'rescued', tone: 'warning', values: whole.rescued },
-          { label: 'cached', tone: 'ok', values: whole.cached },
-        ]}
-      />
-      <PlotCard
-        {...shared}
-        title="Spend"
-        add
-        unit={usd}
-        lines={[{ label: 'spend', tone: 'accent', values: spend, filled: true }]}
-      />
+      {plots.map((plot) => (
+        <PlotCard key={plot.title} {...plot} onPick={(at) => openStep(at, stats.step_s)} />
+      ))}
     </div>
   );
 }
@@ -222,17 +209,16 @@ function Plots({ stats, whole }: { readonly stats: ApiSchemas['stats']; readonly
 interface TopProps {
   readonly title: string;
   readonly filter: string;
-  readonly state?: string;
-  readonly tops: readonly Top[];
-  readonly value: (top: Top) => string;
-  readonly size: (top: Top) => number;
+  readonly by: 'usd' | 'requests' | 'errors';
+  readonly stats: PlottedStats;
   readonly none: string;
 }
 
-function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
-  const most = Math.max(...tops.map(size), 0);
+function TopList({ title, filter, by, stats, none }: TopProps) {
+  const tops = topOf(stats, by);
+  const most = Math.max(...tops.map((top) => top[by]), 0);
   const href = (name: string): string =>
-    `#/requests?${new URLSearchParams({ ...(state !== undefined && { state }), [filter]: name })}`;
+    `#/requests?${new URLSearchParams({ ...(by === 'errors' && { state: 'failed' }), [filter]: name })}`;
   return (
     <section class="card stack tight">
       <h2 class="small">{title}</h2>
@@ -243,10 +229,10 @@ function TopList({ title, filter, state, tops, value, size, none }: TopProps) {
             {top.name === '' ? 'none' : top.name}
           </a>
           <i
-            style={{ width: `${most === 0 ? 0 : (size(top) / most) * 100}%` }}
-            class={state === 'failed' || filter === 'error' ? 'failed' : undefined}
+            style={{ width: `${most === 0 ? 0 : (top[by] / most) * 100}%` }}
+            class={by === 'errors' ? 'failed' : undefined}
           />
-          <span class="num">{value(top)}</span>
+          <span class="num">{by === 'usd' ? usd(top.usd) : short(top[by])}</span>
         </p>
       ))}
     </section>

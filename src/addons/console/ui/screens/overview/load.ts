@@ -1,7 +1,6 @@
 import { api, ask } from '../../api/client.ts';
 import { allOf } from '../../api/pages.ts';
-import type { BudgetObject, ShownEntry, KeyObject, ApiSchemas } from '../../api/shapes.ts';
-import { RANGES, type RangeName, type PlottedStats } from './figures.ts';
+import { RANGES, type OverviewState, type PlottedStats, type RangeName } from './figures.ts';
 
 export interface OverviewStats {
   readonly whole: PlottedStats;
@@ -17,13 +16,6 @@ export async function loadOverview(range: RangeName, signal: AbortSignal): Promi
     ask(api.GET('/stats', { params: { query: { ...query, ...(by !== undefined && { by }) } }, signal }));
   const [whole, keys, models, errors] = await Promise.all([stats(), stats('key'), stats('model'), stats('error')]);
   return { whole, keys, models, errors };
-}
-
-export interface OverviewState {
-  readonly settings: ApiSchemas['settings'];
-  readonly providers: readonly ShownEntry[];
-  readonly keys: readonly KeyObject[];
-  readonly budgets: readonly BudgetObject[];
 }
 
 export async function loadState(signal: AbortSignal): Promise<OverviewState> {

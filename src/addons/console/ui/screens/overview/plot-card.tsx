@@ -1,61 +1,34 @@
 import { useMemo } from 'preact/hooks';
 import { moment } from '../../parts/format.ts';
-import { Plot, type PlotLine } from '../../parts/plot.tsx';
+import { Grid } from '../../parts/grid.tsx';
+import { Plot, type PlotProps } from '../../parts/plot.tsx';
 import { zone } from '../../parts/prefs.ts';
 import { tableOf } from './figures.ts';
 
-/** A plot, and the same figures as a table for screen readers. */
-export function PlotCard({
-  title,
-  times,
-  lines,
-  unit,
-  onPick,
-  add = false,
-}: {
+interface PlotCardProps extends PlotProps {
   readonly title: string;
-  readonly times: readonly number[];
-  readonly lines: readonly PlotLine[];
-  readonly unit: (value: number) => string;
-  readonly onPick: (at: number) => void;
-  readonly add?: boolean;
-}) {
-  const rows = useMemo(
-    () =>
-      tableOf(
-        times,
-        lines.map(({ values }) => values),
-        add,
-      ),
-    [times, lines],
-  );
+  /** Values of several steps are added up. */
+  readonly add: boolean;
+}
+
+/** A plot, and the same figures as a table for screen readers. */
+export function PlotCard({ title, add, ...plot }: PlotCardProps) {
+  const { times, lines, unit } = plot;
+  const values = lines.map((line) => line.values);
+  const rows = useMemo(() => tableOf(times, values, add), [times, lines]);
   return (
     <section class="card">
       <h2 class="small">{title}</h2>
-      <Plot times={times} lines={lines} unit={unit} onPick={onPick} />
-      <table class="hidden">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {lines.map(({ label }) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ at, values }) => (
-            <tr key={at}>
-              <th scope="row">{moment(at * 1000, zone.value)}</th>
-              {values.map((value, index) => (
-                <td key={index}>{value === null ? 'none' : unit(value)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Plot {...plot} />
+      <Grid
+        hidden
+        label={title}
+        head={['Time', ...lines.map(({ label }) => label)]}
+        rows={rows.map(({ at, values: of }) => [
+          moment(at * 1000, zone.value),
+          ...of.map((value) => (value === null ? 'none' : unit(value))),
+        ])}
+      />
     </section>
   );
 }

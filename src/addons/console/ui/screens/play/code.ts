@@ -1,6 +1,5 @@
+import { curlOf } from '../../api/curl.ts';
 import { bodyOf, type PlayAsk } from './conversation.ts';
-
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The same question in the code of an application. The key comes from its environment. */
 export function codeOf(
@@ -12,15 +11,7 @@ export function codeOf(
   const [text, named] = [JSON.stringify(ask.text), JSON.stringify(model)];
   const header = ask.config === '' ? '' : `, 'x-gateway-config': ${JSON.stringify(ask.config)}`;
   return [
-    {
-      name: 'curl',
-      text: [
-        `curl -N ${url}/v1/chat/completions \\`,
-        `  -H "x-gateway-api-key: $GATEWAY_KEY" -H 'content-type: application/json' \\`,
-        ...(ask.config === '' ? [] : [`  -H ${quoted(`x-gateway-config: ${ask.config}`)} \\`]),
-        `  -d ${quoted(JSON.stringify(body))}`,
-      ].join('\n'),
-    },
+    { name: 'curl', text: curlOf({ url, headers: ask.config === '' ? {} : { 'x-gateway-config': ask.config }, body }) },
     {
       name: 'OpenAI SDK',
       text: `import OpenAI from 'openai';

@@ -1,12 +1,15 @@
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
+import { dataUrl } from '../../api/curl.ts';
 import { useLoad } from '../../api/load.ts';
 import { allOf } from '../../api/pages.ts';
 import { needs, session } from '../../api/session.ts';
 import { address } from '../../address.ts';
+import { Choice, memberOf, TextArea, TextField } from '../../parts/fields.tsx';
 import { ms, NONE } from '../../parts/format.ts';
 import { Markdown } from '../../parts/markdown.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { Action, Command, Problem } from '../../parts/states.tsx';
 import { codeOf } from './code.ts';
 import { createColumn, type Column } from './column.ts';
@@ -113,36 +116,32 @@ function SendRow({ asking: { as, text }, columns, onSend }: SendProps) {
 function AskFields({ asking }: { readonly asking: Signal<PlayAsk> }) {
   const keys = useLoad('keys', (signal) => allOf((query) => ask(api.GET('/keys', { params: { query }, signal }))));
   const settings = useLoad('configs', (signal) => ask(api.GET('/settings', { params: {}, signal })));
-  const set = (name: keyof PlayAsk, value: string): void => void (asking.value = { ...asking.value, [name]: value });
-  const choice = (name: 'as' | 'config', title: string, none: string, ids: readonly string[]) => (
-    <label class="field grow">
-      <span>{title}</span>
-      <select value={asking.value[name]} onChange={(event) => set(name, event.currentTarget.value)}>
-        <option value="">{none}</option>
-        {[...new Set([...ids, asking.value[name]])].filter(Boolean).map((id) => (
-          <option key={id} selected={id === asking.value[name]}>
-            {id}
-          </option>
-        ))}
-      </select>
-    </label>
+  const choice = (name: 'as' | 'config', title: string, none: string, ids: readonly string[] = []) => (
+    <Choice
+      title={title}
+      of={memberOf(asking, name)}
+      none={none}
+      options={[...new Set([...ids, asking.value[name]])].filter(Boolean)}
+    />
   );
   const area = (name: keyof PlayAsk, title: string, placeholder = '') => (
-    <label class="field">
-      <span>{title}</span>
-      <textarea
-        value={asking.value[name]}
-        placeholder={placeholder}
-        spellcheck={name === 'text'}
-        onInput={(event) => set(name, event.currentTarget.value)}
-      />
-    </label>
+    <TextArea title={title} of={memberOf(asking, name)} placeholder={placeholder} spellcheck={name === 'text'} />
   );
   return (
     <>
       <div class="row">
-        {choice('as', 'As the key', 'choose a key', keys.state.value.data?.map(({ id }) => id) ?? [])}
-        {choice('config', 'Config', "the key's own", settings.state.value.data?.configs.map(({ id }) => id) ?? [])}
+        {choice(
+          'as',
+          'As the key',
+          'choose a key',
+          keys.state.value.data?.map(({ id }) => id),
+        )}
+        {choice(
+          'config',
+          'Config',
+          "the key's own",
+          settings.state.value.data?.configs.map(({ id }) => id),
+        )}
       </div>
       {keys.state.value.error && <Problem error={keys.state.value.error} retry={keys.reload} />}
       {area('system', 'System')}
@@ -154,14 +153,19 @@ function AskFields({ asking }: { readonly asking: Signal<PlayAsk> }) {
           {area('tools', 'Tools, a JSON list', '[{"type":"function","function":{"name":"look_up"}}]')}
           {area('schema', 'JSON schema of the reply', '{"type":"object"}')}
           <div class="row">
-            <div class="grow">{area('temperature', 'Temperature')}</div>
-            <div class="grow">{area('maxTokens', 'Most tokens')}</div>
+            <TextField title="Temperature" of={memberOf(asking, 'temperature')} max={16} />
+            <TextField title="Most tokens" of={memberOf(asking, 'maxTokens')} max={16} />
           </div>
         </div>
       </details>
     </>
   );
 }
+
+const BEFORE: Readonly<Record<string, string>> = {
+  idle: 'The reply appears here.',
+  running: 'Waiting for the first content…',
+};
 
 function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly onRemove: (() => void) | undefined }) {
   const { model, reply, state, error } = column;
@@ -194,13 +198,7 @@ function ReplyColumn({ column, onRemove }: { readonly column: Column; readonly o
       )}
       <div class="reply" aria-live="polite" aria-busy={state.value === 'running'}>
         {text === '' ? (
-          <p class="third">
-            {state.value === 'idle'
-              ? 'The reply appears here.'
-              : state.value === 'running'
-                ? 'Waiting for the first content…'
-                : ''}
-          </p>
+          <p class="third">{BEFORE[state.value]}</p>
         ) : asText.value ? (
           <p class="pre">{text}</p>
         ) : (
@@ -243,7 +241,7 @@ function CodeOf({ ask: asked, model }: { readonly ask: PlayAsk; readonly model: 
   const chosen = useSignal('curl');
   const code = ((): ReturnType<typeof codeOf> => {
     try {
-      return codeOf(session.value?.data_url ?? 'http://127.0.0.1:8787', asked, model);
+      return codeOf(dataUrl(session.value), asked, model);
     } catch {
       return [];
     }
@@ -252,18 +250,12 @@ function CodeOf({ ask: asked, model }: { readonly ask: PlayAsk; readonly model: 
   return (
     <section class="stack tight" aria-label="The same in code">
       <h2>The same in code</h2>
-      <div class="segments" role="group" aria-label="Client">
-        {code.map(({ name }) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={name === found?.name}
-            onClick={() => void (chosen.value = name)}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
+      <Segments
+        label="Client"
+        of={code.map(({ name }) => [name, name])}
+        chosen={found?.name ?? ''}
+        onChoose={(name) => void (chosen.value = name)}
+      />
       {found && <Command text={found.text} label={found.name} />}
     </section>
   );

@@ -1,19 +1,24 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
+import { curlOf, dataUrl } from '../../api/curl.ts';
 import { useAction } from '../../api/action.ts';
-import { needs, session } from '../../api/session.ts';
+import { needs, owns, session } from '../../api/session.ts';
+import { address, setQuery } from '../../address.ts';
 import type { ShownEntry, EntryKind, ProposedPatch } from '../../api/shapes.ts';
+import { TextField } from '../../parts/fields.tsx';
 import { Patch } from '../../parts/patch.tsx';
 import { Action, Command, Problem } from '../../parts/states.tsx';
 import {
   fieldsOf,
   firstSentence,
+  offeredKinds,
   slugProblem,
   specOf,
   withoutSecrets,
   type EntryField,
   type FormValues,
+  type OfferedKind,
 } from './entry.ts';
 import { FieldInput } from './field.tsx';
 import { createTestRun, type ShownRun } from './test-run.ts';
@@ -27,18 +32,19 @@ export function AddProvider({
   readonly kinds: readonly EntryKind[];
   readonly entries: readonly ShownEntry[];
 }) {
-  const kind = useSignal<EntryKind | undefined>(undefined);
+  const offered = useMemo(() => offeredKinds(kinds), [kinds]);
+  const kind = offered.find(({ name }) => name === address.value.query.get('kind'));
   return (
     <form class="stack add" onSubmit={(event) => event.preventDefault()}>
       <fieldset class="stack tight">
         <legend>1. The kind</legend>
         <div class="kinds">
-          {kinds.map((one) => (
+          {offered.map((one) => (
             <button
-              key={one.kind}
+              key={one.name}
               type="button"
-              aria-pressed={kind.value === one}
-              onClick={() => void (kind.value = one)}
+              aria-pressed={kind === one}
+              onClick={() => setQuery({ kind: one.name })}
             >
               <span class="strong">{one.title}</span>
               <span class="third">{firstSentence(one.description)}</span>
@@ -46,7 +52,7 @@ export function AddProvider({
           ))}
         </div>
       </fieldset>
-      {kind.value && <EntryForm key={kind.value.kind} kind={kind.value} entries={entries} />}
+      {kind && <EntryForm key={kind.name} kind={kind} entries={entries} />}
     </form>
   );
 }
@@ -59,8 +65,8 @@ function freeSlug(kind: string, taken: readonly string[]): string {
   );
 }
 
-function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entries: readonly ShownEntry[] }) {
-  const taken = entries.map(({ slug }) => slug);
+function EntryForm({ kind, entries }: { readonly kind: OfferedKind; readonly entries: readonly ShownEntry[] }) {
+  const taken = useMemo(() => entries.map(({ slug }) => slug), []);
   const fields = useMemo(() => fieldsOf(kind), [kind]);
   const slug = useSignal(freeSlug(kind.kind, taken));
   const values = useSignal<FormValues>({});
@@ -73,6 +79,9 @@ function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entri
       key={field.name}
       field={field}
       value={values.value[field.name]}
+      known={entries.flatMap(({ slug: of, provider, credential: { ref } }) =>
+        provider === kind.kind && ref !== undefined ? [{ of, ref }] : [],
+      )}
       onChange={(value) => void (values.value = { ...values.value, [field.name]: value })}
     />
   );
@@ -80,16 +89,7 @@ function EntryForm({ kind, entries }: { readonly kind: EntryKind; readonly entri
     <>
       <fieldset class="stack">
         <legend>2. Where it is, and what it takes</legend>
-        <label class="field">
-          <span>Name, for @name in configs</span>
-          <input
-            value={slug.value}
-            aria-invalid={problem !== undefined}
-            maxLength={64}
-            onInput={(event) => void (slug.value = event.currentTarget.value)}
-          />
-          {problem !== undefined && <span class="warning-text">{problem}</span>}
-        </label>
+        <TextField title="Name, for @name in configs" of={slug} max={64} problem={problem} />
         {fields.filter(({ rare }) => !rare).map(input)}
         {fields.some(({ rare }) => rare) && (
           <details class="stack">
@@ -120,17 +120,7 @@ function TestPart({ run, spec }: { readonly run: ShownRun; readonly spec: Readon
         />
         End with a small call of a model. It costs as a call does.
       </label>
-      {call.value && (
-        <label class="field">
-          <span>Model of the call</span>
-          <input
-            value={model.value}
-            placeholder="the first of its models"
-            maxLength={256}
-            onInput={(event) => void (model.value = event.currentTarget.value)}
-          />
-        </label>
-      )}
+      {call.value && <TextField title="Model of the call" of={model} placeholder="the first of its models" />}
       <p>
         <Action
           needs={needs(role)}
@@ -154,42 +144,49 @@ interface ResultProps {
   readonly problem: string | undefined;
 }
 
-/** A patch, in which a secret is named and not written. */
+/** Saved and sealed where the store owns entries; else a patch, in which a secret is named and not written. */
 function Result({ id, spec, fields, problem }: ResultProps) {
-  const draft = useSignal<ProposedPatch | undefined>(undefined);
-  const propose = useAction(async () => {
-    const body = { id, spec: withoutSecrets(id, spec, fields) };
-    draft.value = await ask(api.POST('/providers:draft', { params: {}, body }));
+  const done = useSignal<ProposedPatch | 'saved' | undefined>(undefined);
+  const inStore = owns('providers');
+  const { busy, error, run } = useAction(async () => {
+    if (inStore) {
+      await ask(api.POST('/providers', { params: {}, body: { id, spec } }));
+      done.value = 'saved';
+    } else {
+      const body = { id, spec: withoutSecrets(id, spec, fields) };
+      done.value = await ask(api.POST('/providers:draft', { params: {}, body }));
+    }
   });
+  const lack = problem ?? needs(inStore ? 'admin' : 'operator');
   return (
     <fieldset class="stack">
       <legend>4. The result</legend>
       <p class="row">
-        <Action kind="main" needs={problem ?? needs('operator')} busy={propose.busy.value} onClick={propose.run}>
-          Propose a patch
+        <Action kind="main" needs={done.value === 'saved' ? 'It is saved.' : lack} busy={busy.value} onClick={run}>
+          {inStore ? 'Save the entry' : 'Propose a patch'}
         </Action>
-        <span class="third">The entries are in catalog.yaml: you apply the patch, and the gateway reloads.</span>
+        <span class="third">
+          {inStore
+            ? 'The store keeps it, with its secrets sealed.'
+            : 'The entries are in catalog.yaml: you apply the patch, and the gateway reloads.'}
+        </span>
       </p>
-      {propose.error.value && <Problem error={propose.error.value} />}
-      {draft.value && <Patch draft={draft.value} />}
-      {draft.value && <Next id={id} />}
+      {error.value && <Problem error={error.value} />}
+      {done.value === 'saved' && <p class="notice ok">All processes serve with the entry.</p>}
+      {typeof done.value === 'object' && <Patch draft={done.value} />}
+      {done.value && <Next id={id} />}
     </fieldset>
   );
 }
 
 function Next({ id }: { readonly id: string }) {
-  const url = session.value?.data_url ?? 'http://127.0.0.1:8787';
-  const curl = [
-    `curl ${url}/v1/chat/completions \\`,
-    `  -H "x-gateway-api-key: $KEY" -H 'content-type: application/json' \\`,
-    `  -d '{"model":"@${id}/MODEL","messages":[{"role":"user","content":"hello"}]}'`,
-  ].join('\n');
+  const body = { model: `@${id}/MODEL`, messages: [{ role: 'user', content: 'hello' }] };
   const config = `strategy: { mode: fallback }\ntargets:\n  - provider: "@${id}"\n  - provider: "@simulator"\n    override_params: { model: sim-steady }`;
   return (
     <section class="stack tight" aria-label="What is next">
       <h2 class="small">What is next</h2>
       <p class="second">A request with this entry:</p>
-      <Command text={curl} label="A request with curl" />
+      <Command text={curlOf({ url: dataUrl(session.value), body })} label="A request with curl" />
       <p class="second">A config with a fallback, as gateway/NAME.yaml:</p>
       <Command text={config} label="A gateway config" />
       <p>

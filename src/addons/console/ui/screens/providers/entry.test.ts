@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { EntryKind } from '../../api/shapes.ts';
-import { fieldsOf, readServiceAccount, slugProblem, specOf, withoutSecrets } from './entry.ts';
+import {
+  fieldsOf,
+  offeredKinds,
+  readServiceAccount,
+  slugProblem,
+  specOf,
+  withoutSecrets,
+  type OfferedKind,
+} from './entry.ts';
 
-const KIND: EntryKind = {
+const KIND: OfferedKind = {
   kind: 'some-vendor',
+  name: 'some-vendor',
   title: 'Some vendor',
   description: '',
   secrets: ['api_key', 'service_account'],
@@ -33,12 +41,29 @@ describe('the form of an entry', () => {
 
   it('has the fields of its schema that a first entry needs', () =>
     expect(fields.map(({ name, kind, required, words }) => [name, kind, required, words])).toEqual([
+      ['base_url', 'text', true, 'Where it is.'],
       ['service_account', 'file', false, ''],
       ['api_key', 'secret', false, 'The key.'],
-      ['base_url', 'text', true, 'Where it is.'],
       ['allow_insecure', 'flag', false, ''],
       ['models', 'list', false, ''],
     ]));
+
+  it('is named for people, and has servers with the API of OpenAI as a kind of their own', () => {
+    const [vertex, openai, compatible, azure] = offeredKinds(
+      [
+        ['vertex-ai', 'VertexAi'],
+        ['openai', 'OpenAi'],
+        ['azure-openai', 'AzureOpenAi'],
+      ].map(([kind = '', title = '']) => ({ ...KIND, kind, title })),
+    );
+    expect([vertex?.title, openai?.title, compatible?.title, azure?.title]).toEqual([
+      'Vertex AI',
+      'OpenAI',
+      'OpenAI-compatible',
+      'Azure OpenAI',
+    ]);
+    expect(compatible?.kind).toBe('openai');
+  });
 
   it('leaves empty fields out, and secrets out of what goes into a file', () => {
     const spec = specOf('some-vendor', fields, {
@@ -68,12 +93,12 @@ describe('the form of an entry', () => {
   it('checks the name while it is typed', () => {
     expect([
       slugProblem('', []),
-      slugProblem('A', []),
+      slugProblem('-a', []),
       slugProblem('a', ['a']),
       slugProblem('my-entry_2', ['a']),
     ]).toEqual([
       'Configs name the entry by it: @name.',
-      'Small letters, digits, - and _, at most 64.',
+      'Letters, digits, dots, _ and -, at most 64; the first is a letter or a digit.',
       'An entry has this name.',
       undefined,
     ]);

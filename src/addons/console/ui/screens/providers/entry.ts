@@ -12,11 +12,11 @@ export interface EntryField {
 
 /** Fields that a first entry may need, in the order of a form. Others are for the file. */
 const SHOWN = [
-  'service_account',
-  'api_key',
+  'base_url',
   'project_id',
   'region',
-  'base_url',
+  'service_account',
+  'api_key',
   'deployments',
   'api_version',
   'organization',
@@ -38,11 +38,45 @@ interface PropertySchema {
   readonly oneOf?: readonly PropertySchema[];
   readonly anyOf?: readonly PropertySchema[];
   readonly required?: readonly string[];
+  /** Fields that an entry has as a rule. */
+  readonly 'x-filled'?: readonly string[];
   readonly definitions?: Readonly<Record<string, PropertySchema>>;
 }
 
+export interface OfferedKind extends EntryKind {
+  /** In the address. */
+  readonly name: string;
+}
+
+const COMPATIBLE = {
+  name: 'openai-compatible',
+  title: 'OpenAI-compatible',
+  description: 'vLLM, Ollama, Groq and other servers with the API of OpenAI.',
+};
+
+/** Fields that are needed, and those that few need, where the schema has one way for several. */
+const WAYS: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
+  [COMPATIBLE.name]: [['base_url', 'allow_insecure'], []],
+  openai: [['api_key'], ['base_url']],
+};
+
+/** `AzureOpenAi` → `Azure OpenAI` */
+const titleOf = (title: string): string =>
+  title
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/\bAi\b/g, 'AI')
+    .replaceAll('Open AI', 'OpenAI');
+
+/** The kinds of the gateway; other servers with OpenAI's API are one of their own here. */
+export const offeredKinds = (kinds: readonly EntryKind[]): readonly OfferedKind[] =>
+  kinds.flatMap((kind) => [
+    { ...kind, name: kind.kind, title: titleOf(kind.title) },
+    ...(kind.kind === 'openai' ? [{ ...kind, ...COMPATIBLE }] : []),
+  ]);
+
 /** The form of a kind of entries, from its schema: no kind is built in. */
-export function fieldsOf({ schema, secrets, kind }: EntryKind): readonly EntryField[] {
+export function fieldsOf({ schema, secrets, kind, name: offered }: OfferedKind): readonly EntryField[] {
+  const [basic, rare] = WAYS[offered] ?? [[], []];
   // A JSON Schema of the settings.
   const root = schema as PropertySchema;
   const resolve = (one: PropertySchema | undefined): PropertySchema => {
@@ -59,6 +93,8 @@ export function fieldsOf({ schema, secrets, kind }: EntryKind): readonly EntryFi
     branches.find(({ properties }) => resolve(properties?.['provider']).const === kind) ??
     branches.find(({ properties }) => properties) ??
     {};
+  const isNeeded = (name: string): boolean =>
+    [...(entry.required ?? []), ...(entry['x-filled'] ?? []), ...basic].includes(name);
   return SHOWN.flatMap((name) => {
     const property = entry.properties?.[name];
     if (!property) return [];
@@ -68,8 +104,8 @@ export function fieldsOf({ schema, secrets, kind }: EntryKind): readonly EntryFi
         name,
         kind: kindOf(name, found, secrets),
         words: firstSentence(property.description ?? found.description ?? ''),
-        required: entry.required?.includes(name) === true,
-        rare: RARE.has(name) && entry.required?.includes(name) !== true,
+        required: isNeeded(name),
+        rare: (RARE.has(name) || rare.includes(name)) && !isNeeded(name),
         options: (found.enum ?? []).filter((one) => typeof one === 'string'),
       },
     ];
@@ -123,12 +159,12 @@ export function withoutSecrets(
   );
 }
 
-const SLUG = /^[a-z0-9](?:[a-z0-9-_]{0,62}[a-z0-9])?$/;
+const SLUG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Why a name cannot be; undefined: it can. */
 export function slugProblem(slug: string, taken: readonly string[]): string | undefined {
   if (slug === '') return 'Configs name the entry by it: @name.';
-  if (!SLUG.test(slug)) return 'Small letters, digits, - and _, at most 64.';
+  if (!SLUG.test(slug)) return 'Letters, digits, dots, _ and -, at most 64; the first is a letter or a digit.';
   return taken.includes(slug) ? 'An entry has this name.' : undefined;
 }
 
@@ -166,7 +202,8 @@ export function readServiceAccount(text: string): ServiceAccount {
 
 export interface ShownStep {
   readonly name: string;
-  readonly ok: boolean;
+  /** Null: there was nothing to check. */
+  readonly ok: boolean | null;
   readonly ms?: number;
   readonly code?: string;
   readonly message?: string;
@@ -177,7 +214,7 @@ export const STEP_WORDS: Readonly<Record<string, string>> = {
   settings: 'The settings are valid',
   address: 'The address is allowed',
   dns: 'The name is found',
-  tls: 'The connection is private',
+  connect: 'The server is reached',
   clock: 'The clocks agree',
   token: 'A token is given',
   permission: 'The permission is there',

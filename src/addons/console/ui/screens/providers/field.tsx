@@ -5,10 +5,12 @@ import { readServiceAccount, type EntryField, type ServiceAccount } from './entr
 interface FieldProps {
   readonly field: EntryField;
   readonly value: string | boolean | undefined;
+  /** Credentials of entries of this kind, as their files name them. */
+  readonly known: readonly { readonly of: string; readonly ref: string }[];
   readonly onChange: (value: string | boolean) => void;
 }
 
-export function FieldInput({ field, value, onChange }: FieldProps) {
+export function FieldInput({ field, value, known, onChange }: FieldProps) {
   const { name, kind, words, required, options } = field;
   if (kind === 'file') return <AccountFile words={words} onChange={onChange} />;
   if (kind === 'flag')
@@ -33,7 +35,14 @@ export function FieldInput({ field, value, onChange }: FieldProps) {
         {required ? '' : ' (optional)'}
       </span>
       {kind === 'secret' ? (
-        <input type="password" placeholder="the secret, or ${env:NAME}" {...input} />
+        <span class="row">
+          <input class="grow" type="password" placeholder="the secret, or ${env:NAME}" {...input} />
+          {known.map(({ of, ref }) => (
+            <button key={of} type="button" title={ref} onClick={() => onChange(ref)}>
+              That of @{of}
+            </button>
+          ))}
+        </span>
       ) : (
         <input placeholder={kind === 'list' ? 'a, b-*' : ''} {...input} />
       )}

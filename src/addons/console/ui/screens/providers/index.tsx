@@ -1,4 +1,6 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { settingsTurn } from '../../api/live.ts';
@@ -7,9 +9,12 @@ import { needs } from '../../api/session.ts';
 import type { ShownEntry } from '../../api/shapes.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { duration } from '../../parts/format.ts';
-import { Action, Empty, Loads } from '../../parts/states.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { duration, plural } from '../../parts/format.ts';
+import { Nothing, SearchField } from '../../parts/search-field.tsx';
+import { Action, Loads } from '../../parts/states.tsx';
 import { AddProvider } from './add.tsx';
 import { createTestRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
@@ -19,9 +24,9 @@ export function Providers() {
   const { query } = address.value;
   const adding = query.has('add');
   const chosen = query.get('entry');
-  const list = useLoad(`providers ${settingsTurn.value}`, (signal) =>
-    allOf((page) => ask(api.GET('/providers', { params: { query: page }, signal }))),
-  );
+  const read = (signal: AbortSignal) =>
+    allOf((page) => ask(api.GET('/providers', { params: { query: page }, signal })));
+  const list = useLoad('providers', read, settingsTurn.value);
   const kinds = useLoad(
     adding ? 'kinds' : undefined,
     async (signal) => (await ask(api.GET('/providers/kinds', { params: {}, signal }))).items,
@@ -33,7 +38,7 @@ export function Providers() {
         <div class="row">
           <h1 class="grow">{adding ? 'Add a provider' : 'Providers'}</h1>
           {adding ? (
-            <button type="button" onClick={() => setQuery({ add: undefined })}>
+            <button type="button" onClick={() => setQuery({ add: undefined, kind: undefined })}>
               Back to the list
             </button>
           ) : (
@@ -42,6 +47,7 @@ export function Providers() {
             </button>
           )}
         </div>
+        {!adding && <SearchField label="Find an entry, a kind or a model" />}
       </header>
       <div class={`split${entry && !adding ? ' open' : ''}`}>
         <div class="body grow list">
@@ -52,12 +58,12 @@ export function Providers() {
                   {(found) => <AddProvider kinds={found} entries={entries} />}
                 </Loads>
               ) : (
-                <Entries entries={entries} chosen={chosen} />
+                <Entries entries={entries} words={query.get('q') ?? ''} chosen={chosen} />
               )
             }
           </Loads>
         </div>
-        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} />}
+        {entry && !adding && <EntryDetail key={entry.slug} entry={entry} onChange={list.reload} />}
       </div>
     </>
   );
@@ -82,15 +88,29 @@ function credentialText({ credential: { kind, ref, email, last4 } }: ShownEntry)
   return `${names[kind] ?? kind}${more === undefined ? '' : ` ${more}`}`;
 }
 
-function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[]; readonly chosen: string | null }) {
-  if (entries.length === 0)
+interface EntriesProps {
+  readonly entries: readonly ShownEntry[];
+  readonly words: string;
+  readonly chosen: string | null;
+}
+
+/** The worst health comes first. */
+const WORST = ['open', 'half_open', 'closed', 'not called'];
+const byHealth = (one: ShownEntry, other: ShownEntry): number =>
+  WORST.indexOf(healthOf(one)) - WORST.indexOf(healthOf(other));
+
+function Entries({ entries, words, chosen }: EntriesProps) {
+  const shown = entries
+    .filter(({ slug, provider, models }) => [slug, provider, ...models].join(' ').includes(words))
+    .toSorted(byHealth);
+  if (shown.length === 0)
     return (
-      <Empty title="No provider yet">
-        <p>Requests go to entries of the catalog.</p>
-      </Empty>
+      <Nothing total={entries.length} noun="provider" add={['Add a provider', '#/providers?add=1']}>
+        Requests go to entries of the catalog.
+      </Nothing>
     );
   return (
-    <table class="rows">
+    <table class="rows entries">
       <thead>
         <tr>
           <th>Name</th>
@@ -101,14 +121,16 @@ function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[];
         </tr>
       </thead>
       <tbody>
-        {entries.map((entry) => (
+        {shown.map((entry) => (
           <tr
             key={entry.slug}
             aria-current={entry.slug === chosen ? 'true' : undefined}
             onClick={() => setQuery({ entry: entry.slug })}
           >
             <td>
-              <a href={`#/providers?entry=${encodeURIComponent(entry.slug)}`}>@{entry.slug}</a>
+              <a class="cut" title={entry.slug} href={`#/providers?entry=${encodeURIComponent(entry.slug)}`}>
+                @{entry.slug}
+              </a>
             </td>
             <td>{entry.provider}</td>
             <td class="second">{credentialText(entry)}</td>
@@ -123,32 +145,26 @@ function Entries({ entries, chosen }: { readonly entries: readonly ShownEntry[];
   );
 }
 
-function EntryDetail({ entry }: { readonly entry: ShownEntry }) {
+interface EntryProps {
+  readonly entry: ShownEntry;
+  readonly onChange: () => void;
+}
+
+function EntryDetail({ entry, onChange }: EntryProps) {
   const run = useMemo(createTestRun, [entry.slug]);
   useEffect(() => run.stop, [run]);
+  const { project } = entry.credential;
   return (
-    <Drawer label={`Entry ${entry.slug}`}>
-      <div class="row top">
-        <h2 class="grow">@{entry.slug}</h2>
-        <button type="button" aria-label="Close" onClick={() => setQuery({ entry: undefined })}>
-          ✕
-        </button>
-      </div>
-      <dl class="facts">
-        <dt>Kind</dt>
-        <dd>{entry.provider}</dd>
-        <dt>Address</dt>
-        <dd class="mono">{entry.base_url ?? "the vendor's own"}</dd>
-        <dt>Credential</dt>
-        <dd>
-          {credentialText(entry)}{' '}
-          {entry.credential.project !== undefined && <span class="second">project {entry.credential.project}</span>}
-        </dd>
-        <dt>Models</dt>
-        <dd class="mono">{entry.models.length === 0 ? 'any' : entry.models.join(' ')}</dd>
-        <dt>Where it is</dt>
-        <dd class="mono">{entry.owner}</dd>
-      </dl>
+    <Drawer label={`Entry ${entry.slug}`} name="entry" head={<h2>@{entry.slug}</h2>}>
+      <Facts
+        of={[
+          ['Kind', entry.provider],
+          ['Address', <span class="mono">{entry.base_url ?? "the vendor's own"}</span>],
+          ['Credential', `${credentialText(entry)}${project === undefined ? '' : `, project ${project}`}`],
+          ['Models', <span class="mono">{entry.models.join(' ') || 'any'}</span>],
+          ['Where it is', <span class="mono">{entry.owner}</span>],
+        ]}
+      />
       <Targets entry={entry} />
       <p class="row">
         <Action
@@ -170,8 +186,34 @@ function EntryDetail({ entry }: { readonly entry: ShownEntry }) {
         </a>
       </p>
       <TestSteps run={run} />
-      <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
+      {entry.owner === 'store' ? (
+        <Remove entry={entry} onChange={onChange} />
+      ) : (
+        <p class="second">The entry is in {entry.owner}: change it there. The gateway reloads the file.</p>
+      )}
     </Drawer>
+  );
+}
+
+function Remove({ entry: { id, etag, targets }, onChange }: EntryProps) {
+  const open = useSignal(false);
+  const close = (): void => void (open.value = false);
+  const remove = useAction(async () => {
+    await ask(api.DELETE('/providers/{id}', { params: { path: { id }, header: { 'If-Match': etag } } }));
+    setQuery({ entry: undefined });
+    onChange();
+  });
+  return (
+    <p>
+      <Action kind="danger" needs={needs('admin')} onClick={() => void (open.value = true)}>
+        Delete the entry
+      </Action>
+      {open.value && (
+        <Confirm id={id} verb="Delete the entry" doing={remove} onClose={close}>
+          <p>Requests that name it get 400. {plural(targets.length, 'target')} of configs name it.</p>
+        </Confirm>
+      )}
+    </p>
   );
 }
 

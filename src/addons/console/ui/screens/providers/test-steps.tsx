@@ -13,15 +13,17 @@ export function TestSteps({ run }: { readonly run: ShownRun }) {
         {run.steps.value.map(({ name, ok, ms: took, code, message, hint }) => (
           <li key={name}>
             <p class="row">
-              <span class={ok ? 'ok-text' : 'failed-text'}>{ok ? '✓' : '✗'}</span>
+              <span class={ok === null ? 'third' : ok ? 'ok-text' : 'failed-text'}>
+                {ok === null ? '–' : ok ? '✓' : '✗'}
+              </span>
               <span class="grow">
                 {STEP_WORDS[name] ?? name}
-                {message !== undefined && <span class={ok ? 'third' : 'failed-text'}>: {message}</span>}
+                {message !== undefined && <span class={ok === false ? 'failed-text' : 'third'}>: {message}</span>}
               </span>
               {code !== undefined && <code class="third">{code}</code>}
               <span class="num third">{ms(took)}</span>
             </p>
-            {!ok && hint !== undefined && <p class="notice warning">{hint}</p>}
+            {ok === false && hint !== undefined && <p class="notice warning">{hint}</p>}
           </li>
         ))}
       </ol>

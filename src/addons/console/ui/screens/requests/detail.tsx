@@ -1,16 +1,19 @@
 import { useEffect } from 'preact/hooks';
 import { api, ask } from '../../api/client.ts';
+import { dataUrl } from '../../api/curl.ts';
 import { useLoad } from '../../api/load.ts';
-import type { ListedRequest, ShownRequest } from '../../api/shapes.ts';
-import { setQuery } from '../../address.ts';
+import { session } from '../../api/session.ts';
+import type { ListedRequest, ShownExplanation, ShownRequest } from '../../api/shapes.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { count, moment, ms, NONE, usd } from '../../parts/format.ts';
+import { Facts, Figures } from '../../parts/facts.tsx';
+import { count, moment, ms, NONE, unpriced, usd } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { Copy, Loads } from '../../parts/states.tsx';
-import { isRescued } from './rescued.ts';
+import { Tests } from '../../parts/tests.tsx';
+import { curlOfRecord } from './curl.ts';
 import { Texts } from './texts.tsx';
-import { failureOf, timelineOf } from './timeline.ts';
+import { failureOf, isRescued, timelineOf, type TimelineRow } from './timeline.ts';
 
 /** The record of one request. */
 export function RequestDetail({ id, line }: { readonly id: string; readonly line: ListedRequest | undefined }) {
@@ -24,62 +27,56 @@ export function RequestDetail({ id, line }: { readonly id: string; readonly line
   useEffect(() => {
     document.querySelector<HTMLElement>('.drawer')?.scrollTo(0, 0);
   }, [id]);
+  const { data } = load.state.value;
   return (
-    <Drawer label={`Request ${id}`}>
+    <Drawer label={`Request ${id}`} name="row" head={data ? <Head request={data} /> : <p class="mono second">{id}</p>}>
       <Loads state={load.state.value} retry={load.reload}>
         {(request) => <Detail request={request} />}
       </Loads>
-      {load.state.value.error && <Close />}
     </Drawer>
   );
 }
 
-const Close = () => (
-  <button type="button" aria-label="Close" onClick={() => setQuery({ row: undefined })}>
-    ✕
-  </button>
-);
-
-function Detail({ request }: { readonly request: ShownRequest }) {
+function Head({ request }: { readonly request: ShownRequest }) {
   const { request_id: id, state, status } = request;
   const word = isRescued(request) ? 'rescued' : state;
-  const answered = request.attempts.find((attempt) => attempt.answered);
   return (
-    <div class="stack detail">
-      <div class="row top">
-        <div class="grow">
-          <p class="row">
-            <Chip tone={toneOf(word)}>
-              {word} {status ?? ''}
-            </Chip>
-            <span class="second">{moment(request.time, zone.value)}</span>
-          </p>
-          <p class="mono second">{id}</p>
-        </div>
-        <a class="button" href={`#/requests/${encodeURIComponent(id)}/why`}>
+    <>
+      <p class="row">
+        <Chip tone={toneOf(word)}>
+          {word} {status ?? ''}
+        </Chip>
+        <span class="second">{moment(request.time, zone.value)}</span>
+        <a class="button right" href={`#/requests/${encodeURIComponent(id)}/why`}>
           Why
         </a>
-        <Close />
-      </div>
+      </p>
+      <p class="mono second">{id}</p>
+    </>
+  );
+}
+
+function Detail({ request }: { readonly request: ShownRequest }) {
+  const { request_id: id } = request;
+  const tokens = request.attempts.find((attempt) => attempt.answered)?.tokens;
+  return (
+    <div class="stack detail">
       <Failures request={request} />
-      <dl class="figures">
-        <Figure name="total" value={ms(request.duration_ms)} />
-        <Figure name="first content" value={ms(request.first_content_ms)} />
-        <Figure
-          name="tokens in → out"
-          value={answered?.tokens ? `${count(answered.tokens.input)} → ${count(answered.tokens.output)}` : NONE}
-        />
-        <Figure name="cost" value={usd(request.cost_usd)} />
-      </dl>
+      <Figures
+        of={[
+          ['total', ms(request.duration_ms)],
+          ['first content', ms(request.first_content_ms)],
+          ['tokens in → out', tokens ? `${count(tokens.input)} → ${count(tokens.output)}` : NONE],
+          ['cost', usd(request.cost_usd)],
+        ]}
+      />
       <Timeline request={request} />
-      <Facts request={request} />
+      <Facts of={factsOf(request)} />
       <p class="row">
         <Copy text={id} label="Copy the id" />
+        <CopyCurl request={request} />
         {request.key_id !== undefined && (
-          <a
-            class="button"
-            href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}&from=${encodeURIComponent(id)}`}
-          >
+          <a class="button" href={`#/play?as=${encodeURIComponent(request.key_id)}${modelQuery(request)}`}>
             Open in playground
           </a>
         )}
@@ -97,14 +94,16 @@ const modelQuery = ({ attempts, config }: ShownRequest): string => {
     : `&model=${encodeURIComponent(`@${first.provider}/${first.request_model}`)}`;
 };
 
-const Figure = ({ name, value }: { readonly name: string; readonly value: string }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd class="cut" title={value}>
-      {value}
-    </dd>
-  </div>
-);
+/** As it came, where its body is kept: texts are left out, and the key is. */
+function CopyCurl({ request }: { readonly request: ShownRequest }) {
+  const id = request.explain_id;
+  const read = async (): Promise<string> => {
+    const kept = id === undefined ? undefined : await ask(api.GET('/explain/{id}', { params: { path: { id } } }));
+    // The document leaves an explanation open.
+    return curlOfRecord(dataUrl(session.value), request, kept as unknown as ShownExplanation | undefined);
+  };
+  return <Copy text={read} label="Copy as curl" />;
+}
 
 /** Failures in the provider's words: those that the client got in red, those that a later target rescued in amber. */
 function Failures({ request }: { readonly request: ShownRequest }) {
@@ -137,15 +136,8 @@ function Timeline({ request }: { readonly request: ShownRequest }) {
         <p class="second">No target was tried.</p>
       ) : (
         <div class="timeline">
-          {rows.map(({ provider, model, target, segments, status }, index) => (
-            <TimelineLane
-              key={index}
-              name={provider}
-              model={model}
-              target={target}
-              segments={segments}
-              status={status}
-            />
+          {rows.map((row, index) => (
+            <TimelineLane key={index} {...row} />
           ))}
           <p class="axis">
             <span>0</span>
@@ -163,14 +155,10 @@ function Timeline({ request }: { readonly request: ShownRequest }) {
   );
 }
 
-type Lane = Pick<ReturnType<typeof timelineOf>[number], 'model' | 'target' | 'segments' | 'status'> & {
-  readonly name: string;
-};
-
-const TimelineLane = ({ name, model, target, segments, status }: Lane) => (
+const TimelineLane = ({ provider, model, target, segments, status }: TimelineRow) => (
   <>
-    <span class="cut" title={`${target}: @${name}/${model}`}>
-      {name} <span class="third">{model}</span>
+    <span class="cut" title={`${target}: @${provider}/${model}`}>
+      {provider} <span class="third">{model}</span>
     </span>
     <span class="lane" role="img" aria-label={segments.map(({ title }) => title).join(', ') || 'nothing was sent'}>
       {segments.map(({ kind, from, size, title }, index) => (
@@ -186,51 +174,37 @@ const TimelineLane = ({ name, model, target, segments, status }: Lane) => (
   </>
 );
 
-function Facts({ request }: { readonly request: ShownRequest }) {
+function factsOf(request: ShownRequest): Parameters<typeof Facts>[0]['of'] {
+  const { key_id: key, team, config, cost_unknown: unknown, metadata = {}, conditions = [] } = request;
   const losses = request.attempts.flatMap(({ losses: lost = [] }) => lost);
-  const metadata = Object.entries(request.metadata ?? {});
-  return (
-    <dl class="facts">
-      <dt>Key</dt>
-      <dd>
-        {request.key_id === undefined ? (
+  const tests = conditions.flatMap((branch) => branch.tests ?? []);
+  const words = Object.entries(metadata).map(([name, value]) => `${name}=${value}`);
+  return [
+    [
+      'Key',
+      <>
+        {key === undefined ? (
           <span class="third">none</span>
         ) : (
-          <a href={`#/keys?key=${encodeURIComponent(request.key_id)}`}>{request.key_id}</a>
+          <a href={`#/keys?key=${encodeURIComponent(key)}`}>{key}</a>
         )}{' '}
-        {request.team !== undefined && <span class="second">team {request.team}</span>}
-      </dd>
-      <dt>Config</dt>
-      <dd>
-        {request.config?.id ?? 'none'} <span class="mono third">{request.config?.hash.slice(0, 16)}</span>
-      </dd>
-      <dt>Client</dt>
-      <dd>
-        {request.client_ip ?? 'unknown'}, {request.path}
-        {request.origin === 'playground' && ' (playground)'}
-      </dd>
-      <dt>Gateway time</dt>
-      <dd>
-        {ms(request.overhead_ms)} of {ms(request.duration_ms)}
-      </dd>
-      {request.cost_unknown !== undefined && (
-        <>
-          <dt>Cost</dt>
-          <dd>unknown: {request.cost_unknown.replaceAll('_', ' ')}</dd>
-        </>
-      )}
-      {metadata.length > 0 && (
-        <>
-          <dt>Metadata</dt>
-          <dd class="mono">{metadata.map(([name, value]) => `${name}=${value}`).join(' ')}</dd>
-        </>
-      )}
-      {losses.length > 0 && (
-        <>
-          <dt>Not sent on</dt>
-          <dd class="mono">{losses.join(', ')}</dd>
-        </>
-      )}
-    </dl>
-  );
+        {team !== undefined && <span class="second">team {team}</span>}
+      </>,
+    ],
+    [
+      'Config',
+      <>
+        {config?.id ?? 'none'} <span class="mono third">{config?.hash.slice(0, 16)}</span>
+      </>,
+    ],
+    [
+      'Client',
+      `${request.client_ip ?? 'unknown'}, ${request.path}${request.origin === 'playground' ? ' (playground)' : ''}`,
+    ],
+    ['Gateway time', `${ms(request.overhead_ms)} of ${ms(request.duration_ms)}`],
+    ['Cost', unknown && `unknown: ${unpriced(unknown)}`],
+    ['Conditions', tests.length > 0 ? <Tests tests={tests} /> : undefined],
+    ['Metadata', words.length > 0 ? <span class="mono">{words.join(' ')}</span> : undefined],
+    ['Not sent on', losses.length > 0 ? <span class="mono">{losses.join(', ')}</span> : undefined],
+  ];
 }

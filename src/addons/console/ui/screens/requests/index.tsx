@@ -5,20 +5,25 @@ import { session } from '../../api/session.ts';
 import type { ListedRequest } from '../../api/shapes.ts';
 import { address, go, setQuery, writeAddress } from '../../address.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { FILTERS, isFilter } from '../../parts/filter-text.ts';
-import { clock, count, plural } from '../../parts/format.ts';
+import { isFilter } from '../../parts/filter-text.ts';
+import { clock, count, moment, plural } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { useKeys } from '../../parts/shortcuts.ts';
-import { Empty, Problem, Skeleton } from '../../parts/states.tsx';
+import { Demo } from '../../parts/demo.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
 import { COLUMNS, NARROW } from './columns.tsx';
 import { RequestDetail } from './detail.tsx';
-import { FirstRequest } from './first.tsx';
 import { isIn, STATES, step, valuesOf } from './rows.ts';
 import { filterOf, RequestStore } from './store.ts';
 import { Strip } from './strip.tsx';
 
 const idOf = ({ request_id: id }: ListedRequest): string => id;
+
+const NEW_MS = 1000;
+const isNew = ({ time }: ListedRequest): boolean => Date.now() - Date.parse(time) < NEW_MS;
 
 /** The rows that the address asks for, and whether new ones may move them. */
 function useRows() {
@@ -62,12 +67,19 @@ export function Requests() {
         </div>
         <div class="row">
           <FilterBar query={query} known={() => valuesOf(store.rows.all)} onChange={changeFilter} />
-          <Segments store={store} state={state} />
+          <Results store={store} state={state} />
         </div>
         {store.rows.all.length > 0 && <Strip rows={store.covered()} query={query} />}
       </header>
       <Notices store={store} />
-      {isFirst ? <FirstRequest /> : <List rows={rows} />}
+      {isFirst && row === null ? (
+        <Empty title="Waiting for the first request">
+          <p>Send one from a terminal. It appears here while it runs.</p>
+          <Demo />
+        </Empty>
+      ) : (
+        <List rows={rows} />
+      )}
     </>
   );
 }
@@ -76,7 +88,7 @@ export function Requests() {
 const move = (shown: readonly ListedRequest[], by: 1 | -1): void =>
   setQuery({ row: step(shown, address.value.query.get('row'), by) });
 
-function List({ rows: { store, shown, row, state, query, away } }: { readonly rows: ShownRows }) {
+function List({ rows: { store, shown, row, state, away } }: { readonly rows: ShownRows }) {
   const showHeld = (): void => {
     store.release();
     document.querySelector('.table-body')?.scrollTo(0, 0);
@@ -85,18 +97,20 @@ function List({ rows: { store, shown, row, state, query, away } }: { readonly ro
     <div class={`split${row === null ? '' : ' open'}`}>
       {shown.length > 0 ? (
         <Table
+          foot={<Foot store={store} />}
           label="Requests"
           layout={row === null ? 'requests' : 'requests narrow'}
           columns={row === null ? COLUMNS : NARROW}
           rows={shown}
           idOf={idOf}
+          isNew={isNew}
           selected={row}
           onOpen={(id) => setQuery({ row: id }, row !== null)}
           onEnd={() => void store.load(state ?? '')}
           onTop={(isTop) => void (away.value = !isTop)}
         />
       ) : (
-        <NoRows store={store} state={state} query={query} />
+        <NoRows store={store} state={state} />
       )}
       {store.held.value > 0 && (
         <button type="button" class="main fresh" onClick={showHeld}>
@@ -115,12 +129,7 @@ function changeFilter(next: URLSearchParams): void {
     go(writeAddress(address.value.path, query), { replace: true });
 }
 
-const clearFilter = (): void =>
-  setQuery(
-    Object.fromEntries(
-      [...address.value.query.keys(), ...FILTERS].filter((name) => name !== 'row').map((name) => [name, undefined]),
-    ),
-  );
+const clearFilter = (): void => go(writeAddress(address.value.path, new URLSearchParams()), { replace: true });
 
 function LiveButton({ paused, onToggle }: { readonly paused: boolean; readonly onToggle: () => void }) {
   const { is } = live.value;
@@ -141,23 +150,23 @@ function LiveButton({ paused, onToggle }: { readonly paused: boolean; readonly o
 
 const WORDS = { complete: 'Complete', rescued: 'Rescued', failed: 'Failed', running: 'Running' } as const;
 
-function Segments({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
+function Results({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
   const covered = useMemo(() => store.covered(), [store, store.turn.value]);
-  const segment = (name: string | null, word: string, size: number) => (
-    <button
-      key={word}
-      type="button"
-      aria-pressed={state === name}
-      onClick={() => setQuery({ state: name ?? undefined })}
-    >
+  const shown = (word: string, size: number) => (
+    <>
       {word} <span class="num">{count(size)}</span>
-    </button>
+    </>
   );
   return (
-    <div class="segments" role="group" aria-label="Result">
-      {segment(null, 'All', covered.length)}
-      {STATES.map((name) => segment(name, WORDS[name], covered.filter((line) => isIn(name, line)).length))}
-    </div>
+    <Segments
+      label="Result"
+      of={[
+        ['', shown('All', covered.length)],
+        ...STATES.map((name) => [name, shown(WORDS[name], covered.filter((line) => isIn(name, line)).length)] as const),
+      ]}
+      chosen={state ?? ''}
+      onChoose={(name) => setQuery({ state: name })}
+    />
   );
 }
 
@@ -165,11 +174,7 @@ function Notices({ store }: { readonly store: RequestStore }) {
   const now = live.value;
   return (
     <>
-      {now.is === 'lost' && (
-        <p class="strap" role="status">
-          Live updates stopped at {clock(now.since, zone.value)}. The next try is at {clock(now.retryAt, zone.value)}.
-        </p>
-      )}
+      {now.is === 'lost' && <Lost {...now} />}
       {missed.value > 0 && (
         <p class="strap" role="status">
           {plural(missed.value, 'request')} not shown: more arrived than the stream sends.{' '}
@@ -190,15 +195,35 @@ function Notices({ store }: { readonly store: RequestStore }) {
   );
 }
 
-function NoRows({
-  store,
-  state,
-  query,
-}: {
-  readonly store: RequestStore;
-  readonly state: string | null;
-  readonly query: URLSearchParams;
-}) {
+function Lost({ since, retryAt }: { readonly since: number; readonly retryAt: number }) {
+  const seconds = (of: number): string => `${Math.max(0, Math.round(of / 1000))} s`;
+  const now = useNow(1000);
+  return (
+    <p class="strap">
+      Live updates stopped {seconds(now - since)} ago. Trying again in {seconds(retryAt - now)}.
+    </p>
+  );
+}
+
+/** Where the records begin, once the list is there. */
+function Foot({ store }: { readonly store: RequestStore }) {
+  const now = session.value;
+  if (!now || !store.isWhole) return null;
+  const since = store.oldest ?? now.started_at;
+  return (
+    <div class="table-foot third">
+      {now.features.records ? (
+        `Records begin at ${moment(since, zone.value)}.`
+      ) : (
+        <TurnOn lines={FEATURES.records}>
+          Records before {clock(since, zone.value)} are not kept. Keep them on disk
+        </TurnOn>
+      )}
+    </div>
+  );
+}
+
+function NoRows({ store, state }: { readonly store: RequestStore; readonly state: string | null }) {
   if (store.loading.value)
     return (
       <div class="grow body">
@@ -213,15 +238,13 @@ function NoRows({
         {state !== null && hidden > 0
           ? `The filter hides ${plural(hidden, 'request')}.`
           : 'The filter hides all requests that are kept.'}
-        {query.has('since') || session.value === undefined
-          ? ''
-          : ` Records begin at ${clock(store.oldest ?? session.value.started_at, zone.value)}.`}
       </p>
       <p>
         <button type="button" onClick={clearFilter}>
           Clear the filter
         </button>
       </p>
+      <Foot store={store} />
     </Empty>
   );
 }

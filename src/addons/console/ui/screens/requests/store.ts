@@ -48,6 +48,11 @@ export class RequestStore {
     this.#aborting.abort();
   }
 
+  /** The list of all states has no further page. */
+  get isWhole(): boolean {
+    return this.#next.get('') === null;
+  }
+
   /** Rows that the list of all states covers: what the strip and the counts are about. */
   covered(): readonly ListedRequest[] {
     return this.rows.all.filter(({ time }) => time >= this.#since);

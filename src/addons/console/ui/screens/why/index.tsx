@@ -3,10 +3,13 @@ import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Code } from '../../parts/code.tsx';
-import { Command, Loads } from '../../parts/states.tsx';
+import { Loads } from '../../parts/states.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
+import { Tests } from '../../parts/tests.tsx';
+import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
 import { loadFile, loadWhy, type WhyData } from './load.ts';
-import { flatTests, stepsOf, testText, type WhyStep } from './path.ts';
+import { stepsOf, type WhyStep } from './path.ts';
 import { TABS, TabPanel, type TabName } from './tabs.tsx';
 import { WhatIf } from './what-if.tsx';
 
@@ -68,18 +71,12 @@ function Explained({ data }: { readonly data: WhyData }) {
         {!data.explanation && <NotKept data={data} />}
       </div>
       <div class="stack">
-        <div class="segments" role="group" aria-label="What to show">
-          {TABS.map(({ name, title }) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={name === tab}
-              onClick={() => setQuery({ tab: name === 'path' ? undefined : name })}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="What to show"
+          of={TABS}
+          chosen={tab}
+          onChoose={(name) => setQuery({ tab: name === 'path' ? undefined : name })}
+        />
         {tab === 'path' ? (
           <File steps={steps} chosen={chosen} hash={data.settingsHash} />
         ) : (
@@ -114,14 +111,7 @@ function Step({ step, isChosen }: { readonly step: WhyStep; readonly isChosen: b
             {line}
           </p>
         ))}
-        {flatTests(tests).map(({ test, depth }, index) => (
-          <p key={index} class="mono test" style={{ paddingLeft: `${depth * 16}px` }}>
-            <span class={test.holds === false ? 'failed-text' : 'ok-text'}>
-              {test.holds === undefined ? '?' : test.holds ? '✓' : '✗'}
-            </span>{' '}
-            {testText(test)}
-          </p>
-        ))}
+        <Tests tests={tests} />
       </div>
     </li>
   );
@@ -179,12 +169,7 @@ function NotKept({ data }: { readonly data: WhyData }) {
           ? 'the places are those of its settings.'
           : 'and its settings have changed since.'}
       </p>
-      {explain !== 'all' && (
-        <>
-          <p class="second">These lines of server.yaml keep the last 100 requests of each process:</p>
-          <Command text={'admin:\n  explain: all'} label="Lines of server.yaml" />
-        </>
-      )}
+      {explain !== 'all' && <TurnOn lines={FEATURES.explain}>Keep the last 100 requests of each process</TurnOn>}
     </div>
   );
 }

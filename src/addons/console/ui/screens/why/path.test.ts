@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
-import { flatTests, placesOf, stepsOf, testText } from './path.ts';
+import { flatTests, testText } from '../../parts/test-text.ts';
+import { placesOf, stepsOf } from './path.ts';
 
 const REQUEST: ShownRequest = {
   request_id: 'r',

@@ -1,19 +1,22 @@
-import type { ComponentChildren } from 'preact';
 import type { ShownExplanation, ShownSource, ShownTarget } from '../../api/shapes.ts';
 import { Chip } from '../../parts/chip.tsx';
+import { Grid } from '../../parts/grid.tsx';
+import { Costs } from './costs.tsx';
 import type { WhyData } from './load.ts';
 
-export type TabName = 'path' | 'plugins' | 'sent' | 'losses';
+export type TabName = 'path' | 'plugins' | 'sent' | 'losses' | 'costs';
 
-export const TABS: readonly { readonly name: TabName; readonly title: string }[] = [
-  { name: 'path', title: 'Lines' },
-  { name: 'plugins', title: 'Plugins' },
-  { name: 'sent', title: 'What was sent' },
-  { name: 'losses', title: 'Losses' },
+export const TABS: readonly (readonly [TabName, string])[] = [
+  ['path', 'Lines'],
+  ['plugins', 'Plugins'],
+  ['sent', 'What was sent'],
+  ['losses', 'Losses'],
+  ['costs', 'Cost elsewhere'],
 ];
 
 export function TabPanel({ name, data }: { readonly name: TabName; readonly data: WhyData }) {
   const { explanation, request } = data;
+  if (name === 'costs') return <Costs id={request.request_id} />;
   if (name === 'losses')
     return <Losses explanation={explanation} recorded={request.attempts.flatMap(({ losses = [] }) => losses)} />;
   if (!explanation) return <p class="card second">Only the body of a request tells this, and it is not kept.</p>;
@@ -37,46 +40,14 @@ function sourceText(source: ShownSource | undefined, folder: string | undefined)
   return texts[source.kind];
 }
 
-const Rows = ({
-  label,
-  head,
-  children,
-}: {
-  readonly label: string;
-  readonly head: readonly string[];
-  readonly children: ComponentChildren;
-}) => (
-  <div class="card scroll" tabIndex={0} role="region" aria-label={label}>
-    <table>
-      <thead>
-        <tr>
-          {head.map((title) => (
-            <th key={title}>{title}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
-  </div>
-);
-
-function Plugins({ explanation }: { readonly explanation: ShownExplanation }) {
-  const { plugins = [], settings } = explanation;
-  return (
-    <Rows label="Plugins" head={['Chain', 'Plugin', 'State', 'Work']}>
-      {plugins.map(({ chain, target, name, state, does, on }, index) => (
-        <tr key={index} class={state === 'run' ? undefined : 'third'}>
-          <td>
-            {chain}
-            {target === undefined ? '' : ` ${target}`}
-          </td>
-          <td title={sourceText(on, settings.folder)}>{name}</td>
-          <td>{state}</td>
-          <td>{does}</td>
-        </tr>
-      ))}
-    </Rows>
-  );
+function Plugins({ explanation: { plugins = [], settings } }: { readonly explanation: ShownExplanation }) {
+  const rows = plugins.map(({ chain, target = '', name, state, does, on }) => [
+    `${chain} ${target}`,
+    <span title={sourceText(on, settings.folder)}>{name}</span>,
+    <span class={state === 'run' ? undefined : 'third'}>{state}</span>,
+    does,
+  ]);
+  return <Grid label="Plugins" head={['Chain', 'Plugin', 'State', 'Work']} rows={rows} />;
 }
 
 function Sent({ explanation }: { readonly explanation: ShownExplanation }) {
@@ -104,45 +75,23 @@ function Sent({ explanation }: { readonly explanation: ShownExplanation }) {
   );
 }
 
-function Outbound({
-  target: { outbound },
-  folder,
-}: {
-  readonly target: ShownTarget;
-  readonly folder: string | undefined;
-}) {
+function Outbound({ target, folder }: { readonly target: ShownTarget; readonly folder: string | undefined }) {
+  const { outbound } = target;
   if (!outbound) return null;
   const rows = [
-    ...outbound.headers.map(({ name, value, source }) => ({ name, value, source: sourceText(source, folder) })),
-    ...(outbound.diff ?? []).map(({ path, sent = 'removed', source }) => ({
-      name: path,
-      value: sent,
-      source: sourceText(source, folder),
-    })),
-  ];
+    ...outbound.headers,
+    ...(outbound.diff ?? []).map(({ path, sent = 'removed', source }) => ({ name: path, value: sent, source })),
+  ].map(({ name, value, source }) => [
+    <span class="mono">{name}</span>,
+    <span class="mono">{value}</span>,
+    sourceText(source, folder),
+  ]);
   return (
     <>
       <p class="mono">
         {outbound.method} {outbound.url}
       </p>
-      <table>
-        <thead>
-          <tr>
-            <th>Field</th>
-            <th>Value</th>
-            <th>Source</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, value, source }, index) => (
-            <tr key={index}>
-              <td class="mono">{name}</td>
-              <td class="mono">{value}</td>
-              <td>{source}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Grid label={`What target ${target.number} gets`} head={['Field', 'Value', 'Source']} rows={rows} />
       <p class="third">All other fields of the body are the client's.</p>
     </>
   );
@@ -162,18 +111,11 @@ function Losses({
   if (told.length === 0 && recorded.length === 0)
     return <p class="card second">Every field of the request was sent on.</p>;
   if (told.length === 0) return <p class="card mono">{recorded.join(', ')}</p>;
-  return (
-    <Rows label="Losses" head={['Target', 'Field', 'Change', 'Reason']}>
-      {told.map(({ target, param, action, reason }, index) => (
-        <tr key={index}>
-          <td>{target}</td>
-          <td class="mono">{param}</td>
-          <td>
-            <Chip tone="warning">{action}</Chip>
-          </td>
-          <td>{reason}</td>
-        </tr>
-      ))}
-    </Rows>
-  );
+  const rows = told.map(({ target, param, action, reason }) => [
+    target,
+    <span class="mono">{param}</span>,
+    <Chip tone="warning">{action}</Chip>,
+    reason,
+  ]);
+  return <Grid label="Losses" head={['Target', 'Field', 'Change', 'Reason']} rows={rows} />;
 }

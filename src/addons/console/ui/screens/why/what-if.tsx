@@ -1,8 +1,10 @@
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
+import { useAction } from '../../api/action.ts';
 import { api, ask } from '../../api/client.ts';
 import { useLoad, type Loading } from '../../api/load.ts';
 import type { ShownExplanation } from '../../api/shapes.ts';
-import { Loads } from '../../parts/states.tsx';
+import { memberOf, TextArea, TextField } from '../../parts/fields.tsx';
+import { Loads, Problem } from '../../parts/states.tsx';
 import { loadFile, type WhyData } from './load.ts';
 import { changed, NO_CHANGES, questionOf, wayOf, type WhatIfChanges, type WhatIfQuestion } from './question.ts';
 
@@ -36,12 +38,7 @@ export function WhatIf({ from }: { readonly from?: WhyData }) {
         }}
       >
         <h2 class="small">{from ? 'What if…' : 'Explain a request'}</h2>
-        <Fields
-          draft={draft.value}
-          base={base}
-          from={from}
-          onChange={(change) => void (draft.value = { ...draft.value, ...change })}
-        />
+        <Fields draft={draft} base={base} from={from} />
         <p>
           <button type="submit" class="main">
             {from ? 'Ask' : 'Explain'}
@@ -112,106 +109,86 @@ function Way({ of, against }: { readonly of: ShownExplanation; readonly against?
 }
 
 interface FieldsProps {
-  readonly draft: WhatIfChanges;
+  readonly draft: Signal<WhatIfChanges>;
   readonly base: WhatIfQuestion;
   readonly from: WhyData | undefined;
-  readonly onChange: (change: Partial<WhatIfChanges>) => void;
 }
 
-function Fields({ draft, base, from, onChange }: FieldsProps) {
+function Fields({ draft, base, from }: FieldsProps) {
   const text = (name: 'key' | 'model' | 'at' | 'draw', title: string, placeholder: string) => (
-    <label class="field">
-      <span>{title}</span>
-      <input
-        value={draft[name]}
-        placeholder={placeholder}
-        maxLength={256}
-        onInput={(event) => onChange({ [name]: event.currentTarget.value })}
-      />
-    </label>
+    <TextField title={title} of={memberOf(draft, name)} placeholder={placeholder} />
   );
-  const places = Object.keys(from?.places ?? {}).filter((name) => name.includes('targets['));
+  const { down } = draft.value;
+  const mark = (place: string, is: boolean): void =>
+    void (draft.value = { ...draft.value, down: [...down.filter((one) => one !== place), ...(is ? [place] : [])] });
+  const headers = Object.entries(base.headers ?? {}).map(([name, value]) => `${name}: ${value}`);
+  const targets = Object.entries(from?.places ?? {}).filter(([name]) => name.includes('targets['));
   return (
     <>
       {text('key', 'Key', base.key ?? 'the id of a key')}
       {text('model', 'Model', String(Object(base.body).model))}
-      <label class="field">
-        <span>Headers, a line each</span>
-        <textarea
-          value={draft.headers}
-          placeholder={
-            Object.entries(base.headers ?? {})
-              .map(([name, value]) => `${name}: ${value}`)
-              .join('\n') || 'x-gateway-config: production'
-          }
-          onInput={(event) => onChange({ headers: event.currentTarget.value })}
-        />
-      </label>
+      <TextArea
+        title="Headers, a line each"
+        of={memberOf(draft, 'headers')}
+        placeholder={headers.join('\n') || 'x-gateway-config: production'}
+      />
       <div class="row">
-        <div class="grow">{text('at', 'Time', 'now, or 2026-11-28T10:00:00Z')}</div>
-        <div class="grow">{text('draw', 'Draws of weights', '0.5')}</div>
+        {text('at', 'Time', 'now, or 2026-11-28T10:00:00Z')}
+        {text('draw', 'Draws of weights', '0.5')}
       </div>
-      {places.length > 0 && (
+      {targets.length > 0 && (
         <fieldset class="stack tight">
           <legend>Targets that are down</legend>
-          {places.map((place) => (
+          {targets.map(([place, { line }]) => (
             <label key={place} class="row">
               <input
                 type="checkbox"
-                checked={draft.down.includes(place)}
-                onChange={(event) =>
-                  onChange({
-                    down: event.currentTarget.checked
-                      ? [...draft.down, place]
-                      : draft.down.filter((one) => one !== place),
-                  })
-                }
+                checked={down.includes(place)}
+                onChange={(event) => mark(place, event.currentTarget.checked)}
               />
-              <span class="mono">{place}</span>
+              <span class="mono">
+                {place} <span class="third">line {line}</span>
+              </span>
             </label>
           ))}
         </fieldset>
       )}
-      {from && <EditedFile from={from} draft={draft} onChange={onChange} />}
+      {targets[0] && <EditedFile path={targets[0][1].file} draft={draft} />}
     </>
   );
 }
 
 /** The file of the config, to be tried in another version. Nothing is saved. */
-function EditedFile({
-  from,
-  draft,
-  onChange,
-}: {
-  readonly from: WhyData;
-  readonly draft: WhatIfChanges;
-  readonly onChange: FieldsProps['onChange'];
-}) {
-  const path = Object.entries(from.places).find(([name]) => name.includes('targets['))?.[1].file;
-  const open = (): void => {
-    if (path === undefined) return;
-    void loadFile(path, '', new AbortController().signal).then(
-      (file) => file && onChange({ file: { path, text: file.text } }),
-    );
-  };
-  if (path === undefined) return null;
-  if (!draft.file)
+function EditedFile({ path, draft }: { readonly path: string; readonly draft: Signal<WhatIfChanges> }) {
+  const set = (text: string): void => void (draft.value = { ...draft.value, file: { path, text } });
+  const { file } = draft.value;
+  const open = useAction(async () => {
+    const found = await loadFile(path, '', new AbortController().signal);
+    if (found) set(found.text);
+  });
+  if (file)
     return (
+      <TextArea
+        class="mono edit"
+        title={path}
+        of={{
+          get value() {
+            return file.text;
+          },
+          set value(text) {
+            set(text);
+          },
+        }}
+      />
+    );
+  return (
+    <>
       <p>
-        <button type="button" onClick={open}>
+        <button type="button" onClick={open.run}>
           Try an edit of {path}
         </button>
       </p>
-    );
-  return (
-    <label class="field">
-      <span>{path}</span>
-      <textarea
-        class="mono edit"
-        spellcheck={false}
-        value={draft.file.text}
-        onInput={(event) => onChange({ file: { path, text: event.currentTarget.value } })}
-      />
-    </label>
+      {open.error.value && <Problem error={open.error.value} />}
+    </>
   );
 }

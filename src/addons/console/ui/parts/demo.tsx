@@ -1,0 +1,28 @@
+import { useAction } from '../api/action.ts';
+import { refusalOf, stream } from '../api/client.ts';
+import { dataUrl, DEMO_BODY, demoCurl } from '../api/curl.ts';
+import { needs, session } from '../api/session.ts';
+import { Action, Command, Problem } from './states.tsx';
+
+/** Sends the demo request through the playground, as the key of the sample. */
+async function sendDemo(): Promise<void> {
+  const response = await stream('/playground', { body: { as: 'demo', path: '/v1/chat/completions', body: DEMO_BODY } });
+  if (!response.ok) throw refusalOf(await response.json().catch(() => undefined), response.status);
+  await response.text();
+}
+
+/** The demo request, as a command and as a button. */
+export function Demo() {
+  const { busy, error, run } = useAction(sendDemo);
+  return (
+    <>
+      <Command text={demoCurl(dataUrl(session.value))} label="A request with curl" />
+      <p>
+        <Action kind="main" needs={needs('operator')} busy={busy.value} onClick={run}>
+          Send it from here
+        </Action>
+      </p>
+      {error.value && <Problem error={error.value} />}
+    </>
+  );
+}

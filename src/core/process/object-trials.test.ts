@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { aboutFile } from '../settings/source/diagnostic.ts';
+import { ObjectReplica, type StoredObject } from '../settings/source/stored-objects.ts';
+import { ObjectTrials } from './object-trials.ts';
+import type { ReloadResult } from './reload.ts';
+
+const CHANGED = { outcome: 'changed', hash: '', warnings: [], files: [] } as const;
+
+function setUp(...results: readonly ReloadResult[]) {
+  const objects = new ObjectReplica();
+  const seen: string[][] = [];
+  const left = [...results];
+  const trials = new ObjectTrials({
+    configs: '/etc/gatehouse',
+    env: {},
+    objects,
+    inForce: () => {
+      throw new Error('not asked for');
+    },
+    compile: async () => undefined,
+    reload: async () => {
+      seen.push([...objects.now.objects.values()].map(({ id, by }) => `${id} by ${by}`));
+      return left.shift() ?? CHANGED;
+    },
+  });
+  return { objects, trials, seen };
+}
+
+const entry = (by: string): StoredObject => ({
+  kind: 'providers',
+  id: 'a',
+  value: { doc: {}, secrets: {} },
+  by,
+  at: 0,
+  version: 1,
+});
+const trial = (by: string) => ({ kind: 'providers', id: 'a', object: entry(by) }) as const;
+const never = async (): Promise<never> => {
+  throw new Error('must not be written');
+};
+
+describe('a trial of an object', () => {
+  it('writes it once all processes serve with it', async () => {
+    const { trials, seen, objects } = setUp();
+    const written: number[] = [];
+    expect(await trials.run(trial('ann'), async () => written.push(seen.length))).toEqual([]);
+    expect([written, seen, objects.now.objects.size]).toEqual([[1], [['a by ann']], 1]);
+  });
+
+  it('takes it back, without a write, where this process or a worker refuses it', async () => {
+    const mistake = { ...aboutFile('/etc/gatehouse/gateway/default.yaml', 'no'), line: 2 };
+    for (const result of [
+      { outcome: 'refused', hash: '', diagnostics: [mistake, { ...mistake, severity: 'warning' }] } as const,
+      { ...CHANGED, workers: [mistake] },
+    ]) {
+      const { trials, seen } = setUp(CHANGED, result);
+      await trials.run(trial('ann'), async () => {});
+      expect(await trials.run(trial('bob'), never)).toEqual([{ ...mistake, file: 'gateway/default.yaml' }]);
+      expect(seen).toEqual([['a by ann'], ['a by bob'], ['a by ann']]);
+    }
+  });
+
+  it('takes it back where the store refuses the write, and a new one is gone', async () => {
+    const { trials, seen } = setUp();
+    await expect(trials.run(trial('ann'), never)).rejects.toThrow('must not be written');
+    expect(seen).toEqual([['a by ann'], []]);
+  });
+
+  it('reloads the settings when another process has written an entry, and for no other kind', async () => {
+    const { objects, seen } = setUp();
+    objects.apply({ known: true, changed: [entry('ann')], gone: [] });
+    objects.apply({ known: true, changed: [], gone: ['providers/a'] });
+    objects.apply({ known: true, changed: [], gone: ['keys/a'] });
+    expect(seen).toEqual([['a by ann'], []]);
+  });
+});
