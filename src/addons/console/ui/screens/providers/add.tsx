@@ -16,6 +16,7 @@ import {
   type FormValues,
 } from './entry.ts';
 import { FieldInput } from './field.tsx';
+import { SaveEntry } from './save.tsx';
 import { createTestRun, type ShownRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
 
@@ -164,11 +165,12 @@ function Result({ id, spec, fields, problem }: ResultProps) {
   return (
     <fieldset class="stack">
       <legend>4. The result</legend>
+      <SaveEntry id={id} spec={spec} problem={problem} />
       <p class="row">
         <Action kind="main" needs={problem ?? needs('operator')} busy={propose.busy.value} onClick={propose.run}>
           Propose a patch
         </Action>
-        <span class="third">The entries are in catalog.yaml: you apply the patch, and the gateway reloads.</span>
+        <span class="third">For catalog.yaml: you apply the patch, and the gateway reloads.</span>
       </p>
       {propose.error.value && <Problem error={propose.error.value} />}
       {draft.value && <Patch draft={draft.value} />}
