@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadWithStore } from '../../src/addons/budgets/cli/state/load-with-store.ts';
+import { KEYS } from '../../src/addons/budgets/store/contract/opened-store.testkit.ts';
 import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { FILE_KEY, startAdmin, type AdminGateway, type Answer } from './kit.ts';
 
@@ -134,6 +136,10 @@ describe('an entry of the catalog that the store has', () => {
       expect.stringContaining('gateway/named.yaml:1'),
     ]);
     expect(await statusOf('@openai/gpt-5')).toBe(200);
+    // A command that only checks opens no secret.
+    const checked = await loadWithStore(admin.configs, { KEYS });
+    expect(checked.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(checked.settings!.catalog.providers.map(({ slug }) => slug)).toEqual(['sim', 'openai']);
     admin = await admin.restart();
     expect(await statusOf('@openai/gpt-5')).toBe(200);
     const catalog = readFileSync(join(admin.configs, 'catalog.yaml'), 'utf8');

@@ -12,6 +12,7 @@ const textFor = (providers: CatalogEntry[]): string =>
     data: address(8787),
     status: address(9464),
     admin: undefined,
+    parts: [],
     settings: {
       server: {},
       catalog: { providers },

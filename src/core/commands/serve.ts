@@ -43,8 +43,8 @@ export async function serveCommand(options: ServeOptions): Promise<number> {
   hangup.listen(() => void gateway.reload());
   process.stderr.write(formatDiagnostics(gateway.warnings, 'pretty'));
   options.out(welcome(gateway, options.env));
-  // A checkout builds the page meanwhile, so that nobody waits for it.
-  if (gateway.admin) void portOf(gateway.parts, 'console')?.page('');
+  // A checkout builds the page meanwhile, for the person at the terminal: elsewhere when it is opened.
+  if (gateway.admin && process.stdout.isTTY) void portOf(gateway.parts, 'console')?.page('');
   const signal = await options.stopped;
   writeCompiledCode();
   // The delay is for load balancers; with Ctrl-C there is none.

@@ -21,6 +21,8 @@ export interface StoredEntity {
   readonly id: string;
   readonly doc: Readonly<Record<string, unknown>>;
   readonly digests: readonly StoredDigest[];
+  /** Names of sealed fields. */
+  readonly sealed?: readonly string[];
   readonly version: number;
   readonly updatedBy: string;
   readonly updatedAt: number;
@@ -32,6 +34,7 @@ export function readStored({
   id,
   doc,
   digests,
+  sealed = [],
   version,
   updatedBy: by,
   updatedAt: at,
@@ -44,7 +47,7 @@ export function readStored({
   if (kind === 'keys') return { ...own, kind, value: { entry: { ...value, id }, digests } };
   if (kind === 'budgets' || kind === 'limits') return { ...own, kind, value: { node: nodeOf(doc), ...value } as never };
   // `unsealed` adds the secrets.
-  if (kind === 'providers') return { ...own, kind, value: { doc: value, secrets: {} } };
+  if (kind === 'providers') return { ...own, kind, value: { doc: value, secrets: {}, unread: sealed } };
   return { ...own, kind, value } as StoredObject;
 }
 

@@ -30,5 +30,5 @@ export function withSecrets(object: StoredObject, secrets: ReadonlyMap<string, P
   const own = secrets.get(object.id) ?? {};
   return typeof own === 'string'
     ? { ...object, problem: own }
-    : { ...object, value: { ...object.value, secrets: own } };
+    : { ...object, value: { doc: object.value.doc, secrets: own } };
 }

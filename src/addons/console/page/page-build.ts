@@ -12,7 +12,7 @@ const MAX_MS = 60_000;
 const run = promisify(execFile);
 
 /**
- * Builds the page of a checkout in a process of its own, at `gatehouse serve` and when somebody opens it, if it is missing or older than its
+ * Builds the page of a checkout in a process of its own, at `gatehouse serve` in a terminal and when somebody opens it, if it is missing or older than its
  * sources: a start waits for nothing, and a failed build is a line of the log. The installed package has the page built, and no builder.
  */
 export function createPageBuild(root: string, log: Pick<Logger, 'info' | 'error'>): () => Promise<void> {

@@ -24,13 +24,16 @@ export function readStoredEntries(
 async function readEntry(folder: string, { id, value, problem }: StoredProvider, schemas: Schemas): Promise<ReadFile> {
   const name = storedEntryName(id);
   const found: FoundFile = { kind: 'catalog', name, path: join(folder, name), id };
-  const { doc, secrets } = value;
-  const sealed = Object.entries(secrets ?? {}).map(([field, text]): [string, unknown] => [field, JSON.parse(text)]);
-  const text = JSON.stringify({ providers: [{ ...doc, ...Object.fromEntries(sealed), slug: id }] });
+  const { doc, secrets, unread = [] } = value;
+  const sealed = Object.entries(secrets).map(([field, text]): [string, unknown] => [field, JSON.parse(text)]);
+  const faked = unread.flatMap((field) => (field === 'secret_headers' ? [] : [[field, '${env:SEALED}']]));
+  const fields = Object.fromEntries([...faked, ...sealed]) as Readonly<Record<string, unknown>>;
+  const text = JSON.stringify({ providers: [{ ...doc, ...fields, slug: id }] });
   const files = { read: async () => ({ text }), list: async () => ({ names: [], folders: [] }) };
-  const read = await readSettingsFile(found, { env: {}, files, schemas, lookup: SEALED_TEXT });
+  const how = unread.length > 0 ? { fakeMissing: true } : { lookup: SEALED_TEXT };
+  const read = await readSettingsFile(found, { env: {}, files, schemas, ...how });
   const unusable = problem === undefined ? [] : [aboutFile(found.path, `the entry cannot be used: ${problem}`)];
   const diagnostics = [...unusable, ...read.diagnostics].map((one) => ({ ...one, severity: 'warning' as const }));
   // The text is no file.
-  return { ...read, diagnostics, paths: [], ...(problem !== undefined && { value: undefined }) };
+  return { ...read, diagnostics, paths: [], fakedNames: [], ...(problem !== undefined && { value: undefined }) };
 }

@@ -71,6 +71,8 @@ interface StoredEntry {
   readonly doc: object;
   /** The JSON text of each sealed field. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Sealed fields, for a command that checks settings, sends nothing, and opens no secret. */
+  readonly unread?: readonly string[];
 }
 /** Each field of an entry that is a secret, or has one in it. */
 export const SEALED_OF_PROVIDERS = ['api_key', 'credentials_json', 'secret_headers', 'service_account'] as const;
