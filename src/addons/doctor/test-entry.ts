@@ -1,16 +1,14 @@
 import type { EntryTest, TestStep } from '../../core/process/console-port.ts';
-import { compileCatalog, type CatalogEntry } from '../../core/catalog/catalog.ts';
+import type { CatalogEntry } from '../../core/catalog/catalog.ts';
 import { withinTime } from '../../core/compose/time-limit.ts';
 import { systemClock } from '../../core/kernel/system-clock.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
-import { MemoryTokenStore } from '../../core/memory/tokens.ts';
 import { scrub } from '../../core/record/scrub.ts';
-import { compileServerSettings } from '../../core/settings/compile/server-settings.ts';
 import { checkOrigin, systemLookup } from '../../core/upstream/egress.ts';
 import { createUpstream } from '../../core/upstream/index.ts';
 import type { Upstream } from '../../core/upstream/types.ts';
 import { GatewayError } from '../../plugin/index.ts';
-import { MAX_SKEW_MS, createProbe, originOf, SAMPLES } from './upstreams.ts';
+import { MAX_SKEW_MS, catalogOf, createProbe, originOf, SAMPLES } from './upstreams.ts';
 import { proveCredentials } from './prove.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -38,7 +36,7 @@ export async function* testEntry(test: EntryTest): AsyncIterable<TestStep> {
   upstream.apply(outbound);
   const skews: number[] = [];
   try {
-    const entry = entryOf(test, upstream, skews);
+    const entry = catalogOf(test, { upstream, timeoutMs: TIMEOUT_MS, skews }).entries[0];
     for (const [name, run] of stepsOf(test, { upstream, entry, skews })) {
       const from = performance.now();
       const checked = await run().catch((error: unknown) => failed(name, error));
@@ -54,24 +52,6 @@ function failed(name: string, error: unknown): Checked {
   const code = error instanceof GatewayError ? error.code : name;
   const hint = HINTS[code] ?? HINTS[name];
   return { ok: false, code, message: scrub(messageOf(error)), ...(hint !== undefined && { hint }) };
-}
-
-function entryOf({ settings, env }: EntryTest, upstream: Upstream, skews: number[]): CatalogEntry | undefined {
-  const catalog = compileCatalog(settings.catalog, {
-    async upstreamExchange(request) {
-      const reply = await upstream.exchange({ ...request, timeoutMs: Math.min(request.timeoutMs, TIMEOUT_MS) });
-      const theirs = Date.parse(reply.headers['date'] ?? '');
-      if (!Number.isNaN(theirs)) skews.push(systemClock.wall() - theirs);
-      return reply;
-    },
-    clock: systemClock,
-    tokens: new MemoryTokenStore(systemClock),
-    tokenFetched() {},
-    env,
-    tokenUris: new Set(compileServerSettings(settings.server).egress.tokenUris),
-    report() {},
-  });
-  return catalog.entries[0];
 }
 
 interface StepTools {

@@ -1,4 +1,4 @@
-import { compileCatalog, type CatalogEntry } from '../../core/catalog/catalog.ts';
+import { compileCatalog, type Catalog, type CatalogEntry } from '../../core/catalog/catalog.ts';
 import { withinTime } from '../../core/compose/time-limit.ts';
 import { messageOf } from '../../core/kernel/outside/thrown.ts';
 import { systemClock } from '../../core/kernel/system-clock.ts';
@@ -34,13 +34,19 @@ interface UpstreamChecks {
 export const SAMPLES = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'text-embedding-005'];
 export const MAX_SKEW_MS = 30_000;
 
-/** Fetches access tokens and connects to each provider, all at the same time. Without `probes` it sends no request. */
-export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly Finding[]> {
-  const { settings, outbound, env, timeoutMs, probes, lookup } = checks;
-  const upstream = createUpstream({ clock: systemClock, ...(lookup && { lookup }) });
-  upstream.apply(outbound);
-  const skews: number[] = [];
-  const catalog = compileCatalog(settings.catalog, {
+interface TestedCalls {
+  readonly upstream: Upstream;
+  readonly timeoutMs: number;
+  /** Gets how far the clock of each server is behind, in milliseconds. */
+  readonly skews: number[];
+}
+
+/** The catalog of settings, whose own calls (access tokens) are those of a test. */
+export function catalogOf(
+  { settings, env }: Pick<UpstreamChecks, 'settings' | 'env'>,
+  { upstream, timeoutMs, skews }: TestedCalls,
+): Catalog {
+  return compileCatalog(settings.catalog, {
     async upstreamExchange(request) {
       const reply = await upstream.exchange({ ...request, timeoutMs: Math.min(request.timeoutMs, timeoutMs) });
       // A Date has whole seconds.
@@ -56,6 +62,15 @@ export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly F
     // The settings check has reported them.
     report() {},
   });
+}
+
+/** Fetches access tokens and connects to each provider, all at the same time. Without `probes` it sends no request. */
+export async function checkUpstreams(checks: UpstreamChecks): Promise<readonly Finding[]> {
+  const { settings, outbound, timeoutMs, probes, lookup } = checks;
+  const upstream = createUpstream({ clock: systemClock, ...(lookup && { lookup }) });
+  upstream.apply(outbound);
+  const skews: number[] = [];
+  const catalog = catalogOf(checks, { upstream, timeoutMs, skews });
   const isSimulator = ({ provider }: CatalogEntry): boolean =>
     settings.catalog.providers.some(
       (one) => one.slug === provider.slug && one.provider === SIMULATOR && !('base_url' in one && one.base_url),
