@@ -64,8 +64,10 @@ export class OpenKeys {
 
   #isAmong(first: number, at: number): boolean {
     const [from, to] = [starts[at]!, ends[at]!];
-    for (let other = first; other < at; other += 1)
-      if (ends[other]! - starts[other]! === to - from && this.#isSame(starts[other]!, from, to)) return true;
+    for (let other = first; other < at; other += 1) {
+      const length = ends[other]! - starts[other]!;
+      if (length === to - from && this.#isSame(starts[other]!, from, to)) return true;
+    }
     return false;
   }
 
