@@ -23,6 +23,7 @@ async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Se
     caller: createCaller({ keyId: 'k', ...caller }),
   });
   const steps: string[] = [];
+  const allowed: unknown[] = [];
   await runPlugin(config, {
     exchange,
     needs: {
@@ -30,7 +31,10 @@ async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Se
       configs: {
         get: (id) => known.get(id),
         ids: [...known.keys()],
-        inline: (json, header) => createConfig({ id: 'inline', name: `${header}: ${json}`, deadlineMs }),
+        inline(json, header, may) {
+          allowed.push(may);
+          return createConfig({ id: 'inline', name: `${header}: ${json}`, deadlineMs });
+        },
         fallbackId,
         direct: createConfig({ id: '', deadlineMs }),
         run: async (chosen, ctx) => void steps.push(`run ${chosen.id} as ${ctx.exchange.config?.id}`),
@@ -38,7 +42,7 @@ async function resolve({ headers = {}, caller = {}, fallbackId, deadlineMs }: Se
     },
     next: () => void steps.push('next'),
   });
-  return { exchange, steps };
+  return { exchange, steps, allowed };
 }
 
 describe('config', () => {
@@ -104,6 +108,16 @@ describe('config', () => {
     const { exchange, steps } = await resolve({ headers: { 'x-gateway-config': json }, caller });
     expect(exchange.config).toMatchObject({ id: 'inline', name: `x-gateway-config: ${json}` });
     expect(steps).toEqual(['run inline as inline', 'next']);
+  });
+
+  it.each<[string, Partial<Caller>, boolean]>([
+    ['no plugins, where the key says nothing of them', {}, false],
+    ['no plugins, where the key forbids them', { inlinePlugins: false }, false],
+    ['plugins, where the key allows them', { inlinePlugins: true }, true],
+  ])('lets an inline config name %s', async (_, own, plugins) => {
+    const headers = { 'x-gateway-config': '{"provider":"@a"}' };
+    const { allowed } = await resolve({ headers, caller: { inlineConfigs: true, ...own } });
+    expect(allowed).toEqual([{ plugins }]);
   });
 
   describe('sets the deadline of a request:', () => {

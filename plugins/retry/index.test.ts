@@ -78,6 +78,15 @@ describe('retry', () => {
     expect(outcome).toBe(failures.at(-1));
   });
 
+  it.each([
+    ['its own backoff', busy()],
+    ['the upstream’s retry-after', busy(429, 250)],
+  ])('fails as soon as the last try has failed, and does not wait for %s once more', async (_, failure) => {
+    const { clock, at, outcome } = start({ tries: [failure], attempts: 1, random: 0.5 });
+    await clock.advance(250);
+    expect([at.length, clock.started, outcome()]).toEqual([2, 1, failure]);
+  });
+
   it('stops at the first success', async () => {
     const { at, outcome } = await run({ tries: [busy(), busy(), 'ok'] });
     expect([at.length, outcome]).toEqual([3, 'ok']);

@@ -386,6 +386,18 @@ describe('the cost of an attempt', () => {
       [estimated(0.45), estimated(0.45)],
       undefined,
     ],
+    [
+      'of the calls of a batch as no less than the reserve, where it does not divide',
+      {
+        ...answered,
+        reserve: { ...reserve, amounts: { ...reserve.amounts, usd: 900_000_001 } },
+        signals: undefined,
+        tries: [silent, { ...silent, call: 1 }],
+        error: new UpstreamError('timeout_first_byte', 'no'),
+      },
+      [estimated(0.450000001), estimated(0.450000001)],
+      undefined,
+    ],
     ['of a refusal as nothing', { ...answered, tries: [tryOf(5, 50, { status: 503 }), ...sent] }, [], reported(0.3)],
     [
       'of a try that was not sent as nothing',

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { chatCompletions } from '../../../core/operations/openai.ts';
 import { messages } from '../../../core/operations/messages.ts';
 import { createExchange } from '../../../plugin/testing/index.ts';
+import { Account } from '../limits/accounts.ts';
+import { budgetOf } from '../limits/budgets.testkit.ts';
 import { refusalError } from './budget-refusal.ts';
 
 it.each([
@@ -16,3 +18,17 @@ it.each([
     expect(error.shouldRetry).toBeUndefined();
   },
 );
+
+it.each([
+  ['key:a', true],
+  ['team:a', false],
+  ['organization:a', false],
+])('a refusal says what is left of the budget of %s: %s, for only a key shares its budget with nobody', (ref, says) => {
+  const budget = budgetOf(1000, { ref, unit: 'tokens' });
+  const account = new Account(budget, { start: 0, end: Infinity }, budget.amount);
+  account.used = 766;
+  const refusal = { why: 'exceeded', account, amount: 500 } as const;
+  const { message } = refusalError(createExchange(), refusal, { output: 1, wall: 0 });
+  expect(message.includes('234')).toBe(says);
+  expect(message).toContain('500 tokens');
+});

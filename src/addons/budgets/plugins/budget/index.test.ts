@@ -1,8 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createExplainer, questionOf } from '../../../explain/explain/explain.testkit.ts';
 import { GatewayError } from '../../../../plugin/index.ts';
-import type { AttemptBudget, RequestBudgets } from '../../../../core/kernel/index.ts';
-import { createAttempt, createExchange, runPlugin } from '../../../../plugin/testing/index.ts';
+import { anthropicMessages } from '../../../../formats/anthropic-messages/index.ts';
+import type { AttemptBudget, Outbound, RequestBudgets } from '../../../../core/kernel/index.ts';
+import { newBoot } from '../../../../core/ports/boot.ts';
+import { anthropic } from '../../../../core/record/exchange.testkit.ts';
+import { createAttempt, createExchange, createFakeClock, runPlugin } from '../../../../plugin/testing/index.ts';
+import { RequestLedger } from '../../ledger/request-ledger.ts';
+import type { LedgerReports } from '../../ledger/reports.ts';
+import { PriceList, PricesInForce } from '../../prices/price-list.ts';
+import { AttemptReservations } from '../../reserve/attempt-reservations.ts';
+import { BudgetState } from '../../reserve/budget-state.ts';
+import { readSpool, spoolsIn } from '../../store/spool/read-spool.ts';
 import budget from './index.ts';
 
 const KEY = 'gatehouse-test-key-0123456789';
@@ -48,6 +60,28 @@ describe('the plan of a chain', () => {
   });
 });
 
+const outbound: Outbound = {
+  origin: anthropic.origin,
+  path: anthropic.path,
+  headers: {},
+  body: '{}',
+  stream: false,
+  contentType: undefined,
+  openReader: () =>
+    anthropicMessages.passThrough.open({ id: '', created: 0, strict: true, includeUsage: false, model: '' }, false),
+  decodeError: anthropicMessages.decodeError,
+};
+
+const reports: LedgerReports = {
+  waiting() {},
+  written() {},
+  dropped() {},
+  failed() {},
+  recovered() {},
+  spoolBytes() {},
+  expired() {},
+};
+
 describe('the plugin', () => {
   const note: AttemptBudget = { counted: ['team:search:month:usd'], usd: 5, tokens: undefined, output: 10, warned: [] };
   const run = (reserve: RequestBudgets['reserve'], options: Readonly<Record<string, unknown>> = {}) => {
@@ -74,5 +108,28 @@ describe('the plugin', () => {
   it('sends nothing that they refuse', async () => {
     const refusal = new GatewayError('budget_exceeded', 'no');
     await expect(run(() => Promise.reject(refusal))).rejects.toBe(refusal);
+  });
+
+  it('sends a request once its line is on the disk, so that the ledger knows what a killed process had sent', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-budget-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const clock = createFakeClock();
+    const boot = newBoot('single', clock);
+    const store = { append: async () => 0 };
+    const ledger = new RequestLedger({ clock, boot, folder, ledger: store, reports, endOfTurn: setImmediate });
+    onTestFinished(() => ledger.close());
+    const tree = { pathOf: () => [], nodes: () => [], hasBudgets: false, hasLimits: false };
+    const prices = new PricesInForce(new PriceList());
+    const state = new BudgetState({ clock, ledger });
+    const budgets = new AttemptReservations({ tree, prices, clock, state, whenDown: 'refuse' });
+    const exchange = createExchange();
+    const attempt = createAttempt(exchange, { resolved: anthropic, outbound });
+    let spooled: unknown;
+    const next = async (): Promise<void> => {
+      const [spool] = spoolsIn(folder);
+      spooled = spool && (await readSpool(spool, async () => {})).open.map(({ row }) => row.asked);
+    };
+    await runPlugin(budget, { exchange, attempt, needs: { budgets }, next });
+    expect(spooled).toEqual(['@claude/claude-sonnet-4-5']);
   });
 });

@@ -67,6 +67,16 @@ describe('shares of requests', () => {
   });
 });
 
+describe('shares of bytes', () => {
+  it('let the only body of a caller exceed its share, also piece by piece, and no second body beside it', () => {
+    const { room, arrive, reported } = open();
+    const [{ place: first }, { place: second }] = [arrive('a'), arrive('a')];
+    for (const bytes of [300, 500, 100]) expect(room.reserve(first, bytes)).toBeUndefined();
+    expect(room.reserve(second, 10)?.code).toBe('busy');
+    expect([room.bytes, reported]).toEqual([900, ['refused in_flight_bytes_per_key']]);
+  });
+});
+
 describe('slow uploads', () => {
   it('are dropped after one second, the oldest first, and never once they are complete', async () => {
     const { clock, room, arrive, reported } = open({ ...LIMITS, inFlight: 3, inFlightPerKey: 3 });
