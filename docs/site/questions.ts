@@ -66,7 +66,7 @@ export const QUESTIONS: readonly (readonly [question: string, page: string])[] =
   ['SSO', 'start/missing.html#sign-in-and-security'],
   ['helm chart', 'start/missing.html#operation'],
   ['postgres', 'start/missing.html#operation'],
-  ['web dashboard', 'start/missing.html#operation'],
+  ['web dashboard', 'operate/console.html'],
   ['bedrock', 'start/missing.html#models-and-apis'],
   ['mask personal data', 'start/missing.html#sign-in-and-security'],
   ['change the model without changing the application', 'route/models.html#a-default-model'],

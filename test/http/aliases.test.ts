@@ -174,7 +174,11 @@ describe('a request for an alias', () => {
     const events = [
       { type: 'message_start', message: { model: 'claude-up', content: [], tomorrow: { model: 'claude-up' } } },
       { type: 'tomorrow', model: 'claude-up' },
-      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', input: { model: 'claude-up' } } },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 't', name: 'f', input: { model: 'claude-up' } },
+      },
       { type: 'message_stop' },
     ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     let received = (): void => {};
