@@ -60,7 +60,7 @@ export class ItemState {
     sent.isPlaced &&= isPlaced;
   }
 
-  /** What the whole part has behind its fragments. Undefined if it begins with another text than they did. */
+  /** The text that the whole part has behind its fragments. Undefined if it begins with another text than they did. */
   behind(part: string, whole: string): string | undefined {
     const sent = this.#sent.get(part);
     if (!sent) return whole;

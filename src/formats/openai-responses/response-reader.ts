@@ -29,7 +29,7 @@ export class ResponseReader {
   /** UTF-16 units of the answer's text. */
   #written = 0;
   readonly #hostedCalls = new HostedCalls();
-  /** What the end of a part or an item says otherwise than the events before it. */
+  /** A contradiction between the end of a part or an item and the events before it. */
   #contradicted: string | undefined;
   /** The current event has the numbers of its item and its part. */
   isPlaced = true;
@@ -141,7 +141,7 @@ export class ResponseReader {
     return true;
   }
 
-  /** What was sent cannot be taken back, so a whole that contradicts it makes the reply a failure. Thoughts are no answer. */
+  /** Text that was sent cannot be taken back, so a whole that contradicts it makes the reply a failure. Thoughts are no answer. */
   #complete(at: number, kind: PartKind, index: number, whole: string): void {
     const state = this.#items.get(at)!;
     const rest = state.behind(`${kind}${index}`, whole);

@@ -26,7 +26,7 @@ interface MetricFacts<L extends string> {
   /** The counts of every attempt at a target that was found, then its value. */
   readonly countAttempt?: CountAttempt<L>;
   readonly ofAttempt?: MeasureOrCount<AttemptSeries, RecordedAttempt, L>;
-  /** What an attempt that answered has used; 0 is not counted. */
+  /** A count of what an attempt that answered has used; 0 is not counted. */
   readonly ofUsage?: readonly UsageMeasure<L>[];
   /** Tokens of the same, 0 too, unless the model counts seconds or pictures, and no tokens. */
   readonly ofTokens?: readonly UsageMeasure<L>[];
