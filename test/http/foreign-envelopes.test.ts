@@ -169,25 +169,25 @@ describe('a repeated key that hides an envelope', () => {
       'of an item',
       '/v1/responses',
       `{"model":"@native/gpt-x","input":[{"type":"reasoning","summary":[],"encrypted_content":"${claudes}","encrypted_content":"x"}]}`,
-      'input',
+      'input[0]',
     ],
     [
       'of a block',
       '/v1/messages',
       `{"model":"@claude/claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"${claudes}","signature":"x"}]}]}`,
-      'messages',
+      'messages[0].content[0]',
     ],
     [
       'of a part',
       '/v1beta/models/@studio/gemini-3-pro:generateContent',
       `{"contents":[{"parts":[{"text":"a","thoughtSignature":"${inBase64}","thoughtSignature":"eA=="}]}]}`,
-      'contents',
+      'contents[0].parts[0]',
     ],
   ])('%s is refused', async (_, path, body, param) => {
     const before = upstream.seen.length;
     const { status, body: error } = await ask(path, body);
     expect([status, upstream.seen.length]).toEqual([400, before]);
-    expect(JSON.stringify(error)).toContain(`\`${param}\` has an object with the key`);
+    expect(JSON.stringify(error)).toContain(`\`${param}\` has the key`);
   });
 });
 
