@@ -113,7 +113,7 @@ function checkLatePart(
 ): void {
   const rules = request.form?.fileRules ?? [];
   if (isFile) checkFile(name, operation!);
-  else names.check(RequestBody.read(Buffer.from(JSON.stringify({ [name]: '' })), 2));
+  else names.checkParsed({ [name]: '' });
   const bare = bareName(name);
   const isEdited = attempts.some(({ body }) => body.edits.some(({ path }) => bareName(path[0] ?? '') === bare));
   const isDecisive = isEdited || rules.length > 0 || decidesModels(bare, operation!) || name === 'stream';

@@ -180,7 +180,7 @@ describe('the playground', () => {
     expect(items).toMatchObject([{ key_id: 'test', origin: 'playground', state: 'complete' }]);
     const played = `/requests/${items[0].request_id}`;
     expect((await ask('GET', played)).json).toMatchObject({ origin: 'playground' });
-    // Nobody else has it, whatever id a caller gives to a request.
+    // No caller's own request has it, whatever id the caller gives.
     const own = { authorization: `Bearer ${FILE_KEY}`, 'x-request-id': 'playground-of-a-caller' };
     const sent = await fetch(`${admin.gateway.data.url}/v1/chat/completions`, {
       method: 'POST',

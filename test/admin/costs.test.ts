@@ -95,7 +95,7 @@ describe('the costs of a request elsewhere', () => {
     expect((await costsOf('saved')).targets[3]).toMatchObject({ model: 'own', cost_usd: 0.002 });
   });
 
-  it('are unknown for a request whose tokens nobody counted, and 404 for one without a record', async () => {
+  it('are unknown for a request without counts of tokens, and 404 for one without a record', async () => {
     const { tokens, targets, models } = await costsOf('lost');
     expect([tokens, targets[0], models[0].unknown]).toEqual([
       null,

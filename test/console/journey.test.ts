@@ -11,8 +11,8 @@ import { startPlace, type Place, type PlaceSetup } from './place.ts';
 import { PRODUCTION } from './recorded/requests.ts';
 
 const CANARY = 'sk-canary-0123456789abcdef';
-const PROMPT = 'a text that nobody shows';
-const REPLY = 'a reply that nobody shows';
+const PROMPT = 'a text that no page shows';
+const REPLY = 'a reply that no page shows';
 const FILES = {
   'catalog.yaml': 'providers:\n  - slug: simulator\n    provider: simulator\n',
   'keys.yaml': `keys:

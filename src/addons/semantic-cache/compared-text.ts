@@ -43,7 +43,7 @@ export function splitText({ operation }: Pick<Exchange, 'operation'>, body: Requ
   // Bytes as characters of one byte each: an index in the text is an index in the bytes.
   const json = bytes.toString('latin1');
   const span = lastTextSpan(json);
-  // With a repeated key, the last text of the bytes may not be the parsed one.
+  // With an escaped key, the last text of the bytes may not be the parsed one.
   if (!span || JSON.parse(bytes.toString('utf8', span.from, span.to)) !== text) return 'last_turn';
   if (text.length > MAX_TEXT) return 'long_text';
   if (text.trim() === '') return 'empty_text';

@@ -23,7 +23,7 @@ it.each([
   ['key:a', true],
   ['team:a', false],
   ['organization:a', false],
-])('a refusal says what is left of the budget of %s: %s, for only a key shares its budget with nobody', (ref, says) => {
+])('a refusal says what is left of the budget of %s: %s, for the budget of a key alone is not shared', (ref, says) => {
   const budget = budgetOf(1000, { ref, unit: 'tokens' });
   const account = new Account(budget, { start: 0, end: Infinity }, budget.amount);
   account.used = 766;

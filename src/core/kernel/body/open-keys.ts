@@ -3,7 +3,7 @@ import { unquoted } from '../../../formats/json/scan.ts';
 
 /** An object with more keys, or one with an escaped key, has a set of hashes. */
 const FEW = 16;
-/** Odd. Nobody who does not know it can write keys that have the same hash. */
+/** Odd, and secret: a client cannot choose keys that have the same hash. */
 const FACTOR = randomInt(2 ** 31) * 2 + 1;
 
 /** The keys of open objects, outer ones first: the index of the opening quote. Scans do not overlap, so they share the lists. */

@@ -11,7 +11,7 @@ export const storedEntryName = (id: string): string => `store/providers/${id}`;
 
 /**
  * Reads the entries of the catalog that the state store has, each as a file of its own: one that is not valid has no effect, and the gateway
- * serves the others. A reference in it is plain text: whoever may write an entry must not read the environment or files of the machine with it.
+ * serves the others. A reference in it is plain text: an admin who may write an entry must not read the environment or files of the machine with it.
  */
 export function readStoredEntries(
   folder: string,
