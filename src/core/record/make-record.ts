@@ -55,7 +55,6 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
   const basis = { endedAt, receivedAt, prices: more.prices };
   const attempts = exchange.attempts.map((attempt) => recordAttempt(exchange, attempt, end, basis));
   const last = attempts.at(-1);
-  const durationMs = endedAt - startedAt;
   // A request that itself names its target has a config without an id.
   const chosen = config?.id === '' ? undefined : config;
   const { metadata, metadataDropped, metadataLeftOut } = metadataOf(exchange);
@@ -88,8 +87,8 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     upload: exchange.upload,
     settingsHash: exchange.settingsHash,
     deadlineMs: exchange.deadline - startedAt,
-    durationMs,
-    overheadMs: durationMs - waitedMs(exchange.attempts, endedAt),
+    durationMs: endedAt - startedAt,
+    overheadMs: endedAt - startedAt - waitedMs(exchange.attempts, endedAt),
     firstContentMs: last?.answered ? firstContentMsOf(exchange) : undefined,
     status: result.status,
     outcomeStatus: result.outcomeStatus,
