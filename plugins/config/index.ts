@@ -50,12 +50,13 @@ export default definePlugin({
     return {
       step(ctx) {
         const { exchange } = ctx;
-        exchange.strict = readFlag(exchange, 'strict-open-ai-compliance');
-        exchange.strictParams = readFlag(exchange, 'strict-params') ?? false;
+        const { own } = exchange.request.head;
+        exchange.strict = own ? readFlag(exchange, 'strict-open-ai-compliance') : undefined;
+        exchange.strictParams = own ? (readFlag(exchange, 'strict-params') ?? false) : false;
         readModel(exchange, aliases);
         exchange.config = chooseConfig(exchange, configs);
-        exchange.deadline = deadlineOf(exchange, exchange.config);
         const { config: chosen } = exchange;
+        if (own || chosen.deadlineMs !== undefined) exchange.deadline = deadlineOf(exchange, chosen);
         if (turns.isHeavy(exchange.request.bodyBytes))
           return checkInTurn(chosen, exchange).then(() => run(chosen, ctx));
         checkNames(chosen, exchange);

@@ -35,7 +35,7 @@ export class Cancellation {
 
   /** Calls the listener on cancellation, immediately if it has already happened. */
   listen(listener: Listener): void {
-    if (this.#reason) return call(listener, this.#reason);
+    if (this.#reason) return this.#call(listener, this.#reason);
     // Listeners are called in the order in which they were added.
     if (!this.#first && !this.#others) this.#first = listener;
     else (this.#others ??= []).push(listener);
@@ -62,11 +62,25 @@ export class Cancellation {
     this.#controller?.abort(reason);
     const first = this.#first;
     this.#first = undefined;
-    if (first) call(first, reason);
+    if (first) this.#call(first, reason);
     const others = this.#others;
     // A listener may remove others, which then are not called.
-    if (others) for (let at = 0; at < others.length; at += 1) if (others[at]) call(others[at]!, reason);
+    if (others) for (let at = 0; at < others.length; at += 1) if (others[at]) this.#call(others[at]!, reason);
     this.#others = undefined;
+  }
+
+  #call(listener: Listener, reason: GatewayError): void {
+    try {
+      if (typeof listener === 'function') listener(reason);
+      else listener.onCancelled(reason);
+    } catch (error) {
+      this.listenerFailed(error);
+    }
+  }
+
+  /** Here the error reaches the code that cancels. The cancellation of a request reports it instead. */
+  protected listenerFailed(error: unknown): void {
+    throw error;
   }
 
   get signal(): AbortSignal {
@@ -83,8 +97,3 @@ export class Cancellation {
 }
 
 type Listener = ((reason: GatewayError) => void) | CancelListener;
-
-function call(listener: Listener, reason: GatewayError): void {
-  if (typeof listener === 'function') listener(reason);
-  else listener.onCancelled(reason);
-}

@@ -74,18 +74,15 @@ const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (Recor
   semantic?.embedding?.cost,
 ];
 
-/** Most requests have one attempt with one cost, which needs no list (0.4 µs a request). */
-function isOneCost(attempts: readonly CostsOfAttempt[]): boolean {
-  const only = attempts[0];
-  return attempts.length === 1 && only!.lostCosts.length === 0 && !only!.semantic?.embedding;
+/** The sums of what is known; undefined without any known cost. */
+export function totalCost(attempts: readonly CostsOfAttempt[]): Omit<RecordedCost, 'source'> | undefined {
+  const [only] = attempts;
+  // Most requests have one attempt with one cost, which needs no list (0.4 µs a request).
+  if (only && attempts.length === 1 && only.lostCosts.length === 0 && !only.semantic?.embedding) return only.cost;
+  const costs = attempts.flatMap(costsOf);
+  const unknown = costs.find((cost) => cost?.unknown)?.unknown;
+  return { nano: sumOf(costs, 'nano'), saved: sumOf(costs, 'saved'), unknown };
 }
-
-/** The sum of what is known; undefined without any known cost. */
-export const sumOfCosts = (attempts: readonly CostsOfAttempt[], which: 'nano' | 'saved'): Nano | undefined =>
-  isOneCost(attempts) ? attempts[0]!.cost?.[which] : sumOf(attempts.flatMap(costsOf), which);
-
-export const unknownOf = (attempts: readonly CostsOfAttempt[]): UnknownCost | undefined =>
-  isOneCost(attempts) ? attempts[0]!.cost?.unknown : attempts.flatMap(costsOf).find((cost) => cost?.unknown)?.unknown;
 
 export function sumOf(costs: readonly (RecordedCost | undefined)[], which: 'nano' | 'saved'): Nano | undefined {
   let total: Nano | undefined;

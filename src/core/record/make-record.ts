@@ -31,7 +31,6 @@ const recurring = (): RecurringTexts => new RecurringTexts(cut);
 
 /** Texts as they are recorded, by field. They are copies: a slice, such as a path, would keep its query in memory. */
 const TEXTS = {
-  method: recurring(),
   path: recurring(),
   userAgent: recurring(),
   target: recurring(),
@@ -67,7 +66,7 @@ export function recordOf(exchange: Exchange, end: RecordEnd, at: RecordTimes, mo
     isSampled: more.isSampled ?? false,
     receivedAt,
     state: end.state,
-    method: TEXTS.method.of(request.method),
+    method: request.method,
     path: TEXTS.path.of(request.path),
     route: operation?.path,
     operation: operation?.id,

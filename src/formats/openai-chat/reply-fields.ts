@@ -161,8 +161,9 @@ export function decodeUsage(raw: JsonObject, tier?: unknown): Usage | undefined 
   const output = outputWithin(claimOf(raw.total_tokens), input, given);
   const usage: { -readonly [K in keyof Usage]: Usage[K] } = { input: input ?? 0, output, total: (input ?? 0) + output };
   addClaims(usage, raw, CACHED_BESIDE);
-  addClaims(usage, raw.prompt_tokens_details, OF_PROMPT);
-  addClaims(usage, raw.completion_tokens_details, OF_COMPLETION);
+  const { prompt_tokens_details: ofPrompt, completion_tokens_details: ofCompletion } = raw;
+  if (isObject(ofPrompt)) addClaims(usage, ofPrompt, OF_PROMPT);
+  if (isObject(ofCompletion)) addClaims(usage, ofCompletion, OF_COMPLETION);
   const priced = pricedTier(tier);
   if (priced !== undefined) usage.tier = priced;
   return sound(usage);
@@ -190,8 +191,7 @@ const OF_COMPLETION: Claims = [
 ];
 
 /** Later claims win. */
-function addClaims(to: { -readonly [K in Count]?: number }, from: unknown, claims: Claims): void {
-  if (!isObject(from)) return;
+function addClaims(to: { -readonly [K in Count]?: number }, from: JsonObject, claims: Claims): void {
   for (const [claim, field] of claims) {
     const value = claimOf(from[field]);
     if (value !== undefined) to[claim] = value;

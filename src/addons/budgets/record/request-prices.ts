@@ -3,7 +3,7 @@ import type { Reply } from '../../../plugin/index.ts';
 import { uuidv7 } from '../../../core/kernel/ids.ts';
 import { usdText } from '../../../core/ports/money.ts';
 import { endOfAttempt } from '../../../core/record/attempt-end.ts';
-import { sumOfCosts, unknownOf, type Payer, type RequestPrices } from '../../../core/record/costs.ts';
+import { totalCost, type Payer, type RequestPrices } from '../../../core/record/costs.ts';
 import type { PriceList, PricesInForce } from '../prices/price-list.ts';
 import { costOfVectors, recordCosts, placeOf } from './recorded-cost.ts';
 
@@ -65,6 +65,7 @@ export class CostHeader {
       const vectors = costOfVectors(attempt.semantic?.embedding, prices, receivedAt);
       return { cost, lostCosts: lost, semantic: { embedding: { cost: vectors } } };
     });
-    return unknownOf(costs) === undefined ? usdText(sumOfCosts(costs, 'nano') ?? 0) : 'unknown';
+    const total = totalCost(costs);
+    return total?.unknown === undefined ? usdText(total?.nano ?? 0) : 'unknown';
   }
 }

@@ -1,5 +1,5 @@
 import { STATS_DIMENSIONS, type StatsDimension } from '../../../core/process/console-port.ts';
-import { sumOfCosts } from '../../../core/record/costs.ts';
+import { totalCost } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
 /** The counts of the requests that have the same values of all dimensions, in a step of time. Plain: it goes to other processes. */
@@ -51,7 +51,7 @@ export function count(cell: Cell, record: RequestRecord): void {
   const usage = attempts.findLast(({ answered }) => answered)?.usage;
   cell.tokensIn += usage?.input ?? 0;
   cell.tokensOut += usage?.output ?? 0;
-  cell.nano += sumOfCosts(attempts, 'nano') ?? 0;
+  cell.nano += totalCost(attempts)?.nano ?? 0;
   const bucket = bucketOf(durationMs);
   cell.ms[bucket] = (cell.ms[bucket] ?? 0) + 1;
   if (firstContentMs === undefined) return;

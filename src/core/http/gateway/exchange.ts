@@ -109,7 +109,7 @@ export class HttpExchange extends ReplyHolder implements Exchange, ListenerFault
     this.clientFormat = clientFormat;
     this.request = new HttpRequest(req, params, { snapshot, exchange: this, head });
     const parent = head.traceparent ? readTraceparent(req.headers) : undefined;
-    this.trace = { traceId: parent?.traceId ?? this.#traceIdHeader(snapshot) ?? traceId() };
+    this.trace = { traceId: parent?.traceId ?? (head.own ? this.#traceIdHeader(snapshot) : undefined) ?? traceId() };
   }
 
   /** A trace that the caller names without taking part in it, in W3C's form or as a UUID. */

@@ -1,7 +1,6 @@
 import { currentWork, runAs } from '../../kernel/outside/plugin-work.ts';
 import { blame } from '../../kernel/outside/blame.ts';
 import { Cancellation, type GatewayError } from '../../../plugin/index.ts';
-import type { CancelListener } from '../../kernel/index.ts';
 
 /** Receives the errors that listeners throw. An error of an external plugin carries that plugin's name (blame.ts). */
 export interface ListenerFaults {
@@ -27,8 +26,6 @@ export function guardedListener<T>(listener: (value: T) => void, faults: Listene
 /** The cancellation of a request or an attempt. Its listeners may belong to external plugins. */
 export class GuardedCancellation extends Cancellation {
   readonly #faults: ListenerFaults;
-  /** The guards of objects that plugins listen with. */
-  #guards: Map<CancelListener, CancelListener> | undefined;
 
   constructor(faults: ListenerFaults) {
     super();
@@ -36,23 +33,11 @@ export class GuardedCancellation extends Cancellation {
   }
 
   override onCancel(listener: (reason: GatewayError) => void): () => void {
-    const guarded = guardedListener(listener, this.#faults);
-    super.listen(guarded);
-    return () => super.unlisten(guarded);
+    return super.onCancel(guardedListener(listener, this.#faults));
   }
 
-  override listen(listener: CancelListener): void {
-    if (!currentWork()) return super.listen(listener);
-    const onCancelled = guardedListener((reason: GatewayError) => listener.onCancelled(reason), this.#faults);
-    const guard = { onCancelled };
-    this.#guards ??= new Map();
-    this.#guards.set(listener, guard);
-    super.listen(guard);
-  }
-
-  override unlisten(listener: CancelListener): void {
-    super.unlisten(this.#guards?.get(listener) ?? listener);
-    this.#guards?.delete(listener);
+  protected override listenerFailed(error: unknown): void {
+    this.#faults.listenerFailed(error);
   }
 
   another(): GuardedCancellation {

@@ -1,5 +1,5 @@
 import type { BoundedRecord } from '../bounded-record.ts';
-import { sumOfCosts, unknownOf } from '../costs.ts';
+import { totalCost } from '../costs.ts';
 import type { RecordedAttempt } from '../record.ts';
 import { roundSimilarity } from '../record-semantic.ts';
 import { SPAN } from '../semconv.ts';
@@ -131,15 +131,15 @@ export const REQUEST_FIELDS: readonly RecordField<BoundedRecord>[] = [
     record: 'cost_usd',
     span: SPAN.cost,
     as: 'plain',
-    value: ({ attempts }) => usdOfNano(sumOfCosts(attempts, 'nano')),
+    value: ({ attempts }) => usdOfNano(totalCost(attempts)?.nano),
   },
   { line: 'cost_source', as: 'text', value: ({ attempts }) => attempts.at(-1)?.cost?.source },
-  { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: ({ attempts }) => unknownOf(attempts) },
+  { line: 'cost_unknown', record: 'cost_unknown', as: 'text', value: ({ attempts }) => totalCost(attempts)?.unknown },
   {
     line: 'saved_usd',
     record: 'saved_usd',
     as: 'plain',
-    value: ({ attempts }) => usdOfNano(sumOfCosts(attempts, 'saved')),
+    value: ({ attempts }) => usdOfNano(totalCost(attempts)?.saved),
   },
   rows({ line: 'skipped', record: 'skipped' }, SKIP_FIELDS, ({ skipped }) => skipped),
   { line: 'error_code', span: SPAN.errorCode, as: 'text', value: 'errorCode' },
