@@ -1,6 +1,8 @@
+import { createHook } from 'node:async_hooks';
 import { builtinPlugins } from '../../../plugins/index.ts';
 import { ModelLabels } from '../catalog/model-labels.ts';
 import { PluginRegistry } from '../http/chain/registry.ts';
+import { currentWork } from '../kernel/outside/plugin-work.ts';
 import { systemClock } from '../kernel/system-clock.ts';
 import type { LoadResult } from '../settings/read/load.ts';
 import { MemoryReplyStores } from '../memory/reply-cache.ts';
@@ -10,7 +12,6 @@ import { createLogger } from '../record/log/logger.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from './fakes.ts';
 import { InFlight } from '../http/gateway/admission/in-flight.ts';
 import { ignorePluginFaults } from '../http/gateway/plugin-faults.ts';
-import { leftRunning } from './left-running.ts';
 import { loadPluginModules } from '../compose/plugin-modules.ts';
 import { compileSnapshot } from '../compose/snapshot.ts';
 
@@ -48,4 +49,43 @@ async function compileOnce(loaded: LoadResult, configs: string): Promise<void> {
     registry,
   });
   await snapshot?.close();
+}
+
+/** A timer, a socket or a server of Node. */
+interface Resource {
+  /** False: it does not keep the process alive. */
+  hasRef?(): boolean;
+}
+
+interface Left {
+  readonly plugin: string;
+  readonly resource: WeakRef<Resource>;
+}
+
+/** Runs the task and returns the external plugins that have left what keeps the process alive, such as a timer. */
+async function leftRunning(task: () => Promise<void>): Promise<readonly string[]> {
+  const left = new Map<number, Left>();
+  const hook = createHook({
+    init(id, type, _, resource: Resource) {
+      const work = type === 'PROMISE' ? undefined : currentWork();
+      if (!work || !('hasRef' in resource)) return;
+      left.set(id, {
+        // A module has the names of its plugins once it is loaded.
+        get plugin() {
+          return work.plugin;
+        },
+        resource: new WeakRef(resource),
+      });
+    },
+    destroy: (id) => void left.delete(id),
+  }).enable();
+  try {
+    await task();
+    // Node reports what has ended in the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    hook.disable();
+  }
+  const running = [...left.values()].filter(({ resource }) => resource.deref()?.hasRef?.());
+  return [...new Set(running.map(({ plugin }) => plugin))];
 }

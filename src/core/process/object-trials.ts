@@ -9,9 +9,6 @@ import { nameOf, type ObjectReplica, type StoredObject } from '../settings/sourc
 import type { Environment } from '../settings/values/references.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 
-/** The kind of objects that settings are compiled from: a change of one is a reload. */
-const COMPILED = 'providers';
-
 /** An object as a call wants it to be. Undefined: it is to go. */
 export interface Trial {
   readonly kind: StoredObject['kind'];
@@ -38,15 +35,14 @@ interface Checked {
 export class ObjectTrials {
   readonly #setup: TrialSetup;
   #last: Promise<unknown> = Promise.resolve();
-
   #applying = false;
 
-  /** Another process may write such objects too: they are reloaded as they come. */
+  /** Settings are compiled from providers: a change of one, which another process may have written, is a reload. */
   constructor(setup: TrialSetup) {
     this.#setup = setup;
     setup.objects.onChange(({ changed, gone }) => {
       const isConcerned =
-        changed.some(({ kind }) => kind === COMPILED) || gone.some((name) => name.startsWith(`${COMPILED}/`));
+        changed.some(({ kind }) => kind === 'providers') || gone.some((name) => name.startsWith('providers/'));
       if (isConcerned && !this.#applying) void setup.reload();
     });
   }

@@ -68,18 +68,12 @@ interface CostsOfAttempt {
   readonly semantic?: { readonly embedding: { readonly cost: RecordedCost | undefined } | undefined } | undefined;
 }
 
-const costsOf = ({ cost, lostCosts, semantic }: CostsOfAttempt): readonly (RecordedCost | undefined)[] => [
-  cost,
-  ...lostCosts,
-  semantic?.embedding?.cost,
-];
-
 /** The sums of what is known; undefined without any known cost. */
 export function totalCost(attempts: readonly CostsOfAttempt[]): Omit<RecordedCost, 'source'> | undefined {
   const [only] = attempts;
   // Most requests have one attempt with one cost, which needs no list (0.4 µs a request).
   if (only && attempts.length === 1 && only.lostCosts.length === 0 && !only.semantic?.embedding) return only.cost;
-  const costs = attempts.flatMap(costsOf);
+  const costs = attempts.flatMap(({ cost, lostCosts, semantic }) => [cost, ...lostCosts, semantic?.embedding?.cost]);
   const unknown = costs.find((cost) => cost?.unknown)?.unknown;
   return { nano: sumOf(costs, 'nano'), saved: sumOf(costs, 'saved'), unknown };
 }

@@ -17,8 +17,7 @@ import { RecurringTexts } from './fields/recurring-texts.ts';
 import { conditionsOf, metadataOf } from './recorded-metadata.ts';
 import { geoOf, NO_COSTS, type RequestPrices } from './costs.ts';
 import { bookedUsage } from './booked-usage.ts';
-import { failureOf } from './recorded-failure.ts';
-import { errorTypeOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
+import { errorTypeOf, failureOf, outcomeOf, recordTry, waitedMs } from './recorded-tries.ts';
 import { substitutionOf } from './substitution.ts';
 import type { RecordedPlace, RecordedAttempt, RecordedSkip, RecordTimes, RequestRecord } from './record.ts';
 

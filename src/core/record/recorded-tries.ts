@@ -1,8 +1,10 @@
 import type { Attempt, Exchange, TryRecord } from '../kernel/index.ts';
-import type { ErrorCode, GatewayError } from '../../plugin/index.ts';
+import { failureKinds, type ErrorCode, type GatewayError } from '../../plugin/index.ts';
+import { cut } from './cut.ts';
 import { isEndedByGateway, type RecordEnd } from './attempt-end.ts';
 import { ERROR_LABELS, type ErrorTypeLabel } from './error-types.ts';
-import type { RecordedTry, RequestOutcome } from './record.ts';
+import type { RecordedFailure, RecordedTry, RequestOutcome } from './record.ts';
+import { scrub } from './scrub.ts';
 
 interface TryContext {
   readonly exchange: Exchange;
@@ -92,4 +94,25 @@ export function waitedMs(attempts: readonly Attempt[], endedAt: number): number 
     covered = Math.max(covered, to);
   }
   return waited;
+}
+
+/** Maximum length, in characters, of an upstream's message. Vendors' longest common ones have about 400. */
+const MAX_MESSAGE = 512;
+/** Length of the text that is searched for credentials: an upstream may send a megabyte. */
+const SCRUBBED = 4 * MAX_MESSAGE;
+
+/** Credentials are replaced before the text is truncated: half of one may not have the form of a credential. */
+const reported = (text: string | undefined, length?: number): string | undefined =>
+  text === undefined ? undefined : cut(scrub(text.slice(0, SCRUBBED)), length);
+
+export function failureOf(error: GatewayError): RecordedFailure {
+  return {
+    kinds: failureKinds(error),
+    status: error.status,
+    upstreamKind: error.upstreamKind === undefined ? undefined : cut(error.upstreamKind),
+    upstreamMessage: reported(error.upstreamReport?.message, MAX_MESSAGE),
+    upstreamParam: reported(error.upstreamReport?.param),
+    upstreamCode: reported(error.upstreamReport?.code),
+    retryAfterMs: error.retryAfterMs,
+  };
 }

@@ -33,8 +33,6 @@ export interface HeaderHint {
   readonly text: string;
 }
 
-const HEAD_FAULT = 'the head of the reply cannot be written';
-
 export const logHint = (log: Logger, { requestId, text }: HeaderHint): void =>
   log.warn({ request_id: requestId }, text);
 
@@ -63,7 +61,7 @@ export function createRequestPath({ live, inFlight, clock, log, newId, pluginFau
     if (plugin !== undefined) pluginFault({ kind: 'listener', plugin, requestId, error });
     else log.error({ err: error, request_id: requestId }, 'a listener of a request failed');
   };
-  const onFault = (err: unknown, id: string): void => log.error({ err, request_id: id }, HEAD_FAULT);
+  const onFault = (err: unknown, id: string): void => log.error({ err, request_id: id }, 'the head cannot be written');
   let hinted = false;
   return async (incoming: Incoming, { operation, params, format, refusal }: Routed): Promise<void> => {
     const lease = live.take();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../plugin/index.ts';
-import { failureOf } from './recorded-failure.ts';
+import { failureOf } from './recorded-tries.ts';
 
 const messageOf = (message: string): string | undefined =>
   failureOf(new UpstreamError('upstream_rejected', 'x', { upstreamReport: { message } })).upstreamMessage;
