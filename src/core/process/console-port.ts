@@ -109,6 +109,7 @@ export interface StatsSeries {
   readonly tokens_in: readonly number[];
   readonly tokens_out: readonly number[];
   readonly nano: readonly number[];
+  readonly unpriced: readonly number[];
   readonly p50_ms: readonly (number | null)[];
   readonly p95_ms: readonly (number | null)[];
   readonly first_p95_ms: readonly (number | null)[];

@@ -1,16 +1,14 @@
 import { STATS_DIMENSIONS, type StatsDimension } from '../../../core/process/console-port.ts';
-import { sumOfCosts } from '../../../core/record/costs.ts';
+import { sumOfCosts, unknownOf } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
+/** What is added up. `unpriced`: requests whose model has no price. */
+const SUMS = ['requests', 'cached', 'tokensIn', 'tokensOut', 'nano', 'unpriced'] as const;
+
 /** The counts of the requests that have the same values of all dimensions, in a step of time. Plain: it goes to other processes. */
-export interface Cell {
+export interface Cell extends Record<(typeof SUMS)[number], number> {
   /** In the order of `STATS_DIMENSIONS`. */
   readonly dims: readonly string[];
-  requests: number;
-  cached: number;
-  tokensIn: number;
-  tokensOut: number;
-  nano: number;
   /** Counts of durations by bucket; most buckets are empty. */
   readonly ms: Record<number, number>;
   readonly first: Record<number, number>;
@@ -29,6 +27,7 @@ export const emptyCell = (dims: readonly string[]): Cell => ({
   tokensIn: 0,
   tokensOut: 0,
   nano: 0,
+  unpriced: 0,
   ms: {},
   first: {},
 });
@@ -44,6 +43,12 @@ export function dimensionsOf(record: RequestRecord): readonly string[] {
   return [shown, errorCode, keyId, team, configId, place?.provider ?? '', place?.modelLabel ?? ''];
 }
 
+/** Where nothing was counted, a price is of no use; the simulator costs nothing. */
+function isUnpriced(attempts: RequestRecord['attempts']): boolean {
+  const unknown = unknownOf(attempts);
+  return unknown !== undefined && unknown !== 'usage' && attempts.at(-1)?.place?.semconvName !== 'simulator';
+}
+
 export function count(cell: Cell, record: RequestRecord): void {
   const { attempts, cache, durationMs, firstContentMs } = record;
   cell.requests += 1;
@@ -52,6 +57,7 @@ export function count(cell: Cell, record: RequestRecord): void {
   cell.tokensIn += usage?.input ?? 0;
   cell.tokensOut += usage?.output ?? 0;
   cell.nano += sumOfCosts(attempts, 'nano') ?? 0;
+  if (isUnpriced(attempts)) cell.unpriced += 1;
   const bucket = bucketOf(durationMs);
   cell.ms[bucket] = (cell.ms[bucket] ?? 0) + 1;
   if (firstContentMs === undefined) return;
@@ -60,11 +66,8 @@ export function count(cell: Cell, record: RequestRecord): void {
 }
 
 export function addCell(sum: Cell, more: Cell): void {
-  sum.requests += more.requests;
-  sum.cached += more.cached;
-  sum.tokensIn += more.tokensIn;
-  sum.tokensOut += more.tokensOut;
-  sum.nano += more.nano;
+  // A file of an older version lacks the newest one.
+  for (const name of SUMS) sum[name] += more[name] ?? 0;
   for (const [from, to] of [
     [more.ms, sum.ms],
     [more.first, sum.first],

@@ -1,10 +1,11 @@
 import type { ApiSchemas, BudgetObject, KeyObject, PlotSeries, ShownEntry } from '../../api/shapes.ts';
+import { plural } from '../../parts/format.ts';
 
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
 
 export type PlottedStats = ApiSchemas['stats'];
-type Counted = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano';
+type Counted = Exclude<keyof PlotSeries, 'name' | 'p50_ms' | 'p95_ms' | 'first_p95_ms'>;
 
 export const total = (series: PlotSeries, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
 
@@ -79,8 +80,15 @@ export interface OverviewState {
   readonly budgets: readonly BudgetObject[];
 }
 
+/** Named in the list of what is wrong; the table of the models has all. */
+const MAX_UNPRICED = 5;
+
 /** Things that somebody should look at now, the worst first. */
-export function wrongOf({ settings, providers, keys, budgets }: OverviewState, now: number): readonly Wrong[] {
+export function wrongOf(
+  { settings, providers, keys, budgets }: OverviewState,
+  models: readonly PlotSeries[],
+  now: number,
+): readonly Wrong[] {
   const reload = settings?.reload;
   const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
   return [
@@ -125,6 +133,14 @@ export function wrongOf({ settings, providers, keys, budgets }: OverviewState, n
         },
       ];
     }),
+    ...models
+      .filter((model) => total(model, 'unpriced') > 0)
+      .slice(0, MAX_UNPRICED)
+      .map((model): Wrong => ({
+        tone: 'warning',
+        text: `The model ${model.name} has no price: the cost of ${plural(total(model, 'unpriced'), 'request')} is unknown.`,
+        href: `#/requests?model=${encodeURIComponent(model.name)}`,
+      })),
     ...(settings?.warnings ?? []).slice(0, 5).map(({ file, line, message }): Wrong => ({
       tone: 'warning',
       text: `${file}${line === undefined ? '' : `:${line}`}: ${message}`,
