@@ -7,7 +7,7 @@ import { moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Loads } from '../../parts/states.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
@@ -44,9 +44,7 @@ export function Keys() {
             )}
           </Loads>
           {session.value?.features.store === false && (
-            <TurnOn lines={FEATURES.store}>
-              No store: budgets are not counted, and each change is a patch. Keep a store
-            </TurnOn>
+            <TurnOn feature="store">No store: budgets are not counted, and each change is a patch. Keep a store</TurnOn>
           )}
         </div>
         {key !== null && <KeyDetail key={key} id={key} budgets={data?.budgets ?? []} onChange={load.reload} />}

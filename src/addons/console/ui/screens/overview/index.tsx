@@ -10,7 +10,7 @@ import { Figures } from '../../parts/facts.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
 import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,
@@ -100,9 +100,7 @@ function Since({ stats: { since, complete_since: complete } }: { readonly stats:
   if (complete === null || Date.parse(complete) <= Date.parse(since) || session.value?.features.store !== false)
     return null;
   return (
-    <TurnOn lines={FEATURES.store}>
-      Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store
-    </TurnOn>
+    <TurnOn feature="store">Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store</TurnOn>
   );
 }
 

@@ -7,7 +7,7 @@ import { Loads } from '../../parts/states.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { Tests } from '../../parts/tests.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { loadFile, loadWhy, type WhyData } from './load.ts';
 import { stepsOf, type WhyStep } from './path.ts';
 import { TABS, TabPanel, type TabName } from './tabs.tsx';
@@ -169,7 +169,7 @@ function NotKept({ data }: { readonly data: WhyData }) {
           ? 'the places are those of its settings.'
           : 'and its settings have changed since.'}
       </p>
-      {explain !== 'all' && <TurnOn lines={FEATURES.explain}>Keep the last 100 requests of each process</TurnOn>}
+      {explain !== 'all' && <TurnOn feature="explain">Keep the last 100 requests of each process</TurnOn>}
     </div>
   );
 }
