@@ -102,6 +102,18 @@ describe('an entry of the catalog that the store has', () => {
     expect([await statusOf('@openai/o3'), (await call('GET', '/providers/openai')).status]).toEqual([400, 404]);
   });
 
+  it('costs one reload of the settings for each write', async () => {
+    const reloads = (): number => admin.logText().split(/"msg":"settings (?:reloaded|read again)/).length - 1;
+    const before = reloads();
+    expect((await create()).status).toBe(201);
+    expect(reloads() - before).toBe(1);
+    expect((await call('PATCH', '/providers/openai', { spec: { models: ['o3'] } }, ANY)).status).toBe(200);
+    expect((await call('DELETE', '/providers/openai', undefined, ANY)).status).toBe(204);
+    // A reload that a write has caused is over before this one begins.
+    expect(await admin.gateway.reload()).toMatchObject({ outcome: 'unchanged' });
+    expect(reloads() - before).toBe(4);
+  });
+
   it('that is wrong is a 422 with the diagnostics, and nothing has changed', async () => {
     const { hash } = (await call('GET', '/settings')).json;
     const unknown = await create('x', { colour: 'red' });
