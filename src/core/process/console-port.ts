@@ -103,7 +103,6 @@ export interface StatsQuery {
 type Counts = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano' | 'unpriced';
 type Durations = 'p50_ms' | 'p95_ms' | 'first_p95_ms';
 
-/** A number for each step. */
 export type StatsSeries = { readonly name: string } & Readonly<Record<Counts, readonly number[]>> &
   Readonly<Record<Durations, readonly (number | null)[]>>;
 

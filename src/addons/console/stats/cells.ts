@@ -3,10 +3,12 @@ import { sumOfCosts, unknownOf } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
 /** What is added up. `unpriced`: requests whose model has no price. */
-const SUMS = ['requests', 'cached', 'tokensIn', 'tokensOut', 'nano', 'unpriced'] as const;
+const NO_SUMS = { requests: 0, cached: 0, tokensIn: 0, tokensOut: 0, nano: 0, unpriced: 0 };
+type Sums = typeof NO_SUMS;
+const SUMS = Object.keys(NO_SUMS) as readonly (keyof Sums)[];
 
 /** The counts of the requests that have the same values of all dimensions, in a step of time. Plain: it goes to other processes. */
-export interface Cell extends Record<(typeof SUMS)[number], number> {
+export interface Cell extends Sums {
   /** In the order of `STATS_DIMENSIONS`. */
   readonly dims: readonly string[];
   /** Counts of durations by bucket; most buckets are empty. */
@@ -20,17 +22,7 @@ export const bucketOf = (ms: number): number => (ms <= 1 ? 0 : Math.ceil(Math.lo
 /** The upper end of a bucket, in milliseconds. */
 const upTo = (bucket: number): number => Math.exp(bucket * GROWTH);
 
-export const emptyCell = (dims: readonly string[]): Cell => ({
-  dims,
-  requests: 0,
-  cached: 0,
-  tokensIn: 0,
-  tokensOut: 0,
-  nano: 0,
-  unpriced: 0,
-  ms: {},
-  first: {},
-});
+export const emptyCell = (dims: readonly string[]): Cell => ({ dims, ...NO_SUMS, ms: {}, first: {} });
 
 const isRescued = ({ retries, attempts }: RequestRecord): boolean =>
   retries > 0 || attempts.some(({ failure }) => failure !== undefined);

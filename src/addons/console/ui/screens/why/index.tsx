@@ -14,10 +14,7 @@ import { TABS, TabPanel, type TabName } from './tabs.tsx';
 import { WhatIf } from './what-if.tsx';
 
 /** Which line of the settings sent a request where. */
-export function Why({ id }: { readonly id: string }) {
-  if (id === '') return <WhatIf />;
-  return <WhyRequest id={id} />;
-}
+export const Why = ({ id }: { readonly id: string }) => (id === '' ? <WhatIf /> : <WhyRequest id={id} />);
 
 function WhyRequest({ id }: { readonly id: string }) {
   const load = useLoad(id, (signal) => loadWhy(id, signal));
