@@ -74,7 +74,7 @@ describe('a trial of an object', () => {
       objects.apply({ known: true, changed: [], gone: ['providers/a'] }),
     );
     expect(seen).toEqual([['a by ann'], []]);
-    // What another process writes then is news.
+    // A later write of another process is news.
     objects.apply({ known: true, changed: [stored], gone: [] });
     expect(seen.length).toBe(3);
   });

@@ -45,7 +45,7 @@ interface Checked {
 export class ObjectTrials {
   readonly #setup: TrialSetup;
   #last: Promise<unknown> = Promise.resolve();
-  /** What settings are compiled from, by name. */
+  /** The objects that settings are compiled from, by name. */
   readonly #compiled: Map<string, StoredObject>;
 
   /** Another process may write such objects too: they are reloaded as they come. */

@@ -2,7 +2,7 @@ import { STATS_DIMENSIONS, type StatsDimension } from '../../../core/process/con
 import { sumOfCosts, unknownOf } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
-/** What is added up. `unpriced`: requests whose model has no price. */
+/** Figures that are added up. `unpriced`: requests whose model has no price. */
 const NO_SUMS = { requests: 0, cached: 0, tokensIn: 0, tokensOut: 0, nano: 0, unpriced: 0 };
 type Sums = typeof NO_SUMS;
 const SUMS = Object.keys(NO_SUMS) as readonly (keyof Sums)[];
