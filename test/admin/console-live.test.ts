@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { entriesFor, json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
+import { json, openaiReply, startUpstream, type ScriptedUpstream } from '../support/upstream.ts';
 import { chat, startAdmin, type AdminGateway } from './kit.ts';
 import { openStream, type LiveStream } from './live.testkit.ts';
 
@@ -16,8 +16,13 @@ beforeAll(async () => {
   );
   admin = await startAdmin({
     teams: { teams: { search: {} } },
-    catalog: { providers: entriesFor(upstream.url) },
-    gateway: { default: { provider: '@openai' } },
+    catalog: {
+      providers: [
+        { slug: 'openai', provider: 'openai', base_url: `${upstream.url}/v1`, allow_insecure: true },
+        { slug: 'free', provider: 'simulator', base_url: upstream.url, allow_insecure: true },
+      ],
+    },
+    gateway: { default: { provider: '@openai' }, free: { provider: '@free' } },
   });
   token = await admin.token('viewer');
 });
@@ -111,14 +116,19 @@ describe('a stream of requests', () => {
 });
 
 describe('statistics', () => {
-  it('count requests, failures, tokens and durations in steps, by what is asked for', async () => {
+  it('count requests, failures, tokens, durations and requests without a price in steps, by what is asked for', async () => {
     await send('counted');
     await send('counted-bad', 'bad');
+    await chat(admin, { 'x-gateway-config': 'free' }, { model: 'good' });
     const { json: stats } = await get('/stats?by=state');
     expect(stats).toMatchObject({ step_s: 10, points: expect.any(Number), other: null });
     const by = Object.fromEntries(stats.series.map((one: { name: string }) => [one.name, one]));
     const sum = (values: number[]) => values.reduce((total, one) => total + one, 0);
-    const all = (await get('/requests?limit=200')).json.items as { state: string; tokens?: { input: number } }[];
+    const all = (await get('/requests?limit=200')).json.items as {
+      state: string;
+      tokens?: { input: number };
+      provider?: string;
+    }[];
     for (const state of ['complete', 'failed']) {
       const own = all.filter((one) => one.state === state);
       expect(sum(by[state].requests)).toBe(own.length);
@@ -126,6 +136,9 @@ describe('statistics', () => {
     }
     expect(sum(by.failed.errors)).toBe(sum(by.failed.requests));
     expect(by.complete.p95_ms.some((ms: number | null) => ms !== null && ms > 0)).toBe(true);
+    // Nobody asks for a price of the simulator.
+    const unpriced = all.filter((one) => one.provider === 'openai' && one.state === 'complete').length;
+    expect([sum(by.complete.unpriced), all.some((one) => one.provider === 'free')]).toEqual([unpriced, true]);
     const one = (await get('/stats?by=key&state=failed&step_s=300')).json;
     expect(one.series).toMatchObject([{ name: 'test' }]);
   });

@@ -102,6 +102,18 @@ describe('an entry of the catalog that the store has', () => {
     expect([await statusOf('@openai/o3'), (await call('GET', '/providers/openai')).status]).toEqual([400, 404]);
   });
 
+  it('costs one reload of the settings for each write', async () => {
+    const reloads = (): number => admin.logText().split(/"msg":"settings (?:reloaded|read again)/).length - 1;
+    const before = reloads();
+    expect((await create()).status).toBe(201);
+    expect(reloads() - before).toBe(1);
+    expect((await call('PATCH', '/providers/openai', { spec: { models: ['o3'] } }, ANY)).status).toBe(200);
+    expect((await call('DELETE', '/providers/openai', undefined, ANY)).status).toBe(204);
+    // A reload that a write has caused is over before this one begins.
+    expect(await admin.gateway.reload()).toMatchObject({ outcome: 'unchanged' });
+    expect(reloads() - before).toBe(4);
+  });
+
   it('that is wrong is a 422 with the diagnostics, and nothing has changed', async () => {
     const { hash } = (await call('GET', '/settings')).json;
     const unknown = await create('x', { colour: 'red' });
@@ -161,6 +173,40 @@ describe('an entry of the catalog that the store has', () => {
     admin = await admin.restart();
     expect([await statusOf('@openai/gpt-5'), keys.at(-1)]).toEqual([200, `Bearer ${SECRET}`]);
     expect((await create('x')).status).toBe(503);
+  });
+
+  it('may name shared credentials of catalog.yaml, which go to no address of its own', async () => {
+    const shared = (url: string, name = 'main'): object => ({ base_url: url, credentials: name, api_key: undefined });
+    const file = join(admin.configs, 'catalog.yaml');
+    const known = `${upstream.url}/v1`;
+    const catalog = readFileSync(file, 'utf8');
+    writeFileSync(
+      file,
+      `credentials:\n  main: { api_key: ${SECRET} }\n${catalog}  - { slug: known, provider: openai, base_url: ${known}, allow_insecure: true }\n`,
+    );
+    const areUnused = async (): Promise<boolean> =>
+      JSON.stringify(await admin.gateway.reload()).includes('no entry uses these credentials');
+    expect(await areUnused()).toBe(true);
+    const unknown = await create('x', shared(known, 'mian'));
+    expect([unknown.status, unknown.json.errors]).toEqual([
+      422,
+      [{ pointer: '/spec', message: '`credentials` must be a name in `credentials` of catalog.yaml, not "mian"' }],
+    ]);
+    const elsewhere = await create('x', shared(`${upstream.url}/elsewhere`));
+    expect([elsewhere.status, elsewhere.json.errors[0]]).toEqual([
+      422,
+      { pointer: '/spec', message: expect.stringContaining('`base_url` is that of no entry of catalog.yaml') },
+    ]);
+    const created = await create('x', shared(known));
+    expect([created.status, created.json]).toMatchObject([201, { slug: 'x', credential: { kind: 'api_key' } }]);
+    expect([created.json.spec.credentials, created.text.includes(SECRET)]).toEqual(['main', false]);
+    expect([await statusOf('@x/gpt-5'), keys]).toEqual([200, [`Bearer ${SECRET}`]]);
+    expect(await areUnused()).toBe(false);
+    // The file may give them another value.
+    writeFileSync(file, readFileSync(file, 'utf8').replace(SECRET, OTHER));
+    expect(await admin.gateway.reload()).toMatchObject({ outcome: 'changed' });
+    expect([await statusOf('@x/gpt-5'), keys.at(-1)]).toEqual([200, `Bearer ${OTHER}`]);
+    expect(onDisk(admin.folder) + admin.logText()).not.toContain(OTHER);
   });
 
   it('is written by admins only, tested by operators, and named in the what-if of explain', async () => {

@@ -146,7 +146,7 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
         await applyPatch();
       }
       await now.page.click('button:has-text("Back to the list")');
-      await now.page.waitForSelector('td:has-text("@local")');
+      await now.page.waitForSelector('[role=cell]:has-text("@local")');
     });
 
     it('gives an application a key, shown once', async () => {
@@ -159,13 +159,13 @@ describe.skipIf(executable === undefined).each(isFull('console') ? PLACES : PLAC
       await expectClean(now);
       if (!setup.store) await applyPatch();
       await now.page.click('button:has-text("I have stored it")');
-      await now.page.waitForSelector('td:has-text("web")');
+      await now.page.waitForSelector('[role=cell]:has-text("web")');
       expect(await now.page.content()).not.toContain(secret);
       await expect.poll(async () => (await send(secret, '@local/m')).status).toBe(200);
     });
 
     it('limits what the key may spend', async () => {
-      await now.page.click('.tree a:text-is("web")');
+      await now.page.click('.keys a:text-is("web")');
       await now.page.locator('.drawer label:has-text("Cap") input').fill('5 USD');
       if (setup.store) {
         await now.page.click('button:has-text("Create a budget")');

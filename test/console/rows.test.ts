@@ -4,6 +4,7 @@ import { executable, openBrowser } from './chromium.ts';
 import { buildPage, openPage } from './kit.ts';
 import { serveRecorded, type Recorded } from './page.ts';
 import { ANSWERS } from './recorded/answers.ts';
+import { keyList, providers } from './recorded/objects.ts';
 import { idOf, lines, request } from './recorded/requests.ts';
 
 const SECONDS = 10;
@@ -45,6 +46,33 @@ describe.skipIf(executable === undefined)('the list of requests', () => {
     await page.keyboard.press('j');
     await page.waitForSelector('.drawer .timeline');
     expect(page.url()).toContain(idOf(1));
+    await context.close();
+    await served.close();
+  });
+
+  it.each([
+    ['keys', 'GET /keys', (index: number) => ({ ...keyList[0]!, id: `key-${index}` })],
+    ['providers', 'GET /providers', (index: number) => ({ ...providers[0]!, slug: `entry-${index}`, targets: [] })],
+  ] as const)('has at most 60 rows as elements for 10,000 %s, and opens one of them', async (screen, path, itemOf) => {
+    const pages: Recorded = (_, response, query) => {
+      const at = Number(query.get('cursor') ?? 0);
+      const items = Array.from({ length: 200 }, (_item, index) => itemOf(at + index));
+      const body = { items, ...(at + 200 < 10_000 && { next: String(at + 200) }) };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const served = await serveRecorded({ ...ANSWERS, [path]: pages });
+    const { page, context } = await openPage(browser, `${served.url}#/${screen}`);
+    await page.waitForSelector('.table-body .table-row');
+    expect(Number(await page.getAttribute('[role=table]', 'aria-rowcount'))).toBeGreaterThan(10_000);
+    const body = page.locator('.table-body');
+    await body.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
+    await expect
+      .poll(() => page.locator('.table-body .table-row >> nth=20').getAttribute('aria-rowindex'))
+      .toMatch(/^[45]\d{3}$/);
+    expect(await page.locator('.table-body .table-row').count()).toBeLessThanOrEqual(60);
+    await page.click('.table-body .table-row >> nth=12');
+    await page.waitForSelector('.drawer');
+    expect(page.url()).toMatch(/=(?:key|entry)-[45]\d{3}$/);
     await context.close();
     await served.close();
   });

@@ -20,6 +20,10 @@ const HEALTH = 'a target that fails is found by requests: `circuit_breaker`';
 export const STORED_MODELS =
   'models are in the database too: save the answer of `GET /model/info`, and import it beside this file';
 
+/** One reason for several keys. */
+const each = (reason: string, keys: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(keys.split(' ').map((key) => [key, reason]));
+
 export const DEPLOYMENT: Reasons = {
   ...weighed('decide', {
     tags: BY_TAG,
@@ -38,18 +42,12 @@ export const DEPLOYMENT: Reasons = {
 export const LITELLM: Reasons = {
   ...weighed('guard', {
     guardrails: GUARDRAILS,
-    default_internal_user_params: NEW_KEYS,
-    default_team_params: NEW_KEYS,
-    default_key_generate_params: NEW_KEYS,
-    upperbound_key_generate_params: NEW_KEYS,
+    ...each(NEW_KEYS, 'default_internal_user_params default_team_params default_key_generate_params'),
+    ...each(NEW_KEYS, 'upperbound_key_generate_params'),
     max_internal_user_budget: 'there are no users: write `budgets` of a key or a team',
   }),
   ...weighed('check', {
-    callbacks: CALLBACKS,
-    success_callback: CALLBACKS,
-    failure_callback: CALLBACKS,
-    service_callback: CALLBACKS,
-    default_team_settings: CALLBACKS,
+    ...each(CALLBACKS, 'callbacks success_callback failure_callback service_callback default_team_settings'),
     drop_params:
       'false: `x-gateway-strict-params: true` refuses a request that the target cannot express; otherwise losses are reported',
     forward_traceparent_to_llm_provider: 'write `forward_headers: [traceparent]` in the config',
@@ -77,21 +75,15 @@ export const ROUTER: Reasons = {
     optional_pre_call_checks: 'has no equivalent; `sticky` keeps a caller at a target',
   }),
   ...weighed('unneeded', {
-    redis_host: STATE,
-    redis_port: STATE,
-    redis_password: STATE,
-    redis_url: STATE,
-    cache_kwargs: STATE,
-    set_verbose: DEBUG,
-    debug_level: DEBUG,
+    ...each(STATE, 'redis_host redis_port redis_password redis_url cache_kwargs'),
+    ...each(DEBUG, 'set_verbose debug_level'),
     disable_cooldowns: 'without `circuit_breaker` no target is left out',
   }),
 };
 export const GENERAL: Reasons = {
   ...weighed('guard', {
     custom_auth: 'a plugin in the entry chain authenticates in another way: docs/plugins/api.md',
-    enable_jwt_auth: JWT,
-    litellm_jwtauth: JWT,
+    ...each(JWT, 'enable_jwt_auth litellm_jwtauth'),
     allowed_ips: 'write `networks` of each key',
     allowed_routes: ROUTES,
     enforced_params: 'a plugin in the entry chain checks requests: docs/plugins/api.md',
@@ -103,23 +95,15 @@ export const GENERAL: Reasons = {
     pass_through_endpoints: 'there are no pass-through endpoints',
   }),
   ...weighed('check', {
-    alerting: ALERTING,
-    alerting_threshold: ALERTING,
-    alerting_args: ALERTING,
-    alert_types: ALERTING,
-    alert_to_webhook_url: ALERTING,
+    ...each(ALERTING, 'alerting alerting_threshold alerting_args alert_types alert_to_webhook_url'),
     use_x_forwarded_for: 'write `trusted_proxies` in server.yaml',
     max_response_size_mb: 'replies are streamed, within `limits` of server.yaml',
   }),
   ...weighed('unneeded', {
-    database_url: DATABASE,
-    database_connection_pool_limit: DATABASE,
-    database_connection_timeout: DATABASE,
-    database_type: DATABASE,
-    proxy_batch_write_at: DATABASE,
+    ...each(DATABASE, 'database_url database_connection_pool_limit database_connection_timeout database_type'),
+    ...each(DATABASE, 'proxy_batch_write_at'),
     store_prompts_in_spend_logs: 'prompts and answers are never stored',
-    background_health_checks: HEALTH,
-    health_check_interval: HEALTH,
+    ...each(HEALTH, 'background_health_checks health_check_interval'),
     ui_access_mode: 'there is no web page',
     infer_model_from_keys: 'every entry of the catalog names its provider',
     disable_spend_logs: 'the ledger is a part of `state` in server.yaml; without it nothing is kept',
@@ -130,15 +114,12 @@ export const KEY: Reasons = {
     permissions: 'write `models`, `providers` and `configs` of the key',
     model_max_budget: 'write a budget with `models` in `budgets` of the key',
     guardrails: GUARDRAILS,
-    model_rpm_limit: 'write `limits: { models }` of the key',
-    model_tpm_limit: 'write `limits: { models }` of the key',
-    allowed_routes: ROUTES,
-    allowed_passthrough_routes: ROUTES,
+    ...each('write `limits: { models }` of the key', 'model_rpm_limit model_tpm_limit'),
+    ...each(ROUTES, 'allowed_routes allowed_passthrough_routes'),
     object_permission:
       'a key reaches models, providers and configs: write `models`, `providers` and `configs` of the key',
     allowed_model_region: 'write `providers` of the key, with an entry for each region',
-    budget_id: OTHER_BUDGET,
-    litellm_budget_table: OTHER_BUDGET,
+    ...each(OTHER_BUDGET, 'budget_id litellm_budget_table'),
     organization_id: 'limits and budgets of the organization do not hold: write `organization` of the team',
   }),
   ...weighed('decide', {
@@ -146,10 +127,7 @@ export const KEY: Reasons = {
     config: 'write a config in gateway/ and name it in `default_config`',
   }),
   ...weighed('check', {
-    spend: SPEND,
-    soft_budget_cooldown: SPEND,
-    budget_reset_at: SPEND,
-    model_spend: SPEND,
+    ...each(SPEND, 'spend soft_budget_cooldown budget_reset_at model_spend'),
     user_id: NO_USERS,
     allowed_cache_controls: 'write `cache` in the config',
   }),
@@ -159,9 +137,7 @@ export const TEAM: Reasons = {
   ...KEY,
   ...weighed('check', { metadata: 'write `metadata` of the team' }),
   ...weighed('unneeded', {
-    members: NO_USERS,
-    members_with_roles: NO_USERS,
-    admins: NO_USERS,
+    ...each(NO_USERS, 'members members_with_roles admins'),
     keys: 'keys name their team',
   }),
 };

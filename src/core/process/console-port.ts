@@ -100,19 +100,11 @@ export interface StatsQuery {
 }
 
 /** A number for each step. Names as in the answers of the API. */
-export interface StatsSeries {
-  readonly name: string;
-  readonly requests: readonly number[];
-  readonly errors: readonly number[];
-  readonly rescued: readonly number[];
-  readonly cached: readonly number[];
-  readonly tokens_in: readonly number[];
-  readonly tokens_out: readonly number[];
-  readonly nano: readonly number[];
-  readonly p50_ms: readonly (number | null)[];
-  readonly p95_ms: readonly (number | null)[];
-  readonly first_p95_ms: readonly (number | null)[];
-}
+type Counts = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano' | 'unpriced';
+type Durations = 'p50_ms' | 'p95_ms' | 'first_p95_ms';
+
+export type StatsSeries = { readonly name: string } & Readonly<Record<Counts, readonly number[]>> &
+  Readonly<Record<Durations, readonly (number | null)[]>>;
 
 export interface StatsAnswer {
   readonly stepSeconds: number;

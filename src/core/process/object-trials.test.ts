@@ -66,6 +66,19 @@ describe('a trial of an object', () => {
     expect(seen).toEqual([['a by ann'], []]);
   });
 
+  it('is not reloaded again when the store has it with a version, and when it is gone', async () => {
+    const { trials, seen, objects } = setUp();
+    const stored = { ...entry('ann'), version: 7, at: 5 };
+    await trials.run(trial('ann'), async () => objects.apply({ known: true, changed: [stored], gone: [] }));
+    await trials.run({ ...trial('ann'), object: undefined }, async () =>
+      objects.apply({ known: true, changed: [], gone: ['providers/a'] }),
+    );
+    expect(seen).toEqual([['a by ann'], []]);
+    // A later write of another process is news.
+    objects.apply({ known: true, changed: [stored], gone: [] });
+    expect(seen.length).toBe(3);
+  });
+
   it('reloads the settings when another process has written an entry, and for no other kind', async () => {
     const { objects, seen } = setUp();
     objects.apply({ known: true, changed: [entry('ann')], gone: [] });

@@ -1,11 +1,18 @@
 import { relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Snapshot } from '../compose/snapshot.ts';
 import { loadSettings, type LoadResult, type Settings } from '../settings/read/load.ts';
 import { storedEntryName } from '../settings/read/stored-catalog.ts';
 import type { Diagnostic } from '../settings/source/diagnostic.ts';
 import { sentFiles, withStoredObjects } from '../settings/source/files.ts';
 import type { RecordedFiles } from '../settings/source/recorded-files.ts';
-import { nameOf, type ObjectReplica, type StoredObject } from '../settings/source/stored-objects.ts';
+import {
+  nameOf,
+  type ObjectReplica,
+  type StoredChanges,
+  type StoredObject,
+  storedProviders,
+} from '../settings/source/stored-objects.ts';
 import type { Environment } from '../settings/values/references.ts';
 import type { InForce, ReloadResult } from './reload.ts';
 
@@ -35,16 +42,26 @@ interface Checked {
 export class ObjectTrials {
   readonly #setup: TrialSetup;
   #last: Promise<unknown> = Promise.resolve();
-  #applying = false;
+  /** The objects that settings are compiled from, by name. */
+  readonly #compiled: Map<string, StoredObject>;
 
-  /** Settings are compiled from providers: a change of one, which another process may have written, is a reload. */
+  /** Another process may write such objects too: they are reloaded as they come. */
   constructor(setup: TrialSetup) {
     this.#setup = setup;
-    setup.objects.onChange(({ changed, gone }) => {
-      const isConcerned =
-        changed.some(({ kind }) => kind === 'providers') || gone.some((name) => name.startsWith('providers/'));
-      if (isConcerned && !this.#applying) void setup.reload();
-    });
+    this.#compiled = new Map(storedProviders(setup.objects.now).map((one) => [nameOf(one), one]));
+    setup.objects.onChange((changes) => this.#isNews(changes) && void setup.reload());
+  }
+
+  /** An object that was tried is no news when the store has it, with a version. */
+  #isNews({ changed, gone }: Omit<StoredChanges, 'known'>): boolean {
+    let isNews = false;
+    for (const one of changed.filter(({ kind }) => kind === 'providers')) {
+      const { value, problem } = this.#compiled.get(nameOf(one)) ?? {};
+      isNews ||= problem !== one.problem || !isDeepStrictEqual(value, one.value);
+      this.#compiled.set(nameOf(one), one);
+    }
+    for (const name of gone) isNews = this.#compiled.delete(name) || isNews;
+    return isNews;
   }
 
   /** Compiles the settings in force with the object, and changes nothing. */
@@ -98,10 +115,9 @@ export class ObjectTrials {
 
   async #apply({ kind, id, object }: Trial): Promise<readonly Diagnostic[]> {
     const { objects, reload } = this.#setup;
-    const gone = object ? [] : [nameOf({ kind, id })];
-    this.#applying = true;
-    objects.apply({ known: objects.now.known, changed: object ? [object] : [], gone });
-    this.#applying = false;
+    const changes = { changed: object ? [object] : [], gone: object ? [] : [nameOf({ kind, id })] };
+    this.#isNews(changes);
+    objects.apply({ known: objects.now.known, ...changes });
     const result = await reload();
     if (result.outcome === 'ignored') return [];
     const mistakes = result.outcome === 'refused' ? errorsOf(result.diagnostics) : (result.workers ?? []);

@@ -16,6 +16,7 @@ const series = (name: string, size: number) => ({
   tokens_in: counts(() => size * 900),
   tokens_out: counts(() => size * 300),
   nano: counts((at) => size * (1_000_000 + (at % 9) * 100_000)),
+  unpriced: counts((at) => (name === 'sim-steady' && at % 60 === 0 ? 1 : 0)),
   p50_ms: counts((at) => 180 + 40 * Math.sin(at / 30)),
   p95_ms: counts((at) => 420 + 160 * Math.sin(at / 25) + (at % 60 < 5 ? 600 : 0)),
   first_p95_ms: counts((at) => 220 + 60 * Math.sin(at / 25)),

@@ -94,6 +94,7 @@ const SERIES = object({
   tokens_in: COUNTS('Tokens of the prompts'),
   tokens_out: COUNTS('Tokens of the replies'),
   nano: COUNTS('The cost in nano-USD'),
+  unpriced: COUNTS('Requests whose model has no price, so that `nano` is without their cost'),
   p50_ms: TIMES('The median duration'),
   p95_ms: TIMES('The duration that 95 % do not exceed'),
   first_p95_ms: TIMES('The time to the first content that 95 % do not exceed'),

@@ -12,46 +12,39 @@ interface Parameter {
   readonly many?: true;
 }
 
-const NAME = { type: 'string', maxLength: 256 } as const;
-const dimension = (what: string): Parameter => ({
-  description: `Only ${what}. May occur up to 20 times.`,
-  schema: NAME,
-  many: true,
-});
+type Shape = Parameter['schema'];
+const parameter = (description: string, schema: Shape): Parameter => ({ description, schema });
+const text = (description: string, more: Shape = {}): Parameter =>
+  parameter(description, { type: 'string', maxLength: 256, ...more });
+const oneOf = (description: string, words: readonly string[], more: Shape = {}): Parameter =>
+  parameter(description, { type: 'string', enum: words, ...more });
+const flag = (description: string): Parameter => parameter(description, { type: 'boolean', default: false });
+const time = (description: string): Parameter => parameter(description, { type: 'string', format: 'date-time' });
+const dimension = (what: string): Parameter => ({ ...text(`Only ${what}. May occur up to 20 times.`), many: true });
 
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
+const WORD = { maxLength: 64 } as const;
 
 export const PARAMETERS = {
-  limit: {
-    description: 'Items of a page.',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-  },
-  cursor: { description: '`next` of the page before.', schema: { type: 'string', maxLength: 2048 } },
-  dry_run: {
-    description: '`true`: check the call and answer as if it were done, but change nothing.',
-    schema: { type: 'boolean', default: false },
-  },
-  reason: { description: 'The reason, for the audit.', schema: { type: 'string', maxLength: 500 } },
-  node: { description: 'Only budgets of this node, such as `team:search`.', schema: NAME },
-  from: {
-    description:
-      'Start of the time, such as 2026-11-01 or 2026-11-01T00:00:00Z. Default: 24 hours before `to`; of stats, an hour.',
-    schema: { type: 'string', format: 'date-time' },
-  },
-  to: { description: 'End of the time, excluded. Default: now.', schema: { type: 'string', format: 'date-time' } },
-  step: {
-    description: 'Sums by hour or day (UTC), or one for the whole time.',
-    schema: { type: 'string', enum: ['hour', 'day', 'all'], default: 'day' },
-  },
-  by: {
-    description: `What the sums are grouped by, separated by commas: ${LEDGER_DIMENSIONS.join(', ')}. Of stats, one of ${STATS_DIMENSIONS.join(', ')}. Default: nothing.`,
-    schema: NAME,
-  },
-  format: {
-    description: 'csv or jsonl: all rows as a file, without pages. The audit has a row of it.',
-    schema: { type: 'string', enum: ['json', 'csv', 'jsonl'], default: 'json' },
-  },
+  limit: parameter('Items of a page.', { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
+  cursor: text('`next` of the page before.', { maxLength: 2048 }),
+  dry_run: flag('`true`: check the call and answer as if it were done, but change nothing.'),
+  reason: text('The reason, for the audit.', { maxLength: 500 }),
+  node: text('Only budgets of this node, such as `team:search`.'),
+  from: time(
+    'Start of the time, such as 2026-11-01 or 2026-11-01T00:00:00Z. Default: 24 hours before `to`; of stats, an hour.',
+  ),
+  to: time('End of the time, excluded. Default: now.'),
+  step: oneOf('Sums by hour or day (UTC), or one for the whole time.', ['hour', 'day', 'all'], { default: 'day' }),
+  by: text(
+    `What the sums are grouped by, separated by commas: ${LEDGER_DIMENSIONS.join(', ')}. Of stats, one of ${STATS_DIMENSIONS.join(', ')}. Default: nothing.`,
+  ),
+  format: oneOf(
+    'csv or jsonl: all rows as a file, without pages. The audit has a row of it.',
+    ['json', 'csv', 'jsonl'],
+    { default: 'json' },
+  ),
   key: dimension('these keys'),
   user: dimension('these users'),
   team: dimension('these teams'),
@@ -63,67 +56,37 @@ export const PARAMETERS = {
   kind: dimension('rows of this kind: `try`, `hit`, `adjustment` or `expired`'),
   provider: dimension('requests that tried these catalog entries'),
   target: dimension('requests that tried these targets, by name or place, such as `primary` or `config.targets[1]`'),
-  state: {
-    description: 'Only requests in this state. `rescued`: complete after a try or a target had failed.',
-    schema: { type: 'string', enum: LISTED_STATES },
-  },
+  state: oneOf('Only requests in this state. `rescued`: complete after a try or a target had failed.', LISTED_STATES),
   error: {
-    description: 'Only requests that ended with these codes of errors. May occur up to 20 times.',
-    schema: { type: 'string', enum: Object.keys(ERROR_LABELS) },
+    ...oneOf(
+      'Only requests that ended with these codes of errors. May occur up to 20 times.',
+      Object.keys(ERROR_LABELS),
+    ),
     many: true,
   },
-  origin: {
-    description: 'Only requests of the playground of the console.',
-    schema: { type: 'string', enum: ['playground'] },
-  },
-  since: {
-    description: 'Only requests that arrived since this time: 2026-11-01T00:00:00Z, or `15m` before now.',
-    schema: { type: 'string', maxLength: 64 },
-  },
-  until: {
-    description: 'Only requests that arrived before this time, written as in `since`.',
-    schema: { type: 'string', maxLength: 64 },
-  },
-  min_ms: {
-    description: 'Only requests that took at least this many milliseconds.',
-    schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
-  },
-  'label.NAME': {
-    description: 'Only requests whose metadata have this value of NAME: `label.app=search`. May occur up to 20 times.',
-    schema: NAME,
-    many: true,
-  },
-  q: {
-    description: 'Only requests whose record has this text, in upper or lower case: an id, or words of a vendor.',
-    schema: { ...NAME, minLength: 1 },
-  },
-  texts: {
-    description: '`true`: with the texts of the request. Default: `[text, 24 characters]` in their place.',
-    schema: { type: 'boolean', default: false },
-  },
-  path: { description: 'A file in the folder of the settings, such as `gateway/production.yaml`.', schema: NAME },
-  hash: {
-    description: 'The hash of the settings. Others than those in force get 404.',
-    schema: { type: 'string', maxLength: 128 },
-  },
-  topics: {
-    description: 'Which events, separated by commas: requests, settings. Default: all.',
-    schema: { type: 'string', maxLength: 64 },
-  },
-  step_s: {
-    description: 'Seconds of a step. Default: the shortest with at most 600 steps.',
-    schema: { type: 'string', enum: ['10', '60', '300'] },
-  },
-  object_kind: {
-    description: 'Only rows about this kind of object, such as `keys`.',
-    schema: { type: 'string', maxLength: 64 },
-  },
-  object_id: { description: 'Only rows about objects with this id.', schema: NAME },
-  head: {
-    description:
-      'The number and the hash of the row that was the last one at some time, as `SEQ:HASH`. The log has them.',
-    schema: { type: 'string', pattern: '^\\d{1,15}:(?:[0-9a-f]{16}\\.)?[0-9a-f]{64}$' },
-  },
+  origin: oneOf('Only requests of the playground of the console.', ['playground']),
+  since: text('Only requests that arrived since this time: 2026-11-01T00:00:00Z, or `15m` before now.', WORD),
+  until: text('Only requests that arrived before this time, written as in `since`.', WORD),
+  min_ms: parameter('Only requests that took at least this many milliseconds.', {
+    type: 'integer',
+    minimum: 0,
+    maximum: 999_999_999,
+  }),
+  'label.NAME': dimension('requests whose metadata have this value of NAME: `label.app=search`'),
+  q: text('Only requests whose record has this text, in upper or lower case: an id, or words of a vendor.', {
+    minLength: 1,
+  }),
+  texts: flag('`true`: with the texts of the request. Default: `[text, 24 characters]` in their place.'),
+  path: text('A file in the folder of the settings, such as `gateway/production.yaml`.'),
+  hash: text('The hash of the settings. Others than those in force get 404.', { maxLength: 128 }),
+  topics: text('Which events, separated by commas: requests, settings. Default: all.', WORD),
+  step_s: oneOf('Seconds of a step. Default: the shortest with at most 600 steps.', ['10', '60', '300']),
+  object_kind: text('Only rows about this kind of object, such as `keys`.', WORD),
+  object_id: text('Only rows about objects with this id.'),
+  head: parameter(
+    'The number and the hash of the row that was the last one at some time, as `SEQ:HASH`. The log has them.',
+    { type: 'string', pattern: '^\\d{1,15}:(?:[0-9a-f]{16}\\.)?[0-9a-f]{64}$' },
+  ),
 } as const satisfies Readonly<Record<string, Parameter>>;
 
 export type ParameterName = keyof typeof PARAMETERS;
@@ -160,7 +123,7 @@ export class CallQuery {
       if (name === 'label.NAME') labels.set(label, [...(labels.get(label) ?? []), value]);
     }
     for (const [name, list] of values) {
-      const { many }: Parameter = PARAMETERS[name];
+      const { many } = PARAMETERS[name];
       if (list.length > (many ? MANY : 1))
         throw new ApiProblem(
           'invalid_query',
@@ -206,7 +169,7 @@ export class CallQuery {
 }
 
 function checked(name: ParameterName, value: string): string {
-  const { schema }: Parameter = PARAMETERS[name];
+  const { schema } = PARAMETERS[name];
   const wanted = wantedOf(schema, value);
   if (wanted !== undefined) throw new ApiProblem('invalid_query', `\`${name}\` must be ${wanted}.`);
   return value;

@@ -62,7 +62,7 @@ function fieldsOf({ body }: AdminRoute): readonly BodyFlag[] {
 const flagOf = (name: string): string => name.replace('.NAME', '').replaceAll('_', '-');
 
 const isMany = (name: ParameterName): boolean => 'many' in PARAMETERS[name];
-const isFlag = (name: ParameterName): boolean => PARAMETERS[name].schema.type === 'boolean';
+const isFlag = (name: ParameterName): boolean => PARAMETERS[name].schema['type'] === 'boolean';
 
 function optionsOf(route: AdminRoute): FlagTable {
   const query = (route.query ?? []).map((name) => [

@@ -43,7 +43,7 @@ export function readStored({
   const problem = problemOf(kind, id, doc);
   const own = { id, by, at, version, ...(problem !== undefined && { problem }) };
   // The schema of its kind has just been applied to the document.
-  const value = (problem === undefined ? doc : {}) as object;
+  const value: Readonly<Record<string, unknown>> = problem === undefined ? doc : {};
   if (kind === 'keys') return { ...own, kind, value: { entry: { ...value, id }, digests } };
   if (kind === 'budgets' || kind === 'limits') return { ...own, kind, value: { node: nodeOf(doc), ...value } as never };
   // `unsealed` adds the secrets.

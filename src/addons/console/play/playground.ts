@@ -1,17 +1,13 @@
 import type { ClientRequest, Server } from 'node:http';
 import { lendKey } from '../../../core/settings/compile/lent-keys.ts';
 import { messageOf } from '../../../core/kernel/outside/thrown.ts';
-import { callLocally, replyOf } from './local-call.ts';
+import { callLocally, replyOf, type LocalCall } from './local-call.ts';
 import type { Piece } from './long-answers.ts';
 
 /** A request in the name of a key. Plain: it goes to a worker. */
-export interface PlayQuestion {
+export interface PlayQuestion extends LocalCall {
   readonly id: string;
   readonly as: string;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
 }
 
 /** Headers of a reply that are about its connection. */

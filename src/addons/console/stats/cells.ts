@@ -2,15 +2,15 @@ import { STATS_DIMENSIONS, type StatsDimension } from '../../../core/process/con
 import { totalCost } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
+/** Figures that are added up. `unpriced`: requests whose model has no price. */
+const NO_SUMS = { requests: 0, cached: 0, tokensIn: 0, tokensOut: 0, nano: 0, unpriced: 0 };
+type Sums = typeof NO_SUMS;
+const SUMS = Object.keys(NO_SUMS) as readonly (keyof Sums)[];
+
 /** The counts of the requests that have the same values of all dimensions, in a step of time. Plain: it goes to other processes. */
-export interface Cell {
+export interface Cell extends Sums {
   /** In the order of `STATS_DIMENSIONS`. */
   readonly dims: readonly string[];
-  requests: number;
-  cached: number;
-  tokensIn: number;
-  tokensOut: number;
-  nano: number;
   /** Counts of durations by bucket; most buckets are empty. */
   readonly ms: Record<number, number>;
   readonly first: Record<number, number>;
@@ -22,16 +22,7 @@ export const bucketOf = (ms: number): number => (ms <= 1 ? 0 : Math.ceil(Math.lo
 /** The upper end of a bucket, in milliseconds. */
 const upTo = (bucket: number): number => Math.exp(bucket * GROWTH);
 
-export const emptyCell = (dims: readonly string[]): Cell => ({
-  dims,
-  requests: 0,
-  cached: 0,
-  tokensIn: 0,
-  tokensOut: 0,
-  nano: 0,
-  ms: {},
-  first: {},
-});
+export const emptyCell = (dims: readonly string[]): Cell => ({ dims, ...NO_SUMS, ms: {}, first: {} });
 
 const isRescued = ({ retries, attempts }: RequestRecord): boolean =>
   retries > 0 || attempts.some(({ failure }) => failure !== undefined);
@@ -44,6 +35,12 @@ export function dimensionsOf(record: RequestRecord): readonly string[] {
   return [shown, errorCode, keyId, team, configId, place?.provider ?? '', place?.modelLabel ?? ''];
 }
 
+/** Where nothing was counted, a price is of no use; the simulator costs nothing. */
+function isUnpriced(attempts: RequestRecord['attempts']): boolean {
+  const unknown = totalCost(attempts)?.unknown;
+  return unknown !== undefined && unknown !== 'usage' && attempts.at(-1)?.place?.semconvName !== 'simulator';
+}
+
 export function count(cell: Cell, record: RequestRecord): void {
   const { attempts, cache, durationMs, firstContentMs } = record;
   cell.requests += 1;
@@ -52,6 +49,7 @@ export function count(cell: Cell, record: RequestRecord): void {
   cell.tokensIn += usage?.input ?? 0;
   cell.tokensOut += usage?.output ?? 0;
   cell.nano += totalCost(attempts)?.nano ?? 0;
+  if (isUnpriced(attempts)) cell.unpriced += 1;
   const bucket = bucketOf(durationMs);
   cell.ms[bucket] = (cell.ms[bucket] ?? 0) + 1;
   if (firstContentMs === undefined) return;
@@ -60,11 +58,8 @@ export function count(cell: Cell, record: RequestRecord): void {
 }
 
 export function addCell(sum: Cell, more: Cell): void {
-  sum.requests += more.requests;
-  sum.cached += more.cached;
-  sum.tokensIn += more.tokensIn;
-  sum.tokensOut += more.tokensOut;
-  sum.nano += more.nano;
+  // A file of an older version lacks the newest one.
+  for (const name of SUMS) sum[name] += more[name] ?? 0;
   for (const [from, to] of [
     [more.ms, sum.ms],
     [more.first, sum.first],

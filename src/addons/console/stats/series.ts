@@ -99,6 +99,7 @@ function sumsOf(name: string, steps: readonly (readonly Cell[])[], isOf: (cell: 
     tokens_in: sums.map(({ tokensIn }) => tokensIn),
     tokens_out: sums.map(({ tokensOut }) => tokensOut),
     nano: sums.map(({ nano }) => nano),
+    unpriced: sums.map(({ unpriced }) => unpriced),
     p50_ms: sums.map(({ ms }) => percentile(ms, 0.5)),
     p95_ms: sums.map(({ ms }) => percentile(ms, 0.95)),
     first_p95_ms: sums.map(({ first }) => percentile(first, 0.95)),

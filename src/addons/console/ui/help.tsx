@@ -1,6 +1,6 @@
 import { Dialog } from './parts/dialog.tsx';
 import { next, shortcuts } from './parts/prefs.ts';
-import { PLACES } from './nav.tsx';
+import { ALL_PLACES } from './nav.tsx';
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['/', 'the filter'],
@@ -13,9 +13,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 ];
 
 export function Help({ onClose }: { readonly onClose: () => void }) {
-  const places = Object.values(PLACES)
-    .flat()
-    .map(({ key, name }): readonly [string, string] => [`g ${key}`, name]);
+  const places = ALL_PLACES.map(({ key, name }) => [`g ${key}`, name] as const);
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl class="facts">

@@ -8,7 +8,7 @@ import { startLive, settingsTurn } from './api/live.ts';
 import { useLoad } from './api/load.ts';
 import { resume, session, signInNeeded } from './api/session.ts';
 import { Help } from './help.tsx';
-import { Nav, placeOf, PLACES } from './nav.tsx';
+import { ALL_PLACES, Nav, placeOf } from './nav.tsx';
 import { lazily } from './parts/lazy.tsx';
 import { Palette } from './palette.tsx';
 import { applyPrefs } from './parts/prefs.ts';
@@ -29,7 +29,6 @@ const close = (): void => void (over.value = undefined);
 
 function App() {
   // Who calls, and again when the settings have changed: rights and features may be others.
-  // Again when the settings have changed: rights and features may be others.
   const read = async (signal: AbortSignal): Promise<void> => {
     try {
       resume(await ask(api.GET('/session', { params: {}, signal })));
@@ -46,11 +45,7 @@ function App() {
     g: () => startPrefix('g'),
     '?': () => (over.value = 'help'),
     'Ctrl k': () => (over.value = 'palette'),
-    ...Object.fromEntries(
-      Object.values(PLACES)
-        .flat()
-        .map(({ key, path }) => [`g ${key}`, () => go(path)]),
-    ),
+    ...Object.fromEntries(ALL_PLACES.map(({ key, path }) => [`g ${key}`, () => go(path)])),
   });
   const { error } = load.state.value;
   return (
@@ -78,9 +73,7 @@ function App() {
 function Screens() {
   const { path } = address.value;
   useEffect(() => {
-    const place = Object.values(PLACES)
-      .flat()
-      .find((one) => one.path === placeOf(path));
+    const place = ALL_PLACES.find((one) => one.path === placeOf(path));
     document.title = `${place?.name ?? 'Console'} · Gatehouse`;
   }, [path]);
   return (

@@ -15,7 +15,7 @@ interface Place {
   readonly key: string;
 }
 
-export const PLACES: Readonly<Record<string, readonly Place[]>> = {
+const PLACES: Readonly<Record<string, readonly Place[]>> = {
   Watch: [
     { path: '/', name: 'Overview', icon: 'overview', key: 'o' },
     { path: '/requests', name: 'Requests', icon: 'requests', key: 'r' },
@@ -27,6 +27,8 @@ export const PLACES: Readonly<Record<string, readonly Place[]>> = {
   ],
   Try: [{ path: '/play', name: 'Playground', icon: 'playground', key: 't' }],
 };
+
+export const ALL_PLACES: readonly Place[] = Object.values(PLACES).flat();
 
 /** `/requests/ID/why` belongs to Why. */
 export function placeOf(path: string): string {
@@ -69,7 +71,7 @@ export function Nav() {
 
 const signOut = (): void => {
   void api.DELETE('/session', { params: {} }).then(() => {
-    keepHalf(undefined);
+    keepHalf(null);
     session.value = undefined;
     signInNeeded.value = true;
     location.reload();

@@ -5,7 +5,7 @@ import { api, ask } from './api/client.ts';
 import { useLoad } from './api/load.ts';
 import type { ApiSchemas } from './api/shapes.ts';
 import { Dialog } from './parts/dialog.tsx';
-import { PLACES } from './nav.tsx';
+import { ALL_PLACES } from './nav.tsx';
 import { Problem } from './parts/states.tsx';
 
 const PAUSE_MS = 150;
@@ -17,9 +17,7 @@ interface Goal {
 }
 
 const FIXED: readonly Goal[] = [
-  ...Object.values(PLACES)
-    .flat()
-    .map(({ name, path }): Goal => ({ kind: 'screen', name, to: path })),
+  ...ALL_PLACES.map(({ name, path }) => ({ kind: 'screen', name, to: path })),
   { kind: 'do', name: 'Add a provider', to: '/providers?add=1' },
   { kind: 'do', name: 'Create a key', to: '/keys?add=1' },
 ];

@@ -12,7 +12,7 @@ export function SignIn() {
   const { error, run } = useAction(async () => {
     const { csrf, ...next } = await ask(api.POST('/session', { params: {}, body: { token: token.value.trim() } }));
     token.value = '';
-    keepHalf(csrf);
+    keepHalf(csrf ?? null);
     resume(next);
   });
   return (

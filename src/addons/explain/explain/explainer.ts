@@ -30,11 +30,11 @@ import type { ExplainQuestion } from './question.ts';
 import { NO_RECORDER, NO_UPSTREAM, NO_TOKENS } from '../../../core/dry-run/fakes.ts';
 import { fakeMissing } from './fakes.ts';
 import { dryRunOf } from '../../../core/dry-run/dry-run.ts';
-import { expired, suppose, withKey, type Supposed } from '../../../core/dry-run/supposed-caller.ts';
 import { describeRun } from './describe/index.ts';
 import { replyHeaders, watchPlugins } from './watch.ts';
 import { SettingsRefused } from '../../../core/settings/source/diagnostic.ts';
 import { FrozenClock, WELL, type HealthThen, type ReadHealth } from './frozen.ts';
+import { expired, suppose, withKey, type Supposed } from './supposed.ts';
 
 export interface ExplainerSetup {
   /** Folder of the settings. */

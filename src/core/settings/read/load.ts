@@ -20,7 +20,7 @@ import { adminSettings, withHost } from '../compile/server-settings.ts';
 import type { JsonPath } from '../schema/pointer.ts';
 import { filesWithoutReader, readSettingsFile, type ReadFile } from './read-file.ts';
 import { packageSchemas, type Schemas } from '../schema/schemas.ts';
-import { withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
+import { storedProviders, withStored, type StoredObjects, storeSettings } from '../source/stored-objects.ts';
 import { readExtras, type Extras } from '../source/extra-files.ts';
 import { FILES_WITH_OBJECTS, fileObjectsOf, type FileObject } from './file-objects.ts';
 import { asWritten, inOurSpelling } from './spellings.ts';
@@ -168,8 +168,9 @@ const NO_FILE = { yaml: undefined, value: undefined, conceal: (text: string) => 
 export async function loadSettings(folder: string, options: LoadOptions): Promise<LoadResult> {
   const { env, files = diskFiles, now = Date.now(), fakeMissing = false, schemas = packageSchemas() } = options;
   const found = await findSettingsFiles(folder, files);
+  const usedElsewhere = storedProviders(files.stored?.()).map(({ value }) => value.doc['credentials']);
   const read = await Promise.all(
-    found.files.map((file) => readSettingsFile(file, { env, files, schemas, fakeMissing })),
+    found.files.map((file) => readSettingsFile(file, { env, files, schemas, fakeMissing, usedElsewhere })),
   );
   const extra = await readExtras({ found, read, files });
   // Problems of files, reported once the result is there to report to.
@@ -181,7 +182,7 @@ export async function loadSettings(folder: string, options: LoadOptions): Promis
   const unread = filesWithoutReader(found, schemas);
   const ofFiles = gather(read, env, noteIn);
   const stored = ofFiles.server && storeSettings(ofFiles.server) && files.stored?.();
-  const entries = await readStoredEntries(folder, stored, schemas);
+  const entries = await readStoredEntries(folder, stored, { schemas, catalog: ofFiles.catalog });
   const pieces = withEntries(ofFiles, entries);
   const complete =
     isComplete(pieces) &&

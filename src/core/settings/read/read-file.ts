@@ -38,6 +38,8 @@ interface ReadSetup {
   readonly fakeMissing?: boolean;
   /** Default: that of the kind. */
   readonly lookup?: ReferenceLookup;
+  /** Shared credentials that entries of the state store name. */
+  readonly usedElsewhere?: readonly unknown[];
 }
 
 /** Text → syntax tree → values with references resolved → validated → secrets wrapped. */
@@ -63,7 +65,8 @@ export async function readSettingsFile(found: FoundFile, setup: ReadSetup): Prom
   const written = readValues(yaml, root, { tree, lookup, fakeMissing });
   // An empty file, or one with comments only, is an object without keys.
   const read = written.json === null ? { ...written, json: {} } : written;
-  const shared = found.kind === 'catalog' ? shareCredentials(read, root, tree) : { values: read, problems: [] };
+  const sharing = { root, tree, usedElsewhere: setup.usedElsewhere };
+  const shared = found.kind === 'catalog' ? shareCredentials(read, sharing) : { values: read, problems: [] };
   const { values } = shared;
   const problems = [
     ...shared.problems,

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import type { CatalogFile } from '../../../../schemas/types.generated.ts';
+import { Secret } from '../../../plugin/index.ts';
 import type { FoundFile } from '../source/find-files.ts';
 import { storedProviders, type StoredObjects, type StoredProvider } from '../source/stored-objects.ts';
 import type { Schemas } from '../schema/schemas.ts';
@@ -16,24 +18,49 @@ export const storedEntryName = (id: string): string => `store/providers/${id}`;
 export function readStoredEntries(
   folder: string,
   stored: StoredObjects | undefined,
-  schemas: Schemas,
+  setup: EntrySetup,
 ): Promise<readonly ReadFile[]> {
-  return Promise.all(storedProviders(stored).map((one) => readEntry(folder, one, schemas)));
+  return Promise.all(storedProviders(stored).map((one) => readEntry(folder, one, setup)));
 }
 
-async function readEntry(folder: string, { id, value, problem }: StoredProvider, schemas: Schemas): Promise<ReadFile> {
-  const name = storedEntryName(id);
-  const found: FoundFile = { kind: 'catalog', name, path: join(folder, name), id };
+interface EntrySetup {
+  readonly schemas: Schemas;
+  /** An entry may name its shared credentials. */
+  readonly catalog: CatalogFile | undefined;
+}
+
+async function readEntry(
+  folder: string,
+  { id, value, problem }: StoredProvider,
+  { schemas, catalog }: EntrySetup,
+): Promise<ReadFile> {
+  const file = storedEntryName(id);
+  const found: FoundFile = { kind: 'catalog', name: file, path: join(folder, file), id };
   const { doc, secrets, unread = [] } = value;
   const sealed = Object.entries(secrets).map(([field, text]): [string, unknown] => [field, JSON.parse(text)]);
   const faked = unread.flatMap((field) => (field === 'secret_headers' ? [] : [[field, '${env:SEALED}']]));
   const fields = Object.fromEntries([...faked, ...sealed]) as Readonly<Record<string, unknown>>;
-  const text = JSON.stringify({ providers: [{ ...doc, ...fields, slug: id }] });
+  const name = String(doc['credentials']);
+  const shared = catalog?.credentials?.[name];
+  const credentials = shared && { [name]: shared };
+  const text = JSON.stringify({ credentials, providers: [{ ...doc, ...fields, slug: id }] }, inClear);
   const files = { read: async () => ({ text }), list: async () => ({ names: [], folders: [] }) };
   const how = unread.length > 0 ? { fakeMissing: true } : { lookup: SEALED_TEXT };
   const read = await readSettingsFile(found, { env: {}, files, schemas, ...how });
-  const unusable = problem === undefined ? [] : [aboutFile(found.path, `the entry cannot be used: ${problem}`)];
+  const why = problem ?? (shared && foreignAddress(doc, catalog));
+  const unusable = why === undefined ? [] : [aboutFile(found.path, `the entry cannot be used: ${why}`)];
   const diagnostics = [...unusable, ...read.diagnostics].map((one) => ({ ...one, severity: 'warning' as const }));
   // The text is no file.
-  return { ...read, diagnostics, paths: [], fakedNames: [], ...(problem !== undefined && { value: undefined }) };
+  return { ...read, diagnostics, paths: [], fakedNames: [], ...(why !== undefined && { value: undefined }) };
+}
+
+/** An admin may write where an entry calls: shared credentials go to the vendor, or where an entry of the file calls. */
+function foreignAddress({ provider, base_url: url }: StoredProvider['value']['doc'], file: CatalogFile) {
+  if (url === undefined || file.providers.some((one) => one.provider === provider && one.base_url === url)) return;
+  return 'it names shared credentials, and `base_url` is that of no entry of catalog.yaml of this provider';
+}
+
+function inClear(this: Readonly<Record<string, unknown>>, key: string, shown: unknown): unknown {
+  const own = this[key];
+  return own instanceof Secret ? own.reveal() : shown;
 }

@@ -68,7 +68,7 @@ export const SEALED_OF_ALERTS = ['url', 'secret'] as const;
 /** An entry of catalog.yaml. Every process needs its credentials, so it has them as they are; they are never shown. */
 interface StoredEntry {
   /** Without what is sealed. */
-  readonly doc: object;
+  readonly doc: Readonly<Record<string, unknown>>;
   /** The JSON text of each sealed field. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Sealed fields, for a command that checks settings, sends nothing, and opens no secret. */

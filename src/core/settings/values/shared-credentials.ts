@@ -10,6 +10,13 @@ const GOOGLES_OWN = ['application-default', 'metadata-server'];
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+interface SharingSetup {
+  readonly root: readonly Schema[];
+  readonly tree: SchemaTree;
+  /** Names that entries of the state store have. */
+  readonly usedElsewhere?: readonly unknown[] | undefined;
+}
+
 /**
  * Replaces `credentials: NAME` of each entry of catalog.yaml by the field of these credentials, before the file is
  * validated: an entry is valid with shared credentials if it is valid with the same ones of its own. The origins are copied
@@ -17,15 +24,14 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
  */
 export function shareCredentials(
   values: Values,
-  root: readonly Schema[],
-  tree: SchemaTree,
+  { root, tree, usedElsewhere = [] }: SharingSetup,
 ): { values: Values; problems: readonly Problem[] } {
   const { json } = values;
   if (!isObject(json) || !Array.isArray(json['providers'])) return { values, problems: [] };
   const shared = isObject(json['credentials']) ? json['credentials'] : {};
   const problems: Problem[] = [];
   const origins = new Map(values.origins);
-  const used = new Set<string>();
+  const used = new Set<unknown>(usedElsewhere);
   const entrySchemas = tree.child(tree.child(root, 'providers'), 0);
   const takes = (provider: unknown, field: string): boolean =>
     tree.child(entrySchemas, field, (property) => (property === 'provider' ? provider : undefined)).length > 0;
@@ -68,7 +74,7 @@ function unknownName(
   origin: ValueOrigin | undefined,
 ): Omit<Problem, 'path'> {
   const own = provider === 'vertex-ai' ? GOOGLES_OWN : [];
-  const allowed = [...own, 'a name in `credentials` of this file'];
+  const allowed = [...own, 'a name in `credentials` of catalog.yaml'];
   // The text may be a credential under the wrong key.
   const message = `\`credentials\` must be ${alternatives(allowed)}, not ${showValue(name, origin)}`;
   if (origin && origin.sources.length > 0) return { message };
@@ -76,7 +82,7 @@ function unknownName(
   return { message, ...(suggestion !== undefined && { suggestion }) };
 }
 
-function checkNames(shared: object, used: ReadonlySet<string>): readonly Problem[] {
+function checkNames(shared: object, used: ReadonlySet<unknown>): readonly Problem[] {
   return Object.keys(shared).flatMap((name): Problem[] => {
     const place = { path: ['credentials', name], on: 'key' } as const;
     if (GOOGLES_OWN.includes(name))

@@ -100,7 +100,8 @@ async function shower(call: Call): Promise<(entry: CatalogEntry) => object> {
       ...(place && { place }),
       ...(problem !== undefined && { problem }),
       etag: etagOf(entry, call),
-      spec: shownSpec(entry),
+      // The store's own names shared credentials, which are their values in the entry.
+      spec: { ...Object(shownSpec(entry)), ...(!place && call.objects.find('providers', slug)?.spec) },
       ...('base_url' in entry && entry.base_url !== undefined && { base_url: entry.base_url }),
       credential: credentialOf(entry),
       models: [...models],

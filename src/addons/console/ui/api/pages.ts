@@ -4,9 +4,9 @@ interface Page<Item> {
 }
 
 const LIMIT = 200;
-const MAX_PAGES = 10;
+const MAX_PAGES = 50;
 
-/** All items of a list, at most 2,000. */
+/** All items of a list, at most 10,000. */
 export async function allOf<Item>(
   read: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Item>>,
 ): Promise<readonly Item[]> {

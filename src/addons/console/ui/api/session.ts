@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { store, stored } from '../storage.ts';
 import type { ConsoleSession } from './shapes.ts';
 
 const HALF = 'gatehouse-csrf';
@@ -9,22 +10,8 @@ export const session = signal<ConsoleSession | undefined>(undefined);
 export const signInNeeded = signal(false);
 
 /** The half of the session that scripts hold; the other half is a cookie that they cannot read. Neither opens anything alone. */
-export function half(): string | null {
-  try {
-    return localStorage.getItem(HALF);
-  } catch {
-    return null;
-  }
-}
-
-export function keepHalf(value: string | undefined): void {
-  try {
-    if (value === undefined) localStorage.removeItem(HALF);
-    else localStorage.setItem(HALF, value);
-  } catch {
-    // Without storage the session ends with the page.
-  }
-}
+export const half = (): string | null => stored(HALF);
+export const keepHalf = (value: string | null): void => store(HALF, value);
 
 const waiting = new Set<() => void>();
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
-export type Tone = 'ok' | 'warning' | 'failed' | 'running' | 'plain';
+const TONES = ['ok', 'warning', 'failed', 'running', 'plain'] as const;
+export type Tone = (typeof TONES)[number];
 
 /** A state is a colour, a word and a dot: never a colour alone. */
 export const Chip = ({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
@@ -10,20 +11,12 @@ export const Chip = ({ tone, children }: { readonly tone: Tone; readonly childre
   </span>
 );
 
-const TONES: Readonly<Record<string, Tone>> = {
-  complete: 'ok',
-  success: 'ok',
-  closed: 'ok',
-  active: 'ok',
-  rescued: 'warning',
-  half_open: 'warning',
-  aborted: 'warning',
-  failed: 'failed',
-  error: 'failed',
-  open: 'failed',
-  expired: 'failed',
-  revoked: 'failed',
+const STATES: Readonly<Record<Tone, string>> = {
+  ok: 'complete success closed active',
+  warning: 'rescued half_open aborted',
+  failed: 'failed error open expired revoked',
   running: 'running',
+  plain: '',
 };
 
-export const toneOf = (state: string): Tone => TONES[state] ?? 'plain';
+export const toneOf = (state: string): Tone => TONES.find((tone) => STATES[tone].split(' ').includes(state)) ?? 'plain';

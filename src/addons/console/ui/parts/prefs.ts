@@ -1,22 +1,11 @@
 import { effect, signal } from '@preact/signals';
+import { store, stored } from '../storage.ts';
 
-/** A choice of this browser, remembered. A browser without storage forgets it with the page. */
+/** A choice of this browser, remembered. */
 function remembered<Value extends string>(name: string, values: readonly [Value, ...Value[]]) {
-  const stored = ((): string | null => {
-    try {
-      return localStorage.getItem(name);
-    } catch {
-      return null;
-    }
-  })();
-  const choice = signal<Value>(values.find((value) => value === stored) ?? values[0]);
-  effect(() => {
-    try {
-      localStorage.setItem(name, choice.value);
-    } catch {
-      // The choice holds until the page ends.
-    }
-  });
+  const known = stored(name);
+  const choice = signal<Value>(values.find((value) => value === known) ?? values[0]);
+  effect(() => store(name, choice.value));
   return choice;
 }
 

@@ -11,6 +11,14 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
 }
 
+/** The file and line of an object, or the store. */
+export const OWNER: Column<{ readonly owner: string }> = {
+  name: 'owner',
+  label: 'Where it is',
+  title: ({ owner }) => owner,
+  cell: ({ owner }) => <span class="mono third">{owner}</span>,
+};
+
 interface TableProps<Row> {
   readonly label: string;
   /** Class of the columns' widths. */

@@ -3,17 +3,18 @@ import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { address, setQuery } from '../../address.ts';
 import { Chip, toneOf } from '../../parts/chip.tsx';
-import { moment } from '../../parts/format.ts';
+import { count, moment } from '../../parts/format.ts';
 import { zone } from '../../parts/prefs.ts';
 import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Loads } from '../../parts/states.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { OWNER, Table, type Column } from '../../parts/table.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { CreateKey } from './create.tsx';
 import { KeyDetail } from './detail.tsx';
 import { NodeDetail } from './node.tsx';
 import { BudgetBar } from './budget.tsx';
 import { loadObjects } from './load.ts';
-import { filterTree, treeOf, type KeyNode } from './tree.ts';
+import { filterTree, spentShare, treeOf, type KeyNode } from './tree.ts';
 
 /** Organizations, their teams and keys, and what is left of their budgets. */
 export function Keys() {
@@ -33,7 +34,7 @@ export function Keys() {
         <SearchField label="Find a key, a team or an organization" />
       </header>
       <div class={`split${key !== null || node !== null ? ' open' : ''}`}>
-        <div class="body grow list">
+        <div class="list">
           <Loads state={load.state.value} retry={load.reload}>
             {(found) => (
               <Tree
@@ -44,9 +45,7 @@ export function Keys() {
             )}
           </Loads>
           {session.value?.features.store === false && (
-            <TurnOn lines={FEATURES.store}>
-              No store: budgets are not counted, and each change is a patch. Keep a store
-            </TurnOn>
+            <TurnOn feature="store">No store: budgets are not counted, and each change is a patch. Keep a store</TurnOn>
           )}
         </div>
         {key !== null && <KeyDetail key={key} id={key} budgets={data?.budgets ?? []} onChange={load.reload} />}
@@ -57,63 +56,68 @@ export function Keys() {
   );
 }
 
-const hrefOf = ({ kind, id }: KeyNode): string =>
-  kind === 'key' ? `#/keys?key=${encodeURIComponent(id)}` : `#/keys?node=${encodeURIComponent(`${kind}:${id}`)}`;
+const refOf = ({ kind, id }: KeyNode): string => `${kind}:${id}`;
 
-function Tree({
-  nodes,
-  total,
-  chosen,
-}: {
+/** @param ref `key:web`, `team:search` */
+const hrefOf = (ref: string): string =>
+  `#/keys?${new URLSearchParams(ref.startsWith('key:') ? { key: ref.slice(4) } : { node: ref })}`;
+
+const COLUMNS: readonly Column<KeyNode>[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    title: ({ id }) => id,
+    cell: (node) => (
+      <span style={{ paddingLeft: `${node.depth * 20}px` }}>
+        <a href={hrefOf(refOf(node))}>{node.id}</a> {node.kind !== 'key' && <span class="third">{node.kind}</span>}
+      </span>
+    ),
+  },
+  {
+    name: 'state',
+    label: 'State',
+    cell: ({ state }) => state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>,
+  },
+  { name: 'budget', label: 'Budget of the period', cell: ({ budgets }) => <Tightest budgets={budgets} /> },
+  {
+    name: 'used',
+    label: 'Last use',
+    cell: ({ kind, lastUsed: at }) =>
+      kind === 'key' && <span class="mono third">{at === undefined ? 'unknown' : moment(at, zone.value)}</span>,
+  },
+  OWNER,
+];
+
+/** The budget of which the least is left, and how many others there are. */
+function Tightest({ budgets }: Pick<KeyNode, 'budgets'>) {
+  const [first, ...others] = budgets.toSorted((one, other) => (spentShare(other) ?? 0) - (spentShare(one) ?? 0));
+  return (
+    <>
+      {first && <BudgetBar budget={first} />}
+      {others.length > 0 && <span class="third"> and {count(others.length)} more</span>}
+    </>
+  );
+}
+
+interface TreeProps {
   readonly nodes: readonly KeyNode[];
   readonly total: number;
   readonly chosen: string | null;
-}) {
-  if (nodes.length === 0)
-    return (
-      <Nothing total={total} noun="key" add={['Create a key', '#/keys?add=1']}>
-        An application calls with a key. Its team and its organization may have budgets and limits.
-      </Nothing>
-    );
-  return (
-    <table class="rows tree">
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th>State</th>
-          <th>Budget of the period</th>
-          <th>Last use</th>
-          <th>Where it is</th>
-        </tr>
-      </thead>
-      <tbody>
-        {nodes.map((node) => (
-          <NodeRow key={`${node.kind}:${node.id}`} node={node} isChosen={chosen === `${node.kind}:${node.id}`} />
-        ))}
-      </tbody>
-    </table>
-  );
 }
 
-function NodeRow({ node, isChosen }: { readonly node: KeyNode; readonly isChosen: boolean }) {
-  return (
-    <tr aria-current={isChosen ? 'true' : undefined} onClick={() => (location.hash = hrefOf(node))}>
-      <td style={{ paddingLeft: `${8 + node.depth * 20}px` }}>
-        <a href={hrefOf(node)} class="cut" title={node.id}>
-          {node.id}
-        </a>{' '}
-        {node.kind !== 'key' && <span class="third">{node.kind}</span>}
-      </td>
-      <td>{node.state !== undefined && <Chip tone={toneOf(node.state)}>{node.state}</Chip>}</td>
-      <td>
-        {node.budgets.map((budget) => (
-          <BudgetBar key={budget.id} budget={budget} />
-        ))}
-      </td>
-      <td class="mono third">
-        {node.kind === 'key' ? (node.lastUsed === undefined ? 'unknown' : moment(node.lastUsed, zone.value)) : ''}
-      </td>
-      <td class="mono third">{node.owner}</td>
-    </tr>
+const Tree = ({ nodes, total, chosen }: TreeProps) =>
+  nodes.length === 0 ? (
+    <Nothing total={total} noun="key" add={['Create a key', '#/keys?add=1']}>
+      An application calls with a key. Its team and its organization may have budgets and limits.
+    </Nothing>
+  ) : (
+    <Table
+      label="Keys, teams and organizations"
+      layout="keys"
+      columns={COLUMNS}
+      rows={nodes}
+      idOf={refOf}
+      selected={chosen}
+      onOpen={(ref) => void (location.hash = hrefOf(ref))}
+    />
   );
-}

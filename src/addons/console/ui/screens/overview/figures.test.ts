@@ -11,6 +11,7 @@ const series = (name: string, requests: number[], errors: number[]): PlotSeries 
   tokens_in: [],
   tokens_out: [],
   nano: requests.map((one) => one * 1e9),
+  unpriced: [],
   p50_ms: [],
   p95_ms: [],
   first_p95_ms: [],
@@ -43,7 +44,7 @@ describe('the overview', () => {
     expect(tableOf(times, [times], false)[0]?.values).toEqual([4]);
   });
 
-  it('says what is wrong now: a refused reload, an open breaker, a key that ends, a budget that is nearly spent', () => {
+  it('says what is wrong now: a refused reload, an open breaker, a key that ends, a budget that is nearly spent, a model without a price', () => {
     const wrong = wrongOf(
       {
         settings: {
@@ -106,6 +107,7 @@ describe('the overview', () => {
           },
         ],
       },
+      [series('m', [9], []), { ...series('own-model', [9], []), unpriced: [2, 0, 1] }],
       Date.parse('2026-11-28T12:00:00Z'),
     );
     expect(wrong.map(({ text }) => text)).toEqual([
@@ -113,6 +115,7 @@ describe('the overview', () => {
       'The breaker of c config.targets[0] (@s) is open: timeout.',
       'The key k ends in 2 days.',
       'The budget b of team:x is at 85 %.',
+      'The model own-model has no price: the cost of 3 requests is unknown.',
     ]);
   });
 

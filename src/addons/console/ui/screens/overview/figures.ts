@@ -1,10 +1,11 @@
 import type { ApiSchemas, BudgetObject, KeyObject, PlotSeries, ShownEntry } from '../../api/shapes.ts';
+import { plural } from '../../parts/format.ts';
 
 export const RANGES = { '1h': 3_600_000, '6h': 21_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type RangeName = keyof typeof RANGES;
 
 export type PlottedStats = ApiSchemas['stats'];
-type Counted = 'requests' | 'errors' | 'rescued' | 'cached' | 'tokens_in' | 'tokens_out' | 'nano';
+type Counted = Exclude<keyof PlotSeries, 'name' | 'p50_ms' | 'p95_ms' | 'first_p95_ms'>;
 
 export const total = (series: PlotSeries, name: Counted): number => series[name].reduce((sum, value) => sum + value, 0);
 
@@ -71,6 +72,8 @@ export interface Wrong {
 }
 
 const DAY_MS = 86_400_000;
+/** Lines of one cause that may be many. */
+const MOST = 5;
 
 export interface OverviewState {
   readonly settings: ApiSchemas['settings'] | undefined;
@@ -79,58 +82,62 @@ export interface OverviewState {
   readonly budgets: readonly BudgetObject[];
 }
 
+const wrong = (tone: Wrong['tone'], text: string, href = '#/'): Wrong => ({ tone, text, href });
+const query = (path: string, name: string, value: string): string =>
+  `#/${path}?${new URLSearchParams({ [name]: value })}`;
+
+type Diagnosed = { readonly file: string; readonly line?: number; readonly message: string };
+const atLine = ({ file, line, message }: Diagnosed): string =>
+  `${file}${line === undefined ? '' : `:${line}`}: ${message}`;
+
 /** Things that somebody should look at now, the worst first. */
-export function wrongOf({ settings, providers, keys, budgets }: OverviewState, now: number): readonly Wrong[] {
-  const reload = settings?.reload;
+export function wrongOf(
+  { settings, providers, keys, budgets }: OverviewState,
+  models: readonly PlotSeries[],
+  now: number,
+): readonly Wrong[] {
+  const { reload = null, warnings = [] } = settings ?? {};
   const refused = reload?.ok === false ? reload.diagnostics.filter(({ severity }) => severity === 'error') : [];
   return [
-    ...refused.map(({ file, line, message }): Wrong => ({
-      tone: 'failed',
-      text: `The last reload was refused: ${file}${line === undefined ? '' : `:${line}`}: ${message}`,
-      href: '#/',
-    })),
-    ...providers.flatMap(({ slug, targets }) =>
-      targets
-        .filter(({ health }) => health.some(({ state }) => state === 'open'))
-        .map(({ config, target, health }): Wrong => {
-          const open = health.find(({ state }) => state === 'open');
-          return {
-            tone: 'failed',
-            text: `The breaker of ${config} ${target} (@${slug}) is open${open?.last_error === undefined ? '' : `: ${open.last_error}`}.`,
-            href: `#/providers?entry=${encodeURIComponent(slug)}`,
-          };
-        }),
-    ),
-    ...keys.flatMap(({ id, spec, state }): readonly Wrong[] => {
-      const ends = Date.parse(String(Object(spec).expires_at ?? ''));
-      if (state !== 'active' || !(ends - now < 7 * DAY_MS)) return [];
-      return [
-        {
-          tone: 'warning',
-          text: `The key ${id} ends in ${Math.max(0, Math.ceil((ends - now) / DAY_MS))} days.`,
-          href: `#/keys?key=${encodeURIComponent(id)}`,
-        },
-      ];
-    }),
-    ...budgets.flatMap(({ id, node, cap, spent }): readonly Wrong[] => {
-      if (spent === null || cap <= 0 || spent / cap < 0.8) return [];
-      const share = Math.floor((spent / cap) * 100);
-      return [
-        {
-          tone: share >= 100 ? 'failed' : 'warning',
-          text: `The budget ${id} of ${node} is at ${share} %.`,
-          href: node.startsWith('key:')
-            ? `#/keys?key=${encodeURIComponent(node.slice(4))}`
-            : `#/keys?node=${encodeURIComponent(node)}`,
-        },
-      ];
-    }),
-    ...(settings?.warnings ?? []).slice(0, 5).map(({ file, line, message }): Wrong => ({
-      tone: 'warning',
-      text: `${file}${line === undefined ? '' : `:${line}`}: ${message}`,
-      href: '#/',
-    })),
+    ...refused.map(atLine).map((text) => wrong('failed', `The last reload was refused: ${text}`)),
+    ...providers.flatMap(openBreakers),
+    ...keys.flatMap((key) => endOf(key, now)),
+    ...budgets.flatMap(nearlySpent),
+    ...models
+      .filter((model) => total(model, 'unpriced') > 0)
+      .slice(0, MOST)
+      .map(unpriced),
+    ...warnings.slice(0, MOST).map((one) => wrong('warning', atLine(one))),
   ];
+}
+
+const openBreakers = ({ slug, targets }: ShownEntry): readonly Wrong[] =>
+  targets.flatMap(({ config, target, health }) => {
+    const open = health.find(({ state }) => state === 'open');
+    if (!open) return [];
+    const last = open.last_error === undefined ? '' : `: ${open.last_error}`;
+    const text = `The breaker of ${config} ${target} (@${slug}) is open${last}.`;
+    return [wrong('failed', text, query('providers', 'entry', slug))];
+  });
+
+function endOf({ id, spec, state }: KeyObject, now: number): readonly Wrong[] {
+  const left = Date.parse(spec.expires_at ?? '') - now;
+  if (state !== 'active' || !(left < 7 * DAY_MS)) return [];
+  const text = `The key ${id} ends in ${Math.max(0, Math.ceil(left / DAY_MS))} days.`;
+  return [wrong('warning', text, query('keys', 'key', id))];
+}
+
+function nearlySpent({ id, node, cap, spent }: BudgetObject): readonly Wrong[] {
+  if (spent === null || cap <= 0 || spent / cap < 0.8) return [];
+  const share = Math.floor((spent / cap) * 100);
+  const href = node.startsWith('key:') ? query('keys', 'key', node.slice(4)) : query('keys', 'node', node);
+  return [wrong(share >= 100 ? 'failed' : 'warning', `The budget ${id} of ${node} is at ${share} %.`, href)];
+}
+
+function unpriced(model: PlotSeries): Wrong {
+  const requests = plural(total(model, 'unpriced'), 'request');
+  const text = `The model ${model.name} has no price: the cost of ${requests} is unknown.`;
+  return wrong('warning', text, query('requests', 'model', model.name));
 }
 
 /** Steps that a new gateway needs, and whether each is done. */

@@ -10,7 +10,7 @@ import { Figures } from '../../parts/facts.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Loads, Problem } from '../../parts/states.tsx';
 import type { PlotLine, PlotProps } from '../../parts/plot.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import {
   firstSteps,
   highestOf,
@@ -23,6 +23,7 @@ import {
   type RangeName,
   type OverviewState,
   type PlottedStats,
+  type Wrong,
 } from './figures.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { loadOverview, loadState, type OverviewStats } from './load.ts';
@@ -72,7 +73,7 @@ function Watched({ stats, state }: { readonly stats: OverviewStats; readonly sta
   return (
     <div class="stack overview">
       {steps && Object.values(steps).includes(false) && <FirstSteps done={steps} />}
-      {state && <WrongNow state={state} />}
+      {state && <WrongNow wrong={wrongOf(state, stats.models.series, Date.now())} />}
       {whole && requests > 0 && <Figures of={figuresOf(whole)} layout="six" />}
       {whole && requests > 0 && <Plots stats={stats.whole} whole={whole} />}
       {requests > 0 && <Since stats={stats.whole} />}
@@ -99,15 +100,13 @@ function Since({ stats: { since, complete_since: complete } }: { readonly stats:
   if (complete === null || Date.parse(complete) <= Date.parse(since) || session.value?.features.store !== false)
     return null;
   return (
-    <TurnOn lines={FEATURES.store}>
-      Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store
-    </TurnOn>
+    <TurnOn feature="store">Nothing before {moment(complete, zone.value)} is counted. Keep counts in a store</TurnOn>
   );
 }
 
-function WrongNow({ state }: { readonly state: OverviewState }) {
-  const wrong = wrongOf(state, Date.now());
-  if (wrong.length === 0) return <p class="notice ok">Nothing is wrong now: settings, breakers, keys and budgets.</p>;
+function WrongNow({ wrong }: { readonly wrong: readonly Wrong[] }) {
+  if (wrong.length === 0)
+    return <p class="notice ok">Nothing is wrong now: settings, breakers, keys, budgets and prices.</p>;
   return (
     <section class="stack tight" aria-label="What is wrong now">
       <h2>What is wrong now</h2>

@@ -1,30 +1,19 @@
-import { signal, type Signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { refusalOf, stream } from '../../api/client.ts';
 import { asRefusal } from '../../api/load.ts';
 import type { ApiRefusal } from '../../api/client.ts';
 import { readEvents } from '../../api/sse.ts';
-import { NO_REPLY, withChunk, type PlayReply } from './conversation.ts';
+import { NO_REPLY, withChunk } from './conversation.ts';
 
-export interface Column {
-  readonly model: Signal<string>;
-  readonly reply: Signal<PlayReply>;
-  readonly state: Signal<'idle' | 'running' | 'done' | 'stopped' | 'failed'>;
-  readonly error: Signal<ApiRefusal | undefined>;
-  readonly firstMs: Signal<number | undefined>;
-  readonly totalMs: Signal<number | undefined>;
-  /** For Why. */
-  readonly requestId: Signal<string | undefined>;
-  start(call: object): void;
-  /** Ends the upstream call, too. */
-  stop(): void;
-}
+export type Column = ReturnType<typeof createColumn>;
 
-export function createColumn(named = ''): Column {
+export function createColumn(named = '') {
   const model = signal(named);
   const reply = signal(NO_REPLY);
-  const state = signal<Column['state']['value']>('idle');
+  const state = signal<'idle' | 'running' | 'done' | 'stopped' | 'failed'>('idle');
   const error = signal<ApiRefusal | undefined>(undefined);
   const [firstMs, totalMs] = [signal<number | undefined>(undefined), signal<number | undefined>(undefined)];
+  // For Why.
   const requestId = signal<string | undefined>(undefined);
   let running: AbortController | undefined;
   const run = async (call: object, aborting: AbortController): Promise<void> => {
@@ -48,7 +37,7 @@ export function createColumn(named = ''): Column {
     firstMs,
     totalMs,
     requestId,
-    start(call) {
+    start(call: object): void {
       running?.abort();
       const own = (running = new AbortController());
       reply.value = NO_REPLY;
@@ -66,7 +55,8 @@ export function createColumn(named = ''): Column {
         },
       );
     },
-    stop() {
+    /** Ends the upstream call, too. */
+    stop(): void {
       running?.abort();
       if (state.value === 'running') state.value = 'stopped';
     },

@@ -1,28 +1,8 @@
+/** The fields of a question, as they are typed: `tools` and `schema` are JSON texts. */
+const FIELDS = ['as', 'config', 'system', 'text', 'image', 'tools', 'schema', 'temperature', 'maxTokens'] as const;
 /** A question of a person, in the form of the Chat Completions API: the path translates it for every provider. */
-export interface PlayAsk {
-  readonly as: string;
-  readonly config: string;
-  readonly system: string;
-  readonly text: string;
-  readonly image: string;
-  /** JSON texts, as they are typed. */
-  readonly tools: string;
-  readonly schema: string;
-  readonly temperature: string;
-  readonly maxTokens: string;
-}
-
-export const NO_ASK: PlayAsk = {
-  as: '',
-  config: '',
-  system: '',
-  text: '',
-  image: '',
-  tools: '',
-  schema: '',
-  temperature: '',
-  maxTokens: '',
-};
+export type PlayAsk = Readonly<Record<(typeof FIELDS)[number], string>>;
+export const NO_ASK = Object.fromEntries(FIELDS.map((name) => [name, ''])) as PlayAsk;
 
 /** A text that is no JSON is told before anything is sent. */
 function parse(text: string, name: string): unknown {

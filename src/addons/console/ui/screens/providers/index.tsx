@@ -15,6 +15,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { duration, plural } from '../../parts/format.ts';
 import { Nothing, SearchField } from '../../parts/search-field.tsx';
 import { Action, Loads } from '../../parts/states.tsx';
+import { OWNER, Table, type Column } from '../../parts/table.tsx';
 import { AddProvider } from './add.tsx';
 import { createTestRun } from './test-run.ts';
 import { TestSteps } from './test-steps.tsx';
@@ -50,7 +51,7 @@ export function Providers() {
         {!adding && <SearchField label="Find an entry, a kind or a model" />}
       </header>
       <div class={`split${entry && !adding ? ' open' : ''}`}>
-        <div class="body grow list">
+        <div class={adding ? 'body grow' : 'list'}>
           <Loads state={list.state.value} retry={list.reload}>
             {(entries) =>
               adding ? (
@@ -99,6 +100,28 @@ const WORST = ['open', 'half_open', 'closed', 'not called'];
 const byHealth = (one: ShownEntry, other: ShownEntry): number =>
   WORST.indexOf(healthOf(one)) - WORST.indexOf(healthOf(other));
 
+const COLUMNS: readonly Column<ShownEntry>[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    title: ({ slug }) => slug,
+    cell: ({ slug }) => <a href={`#/providers?entry=${encodeURIComponent(slug)}`}>@{slug}</a>,
+  },
+  { name: 'kind', label: 'Kind', cell: ({ provider }) => provider },
+  {
+    name: 'credential',
+    label: 'Credential',
+    title: credentialText,
+    cell: (entry) => <span class="second">{credentialText(entry)}</span>,
+  },
+  {
+    name: 'health',
+    label: 'Health',
+    cell: (entry) => <Chip tone={toneOf(healthOf(entry))}>{healthOf(entry)}</Chip>,
+  },
+  OWNER,
+];
+
 function Entries({ entries, words, chosen }: EntriesProps) {
   const shown = entries
     .filter(({ slug, provider, models }) => [slug, provider, ...models].join(' ').includes(words))
@@ -110,38 +133,15 @@ function Entries({ entries, words, chosen }: EntriesProps) {
       </Nothing>
     );
   return (
-    <table class="rows entries">
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th>Kind</th>
-          <th>Credential</th>
-          <th>Health</th>
-          <th>Where it is</th>
-        </tr>
-      </thead>
-      <tbody>
-        {shown.map((entry) => (
-          <tr
-            key={entry.slug}
-            aria-current={entry.slug === chosen ? 'true' : undefined}
-            onClick={() => setQuery({ entry: entry.slug })}
-          >
-            <td>
-              <a class="cut" title={entry.slug} href={`#/providers?entry=${encodeURIComponent(entry.slug)}`}>
-                @{entry.slug}
-              </a>
-            </td>
-            <td>{entry.provider}</td>
-            <td class="second">{credentialText(entry)}</td>
-            <td>
-              <Chip tone={toneOf(healthOf(entry))}>{healthOf(entry)}</Chip>
-            </td>
-            <td class="mono third">{entry.owner}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Providers"
+      layout="entries"
+      columns={COLUMNS}
+      rows={shown}
+      idOf={({ slug }) => slug}
+      selected={chosen}
+      onOpen={(slug) => setQuery({ entry: slug })}
+    />
   );
 }
 

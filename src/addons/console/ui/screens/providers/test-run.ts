@@ -1,19 +1,13 @@
-import { signal, type Signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { refusalOf, stream, type ApiRefusal } from '../../api/client.ts';
 import { asRefusal } from '../../api/load.ts';
 import { readEvents } from '../../api/sse.ts';
 import type { ShownStep } from './entry.ts';
 
-export interface ShownRun {
-  readonly steps: Signal<readonly ShownStep[]>;
-  readonly state: Signal<'idle' | 'running' | 'good' | 'bad'>;
-  readonly error: Signal<ApiRefusal | undefined>;
-  start(body: object): void;
-  stop(): void;
-}
+export type ShownRun = ReturnType<typeof createTestRun>;
 
 /** A test of an entry, its steps as they come. */
-export function createTestRun(): ShownRun {
+export function createTestRun() {
   const steps = signal<readonly ShownStep[]>([]);
   const state = signal<'idle' | 'running' | 'good' | 'bad'>('idle');
   const error = signal<ApiRefusal | undefined>(undefined);
@@ -30,7 +24,7 @@ export function createTestRun(): ShownRun {
     steps,
     state,
     error,
-    start(body) {
+    start(body: object): void {
       running?.abort();
       const own = (running = new AbortController());
       steps.value = [];

@@ -12,7 +12,7 @@ import { useKeys } from '../../parts/shortcuts.ts';
 import { Demo } from '../../parts/demo.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Empty, Problem, Skeleton, useNow } from '../../parts/states.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { Table } from '../../parts/table.tsx';
 import { COLUMNS, NARROW } from './columns.tsx';
 import { RequestDetail } from './detail.tsx';
@@ -215,9 +215,7 @@ function Foot({ store }: { readonly store: RequestStore }) {
       {now.features.records ? (
         `Records begin at ${moment(since, zone.value)}.`
       ) : (
-        <TurnOn lines={FEATURES.records}>
-          Records before {clock(since, zone.value)} are not kept. Keep them on disk
-        </TurnOn>
+        <TurnOn feature="records">Records before {clock(since, zone.value)} are not kept. Keep them on disk</TurnOn>
       )}
     </div>
   );

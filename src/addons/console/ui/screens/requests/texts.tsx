@@ -4,7 +4,7 @@ import { api, ask } from '../../api/client.ts';
 import { session } from '../../api/session.ts';
 import type { ShownExplanation, ShownRequest } from '../../api/shapes.ts';
 import { Action, Problem } from '../../parts/states.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 
 /** The texts of a request take a right of their own, and each reading is in the audit. */
 export function Texts({ request }: { readonly request: ShownRequest }) {
@@ -20,7 +20,7 @@ export function Texts({ request }: { readonly request: ShownRequest }) {
     shown.value = JSON.stringify(targets[0]?.body ?? null, null, 2);
   });
   if (id === undefined)
-    return <TurnOn lines={FEATURES.explain}>Its texts are not kept. Keep those of the last 100 requests</TurnOn>;
+    return <TurnOn feature="explain">Its texts are not kept. Keep those of the last 100 requests</TurnOn>;
   return (
     <>
       <p class="row">

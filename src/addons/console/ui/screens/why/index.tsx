@@ -7,17 +7,14 @@ import { Loads } from '../../parts/states.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useKeys } from '../../parts/shortcuts.ts';
 import { Tests } from '../../parts/tests.tsx';
-import { FEATURES, TurnOn } from '../../parts/turn-on.tsx';
+import { TurnOn } from '../../parts/turn-on.tsx';
 import { loadFile, loadWhy, type WhyData } from './load.ts';
 import { stepsOf, type WhyStep } from './path.ts';
 import { TABS, TabPanel, type TabName } from './tabs.tsx';
 import { WhatIf } from './what-if.tsx';
 
 /** Which line of the settings sent a request where. */
-export function Why({ id }: { readonly id: string }) {
-  if (id === '') return <WhatIf />;
-  return <WhyRequest id={id} />;
-}
+export const Why = ({ id }: { readonly id: string }) => (id === '' ? <WhatIf /> : <WhyRequest id={id} />);
 
 function WhyRequest({ id }: { readonly id: string }) {
   const load = useLoad(id, (signal) => loadWhy(id, signal));
@@ -169,7 +166,7 @@ function NotKept({ data }: { readonly data: WhyData }) {
           ? 'the places are those of its settings.'
           : 'and its settings have changed since.'}
       </p>
-      {explain !== 'all' && <TurnOn lines={FEATURES.explain}>Keep the last 100 requests of each process</TurnOn>}
+      {explain !== 'all' && <TurnOn feature="explain">Keep the last 100 requests of each process</TurnOn>}
     </div>
   );
 }

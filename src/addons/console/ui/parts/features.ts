@@ -1,0 +1,6 @@
+/** Lines of server.yaml that turn a feature on. */
+export const FEATURES = {
+  store: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }',
+  records: 'state:\n  store: { type: sqlite, dir: /var/lib/gatehouse/state }\n  records: { days: 7 }',
+  explain: 'admin:\n  explain: all',
+} as const;
