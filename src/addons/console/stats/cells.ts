@@ -1,5 +1,5 @@
 import { STATS_DIMENSIONS, type StatsDimension } from '../../../core/process/console-port.ts';
-import { totalCost } from '../../../core/record/costs.ts';
+import { totalCost, type UnknownCost } from '../../../core/record/costs.ts';
 import type { RequestRecord } from '../../../core/record/record.ts';
 
 /** Figures that are added up. `unpriced`: requests whose model has no price. */
@@ -36,10 +36,8 @@ export function dimensionsOf(record: RequestRecord): readonly string[] {
 }
 
 /** Where nothing was counted, a price is of no use; the simulator costs nothing. */
-function isUnpriced(attempts: RequestRecord['attempts']): boolean {
-  const unknown = totalCost(attempts)?.unknown;
-  return unknown !== undefined && unknown !== 'usage' && attempts.at(-1)?.place?.semconvName !== 'simulator';
-}
+const lacksPrice = (unknown: UnknownCost, attempts: RequestRecord['attempts']): boolean =>
+  unknown !== 'usage' && attempts.at(-1)?.place?.semconvName !== 'simulator';
 
 export function count(cell: Cell, record: RequestRecord): void {
   const { attempts, cache, durationMs, firstContentMs } = record;
@@ -48,8 +46,9 @@ export function count(cell: Cell, record: RequestRecord): void {
   const usage = attempts.findLast(({ answered }) => answered)?.usage;
   cell.tokensIn += usage?.input ?? 0;
   cell.tokensOut += usage?.output ?? 0;
-  cell.nano += totalCost(attempts)?.nano ?? 0;
-  if (isUnpriced(attempts)) cell.unpriced += 1;
+  const { nano = 0, unknown } = totalCost(attempts) ?? {};
+  cell.nano += nano;
+  if (unknown !== undefined && lacksPrice(unknown, attempts)) cell.unpriced += 1;
   const bucket = bucketOf(durationMs);
   cell.ms[bucket] = (cell.ms[bucket] ?? 0) + 1;
   if (firstContentMs === undefined) return;
