@@ -136,7 +136,7 @@ describe('statistics', () => {
     }
     expect(sum(by.failed.errors)).toBe(sum(by.failed.requests));
     expect(by.complete.p95_ms.some((ms: number | null) => ms !== null && ms > 0)).toBe(true);
-    // Nobody asks for a price of the simulator.
+    // The statistics ask for no price of the simulator.
     const unpriced = all.filter((one) => one.provider === 'openai' && one.state === 'complete').length;
     expect([sum(by.complete.unpriced), all.some((one) => one.provider === 'free')]).toEqual([unpriced, true]);
     const one = (await get('/stats?by=key&state=failed&step_s=300')).json;

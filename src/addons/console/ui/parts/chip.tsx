@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-const TONES = ['ok', 'warning', 'failed', 'running', 'plain'] as const;
-export type Tone = (typeof TONES)[number];
+export type Tone = 'ok' | 'warning' | 'failed' | 'running' | 'plain';
 
 /** A state is a colour, a word and a dot: never a colour alone. */
 export const Chip = ({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
@@ -11,12 +10,12 @@ export const Chip = ({ tone, children }: { readonly tone: Tone; readonly childre
   </span>
 );
 
-const STATES: Readonly<Record<Tone, string>> = {
-  ok: 'complete success closed active',
-  warning: 'rescued half_open aborted',
-  failed: 'failed error open expired revoked',
-  running: 'running',
-  plain: '',
-};
+const STATES: readonly (readonly [Tone, readonly string[]])[] = [
+  ['ok', ['complete', 'success', 'closed', 'active']],
+  ['warning', ['rescued', 'half_open', 'aborted']],
+  ['failed', ['failed', 'error', 'open', 'expired', 'revoked']],
+  ['running', ['running']],
+];
+const TONES = new Map(STATES.flatMap(([tone, states]) => states.map((state) => [state, tone] as const)));
 
-export const toneOf = (state: string): Tone => TONES.find((tone) => STATES[tone].split(' ').includes(state)) ?? 'plain';
+export const toneOf = (state: string): Tone => TONES.get(state) ?? 'plain';

@@ -12,7 +12,9 @@ export interface EntryField {
 
 /** Fields that a first entry may need, in the order of a form. Others are for the file. */
 const SHOWN =
-  'base_url project_id region service_account api_key deployments api_version organization project allow_insecure models';
+  'base_url project_id region service_account api_key deployments api_version organization project allow_insecure models'.split(
+    ' ',
+  );
 
 const RARE: ReadonlySet<string> = new Set(['api_version', 'organization', 'project', 'allow_insecure', 'deployments']);
 
@@ -84,7 +86,7 @@ export function fieldsOf({ schema, secrets, kind, name: offered }: OfferedKind):
     {};
   const isNeeded = (name: string): boolean =>
     [...(entry.required ?? []), ...(entry['x-filled'] ?? []), ...basic].includes(name);
-  return SHOWN.split(' ').flatMap((name) => {
+  return SHOWN.flatMap((name) => {
     const property = entry.properties?.[name];
     if (!property) return [];
     const found = resolve(property);
