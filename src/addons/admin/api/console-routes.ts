@@ -95,7 +95,7 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
     path: '/stream',
     summary: 'Stream requests as they end',
     description:
-      'Server-sent events: `line` (a line of `GET /requests`; its id is for `Last-Event-ID`), `gap` (`missed`: lines that are not sent), `settings`, `boot`. A comment comes every 10 s. At most 20 streams, each of 100 lines a second.',
+      'Server-sent events: `line` (a line of `GET /requests`; its id is for `Last-Event-ID`), `gap` (`missed`: lines that are not sent), `settings`, `boot`. A comment comes every 10 s. At most 20 streams, each of 50 lines a second.',
     query: ['topics', ...REQUEST_FILTERS],
     streams: 'text/event-stream',
     answer: 'stream_event',
