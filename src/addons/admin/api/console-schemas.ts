@@ -195,6 +195,10 @@ export const CONSOLE_ANSWERS = {
     description: text('What it is.'),
     schema: { description: 'JSON Schema of an entry, with everything that it refers to.', type: 'object' },
     secrets: list({ type: 'string' }, { description: 'Fields that are secrets.' }),
+    shared: list(
+      { type: 'string' },
+      { description: 'Names in `credentials` of catalog.yaml that such an entry takes.' },
+    ),
   }),
   provider: object(
     {

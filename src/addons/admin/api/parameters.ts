@@ -22,7 +22,7 @@ const flag = (description: string): Parameter => parameter(description, { type: 
 const time = (description: string): Parameter => parameter(description, { type: 'string', format: 'date-time' });
 const dimension = (what: string): Parameter => ({ ...text(`Only ${what}. May occur up to 20 times.`), many: true });
 
-const MAX_LIMIT = 200;
+const MAX_LIMIT = 1000;
 const DEFAULT_LIMIT = 50;
 const WORD = { maxLength: 64 } as const;
 

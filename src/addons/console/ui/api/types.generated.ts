@@ -2954,6 +2954,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   [k: string]: unknown
   }
   secrets: string[]
+  shared: string[]
   }
   export interface TestProvider {
   slug?: string
