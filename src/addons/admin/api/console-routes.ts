@@ -103,7 +103,8 @@ export const CONSOLE_ROUTES: Readonly<Record<ConsoleOperation, AdminRoute>> = {
   'stats.get': read({
     path: '/stats',
     summary: 'Show counts, tokens, cost and durations as series of time',
-    description: 'Steps of 10 s are kept for an hour, of 60 s for 48 hours, of 300 s for 35 days with a state store.',
+    description:
+      'Steps of 10 s are kept for an hour, of 60 s for 48 hours, of 300 s for 35 days with a state store; longer steps are sums of these.',
     query: ['from', 'to', 'step_s', 'by', 'state', 'error', 'key', 'team', 'config', 'provider', 'model'],
     answer: 'stats',
   }),

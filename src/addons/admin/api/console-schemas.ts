@@ -123,6 +123,7 @@ const DIAGNOSTIC = object(
 );
 
 const PATCH = {
+  folder: text('The folder of the settings on the machine of the gateway.'),
   file: text('The file that it changes.', { examples: ['catalog.yaml'] }),
   patch: text('A unified diff. `git apply` takes it in the folder of the settings.'),
   apply: list({ type: 'string' }, { description: 'Commands, one after the other.' }),

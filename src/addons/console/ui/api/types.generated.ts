@@ -1901,7 +1901,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   query?: {
   from?: string
   to?: string
-  step_s?: ("10" | "60" | "300")
+  step_s?: ("10" | "60" | "300" | "1800" | "7200")
   by?: string
   state?: ("running" | "complete" | "rescued" | "failed" | "aborted")
   /**
@@ -2974,6 +2974,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   }
   export interface Draft {
+  folder: string
   file: string
   patch: string
   apply: string[]
@@ -2988,6 +2989,7 @@ export declare namespace Api {  export type TeamsBudgets = Budget[]
   }
   export interface KeyDraft {
   key: string
+  folder: string
   file: string
   patch: string
   apply: string[]
