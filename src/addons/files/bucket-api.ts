@@ -112,8 +112,9 @@ export abstract class BucketApi {
   }
 }
 
+/** Errors have a status too. */
 export const isReply = (outcome: unknown): outcome is SmallReply =>
-  isObject(outcome) && typeof outcome['status'] === 'number';
+  isObject(outcome) && !(outcome instanceof Error) && typeof outcome['status'] === 'number';
 
 export const isTransient = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 

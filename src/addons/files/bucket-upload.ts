@@ -42,10 +42,11 @@ export abstract class BucketUpload implements FileUpload {
   }
 
   async publish(...args: Parameters<FileUpload['publish']>): Promise<StoredFile> {
+    const bytes = this.stored + this.filled;
     this.#state = 'ending';
     await this.send(true);
     this.#state = 'complete';
-    const file = await this.#end.publish(this.stored, ...args);
+    const file = await this.#end.publish(bytes, ...args);
     this.#state = 'over';
     return file;
   }

@@ -101,7 +101,9 @@ export class S3Api extends BucketApi {
         yield { name: name.slice(prefix.length), bytes, modifiedAt, is };
       }
       if (textOf(xml, 'IsTruncated') !== 'true') return;
-      token = textOf(xml, 'NextContinuationToken');
+      const next = textOf(xml, 'NextContinuationToken');
+      if (next === undefined || next === token) throw this.failed('its listing does not go on');
+      token = next;
     }
   }
 

@@ -1,7 +1,7 @@
 import { UPLOAD_LIFE_MS, type StoredFile } from '../../../core/kernel/index.ts';
 import { totalIn } from '../bucket-api.ts';
 import { CHUNK } from '../bucket-upload.ts';
-import { cleanName, createdAt, isOver } from '../file-ids.ts';
+import { createdAt, isOver } from '../file-ids.ts';
 import type { ContinuedUpload, FileEntry, FileStore, FileUpload, SweptStore } from '../file-store.ts';
 import { fileName, pendingName, readObjectName } from './object-names.ts';
 import { S3Api, type S3Setup } from './s3-api.ts';
@@ -41,9 +41,11 @@ export class S3FileStore implements FileStore {
     if (status === 404) return undefined;
     if ((totalIn(headers) ?? entry.bytes) !== entry.bytes)
       throw this.#api.failed(`the object of ${entry.id} is not as long as its listing says`);
-    const filename = Buffer.from(headers['x-amz-meta-filename'] ?? '', 'base64url').toString('utf8');
-    const mime = headers['content-type'] ?? 'application/octet-stream';
-    return { ...entry, filename: cleanName(filename), mime, createdAt: createdAt(entry.id) };
+    const { 'x-amz-meta-filename': name, 'content-type': mime } = headers;
+    if (name === undefined || mime === undefined)
+      throw this.#api.failed(`the object of ${entry.id} has lost its details`);
+    const filename = Buffer.from(name, 'base64url').toString('utf8');
+    return { ...entry, filename, mime, createdAt: createdAt(entry.id) };
   }
 
   async find(owner: string, id: string): Promise<StoredFile | undefined> {

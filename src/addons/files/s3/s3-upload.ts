@@ -46,14 +46,16 @@ export class S3Upload extends BucketUpload {
   }
 
   protected override async send(last: boolean): Promise<void> {
-    if (last && this.#uploadId === undefined) await this.#api.put(this.#name, this.chunk.subarray(0, this.filled));
-    else {
-      this.#uploadId ??= await this.#begin();
-      if (this.filled > 0) this.#etags.push(await this.#part(this.#uploadId));
-      if (last) await this.#join(this.#uploadId);
+    // What is no part stays in the chunk: a later request may have to send it again.
+    if (last && this.#uploadId === undefined) {
+      await this.#api.put(this.#name, this.chunk.subarray(0, this.filled));
+      return;
     }
+    this.#uploadId ??= await this.#begin();
+    if (this.filled > 0) this.#etags.push(await this.#part(this.#uploadId));
     this.stored += this.filled;
     this.filled = 0;
+    if (last) await this.#join(this.#uploadId);
   }
 
   protected override async abandon(): Promise<void> {
