@@ -226,10 +226,9 @@ describe('a store of S3 that fails', () => {
   });
 
   it('that has less than was sent keeps no file', async () => {
-    s3.script = ({ does, key }) => {
-      const object = s3.objects.get(key.replace(/\/$/, ''));
+    s3.script = ({ does }) => {
       if (does === 'LIST') for (const one of s3.objects.values()) one.bytes = one.bytes.subarray(0, 5);
-      return object && undefined;
+      return undefined;
     };
     const { status, body } = await upload(gateway, {});
     expect([status, body.error?.message]).toEqual([502, expect.stringContaining('not as long as what was sent')]);
@@ -241,7 +240,7 @@ describe('a store of S3 that fails', () => {
     let reads = 0;
     s3.script = ({ does, key }) => {
       const object = s3.objects.get(key);
-      if (does === 'GET' && (reads += 1) === 2 && object) s3.objects.set(key, { ...object, etag: '"other"' });
+      if (does === 'GET' && (reads += 1) === 3 && object) s3.objects.set(key, { ...object, etag: '"other"' });
       return undefined;
     };
     await expect(contentOf(body.id)).rejects.toThrow();
