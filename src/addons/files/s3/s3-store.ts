@@ -9,7 +9,7 @@ import { S3Pieces } from './s3-pieces.ts';
 import { isUploadId, S3Upload } from './s3-upload.ts';
 import { elementsOf, textOf } from './xml.ts';
 
-/** What is unfinished so long after its beginning belongs to no upload; clocks may differ by minutes. */
+/** Parts and objects that are unfinished so long after their beginning belong to no upload; clocks may differ by minutes. */
 const REMAINS_MS = UPLOAD_LIFE_MS + 60 * 60 * 1000;
 /** An error of the store is longer than the byte that is asked for. */
 const LOOK_BYTES = 16 * 1024;

@@ -5,7 +5,7 @@ import { textOf } from './xml.ts';
 /** Only the last part of an upload may be smaller (docs/protocols/files.md#s3). */
 const LEAST_PART = 5 * 1024 * 1024;
 
-/** What the store has of an upload, and the bytes that are no part yet. */
+/** The parts of an upload that the store has, and the bytes that are no part yet. */
 export interface S3Parts {
   /** Undefined: there is no part yet. */
   readonly uploadId: string | undefined;
@@ -46,7 +46,7 @@ export class S3Upload extends BucketUpload {
   }
 
   protected override async send(last: boolean): Promise<void> {
-    // What is no part stays in the chunk: a later request may have to send it again.
+    // The chunk keeps the file: if it does not become visible, a later request sends it again.
     if (last && this.#uploadId === undefined) {
       await this.#api.put(this.#name, this.chunk.subarray(0, this.filled));
       return;
