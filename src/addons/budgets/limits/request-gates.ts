@@ -38,6 +38,14 @@ export class RequestGates implements RateGates {
     return new RequestGates(this.#setup, false);
   }
 
+  fetch(exchange: Exchange, of?: 'tokens' | Attempt): Promise<unknown> | undefined {
+    const { gates } = this.#setup;
+    if (of === undefined) return gates.fetch(this.#callerGates(exchange), true, 0);
+    if (of !== 'tokens') return gates.fetch(this.#targetGates(exchange, of), true, estimateOf(exchange));
+    const { limits } = exchange;
+    return limits instanceof EnteredLimits ? gates.fetch(limits.ticket.gates, false, estimateOf(exchange)) : undefined;
+  }
+
   enter(exchange: Exchange): GatewayError | undefined {
     const { gates, clock } = this.#setup;
     const own = this.#callerGates(exchange);
