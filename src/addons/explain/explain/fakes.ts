@@ -155,6 +155,8 @@ function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): Reply
   let refused: CachedReply | undefined;
   return {
     ...cache,
+    // Explain opens no connection.
+    findFar: undefined,
     // The cache plugin calls this when it builds the key, with the attempt's state at this time; a later plugin may
     // change the body.
     spoken(exchange) {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { ServerFile } from '../../../../schemas/types.generated.ts';
 import type { Secret } from '../../../plugin/index.ts';
 import type { RestartOnly } from '../../../core/process/restart-only.ts';
+import type { Report } from '../../../core/kernel/report.ts';
 import type { Check } from '../../../core/settings/checks/check.ts';
 import { isLoopback } from '../../../core/settings/compile/networks.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
@@ -61,30 +62,30 @@ const isInstalled = (): boolean => {
   }
 };
 
-export const checkShared: Check = () => ({
-  server(file, report) {
-    const shared = writtenIn(file);
-    if (!shared) return;
-    const path = ['state', 'shared'];
-    if (!isInstalled())
-      report({
-        path: [...path, 'type'],
-        message: `\`${shared.type}\` needs the package ${PACKAGE}, which is not installed beside the gateway: \`npm install ${PACKAGE}@6\``,
-      });
-    const address = addressIn(shared.url);
-    if (!address)
-      report({
-        path: [...path, 'url'],
-        message: 'the address must look like "rediss://USER:PASSWORD@HOST:6379/0", or "redis://HOST:6379" without TLS',
-      });
-    else if (!address.tls && !isLoopback(address.host))
-      report({
-        path: [...path, 'url'],
-        severity: 'warning',
-        message: 'without TLS the password and what is shared cross the network in clear text: use `rediss://`',
-      });
-  },
-});
+export const checkShared: Check = () => ({ server: (file, report) => checkFile(file, report, isInstalled()) });
+
+export function checkFile(file: ServerFile, report: Report, installed: boolean): void {
+  const shared = writtenIn(file);
+  if (!shared) return;
+  const path = ['state', 'shared'];
+  if (!installed)
+    report({
+      path: [...path, 'type'],
+      message: `\`${shared.type}\` needs the package ${PACKAGE}, which is not installed beside the gateway: \`npm install ${PACKAGE}@6\``,
+    });
+  const address = addressIn(shared.url);
+  if (!address)
+    report({
+      path: [...path, 'url'],
+      message: 'the address must look like "rediss://USER:PASSWORD@HOST:6379/0", or "redis://HOST:6379" without TLS',
+    });
+  else if (!address.tls && !isLoopback(address.host))
+    report({
+      path: [...path, 'url'],
+      severity: 'warning',
+      message: 'without TLS the password and what is shared cross the network in clear text: use `rediss://`',
+    });
+}
 
 /** Undefined: it is no such address. No error shows the text, which has a password in it. */
 export function addressIn(url: Secret): Address | undefined {
