@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { startTestGateway, type TestGateway, type TestSettings } from '../support/gateway.ts';
+import { startTestGateway, until, type TestGateway, type TestSettings } from '../support/gateway.ts';
 import { startRedis, type RedisServer } from '../support/redis.ts';
 import { entriesFor, startUpstream, type Script, type ScriptedUpstream } from '../support/upstream.ts';
 
@@ -12,6 +12,8 @@ interface FleetSetup extends TestSettings {
   readonly state?: object;
   /** Flags of redis-server. */
   readonly flags?: readonly string[];
+  /** The server refuses the gateways. */
+  readonly isRefused?: boolean;
   /** The address that the gateways use. */
   readonly url?: (redis: RedisServer) => string;
 }
@@ -25,7 +27,7 @@ export interface Fleet {
 
 /** Two gateways with the same settings before one upstream and one server; all end with the test. */
 export async function startFleet(script: Script, setup: FleetSetup = {}): Promise<Fleet> {
-  const { limits, state, flags, url, server, ...settings } = setup;
+  const { limits, state, flags, url, isRefused, server, ...settings } = setup;
   const redis = await startRedis(flags);
   onTestFinished(() => redis.stop());
   const upstream = await startUpstream(script);
@@ -48,7 +50,10 @@ export async function startFleet(script: Script, setup: FleetSetup = {}): Promis
     onTestFinished(() => gateway.close());
     return gateway;
   };
-  return { redis, upstream, a: await start(), b: await start() };
+  const [a, b] = [await start(), await start()];
+  for (const one of isRefused ? [] : [a, b])
+    await until(async () => (await metricOf(one, 'gatehouse_shared_up')) === 1, 'the server answers');
+  return { redis, upstream, a, b };
 }
 
 export interface Answer {

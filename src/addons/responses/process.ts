@@ -34,6 +34,7 @@ export function openResponses({ clock, metrics, shared, port }: PartTools): Proc
       terminate: () => sockets.terminate(),
     },
     dry: () => sourceOf(store, new OpenSockets()),
+    isolated: () => sourceOf(() => own, new OpenSockets()),
   };
 }
 

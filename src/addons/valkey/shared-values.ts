@@ -24,7 +24,9 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local function drop(name)
   redis.call('ZREM', KEYS[1], name)
-  redis.call('HINCRBY', KEYS[2], '', -tonumber(redis.call('HGET', KEYS[2], name) or '0'))
+  local bytes = redis.call('HGET', KEYS[2], name)
+  if not bytes then return end
+  redis.call('HINCRBY', KEYS[2], '', '-' .. bytes)
   redis.call('HDEL', KEYS[2], name)
 end
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 1000)) do drop(name) end

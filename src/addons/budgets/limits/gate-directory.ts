@@ -17,7 +17,7 @@ export interface Limited {
 }
 
 /** With whom limits are shared. */
-export interface Sharing {
+interface Sharing {
   readonly processes: number;
   /** Undefined: each process has an equal part. */
   readonly fleet: FleetLimits | undefined;

@@ -27,7 +27,7 @@ interface AskOptions {
 }
 
 /** The engine did not get the command: it is away. */
-export class EngineAway extends Error {}
+class EngineAway extends Error {}
 
 /**
  * Valkey or Redis over one connection. After five failures in a row, or when the connection is lost, it is away: nothing waits for it
@@ -172,7 +172,7 @@ export const isUnknownScript = (error: unknown): boolean =>
  * The kind of an error. Never its message: an engine without HELLO repeats the command that it refuses, with the password
  * (`ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`).
  */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
   if (error instanceof TooSlow) return 'no answer in time';

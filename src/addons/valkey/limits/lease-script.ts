@@ -4,7 +4,7 @@ import { Script } from '../engine/script.ts';
 export const MEMBER_TTL_MS = 10_000;
 
 /** Arguments of each limit. */
-export const ARGUMENTS = 7;
+const ARGUMENTS = 7;
 
 /**
  * Counts this process among those that share the limits, and asks for its parts of them. The clock is the engine's.

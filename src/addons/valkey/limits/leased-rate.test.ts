@@ -79,7 +79,8 @@ class Fleet {
   #ask(limit: Leased): void {
     const [got, left] = this.#bucket.lease(limit.question(false), this.now);
     const isLost = this.#isLost();
-    const at = this.now + (isLost ? 100 : this.#delay());
+    // Answers come in the order of their questions, over one connection.
+    const at = this.now + this.#delay();
     const act = (): void => {
       if (isLost) limit.unanswered();
       else limit.answered(got, left);

@@ -7,7 +7,7 @@ export interface Leased extends SharedPart {
   readonly isIdle: boolean;
   /** A second has passed. */
   tick(): void;
-  /** The arguments of the script, `ARGUMENTS` of them. What is given back is not used any more. @param leaving everything is */
+  /** Seven arguments of the script. What is given back is not used any more. @param leaving everything is */
   question(leaving: boolean): readonly (string | number)[];
   answered(got: number, left: number): void;
   /** The question may have arrived or not. */

@@ -7,7 +7,7 @@ import type { Check } from '../../../core/settings/checks/check.ts';
 import { isLoopback } from '../../../core/settings/compile/networks.ts';
 import { valueAt } from '../../../core/settings/schema/pointer.ts';
 
-export interface SharedSettings {
+interface SharedSettings {
   readonly type: 'valkey' | 'redis';
   readonly url: Secret;
   /** In front of the names of all keys. */
