@@ -30,12 +30,12 @@ export function describeWithRedis(title: string, tests: () => void): void {
   else describe.skip(`${title} (skipped without redis-server: apt-get install redis-server)`, tests);
 }
 
-/** A server on loopback with a folder of its own, which keeps nothing on disk. @param flags further ones of redis-server */
-export async function startRedis(flags: readonly string[] = []): Promise<RedisServer> {
+/** A server on loopback with a folder of its own, which keeps nothing on disk. @param flags further ones of redis-server, by its port */
+export async function startRedis(flags: (port: number) => readonly string[] = () => []): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'));
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-  const start = (): Promise<ChildProcess> => ready(spawn('redis-server', [...args, ...flags], { cwd: folder }));
+  const start = (): Promise<ChildProcess> => ready(spawn('redis-server', [...args, ...flags(port)], { cwd: folder }));
   let child = await start();
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -28,7 +28,7 @@ export interface Fleet {
 /** Two gateways with the same settings before one upstream and one server; all end with the test. */
 export async function startFleet(script: Script, setup: FleetSetup = {}): Promise<Fleet> {
   const { limits, state, flags, url, isRefused, server, ...settings } = setup;
-  const redis = await startRedis(flags);
+  const redis = await startRedis(() => flags ?? []);
   onTestFinished(() => redis.stop());
   const upstream = await startUpstream(script);
   onTestFinished(() => upstream.close());

@@ -1,6 +1,12 @@
-import { expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { connectClient } from '../../src/addons/valkey/engine/client.ts';
+import { addressIn } from '../../src/addons/valkey/settings/shared.ts';
+import { systemClock } from '../../src/core/kernel/system-clock.ts';
+import { Authority } from '../../src/core/settings/read/certificates.testkit.ts';
+import { Secret } from '../../src/plugin/index.ts';
+import { certificateFolder } from '../network/tls.testkit.ts';
 import { until, type TestGateway } from '../support/gateway.ts';
-import { describeWithRedis } from '../support/redis.ts';
+import { describeWithRedis, startRedis } from '../support/redis.ts';
 import { json, openaiReply, type Script } from '../support/upstream.ts';
 import { ask, chat, KEYS, metricOf, startFleet } from './gateways.ts';
 
@@ -100,5 +106,28 @@ describeWithRedis('the password of the server', () => {
     expect(shown).toContain('the shared engine is away');
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain('canary');
+  });
+});
+
+describeWithRedis('TLS to the server', () => {
+  const authority = new Authority();
+  afterAll(() => authority.close());
+
+  it('is verified unless the address is loopback', async () => {
+    const folder = certificateFolder();
+    folder.install(authority.issue());
+    const redis = await startRedis((port) => [
+      ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
+      ...['--tls-cert-file', folder.cert, '--tls-key-file', folder.key],
+    ]);
+    onTestFinished(() => redis.stop());
+    const address = addressIn(new Secret(`rediss://127.0.0.1:${redis.port}`))!;
+    expect(address.tls).toEqual({ verified: false });
+    const options = { clock: systemClock, limitMs: 30_000, onLost() {} };
+    const client = await connectClient(address, options);
+    expect(await client.send(['PING'], false)).toBe('PONG');
+    client.destroy();
+    const verified = connectClient({ ...address, tls: { verified: true } }, options);
+    await expect(verified).rejects.toMatchObject({ code: expect.stringMatching(/SELF_SIGNED|UNABLE_TO/) });
   });
 });

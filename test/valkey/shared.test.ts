@@ -119,7 +119,8 @@ describeWithRedis('what two gateways share', () => {
     const sentToFirst = (): number => upstream.seen.filter(({ url }) => url.includes('/chat/completions')).length;
     await chat(a, 'Hi');
     expect(sentToFirst()).toBe(1);
-    await until(() => b.gateway.targets().some((line) => /\bopen\b/.test(line)), 'B has heard of it');
+    const health = async (): Promise<string> => (await fetch(`${b.statusUrl}/readyz?verbose`)).text();
+    await until(async () => /\bopen\b/.test(await health()), 'B has heard of it');
     await chat(b, 'Hi');
     expect(sentToFirst()).toBe(1);
   });

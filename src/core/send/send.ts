@@ -63,7 +63,7 @@ export const gatedSender = (sender: Sender, gates: Pick<RateGates, 'enterTarget'
   async send(exchange, attempt) {
     // The gateway itself has the answer, and nothing is sent.
     if (attempt.outbound?.answer) return sender.send(exchange, attempt);
-    const asked = gates.fetch(exchange, attempt);
+    const asked = gates.fetch?.(exchange, attempt);
     if (asked) await asked;
     const ticket = gates.enterTarget(exchange, attempt);
     if (!ticket) return sender.send(exchange, attempt);

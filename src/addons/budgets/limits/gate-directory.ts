@@ -56,8 +56,8 @@ export class Gate {
 
   change(limits: Limits, processes: number, now: number): void {
     const { requests, tokens, concurrency } = (this.limits = limits);
-    this.requests = changed(this.requests, requests, processes, now, this.#shared('requests'));
-    this.tokens = changed(this.tokens, tokens, processes, now, this.#shared('tokens'));
+    this.requests = changed(this.requests, requests, { processes, now, shared: this.#shared('requests') });
+    this.tokens = changed(this.tokens, tokens, { processes, now, shared: this.#shared('tokens') });
     this.most = concurrency === undefined ? Infinity : Math.ceil(concurrency / processes);
     if (concurrency === undefined) this.places = undefined;
     else if (this.places) this.places.change(concurrency);
@@ -79,12 +79,17 @@ export class Gate {
   }
 }
 
+interface BucketChange {
+  readonly processes: number;
+  readonly now: number;
+  /** Undefined: no other gateway shares the rate. */
+  readonly shared: ((rate: Rate) => SharedPart) | undefined;
+}
+
 function changed(
   bucket: Bucket | undefined,
   rate: Rate | undefined,
-  processes: number,
-  now: number,
-  shared: ((rate: Rate) => SharedPart) | undefined,
+  { processes, now, shared }: BucketChange,
 ): Bucket | undefined {
   if (!rate) return undefined;
   const share = { count: rate.count / processes, perMs: rate.perMs };

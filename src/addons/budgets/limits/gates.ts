@@ -53,6 +53,11 @@ export class Gates implements GateTable {
     return this.#gates.size;
   }
 
+  /** Other gateways share the limits. */
+  get isShared(): boolean {
+    return this.#fleet() !== undefined;
+  }
+
   /** Applies an equal part of every limit. @param processes the number of processes of this gateway that share the limits */
   share(processes: number): void {
     this.#own = processes;

@@ -102,7 +102,7 @@ function takeNothing(gates: RateGates, limited: FakesSetup['limited']): RateGate
     return known && met.includes(known.code) ? known : undefined;
   };
   return {
-    fetch: () => undefined,
+    fetch: undefined,
     enter: (exchange) => then(looking.enter(exchange), ['limit_requests', 'limit_concurrency']),
     takeTokens: (exchange) => then(looking.takeTokens(exchange), ['limit_tokens']),
     enterTarget: (exchange, attempt) => looking.enterTarget(exchange, attempt),

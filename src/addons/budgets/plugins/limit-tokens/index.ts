@@ -27,7 +27,7 @@ export default definePlugin({
       return undefined;
     };
     return {
-      step: ({ exchange }) => gates.fetch(exchange, 'tokens')?.then(() => take(exchange)) ?? take(exchange),
+      step: ({ exchange }) => gates.fetch?.(exchange, 'tokens')?.then(() => take(exchange)) ?? take(exchange),
     };
   },
 });

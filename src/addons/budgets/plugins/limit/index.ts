@@ -22,7 +22,7 @@ export default definePlugin({
       return undefined;
     };
     return {
-      step: ({ exchange }) => gates.fetch(exchange)?.then(() => take(exchange)) ?? take(exchange),
+      step: ({ exchange }) => gates.fetch?.(exchange)?.then(() => take(exchange)) ?? take(exchange),
     };
   },
 });
