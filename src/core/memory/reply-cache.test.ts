@@ -164,7 +164,7 @@ describe('a store with replies of other gateways', () => {
     expect(store.find('other')?.bytes.toString()).toBe('other');
     expect(await store.findFar!('none')).toBeUndefined();
     expect(looked).toBe(2);
-    clock.advance(1000);
+    await clock.advance(1000);
     expect(store.find('other')).toBeUndefined();
   });
 
