@@ -1,5 +1,5 @@
 import type { AddOnParts } from '../../core/process/add-on-parts.ts';
-import { SHARED_METRICS } from './metrics.ts';
+import { SHARED_METRICS } from './engine/metrics.ts';
 import { openShared } from './process.ts';
 import { checkShared, SHARED_AT_START } from './settings/shared.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { PartTools, ProcessPart } from '../../core/process/process-part.ts';
-import { Engine } from './engine/engine.ts';
+import { SharedEngine } from './engine/engine.ts';
 import { SharedLimits } from './limits/shared-limits.ts';
-import { sharedFamilies } from './metrics.ts';
+import { sharedFamilies } from './engine/metrics.ts';
 import { Sealer } from './sealer.ts';
 import { addressIn, sharedOf } from './settings/shared.ts';
 import { SharedHealth } from './shared-health.ts';
@@ -15,7 +15,7 @@ export function openShared({ clock, log, metrics, role, settings }: PartTools): 
   const address = shared && addressIn(shared.url);
   if (!shared || !address) return {};
   const families = sharedFamilies(metrics);
-  const engine = new Engine({ address, clock, log, families });
+  const engine = new SharedEngine({ address, clock, log, families });
   const { prefix, encryptionKeys } = shared;
   const sealer = new Sealer(encryptionKeys);
   const process = randomBytes(8).toString('hex');

@@ -1,9 +1,9 @@
 import { isObject } from '../../formats/json/object.ts';
 import type { HealthLink, OpenedTarget } from '../../core/memory/ports.ts';
-import type { Engine } from './engine/engine.ts';
+import type { SharedEngine } from './engine/engine.ts';
 
 interface SharedHealthSetup {
-  readonly engine: Engine;
+  readonly engine: SharedEngine;
   readonly prefix: string;
   /** This run of the process. */
   readonly process: string;

@@ -2,9 +2,9 @@ import { isObject } from '../../formats/json/object.ts';
 import type { CachedReply } from '../../core/kernel/index.ts';
 import type { FarReplies } from '../../core/memory/ports.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { Engine } from './engine/engine.ts';
+import type { SharedEngine } from './engine/engine.ts';
 import { TooSlow, within } from './engine/within.ts';
-import type { SharedFamilies } from './metrics.ts';
+import type { SharedFamilies } from './engine/metrics.ts';
 import type { Sealer } from './sealer.ts';
 
 const LOOKUP_MS = 20;
@@ -15,7 +15,7 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
 interface SharedRepliesSetup {
-  readonly engine: Engine;
+  readonly engine: SharedEngine;
   readonly sealer: Sealer;
   readonly prefix: string;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OwnedValue, OwnedValues } from '../../core/ports/fleet-memory.ts';
-import type { Engine } from './engine/engine.ts';
+import type { SharedEngine } from './engine/engine.ts';
 import { Script } from './engine/script.ts';
 import type { Sealer } from './sealer.ts';
 
@@ -50,7 +50,7 @@ return 1
 `);
 
 interface SharedValuesSetup {
-  readonly engine: Engine;
+  readonly engine: SharedEngine;
   readonly sealer: Sealer;
   readonly prefix: string;
 }

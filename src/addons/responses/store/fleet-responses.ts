@@ -8,7 +8,7 @@ import { familyOf, itemsIn } from './response-places.ts';
 const LENGTH_BYTES = 4;
 
 /** Where an item is: in a response of known items, or among those of a family. */
-interface Place {
+interface ItemPlace {
   readonly response: string;
   readonly from?: number;
   readonly to?: number;
@@ -77,7 +77,7 @@ export class FleetResponses implements ResponseStore {
     return this.#values.remove(owner, nameOf(id));
   }
 
-  async #placesOf(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, Place>> {
+  async #placesOf(owner: string, ids: readonly string[]): Promise<ReadonlyMap<string, ItemPlace>> {
     if (ids.length === 0) return new Map();
     const names = [...new Set(ids.flatMap((id) => [itemName(id), familyName(id)]))];
     const values = await this.#values.find(owner, names);
@@ -85,7 +85,7 @@ export class FleetResponses implements ResponseStore {
     return new Map(
       ids.flatMap((id) => {
         const place = known.get(itemName(id)) ?? known.get(familyName(id));
-        return place ? [[id, JSON.parse(place.toString()) as Place] as const] : [];
+        return place ? [[id, JSON.parse(place.toString()) as ItemPlace] as const] : [];
       }),
     );
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../plugin/index.ts';
-import type { Address } from '../settings/shared.ts';
+import type { EngineAddress } from '../settings/shared.ts';
 import { within } from './within.ts';
 
 export type Argument = string | Buffer;
@@ -23,7 +23,7 @@ const MOST_WAITING = 10_000;
 
 /** Opens a connection and signs in. Most gateways share nothing and do not load the package. */
 export async function connectClient(
-  { host, port, tls, username, password, database }: Address,
+  { host, port, tls, username, password, database }: EngineAddress,
   { clock, limitMs, onLost }: ConnectOptions,
 ): Promise<Client> {
   const { createClient, RESP_TYPES } = await import('@redis/client');

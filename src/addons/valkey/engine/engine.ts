@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../plugin/index.ts';
-import type { Job, SharedFamilies } from '../metrics.ts';
-import type { Address } from '../settings/shared.ts';
+import type { Job, SharedFamilies } from './metrics.ts';
+import type { EngineAddress } from '../settings/shared.ts';
 import { connectClient, type Argument, type Client } from './client.ts';
 import { TooSlow, within } from './within.ts';
 
@@ -13,7 +13,7 @@ const MOST_FAILURES = 5;
 const PROBE_MS = 1000;
 
 interface EngineSetup {
-  readonly address: Address;
+  readonly address: EngineAddress;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'info'>;
   readonly families: SharedFamilies;
@@ -33,7 +33,7 @@ class EngineAway extends Error {}
  * Valkey or Redis over one connection. After five failures in a row, or when the connection is lost, it is away: nothing waits for it
  * until a new connection has answered, which is tried once a second. A connection that hangs is never used again.
  */
-export class Engine {
+export class SharedEngine {
   readonly #setup: EngineSetup;
   readonly #channels = new Map<string, (message: string) => void>();
   readonly #onUp: (() => void)[] = [];

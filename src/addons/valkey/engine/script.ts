@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Job } from '../metrics.ts';
+import type { Job } from './metrics.ts';
 import type { Argument } from './client.ts';
-import { isUnknownScript, type Engine } from './engine.ts';
+import { isUnknownScript, type SharedEngine } from './engine.ts';
 
 interface ScriptCall {
   readonly job: Job;
@@ -20,7 +20,7 @@ export class Script {
     this.#digest = createHash('sha1').update(text).digest('hex');
   }
 
-  async run(engine: Engine, { job, keys, args, ...options }: ScriptCall): Promise<unknown> {
+  async run(engine: SharedEngine, { job, keys, args, ...options }: ScriptCall): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args];
     try {
       return await engine.ask(job, ['EVALSHA', this.#digest, ...rest], options);

@@ -1,14 +1,14 @@
 import type { Clock } from '../../../plugin/index.ts';
 import type { FleetLimits, SharedPart } from '../../../core/ports/fleet-memory.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { SharedEngine } from '../engine/engine.ts';
 import { leaseScript, MEMBER_TTL_MS } from './lease-script.ts';
 import type { Leased, Lessor } from './leased.ts';
 import { LeasedPlaces } from './leased-places.ts';
 import { LeasedRate } from './leased-rate.ts';
 
 interface SharedLimitsSetup {
-  readonly engine: Engine;
+  readonly engine: SharedEngine;
   readonly clock: Clock;
   /** This run of the process. */
   readonly process: string;

@@ -17,7 +17,7 @@ interface SharedSettings {
 }
 
 /** Where the engine is, and how to sign in. */
-export interface Address {
+export interface EngineAddress {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly verified: boolean } | undefined;
@@ -88,7 +88,7 @@ export function checkFile(file: ServerFile, report: Report, installed: boolean):
 }
 
 /** Undefined: it is no such address. No error shows the text, which has a password in it. */
-export function addressIn(url: Secret): Address | undefined {
+export function addressIn(url: Secret): EngineAddress | undefined {
   const text = url.reveal();
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, port, username, password, pathname, search } = new URL(text);

@@ -1,6 +1,6 @@
-import { familiesOf } from '../../core/record/metrics/metrics.ts';
-import { metric } from '../../core/record/metrics/metric-spec.ts';
-import type { Metrics } from '../../core/record/metrics/registry.ts';
+import { familiesOf } from '../../../core/record/metrics/metrics.ts';
+import { metric } from '../../../core/record/metrics/metric-spec.ts';
+import type { Metrics } from '../../../core/record/metrics/registry.ts';
 
 /** What a command is for. */
 export type Job = 'limits' | 'cache' | 'responses' | 'breakers' | 'connect';
