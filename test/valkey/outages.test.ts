@@ -116,10 +116,8 @@ describeWithRedis('TLS to the server', () => {
   it('is verified unless the address is loopback', async () => {
     const folder = certificateFolder();
     folder.install(authority.issue());
-    const redis = await startRedis((port) => [
-      ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
-      ...['--tls-cert-file', folder.cert, '--tls-key-file', folder.key],
-    ]);
+    const files = ['--tls-cert-file', folder.cert, '--tls-key-file', folder.key, '--tls-auth-clients', 'no'];
+    const redis = await startRedis((port) => ['--port', '0', '--tls-port', String(port), ...files]);
     onTestFinished(() => redis.stop());
     const address = addressIn(new Secret(`rediss://127.0.0.1:${redis.port}`))!;
     expect(address.tls).toEqual({ verified: false });
