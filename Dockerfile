@@ -10,7 +10,8 @@ WORKDIR /opt/gatehouse
 COPY gatehouse-gateway-*.tgz ./
 # `--omit=optional` leaves OpenTelemetry out: 64 MB become 29.
 ARG NPM_FLAGS=""
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz
+# For `state.shared`: Valkey or Redis.
+RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS} ./gatehouse-gateway-*.tgz @redis/client@6.3.1
 RUN rm gatehouse-gateway-*.tgz && mkdir empty && node node_modules/.bin/gatehouse version
 
 FROM ${NODE_IMAGE}

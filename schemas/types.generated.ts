@@ -683,6 +683,7 @@ export interface State {
   when_down?: StateWhenDown;
   retention?: StateRetention;
   records?: StateRecords;
+  shared?: StateShared;
 }
 /**
  * Where the state is kept.
@@ -755,6 +756,23 @@ export interface StateRecords {
    */
   days?: number;
   max_bytes?: Bytes;
+}
+/**
+ * Valkey or Redis, where several gateways share what may be lost: limits of rates and of concurrency, cached replies, kept responses, open circuit breakers. Needs the package `@redis/client`, and Valkey 7.2 or Redis 6 at least. Requests go on while it is away. Default: each gateway is alone. docs/operate/shared.md describes it.
+ */
+export interface StateShared {
+  /**
+   * The engine; both speak the same protocol.
+   */
+  type: 'valkey' | 'redis';
+  /**
+   * Address of one server, as `rediss://USER:PASSWORD@HOST:PORT/DATABASE`. The certificate is verified unless the host is a loopback address. `redis://` has no TLS.
+   */
+  url: Secret;
+  /**
+   * In front of the names of all keys and channels. Gateways with the same prefix share; those of another fleet on the same server need another.
+   */
+  prefix?: string;
 }
 /**
  * Files that callers upload to `/v1/files` and name in later requests. They are in a folder (`dir`), in Cloud Storage (`gcs`) or in S3 (`s3`). Default: the gateway stores no files.

@@ -63,7 +63,7 @@ export default definePlugin({
         await ask(job);
         return;
       }
-      const kept = cache.find(key);
+      const kept = cache.find(key) ?? (cache.findFar && (await cache.findFar(key)));
       // The entry may have been stored under another config's `max_age`; this config's limit applies as well.
       if (kept && clock.now() - kept.storedAt < settings.maxAgeMs && answer(job, kept, 'hit')) return;
       // An identical request in flight gives the exact reply without a call for vectors.

@@ -14,6 +14,7 @@ import { prompts } from './prompts/index.ts';
 import { responses } from './responses/index.ts';
 import { semanticCache } from './semantic-cache/index.ts';
 import { simulator } from './simulator/index.ts';
+import { valkey } from './valkey/index.ts';
 import { workers } from './workers/index.ts';
 
 /** The add-ons of this build. Each is one folder and one line: without both, the build lacks it. */
@@ -33,5 +34,6 @@ export const addOns: readonly AddOn[] = [
   importer,
   doctor,
   agentConfig,
+  valkey,
   simulator,
 ];

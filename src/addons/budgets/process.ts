@@ -23,7 +23,7 @@ export function openBudgets(tools: PartTools): ProcessPart {
   const state = compileState(settings.server.state);
   const counters = shared?.budgets ?? ownCounters(tools);
   const ledger = openLedger(tools, state, counters);
-  const gates = new Gates(clock);
+  const gates = new Gates(clock, () => tools.port('fleetMemory')?.limits);
   const budgets = new BudgetState({
     clock,
     log,
@@ -44,7 +44,10 @@ export function openBudgets(tools: PartTools): ProcessPart {
     ...(keyUses && { keyUsed: (...use) => keyUses.used(...use) }),
     ...(upkeep && { usage: upkeep.usage }),
     shareLimits: (processes) => gates.share(processes),
-    begin: async ({ hash }) => upkeep?.open(hash),
+    begin: async ({ hash }) => {
+      tools.port('fleetMemory')?.limits.onMembers((members) => gates.shareWithFleet(members));
+      await upkeep?.open(hash);
+    },
     start: () => upkeep?.start(),
     reloaded: (hash, changed) => upkeep?.reloaded(hash, changed),
     stop: () => upkeep?.stop(),

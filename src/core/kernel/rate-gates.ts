@@ -4,6 +4,11 @@ import type { Exchange } from './exchange.ts';
 
 /** Limits of rates and of concurrency. Each method takes from all limits that apply, or refuses and takes from none. */
 export interface RateGates {
+  /**
+   * Asks other gateways for what is missing of the limits that they share: of requests and concurrency of the caller, of its tokens, or of
+   * the limits of a target. Undefined: nothing to wait for; they share none. Resolves within 100 ms, and never rejects.
+   */
+  readonly fetch: ((exchange: Exchange, of?: 'tokens' | Attempt) => Promise<unknown> | undefined) | undefined;
   /** Requests and concurrency of the caller. The end of the exchange gives the concurrency back. */
   enter(exchange: Exchange): GatewayError | undefined;
   /** Tokens of the caller, by an estimate. The end of the exchange corrects it by the reported usage. */

@@ -4,6 +4,7 @@ import type { Reply } from '../../plugin/reply.ts';
 import type { Attempt } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import type { ReplyEnding } from './failures.ts';
+import type { MaybePromise } from './responses.ts';
 
 /** A complete 2xx reply in the cache. */
 export interface CachedReply {
@@ -31,6 +32,8 @@ export interface ReplyCache {
   readonly maxEntryBytes: number;
   /** Returns undefined when there is no entry or the entry has expired. */
   find(key: string): CachedReply | undefined;
+  /** Looks among the replies of other gateways, for 20 ms at most. Undefined: they share none. */
+  readonly findFar: ((key: string) => MaybePromise<CachedReply | undefined>) | undefined;
   /** `find` without counting as a use of the entry. */
   peek(key: string): CachedReply | undefined;
   store(key: string, reply: CachedReply, maxAgeMs: number): void;

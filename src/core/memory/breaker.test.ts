@@ -322,3 +322,56 @@ describe('a report', () => {
     ]);
   });
 });
+
+describe('a breaker that another gateway has opened', () => {
+  const opened = { waitMs: 8000, errorCode: 'rate_limit_exceeded', longer: false };
+
+  it('opens at once, for the wait of the other, and probes by itself', async () => {
+    const { breaker, clock } = create();
+    breaker.openedElsewhere(opened);
+    expect([breaker.state, breaker.admits, breaker.report().waitMs]).toEqual(['open', false, 8000]);
+    await clock.advance(8000);
+    const probe = breaker.begin();
+    expect(probe.probe).toBe(true);
+    breaker.openedElsewhere(opened);
+    expect(breaker.state).toBe('half_open');
+    probe.succeeded();
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('waits longer only for a Retry-After of the upstream, and at most five minutes', async () => {
+    const { breaker, clock } = createOpen();
+    breaker.openedElsewhere(opened);
+    expect(breaker.report().waitMs).toBe(5000);
+    breaker.openedElsewhere({ ...opened, longer: true });
+    expect(breaker.report().waitMs).toBe(8000);
+    breaker.openedElsewhere({ ...opened, waitMs: 1e9, longer: true });
+    expect(breaker.report().waitMs).toBe(300_000);
+    await clock.advance(300_000);
+    expect(breaker.admits).toBe(true);
+  });
+
+  it('stays closed for a Retry-After alone, and where it is not enforced', () => {
+    const { breaker } = create();
+    breaker.openedElsewhere({ ...opened, longer: true });
+    expect(breaker.state).toBe('closed');
+    const reported = create({ enforced: false }).breaker;
+    reported.openedElsewhere(opened);
+    expect(reported.state).toBe('closed');
+  });
+
+  it('tells of its own opening once, of longer waits, and of no failed probe', async () => {
+    const clock = createFakeClock();
+    const told: unknown[] = [];
+    const breaker = new Breaker(CALM, clock, () => {}, { tell: ({ waitMs, longer }) => told.push([waitMs, longer]) });
+    const late = breaker.begin();
+    run(breaker, 'ffff');
+    late.failed(failure(503, { retryAfterMs: 7000 }));
+    await clock.advance(7000);
+    run(breaker, 'f');
+    expect(told).toEqual([
+      [5000, false],
+      [7000, true],
+    ]);
+  });
+});

@@ -1,6 +1,6 @@
 import { isOfCallersToken, type BreakerSettings, type HealthTrial, type TargetHealth } from '../kernel/index.ts';
 import type { Clock, GatewayError } from '../../plugin/index.ts';
-import type { HealthReport, HealthTransition } from './ports.ts';
+import type { HealthReport, HealthTransition, OpenedTarget } from './ports.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 /** The longest wait that an upstream can request; an operator's `cooldown` may be longer. */
@@ -8,6 +8,15 @@ const MAX_RETRY_AFTER_MS = 300_000;
 
 /** failure: counts against the target. alive: the target has answered. unclear: a failure that its settings do not count, without an answer. */
 type Verdict = 'failure' | 'alive' | 'unclear';
+
+export type BreakerOpened = Omit<OpenedTarget, 'target'>;
+
+interface BreakerOptions {
+  /** The subject: a target for all callers, or a target with the token of one caller. */
+  readonly of?: 'target' | 'token';
+  /** Called when the target should be left alone by others too. */
+  readonly tell?: ((opened: BreakerOpened) => void) | undefined;
+}
 
 /**
  * The circuit breaker of one target; without a configured one it tracks health by the same rules and admits every
@@ -18,8 +27,8 @@ type Verdict = 'failure' | 'alive' | 'unclear';
 export class Breaker implements TargetHealth {
   readonly id: number;
   readonly settings: BreakerSettings;
-  /** The subject: a target for all callers, or a target with the token of one caller. */
   readonly #of: 'target' | 'token';
+  readonly #tell: BreakerOptions['tell'];
   readonly #clock: Clock;
   readonly #onTransition: (transition: HealthTransition) => void;
   readonly #window: SlidingWindow;
@@ -33,10 +42,11 @@ export class Breaker implements TargetHealth {
     settings: BreakerSettings,
     clock: Clock,
     onTransition: (transition: HealthTransition) => void,
-    of: 'target' | 'token' = 'target',
+    { of = 'target', tell }: BreakerOptions = {},
   ) {
     this.id = made += 1;
     this.#of = of;
+    this.#tell = tell;
     this.settings = settings;
     this.#clock = clock;
     this.#onTransition = onTransition;
@@ -102,6 +112,21 @@ export class Breaker implements TargetHealth {
     this.#free(trial);
   }
 
+  /**
+   * Another gateway has opened its breaker of the same target. Each probes by itself: a wait that is open already grows only where the
+   * upstream has asked for it, or a gateway that cannot reach the target would keep all others from it.
+   */
+  openedElsewhere({ waitMs, errorCode, longer }: BreakerOpened): void {
+    if (!this.settings.enforced || this.#state === 'half_open' || longer !== (this.#state === 'open')) return;
+    const now = this.#clock.now();
+    const most = Math.max(this.settings.cooldownMs, MAX_RETRY_AFTER_MS);
+    this.#retryAt = Math.max(longer ? this.#retryAt : 0, now + Math.min(waitMs, most));
+    if (longer) return;
+    this.#phase += 1;
+    this.#lastError = { code: errorCode, at: now };
+    this.#become('open', errorCode);
+  }
+
   report(): HealthReport {
     const now = this.#clock.now();
     return {
@@ -144,12 +169,18 @@ export class Breaker implements TargetHealth {
   /** Extends the wait of an open breaker. In half_open the result of the running probe decides instead. */
   #heed(error: GatewayError, now: number): void {
     const waitMs = requestedWait(error);
-    if (this.#state === 'open' && waitMs > 0) this.#retryAt = Math.max(this.#retryAt, now + waitMs);
+    if (this.#state !== 'open' || waitMs <= 0) return;
+    this.#retryAt = Math.max(this.#retryAt, now + waitMs);
+    this.#tell?.({ waitMs, errorCode: error.code, longer: true });
   }
 
   #open(error: GatewayError, now: number): void {
     this.#phase += 1;
-    this.#retryAt = now + Math.max(this.settings.cooldownMs, requestedWait(error));
+    const waitMs = Math.max(this.settings.cooldownMs, requestedWait(error));
+    this.#retryAt = now + waitMs;
+    // A failed probe is no news, and another gateway's may have succeeded.
+    if (this.#state === 'closed' && this.settings.enforced)
+      this.#tell?.({ waitMs, errorCode: error.code, longer: false });
     this.#become('open', error.code);
   }
 

@@ -47,6 +47,16 @@ export interface ReplyStore {
   /** Returns the reply without marking it as used. */
   peek(key: string): CachedReply | undefined;
   store(key: string, reply: CachedReply, maxAgeMs: number): void;
+  /** Looks among the replies of other gateways. Undefined: they share none. */
+  readonly findFar: ((key: string) => MaybePromise<CachedReply | undefined>) | undefined;
+}
+
+/** Kept replies that several gateways share, behind the memory of each. */
+export interface FarReplies {
+  /** Never rejects. Undefined: there is none, or none was found within 20 ms. */
+  find(key: string): MaybePromise<{ readonly reply: CachedReply; readonly maxAgeMs: number } | undefined>;
+  /** Returns before it is written. */
+  store(key: string, reply: CachedReply, maxAgeMs: number): void;
 }
 
 /** The reply store of the process. It is kept while the settings do not change its bounds. */
@@ -117,6 +127,22 @@ export interface HealthListener {
   onTargets(targets: readonly (TargetPlace & { readonly healthy: boolean })[]): void;
   /** @param healthy the target is well, and so is each model that has answered there */
   onTransition(place: TargetPlace, transition: HealthTransition, healthy: boolean): void;
+}
+
+/** A target that a gateway has stopped to use. */
+export interface OpenedTarget {
+  /** The identity of the target in all gateways with its settings. */
+  readonly target: string;
+  readonly waitMs: number;
+  readonly errorCode: string;
+  /** The upstream itself has asked for a longer wait; the breaker was open before. */
+  readonly longer: boolean;
+}
+
+/** Tells other gateways which targets fail, and hears of theirs. */
+export interface HealthLink {
+  tell(opened: OpenedTarget): void;
+  onTold(listener: (opened: OpenedTarget) => void): void;
 }
 
 export interface SnapshotHealth extends HealthDirectory {

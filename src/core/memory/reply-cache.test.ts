@@ -142,3 +142,33 @@ describe('the reply store of the process', () => {
     expect(sizes.at(-1), 'a request that began before does not count any more').toEqual({ entries: 0, bytes: 0 });
   });
 });
+
+describe('a store with replies of other gateways', () => {
+  it('writes each reply there too, and keeps one that it finds there', async () => {
+    const clock = createFakeClock();
+    const far = new Map<string, { reply: CachedReply; maxAgeMs: number }>();
+    let looked = 0;
+    const store = new MemoryReplyStore({
+      clock,
+      limits: { maxBytes: 10_000, maxEntryBytes: 5000 },
+      far: {
+        find: (key) => ((looked += 1), far.get(key)),
+        store: (key, one, maxAgeMs) => void far.set(key, { reply: one, maxAgeMs }),
+      },
+    });
+    store.store('own', reply(Buffer.from('own')), 1000);
+    expect(far.get('own')?.maxAgeMs).toBe(1000);
+    far.set('other', { reply: reply(Buffer.from('other')), maxAgeMs: 1000 });
+    expect(store.find('other')).toBeUndefined();
+    expect((await store.findFar!('other'))?.bytes.toString()).toBe('other');
+    expect(store.find('other')?.bytes.toString()).toBe('other');
+    expect(await store.findFar!('none')).toBeUndefined();
+    expect(looked).toBe(2);
+    await clock.advance(1000);
+    expect(store.find('other')).toBeUndefined();
+  });
+
+  it('has nowhere to look where there are none', () => {
+    expect(createStore().store.findFar).toBeUndefined();
+  });
+});

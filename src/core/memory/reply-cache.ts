@@ -2,13 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { CachedReply } from '../kernel/index.ts';
 import type { Clock } from '../../plugin/index.ts';
-import type { ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from './ports.ts';
+import type { FarReplies, ReplyStore, ReplyStoreLimits, ReplyStores, ReplyStoreSize } from './ports.ts';
 
 interface ReplyStoreSetup {
   readonly clock: Clock;
   readonly limits: ReplyStoreLimits;
   readonly onChange?: (size: ReplyStoreSize) => void;
   readonly onEvict?: () => void;
+  /** Default: none. */
+  readonly far?: FarReplies | undefined;
 }
 
 interface CachedEntry {
@@ -28,10 +30,14 @@ export class MemoryReplyStore implements ReplyStore {
   readonly #clock: Clock;
   readonly limits: ReplyStoreLimits;
   readonly #onChange: (size: ReplyStoreSize) => void;
+  readonly #far: FarReplies | undefined;
   readonly #entries: LRUCache<string, CachedEntry>;
+  readonly findFar: ReplyStore['findFar'];
 
-  constructor({ clock, limits, onChange = () => {}, onEvict = () => {} }: ReplyStoreSetup) {
+  constructor({ clock, limits, onChange = () => {}, onEvict = () => {}, far }: ReplyStoreSetup) {
     this.#clock = clock;
+    this.#far = far;
+    this.findFar = far && ((key) => this.#findFar(far, key));
     this.limits = limits;
     this.#onChange = onChange;
     this.#entries = new LRUCache({
@@ -62,6 +68,18 @@ export class MemoryReplyStore implements ReplyStore {
   }
 
   store(key: string, reply: CachedReply, maxAgeMs: number): void {
+    if (reply.bytes.length > this.limits.maxEntryBytes) return;
+    this.#far?.store(key, reply, maxAgeMs);
+    this.#keep(key, reply, maxAgeMs);
+  }
+
+  async #findFar(far: FarReplies, key: string): Promise<CachedReply | undefined> {
+    const found = await far.find(key);
+    if (found) this.#keep(key, found.reply, found.maxAgeMs);
+    return found?.reply;
+  }
+
+  #keep(key: string, reply: CachedReply, maxAgeMs: number): void {
     if (reply.bytes.length > this.limits.maxEntryBytes) return;
     const entry = { reply: { ...reply, bytes: ownCopy(reply.bytes) }, expiresAt: reply.storedAt + maxAgeMs };
     this.#entries.set(key, entry, { size: sizeOf(key, reply) });

@@ -3,6 +3,7 @@ import type { Clock } from '../../plugin/index.ts';
 import type { GatewayConfig, Target, TargetHealth } from '../kernel/index.ts';
 import {
   targetsOf,
+  type HealthLink,
   type HealthListener,
   type HealthReport,
   type HealthStore,
@@ -11,7 +12,7 @@ import {
   type TargetPlace,
   type HealthSubject,
 } from './ports.ts';
-import { Breaker } from './breaker.ts';
+import { Breaker, type BreakerOpened } from './breaker.ts';
 import { ModelHealth } from './model-health.ts';
 import { TokenHealth } from './token-health.ts';
 
@@ -20,6 +21,8 @@ const MAX_UNLISTED = 2000;
 
 interface HealthStoreSetup extends Partial<HealthListener> {
   readonly clock: Clock;
+  /** Default: other gateways hear nothing. */
+  readonly link?: HealthLink | undefined;
 }
 
 interface ListedTarget {
@@ -44,6 +47,7 @@ export class MemoryHealthStore implements HealthStore {
     this.#models = new ModelHealth(setup.clock, (target, model, transition) =>
       this.#changed(target, transition, model),
     );
+    setup.link?.onTold(({ target, ...opened }) => this.#listed.get(target)?.breaker.openedElsewhere(opened));
   }
 
   directory(): SnapshotHealth {
@@ -116,7 +120,10 @@ export class MemoryHealthStore implements HealthStore {
       provider: providerOf(target),
       enforced: target.breaker.enforced,
     };
-    const breaker = new Breaker(target.breaker, this.#setup.clock, (transition) => this.#changed(breaker, transition));
+    const { clock, link } = this.#setup;
+    const of = keyOf(config.id, target);
+    const tell = link && ((opened: BreakerOpened): void => link.tell({ target: of, ...opened }));
+    const breaker = new Breaker(target.breaker, clock, (transition) => this.#changed(breaker, transition), { tell });
     return { place, breaker };
   }
 

@@ -40,7 +40,8 @@ export class TokenHealth {
     this.#targets.add(target);
     const key = this.#keyOf(target, token);
     let breaker = this.#breakers.get(key);
-    if (!breaker) this.#breakers.set(key, (breaker = new Breaker(target.settings, this.#clock, () => {}, 'token')));
+    if (!breaker)
+      this.#breakers.set(key, (breaker = new Breaker(target.settings, this.#clock, () => {}, { of: 'token' })));
     return breaker;
   }
 

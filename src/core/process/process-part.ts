@@ -16,6 +16,7 @@ import type { Upgrades } from '../http/listener/data-server.ts';
 import type { ResponseStore } from '../memory/ports.ts';
 import type { SharedByPrimary } from '../ports/shared-by-primary.ts';
 import type { AlertSink } from '../ports/alert.ts';
+import type { FleetMemory } from '../ports/fleet-memory.ts';
 import type { OpenStore, SharedUsage } from '../ports/store.ts';
 import type { BoundedRecord } from '../record/bounded-record.ts';
 import type { RequestRecord } from '../record/record.ts';
@@ -48,6 +49,8 @@ export interface Ports {
   readonly costs?: Costs;
   /** Notes the use of a key of the state store. */
   readonly keyUsed?: (keyId: string, remoteAddress: string, now: number) => void;
+  /** Undefined: the gateway shares nothing with others. */
+  readonly fleetMemory?: FleetMemory;
   /** Undefined in a worker. */
   readonly usage?: SharedUsage;
 }

@@ -21,6 +21,7 @@ import { pluginReports } from '../compose/plugin-metrics.ts';
 import type { Shared } from '../compose/snapshot-part.ts';
 import { compileSnapshot, type Snapshot } from '../compose/snapshot.ts';
 import { addOnParts } from './add-on-parts.ts';
+import type { FleetMemory } from '../ports/fleet-memory.ts';
 import { portOf, type ProcessPart, type ProcessParts } from './process-part.ts';
 
 /** State that outlives snapshots, created once. */
@@ -60,7 +61,10 @@ const tokenReports =
   };
 
 /** The state that snapshots share and that needs nothing but the process. */
-const toolsOf = ({ env, clock, log, random, metrics, models, upstream, stored, watch }: ProcessParts) => ({
+const toolsOf = (
+  { env, clock, log, random, metrics, models, upstream, stored, watch }: ProcessParts,
+  fleet: FleetMemory | undefined,
+) => ({
   env,
   clock,
   log,
@@ -71,8 +75,8 @@ const toolsOf = ({ env, clock, log, random, metrics, models, upstream, stored, w
   stored: stored && (() => stored.now),
   tokens: new MemoryTokenStore(clock),
   tokenFetched: tokenReports(metrics, log),
-  health: new MemoryHealthStore({ clock, ...healthReports(metrics, log) }),
-  replies: new MemoryReplyStores({ clock, ...metrics.replyCache }),
+  health: new MemoryHealthStore({ clock, ...healthReports(metrics, log), link: fleet?.health }),
+  replies: new MemoryReplyStores({ clock, ...metrics.replyCache, far: fleet?.replies }),
   pluginFault: pluginFaults(log, metrics.families),
   pluginReports: pluginReports(metrics.families),
 });
@@ -112,7 +116,7 @@ export function createProcessState(parts: ProcessParts): ProcessState {
     records,
     callers,
     shared: {
-      ...toolsOf(parts),
+      ...toolsOf(parts, portOf(opened, 'fleetMemory')),
       recorder,
       inFlight,
       parts: opened,

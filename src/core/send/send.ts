@@ -59,10 +59,12 @@ function toReply(result: Pick<CommittedReply, 'status' | 'headers' | 'body'>, jo
 }
 
 /** Asks the limits of the target before each try. No plugin, so that no list of plugins can leave it out. */
-export const gatedSender = (sender: Sender, gates: Pick<RateGates, 'enterTarget'>): Sender => ({
+export const gatedSender = (sender: Sender, gates: Pick<RateGates, 'enterTarget' | 'fetch'>): Sender => ({
   async send(exchange, attempt) {
     // The gateway itself has the answer, and nothing is sent.
     if (attempt.outbound?.answer) return sender.send(exchange, attempt);
+    const asked = gates.fetch?.(exchange, attempt);
+    if (asked) await asked;
     const ticket = gates.enterTarget(exchange, attempt);
     if (!ticket) return sender.send(exchange, attempt);
     if (ticket instanceof GatewayError) throw ticket;

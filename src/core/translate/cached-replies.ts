@@ -18,6 +18,7 @@ export function createReplyCache(store: ReplyStore, clock: Clock): ReplyCache {
     maxEntryBytes: store.limits.maxEntryBytes,
     find: (key) => store.find(key),
     peek: (key) => store.peek(key),
+    findFar: store.findFar,
     store: (key, reply, maxAgeMs) => store.store(key, reply, maxAgeMs),
     spoken: spokenHeaders,
     render(kept, exchange, attempt) {

@@ -1,8 +1,10 @@
 import { comparedName, matches } from '../../../core/catalog/globs.ts';
 import { ShardedChanges, ShardedMap } from '../../../core/tenants/sharded-map.ts';
-import type { LimitedKind } from '../../../plugin/errors.ts';
+import type { LimitedKind, LimitKind } from '../../../plugin/errors.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
+import { SharedBucket } from './shared-bucket.ts';
+import type { FleetLimits, SharedPart } from '../../../core/ports/fleet-memory.ts';
 import type { Limits, NodeLimits } from '../../../core/tenants/tree.ts';
 
 /** The owner of limits: a node of the tree, or a catalog entry. */
@@ -12,6 +14,13 @@ export interface Limited {
   /** `team:search`: unique among all kinds. */
   readonly ref: string;
   readonly limits: NodeLimits | undefined;
+}
+
+/** With whom limits are shared. */
+interface Sharing {
+  readonly processes: number;
+  /** Undefined: each process has an equal part. */
+  readonly fleet: FleetLimits | undefined;
 }
 
 /** One node, or one node for the models of a pattern: its limits and what is used of them. */
@@ -26,21 +35,43 @@ export class Gate {
   requests: Bucket | undefined;
   tokens: Bucket | undefined;
   most = Infinity;
+  /** Places that several gateways share. */
+  places: SharedPart | undefined;
   running = 0;
+  readonly #fleet: FleetLimits | undefined;
 
-  constructor(of: Limited, models: string | undefined, limits: Limits, processes: number) {
+  constructor(of: Limited, models: string | undefined, limits: Limits, { processes, fleet }: Sharing) {
     this.of = of;
     this.models = models;
     this.pattern = comparedName(models ?? '*');
     this.limits = limits;
+    this.#fleet = fleet;
     this.change(limits, processes, 0);
   }
 
+  get isFull(): boolean {
+    const wait = this.places?.waitFor(1);
+    return wait === undefined ? this.running >= this.most : wait > 0;
+  }
+
   change(limits: Limits, processes: number, now: number): void {
-    this.limits = limits;
-    this.requests = changed(this.requests, limits.requests, processes, now);
-    this.tokens = changed(this.tokens, limits.tokens, processes, now);
-    this.most = limits.concurrency === undefined ? Infinity : Math.ceil(limits.concurrency / processes);
+    const { requests, tokens, concurrency } = (this.limits = limits);
+    this.requests = changed(this.requests, requests, { processes, now, shared: this.#shared('requests') });
+    this.tokens = changed(this.tokens, tokens, { processes, now, shared: this.#shared('tokens') });
+    this.most = concurrency === undefined ? Infinity : Math.ceil(concurrency / processes);
+    if (concurrency === undefined) this.places = undefined;
+    else if (this.places) this.places.change(concurrency);
+    else this.places = this.#fleet?.places(this.#name('concurrency'), concurrency, () => this.running);
+  }
+
+  #shared(limit: LimitKind): ((rate: Rate) => SharedPart) | undefined {
+    const fleet = this.#fleet;
+    return fleet && ((rate) => fleet.rate(this.#name(limit), rate));
+  }
+
+  /** The same in all gateways. */
+  #name(limit: LimitKind): string {
+    return `${limit} ${this.of.ref}${this.models === undefined ? '' : ` ${this.models}`}`;
   }
 
   isUnused(now: number): boolean {
@@ -48,16 +79,23 @@ export class Gate {
   }
 }
 
+interface BucketChange {
+  readonly processes: number;
+  readonly now: number;
+  /** Undefined: no other gateway shares the rate. */
+  readonly shared: ((rate: Rate) => SharedPart) | undefined;
+}
+
 function changed(
   bucket: Bucket | undefined,
   rate: Rate | undefined,
-  processes: number,
-  now: number,
+  { processes, now, shared }: BucketChange,
 ): Bucket | undefined {
   if (!rate) return undefined;
   const share = { count: rate.count / processes, perMs: rate.perMs };
-  if (!bucket) return new Bucket(share);
+  if (!bucket) return shared ? new SharedBucket(share, rate, shared(rate)) : new Bucket(share);
   bucket.change(share, now);
+  if (bucket instanceof SharedBucket) bucket.changeShared(rate);
   return bucket;
 }
 

@@ -3,6 +3,7 @@ import type { LimitKind } from '../../../plugin/errors.ts';
 import { networkOf } from '../../../core/kernel/network-of.ts';
 import type { Rate } from '../../../core/tenants/amounts.ts';
 import { Bucket } from './gcra.ts';
+import type { FleetLimits } from '../../../core/ports/fleet-memory.ts';
 import type { Limits } from '../../../core/tenants/tree.ts';
 import { Gate, type Limited, GateDirectory, type GateTable, type ListedGates } from './gate-directory.ts';
 
@@ -36,10 +37,15 @@ export class Gates implements GateTable {
   #gates = new Map<string, Gate>();
   /** Gates that no node has any more and that are still used. */
   readonly #left = new Set<string>();
+  readonly #fleet: () => FleetLimits | undefined;
+  #own = 1;
+  #members = 1;
   #processes = 1;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  /** @param fleet asked when gates are made. Default: no limit is shared with other gateways */
+  constructor(clock: Pick<Clock, 'now'>, fleet: () => FleetLimits | undefined = () => undefined) {
     this.#clock = clock;
+    this.#fleet = fleet;
     this.addresses = new AddressGates(clock);
   }
 
@@ -47,8 +53,25 @@ export class Gates implements GateTable {
     return this.#gates.size;
   }
 
-  /** Applies an equal part of every limit. @param processes the number of processes that share the limits */
+  /** Other gateways share the limits. */
+  get isShared(): boolean {
+    return this.#fleet() !== undefined;
+  }
+
+  /** Applies an equal part of every limit. @param processes the number of processes of this gateway that share the limits */
   share(processes: number): void {
+    this.#own = processes;
+    this.#share();
+  }
+
+  /** @param members the number of processes of all gateways that share the limits */
+  shareWithFleet(members: number): void {
+    this.#members = members;
+    this.#share();
+  }
+
+  #share(): void {
+    const processes = Math.max(this.#own, this.#members);
     if (processes < 1 || processes === this.#processes) return;
     this.#processes = processes;
     const now = this.#clock.now();
@@ -61,7 +84,7 @@ export class Gates implements GateTable {
   }
 
   find(name: string, of: Limited, models: string | undefined, limits: Limits): Gate {
-    return this.#gates.get(name) ?? new Gate(of, models, limits, this.#processes);
+    return this.#gates.get(name) ?? new Gate(of, models, limits, { processes: this.#processes, fleet: this.#fleet() });
   }
 
   use(listed: ListedGates): void {
@@ -96,11 +119,26 @@ export class Gates implements GateTable {
     }
   }
 
+  /**
+   * Asks other gateways for what is missing of shared limits. Undefined: nothing is, or none can be had.
+   * @param entering for a request and its place @param estimate tokens
+   */
+  fetch(gates: readonly Gate[], entering: boolean, estimate: number): Promise<unknown> | undefined {
+    let asked: Promise<void>[] | undefined;
+    const wait = (fetched: Promise<void> | undefined): void => void (fetched && (asked ??= []).push(fetched));
+    for (const { places, requests, tokens } of gates) {
+      if (entering) wait(places?.fetch(1));
+      if (entering) wait(requests?.fetch(1));
+      if (estimate > 0) wait(tokens?.fetch(estimate));
+    }
+    return asked && Promise.all(asked);
+  }
+
   refusal(gates: readonly Gate[]): Refusal | undefined {
     const now = this.#clock.now();
     let refusal: Refusal | undefined;
     for (const gate of gates) {
-      if (gate.running >= gate.most) refusal = later(refusal, gate, 'concurrency', FULL_RETRY_MS);
+      if (gate.isFull) refusal = later(refusal, gate, 'concurrency', FULL_RETRY_MS);
       const wait = gate.requests?.waitFor(1, now) ?? 0;
       if (wait > 0) refusal = later(refusal, gate, 'requests', wait);
     }
@@ -124,6 +162,7 @@ export class Gates implements GateTable {
     const now = this.#clock.now();
     for (const gate of gates) {
       gate.running += 1;
+      gate.places?.take(1);
       gate.requests?.take(1, now);
     }
     return new Ticket(gates);
@@ -159,7 +198,10 @@ export class Gates implements GateTable {
 
   #close(ticket: Ticket): void {
     ticket.isOpen = false;
-    for (const gate of ticket.gates) gate.running -= 1;
+    for (const gate of ticket.gates) {
+      gate.running -= 1;
+      gate.places?.take(-1);
+    }
   }
 }
 

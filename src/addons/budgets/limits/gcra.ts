@@ -28,6 +28,11 @@ export class Bucket {
     this.#fullAt = now + missing * this.#msPerUnit;
   }
 
+  /** Asks others for units, if several gateways share the rate. Undefined: there is nothing to wait for. */
+  fetch(_units: number): Promise<void> | undefined {
+    return undefined;
+  }
+
   /** Milliseconds until `units` can be taken; 0: now. A full bucket gives more than its burst and owes the rest. */
   waitFor(units: number, now: number): number {
     const wait = this.#fullAt - now - (this.#burst - Math.min(units, this.#burst)) * this.#msPerUnit;

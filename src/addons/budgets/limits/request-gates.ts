@@ -28,14 +28,24 @@ export class RequestGates implements RateGates {
   readonly #setup: RequestGatesSetup;
   /** False: it only looks. */
   readonly #takes: boolean;
+  readonly fetch: RateGates['fetch'];
 
   constructor(setup: RequestGatesSetup, takes = true) {
     this.#setup = setup;
     this.#takes = takes;
+    this.fetch = setup.gates.isShared ? (...of) => this.#fetch(...of) : undefined;
   }
 
   get looking(): RateGates {
     return new RequestGates(this.#setup, false);
+  }
+
+  #fetch(exchange: Exchange, of?: 'tokens' | Attempt): Promise<unknown> | undefined {
+    const { gates } = this.#setup;
+    if (of === undefined) return gates.fetch(this.#callerGates(exchange), true, 0);
+    if (of !== 'tokens') return gates.fetch(this.#targetGates(exchange, of), true, estimateOf(exchange));
+    const { limits } = exchange;
+    return limits instanceof EnteredLimits ? gates.fetch(limits.ticket.gates, false, estimateOf(exchange)) : undefined;
   }
 
   enter(exchange: Exchange): GatewayError | undefined {

@@ -102,6 +102,7 @@ function takeNothing(gates: RateGates, limited: FakesSetup['limited']): RateGate
     return known && met.includes(known.code) ? known : undefined;
   };
   return {
+    fetch: undefined,
     enter: (exchange) => then(looking.enter(exchange), ['limit_requests', 'limit_concurrency']),
     takeTokens: (exchange) => then(looking.takeTokens(exchange), ['limit_tokens']),
     enterTarget: (exchange, attempt) => looking.enterTarget(exchange, attempt),
@@ -154,6 +155,8 @@ function keepNothing(cache: ReplyCache, { clock, runOf }: FakeCacheSetup): Reply
   let refused: CachedReply | undefined;
   return {
     ...cache,
+    // Explain opens no connection.
+    findFar: undefined,
     // The cache plugin calls this when it builds the key, with the attempt's state at this time; a later plugin may
     // change the body.
     spoken(exchange) {

@@ -29,6 +29,7 @@ export const ADD_ON_KEYS: Readonly<Partial<Record<SchemaName, Keys>>> = {
     responses: 'responses',
     state: 'budgets',
     'state.records': 'console',
+    'state.shared': 'valkey',
     'telemetry.semconv': 'otlp',
     'telemetry.traces': 'otlp',
     websockets: 'responses',

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../../../core/kernel/index.ts';
+import { definePlugin, type Exchange } from '../../../../core/kernel/index.ts';
 import type { ModelTask } from '../../../../plugin/index.ts';
 import { describeLimit } from '../limit/index.ts';
 
@@ -20,11 +20,14 @@ export default definePlugin({
     const does = `about ${estimate} tokens of ${applied.map(describeLimit).join(', ')}`;
     return { does, details: { estimate, limits: applied } };
   },
-  create: ({ host: { gates } }) => ({
-    step({ exchange }) {
+  create({ host: { gates } }) {
+    const take = (exchange: Exchange): undefined => {
       const refusal = gates.takeTokens(exchange);
       if (refusal) throw refusal;
       return undefined;
-    },
-  }),
+    };
+    return {
+      step: ({ exchange }) => gates.fetch?.(exchange, 'tokens')?.then(() => take(exchange)) ?? take(exchange),
+    };
+  },
 });

@@ -26,6 +26,17 @@ describe.each([
     expect([run.nextCalls, run.explain()?.does]).toEqual([1, words]);
   });
 
+  it('first asks other gateways for what is missing', async () => {
+    const exchange = createExchange({ operation: chatCompletions, limits });
+    const calls: string[] = [];
+    const gates = {
+      fetch: () => new Promise<void>((resolve) => setImmediate(resolve)).then(() => void calls.push('fetched')),
+      [method]: () => void calls.push('taken'),
+    };
+    const run = await runPlugin(plugin, { exchange, needs: { gates } });
+    expect([run.nextCalls, calls]).toEqual([1, ['fetched', 'taken']]);
+  });
+
   it('throws the refusal of its gates', async () => {
     const exchange = createExchange({ operation: chatCompletions });
     const run = runPlugin(plugin, { exchange, needs: { gates: { [method]: () => refusal } } });

@@ -1,4 +1,4 @@
-import { definePlugin, type AppliedLimit } from '../../../../core/kernel/index.ts';
+import { definePlugin, type AppliedLimit, type Exchange } from '../../../../core/kernel/index.ts';
 
 /** Refuses requests beyond the rate of requests and the concurrency of their key, its team and its organization. */
 export default definePlugin({
@@ -15,13 +15,16 @@ export default definePlugin({
     if (applied.length === 0) return undefined;
     return { does: applied.map(describeLimit).join(', '), details: { limits: applied } };
   },
-  create: ({ host: { gates } }) => ({
-    step({ exchange }) {
+  create({ host: { gates } }) {
+    const take = (exchange: Exchange): undefined => {
       const refusal = gates.enter(exchange);
       if (refusal) throw refusal;
       return undefined;
-    },
-  }),
+    };
+    return {
+      step: ({ exchange }) => gates.fetch?.(exchange)?.then(() => take(exchange)) ?? take(exchange),
+    };
+  },
 });
 
 const PERIODS: Readonly<Record<number, string>> = { 1000: 's', 60_000: 'min', 3_600_000: 'h' };

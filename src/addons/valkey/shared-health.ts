@@ -1,0 +1,70 @@
+import { isObject } from '../../formats/json/object.ts';
+import type { HealthLink, OpenedTarget } from '../../core/memory/ports.ts';
+import type { SharedEngine } from './engine/engine.ts';
+
+interface SharedHealthSetup {
+  readonly engine: SharedEngine;
+  readonly prefix: string;
+  /** This run of the process. */
+  readonly process: string;
+}
+
+/** Circuit breakers that have opened, as messages. One that is lost costs a gateway the failures that it then sees itself. */
+export class SharedHealth implements HealthLink {
+  readonly #setup: SharedHealthSetup;
+  readonly #listeners: ((opened: OpenedTarget) => void)[] = [];
+
+  constructor(setup: SharedHealthSetup) {
+    this.#setup = setup;
+    setup.engine.subscribe(this.#channel, (message) => this.#heard(message));
+  }
+
+  tell(opened: OpenedTarget): void {
+    const { engine, process } = this.#setup;
+    if (!engine.isUp) return;
+    const message = JSON.stringify({ ...opened, process });
+    engine.ask('breakers', ['PUBLISH', this.#channel, message]).catch(() => {});
+  }
+
+  onTold(listener: (opened: OpenedTarget) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  get #channel(): string {
+    return `${this.#setup.prefix}:breakers`;
+  }
+
+  #heard(message: string): void {
+    const opened = read(message);
+    if (!opened || opened.process === this.#setup.process) return;
+    const { process: _, ...target } = opened;
+    for (const listener of this.#listeners) listener(target);
+  }
+}
+
+interface Message extends OpenedTarget {
+  readonly process: string;
+}
+
+const ERROR_CODE = /^[a-z_]{1,64}$/;
+
+/** Undefined: it is no message of a gateway. */
+function read(text: string): Message | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(message)) return undefined;
+  const { target, waitMs, errorCode, longer, process } = message;
+  return typeof target === 'string' &&
+    typeof waitMs === 'number' &&
+    waitMs >= 0 &&
+    typeof errorCode === 'string' &&
+    ERROR_CODE.test(errorCode) &&
+    typeof longer === 'boolean' &&
+    typeof process === 'string'
+    ? { target, waitMs, errorCode, longer, process }
+    : undefined;
+}
